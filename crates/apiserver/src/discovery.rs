@@ -1,12 +1,12 @@
-//! Discovery: which groups, versions and resources there are.
+//! Discovery of the served groups, versions and resources.
 //!
-//! Two forms from what the registry serves now: a document per group and version, and the
-//! aggregated one, which has everything and an entity tag. Documents are JSON trees.
+//! It has two forms: a document per group version, and the aggregated document with an entity tag.
+//! Documents are JSON trees built from what the registry serves at the moment.
 
 mod aggregated;
 mod legacy;
 
-use crate::answer::Answer;
+use crate::response::ApiResponse;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, ETAG, VARY};
 use kubist_api::ResourceFacts;
@@ -21,12 +21,12 @@ use std::net::SocketAddr;
 pub(crate) use aggregated::aggregated;
 pub(crate) use legacy::{api_group, api_groups, api_versions, resource_list};
 
-/// A group that is served.
+/// Returns a served group.
 pub(crate) fn group<'a>(groups: &'a [ServedGroup], name: &str) -> Option<&'a ServedGroup> {
     groups.iter().find(|group| group.name == *name)
 }
 
-/// Adds what else a resource is called, which both forms leave out where there is nothing.
+/// Adds short names and categories, which both forms omit if empty.
 fn add_names(entry: &mut Value, facts: &ResourceFacts) {
     for (key, values) in [
         ("shortNames", facts.short_names),
@@ -38,13 +38,13 @@ fn add_names(entry: &mut Value, facts: &ResourceFacts) {
     }
 }
 
-/// `/api` in the form that was negotiated.
+/// Returns `/api` in the negotiated form.
 pub(crate) fn core_versions(
     groups: &[ServedGroup],
     chosen: &Negotiated,
     address: Option<SocketAddr>,
     if_none_match: Option<&str>,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     match chosen.transform {
         Transform::ApiGroupDiscoveryList => {
             tagged(chosen, &aggregated(groups, true), if_none_match)
@@ -53,12 +53,12 @@ pub(crate) fn core_versions(
     }
 }
 
-/// `/apis` in the form that was negotiated.
+/// Returns `/apis` in the negotiated form.
 pub(crate) fn groups(
     groups: &[ServedGroup],
     chosen: &Negotiated,
     if_none_match: Option<&str>,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     match chosen.transform {
         Transform::ApiGroupDiscoveryList => {
             tagged(chosen, &aggregated(groups, false), if_none_match)
@@ -67,31 +67,31 @@ pub(crate) fn groups(
     }
 }
 
-/// A document, in the format that was negotiated.
-pub(crate) fn document(chosen: &Negotiated, document: &Value) -> Result<Answer, Status> {
+/// Encodes a document in the negotiated format.
+pub(crate) fn document(chosen: &Negotiated, document: &Value) -> Result<ApiResponse, Status> {
     let bytes = encode(chosen, document)?;
-    Ok(Answer::whole(chosen.content_type(), bytes))
+    Ok(ApiResponse::whole(chosen.content_type(), bytes))
 }
 
 fn tagged(
     chosen: &Negotiated,
     document: &Value,
     if_none_match: Option<&str>,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let bytes = encode(chosen, document)?;
-    let tag = format!("\"{:016X}\"", crate::hash::of_bytes(&bytes));
-    let mut answer = if if_none_match == Some(tag.as_str()) {
-        Answer::not_modified()
+    let tag = format!("\"{:016X}\"", crate::response::etag::of_bytes(&bytes));
+    let mut response = if if_none_match == Some(tag.as_str()) {
+        ApiResponse::not_modified()
     } else {
-        Answer::whole(chosen.content_type(), bytes)
+        ApiResponse::whole(chosen.content_type(), bytes)
     };
-    answer = answer
+    response = response
         .with_header(VARY, "Accept")
         .with_header(CACHE_CONTROL, "public");
     if let Ok(tag) = HeaderValue::from_str(&tag) {
-        answer.headers.insert(ETAG, tag);
+        response.headers.insert(ETAG, tag);
     }
-    Ok(answer)
+    Ok(response)
 }
 
 fn encode(chosen: &Negotiated, document: &Value) -> Result<Vec<u8>, Status> {
@@ -109,11 +109,11 @@ fn encode(chosen: &Negotiated, document: &Value) -> Result<Vec<u8>, Status> {
     }
 }
 
-/// The document as the message that its kind names.
+/// Encodes a document as the message of its kind.
 fn protobuf(document: &Value) -> Result<Vec<u8>, Status> {
     let text = |key: &str| document.get(key).and_then(Value::as_str);
     let kind = text("kind").unwrap_or_default();
-    // The documents of the core group do not say of what version they are.
+    // The core group's documents have no `apiVersion`.
     let said = text("apiVersion");
     let api_version = said.unwrap_or("v1");
     let found = kubist_api::find_kind_by_api_version(api_version, kind)

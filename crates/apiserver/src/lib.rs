@@ -1,24 +1,25 @@
 //! An in-process Kubernetes API server: HTTP over a [`Registry`](kubist_registry::Registry).
 //!
-//! TLS with a certificate authority of its own or one that is handed to it, HTTP/2 and HTTP/1.1,
-//! authentication by client certificate or bearer token, the verbs of the API with content
-//! negotiation, watches, discovery and OpenAPI. It starts in milliseconds and listens on the
-//! loopback address unless told otherwise.
+//! It serves TLS with its own or a given certificate authority, HTTP/2 and HTTP/1.1, authentication
+//! by client certificate or bearer token, the API verbs with content negotiation, watches,
+//! discovery and OpenAPI. It starts in milliseconds and listens on the loopback address unless
+//! configured otherwise.
 //!
-//! It is not a store (`kubist-registry` is), runs no controllers, and authorizes next to nothing:
-//! whoever is authenticated may do everything but read metrics and backups. There is no
-//! server-side apply, no aggregation, no admission webhook yet; the schemas of custom resources
-//! are kept and not enforced.
-//!
+//! It is not a store (that is `kubist-registry`), runs no controllers, and does almost no
+//! authorization: authenticated users may do everything except read metrics and backups. There is
+//! no server-side apply, no aggregation and no admission webhook yet; schemas of custom resources
+//! are stored but not enforced.
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};
+//! use kubist_kinds::BuiltIn;
 //! use kubist_registry::{Registry, RegistryConfig};
 //! use kubist_storage::memory::MemoryKv;
 //! use std::sync::Arc;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default()), kubist_kinds::BuiltIn::shared()));
+//! let kv = Arc::new(MemoryKv::default());
+//! let registry = Registry::new(RegistryConfig::new(kv, BuiltIn::shared()));
 //! registry.start().await?;
 //! let server = ApiServer::bind(Config::default(), registry).await?;
 //! assert!(server.url().starts_with("https://127.0.0.1:"));
@@ -36,67 +37,40 @@
 //! - Each request is one line of the log, under the target `kubist_apiserver::request`, and counted
 //!   under `/metrics`; nothing secret is in either, and the labels of metrics are bounded.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(
     clippy::result_large_err,
     reason = "the error of the server side is the Status that the client gets"
 )]
 
-mod admission;
-mod answer;
-mod arriving;
-mod authn;
+mod authentication;
 mod authorization;
-mod authorizer;
-mod backup;
-mod body;
-mod caller;
-mod certificates;
 mod config;
-mod decode;
 mod discovery;
-mod ending;
-mod given;
-mod go_decode;
-mod gzip;
-mod handler;
-mod hash;
-mod health;
-mod heavy;
-mod host;
-mod impersonation;
-mod in_flight;
+mod filters;
+mod futures;
+mod handlers;
 mod metrics;
+mod negotiation;
 mod openapi;
-mod openid;
-mod pretty;
-mod query;
 mod random;
-mod represent;
 mod request;
-mod request_record;
-mod route;
-mod seldom;
+mod response;
+mod routes;
 mod server;
-mod service;
-mod service_accounts;
-mod table;
-mod token_issuer;
-mod token_keys;
-mod undelivered;
-mod version;
-mod warning;
+mod shutdown;
 
-pub use authn::{
+pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };
-pub use authorizer::{AlwaysAllow, Attributes, Authorizer, Decision};
-pub use certificates::{
+pub use authentication::certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
+pub use authentication::token_keys::{TokenKeyError, TokenKeys};
+pub use authorization::authorizer::{AlwaysAllow, Attributes, Authorizer, Decision};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
+pub use routes::version::API_MINOR;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
-pub use token_keys::{TokenKeyError, TokenKeys};
-pub use version::API_MINOR;

@@ -15,8 +15,8 @@ pub(crate) use labels::RequestLabels;
 pub(crate) use watches::WatchMetrics;
 
 use self::labels::{ABORTED, COUNTED, REQUEST, TERMINATED, TIMED};
-use crate::answer::Answer;
-use crate::version;
+use crate::response::ApiResponse;
+use crate::routes::version;
 use kubist_registry::Registry;
 use prometheus::{
     Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
@@ -91,7 +91,7 @@ impl Metrics {
             ),
             took: histogram(
                 "apiserver_request_duration_seconds",
-                "How long requests took, to the last byte of the answer",
+                "How long requests took, to the last byte of the response",
                 &TIMED,
                 &REQUEST_SECONDS,
             ),
@@ -105,7 +105,7 @@ impl Metrics {
             ),
             aborted: counter(
                 "apiserver_request_aborts_total",
-                "Requests whose clients went before there was an answer",
+                "Requests whose clients disconnected before there was a response",
                 &ABORTED,
             ),
             terminated: counter(
@@ -274,7 +274,7 @@ impl Metrics {
     }
 
     /// The answer to a scrape.
-    pub(crate) async fn scrape(&self, registry: &Registry) -> Answer {
+    pub(crate) async fn scrape(&self, registry: &Registry) -> ApiResponse {
         self.watches.add();
         let mut families = self.all.gather();
         families.extend(storage::families(registry).await);
@@ -285,7 +285,7 @@ impl Metrics {
         if TextEncoder::new().encode(&families, &mut text).is_err() {
             text.clear();
         }
-        Answer::whole(TEXT_FORMAT, text)
+        ApiResponse::whole(TEXT_FORMAT, text)
     }
 }
 

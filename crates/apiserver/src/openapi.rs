@@ -8,30 +8,30 @@
 
 mod custom_schema;
 mod definitions;
-mod entrances;
+mod descriptions;
+mod non_resource_paths;
 mod operation;
 mod operations;
 mod schemas;
 mod v2;
-mod words;
 
-use crate::answer::{Answer, TEXT};
-use crate::body::Body;
-use crate::version::API_MINOR;
+use crate::response::body::Body;
+use crate::response::{ApiResponse, TEXT};
+use crate::routes::version::API_MINOR;
 use bytes::Bytes;
 use definitions::defined;
-use entrances::Entrance;
+use descriptions::Descriptions;
 use http::header::{CACHE_CONTROL, ETAG, EXPIRES, LOCATION, VARY};
 use http::{HeaderValue, StatusCode};
 use kubist_api::{GROUPS, GroupFacts, VersionFacts};
 use kubist_apimachinery::wire::Schema;
 use kubist_codec::negotiate::parse_accept;
 use kubist_registry::{ServedGroup, ServedVersion, Stored};
+use non_resource_paths::NonResourcePath;
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 use std::time::Duration;
 use time::OffsetDateTime;
-use words::Words;
 
 const JSON: &str = "application/json";
 
@@ -56,13 +56,13 @@ struct Document {
 /// What a document is about.
 #[derive(Clone, Copy, Debug)]
 enum Topic {
-    Entrance(Entrance),
+    NonResourcePath(NonResourcePath),
     Version(&'static GroupFacts, &'static VersionFacts),
 }
 
 /// What was asked of a document.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct DocumentRequest<'a> {
     /// Below `/openapi/v3/`.
     pub(crate) path: &'a str,
     /// That of the document as somebody knows it.
@@ -75,12 +75,14 @@ pub(crate) struct Asked<'a> {
 
 impl OpenApi {
     /// Bytes that are read to make a document.
-    pub(crate) const BYTES: usize = Words::BYTES;
+    pub(crate) const BYTES: usize = Descriptions::BYTES;
 
     pub(crate) fn new() -> Self {
-        let always = Entrance::ALWAYS.into_iter().map(Topic::Entrance);
+        let always = NonResourcePath::ALWAYS
+            .into_iter()
+            .map(Topic::NonResourcePath);
         let groups = GROUPS.iter().filter(|it| !it.name.is_empty());
-        let groups = groups.map(|it| Topic::Entrance(Entrance::Group(it)));
+        let groups = groups.map(|it| Topic::NonResourcePath(NonResourcePath::Group(it)));
         let versions = group_versions().map(|(group, version)| Topic::Version(group, version));
         let topics = always.chain(groups).chain(versions);
         let documents = topics.map(|topic| Document {
@@ -101,7 +103,7 @@ impl OpenApi {
         served: &[ServedGroup],
         stored: &[Stored],
         accept: Option<&str>,
-    ) -> Answer {
+    ) -> ApiResponse {
         let Some(form) = v2::Form::of(accept) else {
             return vary(not_acceptable(), ["Accept-Encoding", "Accept"]);
         };
@@ -111,11 +113,11 @@ impl OpenApi {
             v2::Form::Protobuf => protobuf,
         };
         let bytes = made.get_or_init(|| {
-            let words = Words::read();
+            let descriptions = Descriptions::read();
             let roots = group_versions()
                 .filter(|it| is_served(served, *it))
-                .flat_map(|it| paths(it, served, &words).1);
-            let schemas = entrances::add_schemas(roots.collect(), &words);
+                .flat_map(|it| paths(it, served, &descriptions).1);
+            let schemas = non_resource_paths::add_schemas(roots.collect(), &descriptions);
             v2::document(&schemas, form).into()
         });
         let defined = defined(served, stored);
@@ -125,18 +127,23 @@ impl OpenApi {
             let types = defined.iter().flat_map(definitions::Defined::old_types);
             v2::with_types(bytes, &types.collect(), form).into()
         };
-        let answer = Answer::whole(form.media_type(), bytes);
+        let answer = ApiResponse::whole(form.media_type(), bytes);
         vary(answer, ["Accept-Encoding", "Accept"])
     }
 
     /// The index, with the definitions that are stored.
-    pub(crate) fn index(&self, served: &[ServedGroup], stored: &[Stored]) -> Answer {
+    pub(crate) fn index(&self, served: &[ServedGroup], stored: &[Stored]) -> ApiResponse {
         let built_in = self.index.get_or_init(|| {
-            let words = Words::read();
+            let descriptions = Descriptions::read();
             let documents = self.documents.iter();
             documents
                 .filter(|it| it.topic.is_served(served))
-                .map(|it| (it.path.clone(), tag(&it.topic.document(served, &words))))
+                .map(|it| {
+                    (
+                        it.path.clone(),
+                        tag(&it.topic.document(served, &descriptions)),
+                    )
+                })
                 .collect()
         });
         let defined = defined(served, stored);
@@ -149,7 +156,7 @@ impl OpenApi {
         let paths: Map<String, Value> = paths.map(entry).collect();
         let text = json!({"paths": paths}).to_string();
         // Upstream's index says that it is text.
-        Answer::whole(TEXT, text)
+        ApiResponse::whole(TEXT, text)
     }
 
     /// Whether a document below `/openapi/v3/` is about what is built in.
@@ -163,39 +170,48 @@ impl OpenApi {
         &self,
         served: &[ServedGroup],
         stored: &[Stored],
-        asked: Asked<'_>,
-    ) -> Option<Answer> {
+        asked: DocumentRequest<'_>,
+    ) -> Option<ApiResponse> {
         let mut documents = self.documents.iter();
         let built_in = documents.find(|it| it.path == asked.path && it.topic.is_served(served));
         if let Some(document) = built_in {
-            let make = || document.topic.document(served, &Words::read()).into();
+            let make = || {
+                document
+                    .topic
+                    .document(served, &Descriptions::read())
+                    .into()
+            };
             let bytes = document.made.get_or_init(make);
             return answer(asked, &tag(bytes), || bytes.clone());
         }
         let defined = defined(served, stored);
         let document = defined.iter().find(|it| it.path() == asked.path)?;
-        let make = || document.document(&Words::read()).into();
+        let make = || document.document(&Descriptions::read()).into();
         answer(asked, &document.tag(), make)
     }
 }
 
 /// The answer to who asks for a document, which is made where it is needed.
-fn answer(asked: Asked<'_>, current: &str, make: impl FnOnce() -> Bytes) -> Option<Answer> {
+fn answer(
+    asked: DocumentRequest<'_>,
+    current: &str,
+    make: impl FnOnce() -> Bytes,
+) -> Option<ApiResponse> {
     let is_json = |media_type: &str| (media_type == JSON).then_some(());
     if accepted(asked.accept, is_json).is_none() {
         return Some(vary(not_acceptable(), ["Accept"]));
     }
     let tag = format!("\"{current}\"");
     let mut answer = if asked.hash.is_some_and(|it| it != current) {
-        let mut answer = Answer::new(StatusCode::MOVED_PERMANENTLY, JSON, Body::empty());
+        let mut answer = ApiResponse::new(StatusCode::MOVED_PERMANENTLY, JSON, Body::empty());
         let url = format!("/openapi/v3/{}?hash={current}", asked.path);
         let url = HeaderValue::from_str(&url).ok()?;
         answer.headers.insert(LOCATION, url);
         answer
     } else if asked.if_none_match == Some(tag.as_str()) {
-        Answer::not_modified()
+        ApiResponse::not_modified()
     } else {
-        Answer::whole(JSON, make())
+        ApiResponse::whole(JSON, make())
     };
     if asked.hash == Some(current) {
         answer = answer.with_header(CACHE_CONTROL, "public, immutable");
@@ -224,11 +240,11 @@ fn in_a_year(now: Duration) -> Option<HeaderValue> {
 }
 
 /// Upstream says nothing in it.
-fn not_acceptable() -> Answer {
-    Answer::bare(StatusCode::NOT_ACCEPTABLE)
+fn not_acceptable() -> ApiResponse {
+    ApiResponse::bare(StatusCode::NOT_ACCEPTABLE)
 }
 
-fn vary<const N: usize>(mut answer: Answer, names: [&'static str; N]) -> Answer {
+fn vary<const N: usize>(mut answer: ApiResponse, names: [&'static str; N]) -> ApiResponse {
     for name in names {
         answer.headers.append(VARY, HeaderValue::from_static(name));
     }
@@ -254,7 +270,7 @@ fn accepted<T>(accept: Option<&str>, form: impl Fn(&str) -> Option<T>) -> Option
 impl Topic {
     fn path(self) -> String {
         match self {
-            Self::Entrance(entrance) => entrance.path(),
+            Self::NonResourcePath(entrance) => entrance.path(),
             Self::Version(group, version) => path(group, version),
         }
     }
@@ -262,19 +278,19 @@ impl Topic {
     /// Whether it is turned on. That does not change while a server runs.
     fn is_served(self, served: &[ServedGroup]) -> bool {
         match self {
-            Self::Entrance(Entrance::Group(group)) => {
+            Self::NonResourcePath(NonResourcePath::Group(group)) => {
                 let mut versions = group.versions.iter();
                 versions.any(|version| is_served(served, (group, version)))
             }
-            Self::Entrance(_) => true,
+            Self::NonResourcePath(_) => true,
             Self::Version(group, version) => is_served(served, (group, version)),
         }
     }
 
-    fn document(self, served: &[ServedGroup], words: &Words) -> Vec<u8> {
+    fn document(self, served: &[ServedGroup], descriptions: &Descriptions) -> Vec<u8> {
         match self {
-            Self::Entrance(entrance) => entrance.document(words),
-            Self::Version(group, version) => document((group, version), served, words),
+            Self::NonResourcePath(entrance) => entrance.document(descriptions),
+            Self::Version(group, version) => document((group, version), served, descriptions),
         }
     }
 }
@@ -309,23 +325,33 @@ fn path(group: &GroupFacts, version: &VersionFacts) -> String {
 }
 
 fn tag(bytes: &[u8]) -> String {
-    format!("{:016X}", crate::hash::of_bytes(bytes))
+    format!("{:016X}", crate::response::etag::of_bytes(bytes))
 }
 
 /// The paths of a version of a group, and the schemas that they mention.
 fn paths(
     (group, version): GroupVersion,
     served: &[ServedGroup],
-    words: &Words,
+    descriptions: &Descriptions,
 ) -> (Value, Vec<&'static Schema>) {
     let served = served_version(served, (group, version));
-    operations::paths(path(group, version), group.name, version, served, words)
+    operations::paths(
+        path(group, version),
+        group.name,
+        version,
+        served,
+        descriptions,
+    )
 }
 
 /// The document of a version of a group, as JSON.
-fn document((group, version): GroupVersion, served: &[ServedGroup], words: &Words) -> Vec<u8> {
-    let (paths, roots) = paths((group, version), served, words);
-    let mut schemas = schemas::reachable(roots, words);
+fn document(
+    (group, version): GroupVersion,
+    served: &[ServedGroup],
+    descriptions: &Descriptions,
+) -> Vec<u8> {
+    let (paths, roots) = paths((group, version), served, descriptions);
+    let mut schemas = schemas::reachable(roots, descriptions);
     if !group.name.is_empty() {
         schemas::register(&mut schemas, group.name, version.version);
     }

@@ -1,4 +1,4 @@
-//! Numbers that nobody needs to repeat: audit ids, and how long watches last.
+//! Random numbers for audit ids, token ids and timeouts.
 //!
 //! Not for secrets.
 
@@ -6,11 +6,11 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A random number.
 pub(crate) fn number() -> u64 {
-    // Each state is seeded anew by the standard library.
+    // The standard library seeds each state differently.
     RandomState::new().build_hasher().finish()
 }
 
-/// A random (version 4) uuid.
+/// A random (version 4) UUID.
 pub(crate) fn uid() -> String {
     kubist_registry::uuid_v4(number(), number())
 }

@@ -1,12 +1,15 @@
-//! `Request`: the head of an HTTP request, with what handlers ask it.
+//! `Request`: the head of an HTTP request.
 
-use crate::query::Query;
+pub(crate) mod query;
+pub(crate) mod route;
+
+use crate::request::query::Query;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
 use http::request::Parts;
 use http::{Uri, Version};
 use kubist_apimachinery::{FieldValidation, PostOptions};
 
-/// What Go takes for true.
+/// The texts that Go parses as true.
 const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 
 /// The head of a request.
@@ -33,7 +36,7 @@ impl Request {
         }
     }
 
-    /// Path and query, as they were sent.
+    /// Path and query as sent.
     pub(crate) fn target(&self) -> &str {
         let target = self.uri.path_and_query();
         target.map_or("/", |target| target.as_str())
@@ -43,27 +46,27 @@ impl Request {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The first `Accept`.
+    /// Returns the first `Accept` header.
     pub(crate) fn accept(&self) -> Option<&str> {
         self.header(ACCEPT)
     }
 
-    /// Whether it changes nothing.
+    /// Reports whether it is read-only.
     pub(crate) fn reads(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD")
     }
 
-    /// `Content-Type`.
+    /// Returns `Content-Type`.
     pub(crate) fn content_type(&self) -> Option<&str> {
         self.header(CONTENT_TYPE)
     }
 
-    /// `If-None-Match`.
+    /// Returns `If-None-Match`.
     pub(crate) fn if_none_match(&self) -> Option<&str> {
         self.header(IF_NONE_MATCH)
     }
 
-    /// Whether JSON is to be indented: the query says so, or a person seems to read it.
+    /// Reports whether JSON should be indented: by the query, or for user agents that people use.
     pub(crate) fn wants_pretty(&self) -> bool {
         if let Some(said) = self.query.first("pretty").filter(|it| !it.is_empty()) {
             return TRUE.contains(&said);
@@ -75,7 +78,7 @@ impl Request {
     }
 }
 
-/// What to do about unknown fields; upstream warns by default.
+/// Returns how to treat unknown fields; the default is upstream's: to warn.
 pub(crate) fn validation_of(options: &PostOptions) -> FieldValidation {
     options.field_validation.unwrap_or(FieldValidation::Warn)
 }

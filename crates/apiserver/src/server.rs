@@ -1,38 +1,42 @@
 //! `ApiServer`: listens, speaks TLS and HTTP, and shuts down in order.
 //!
-//! One task accepts, one task per connection serves it; both belong to the running server and end
-//! with it. Bodies of answers are pulled by HTTP's flow control, so a slow client holds one chunk.
-//! A client that accepts nothing for the write timeout, answers no ping, stops in the middle of a
-//! request, or asks for nothing, loses its connection.
+//! One task accepts connections, and one task per connection serves it. Both belong to the running
+//! server and end with it. HTTP flow control pulls response bodies, so a slow client costs one
+//! chunk. A client loses its connection if it accepts nothing for the write timeout, answers no
+//! ping, stops in the middle of a request, or stays idle.
 
 mod acceptor;
 mod activity;
 mod connection;
 mod cork;
 mod delivery;
+mod eviction;
 mod in_process;
-mod room;
 mod running;
-mod serving;
+mod service;
+mod serving_certificate;
 mod timed_stream;
 mod tls;
 
-use crate::authn::{Authenticator, MASTERS_GROUP, chain_verifier};
-use crate::certificates::{CertificateAuthority, CertificateError, PemError, SERVING_NAMES};
+use crate::authentication::authenticator::{Authenticator, MASTERS_GROUP};
+use crate::authentication::certificates::{
+    CertificateAuthority, CertificateError, PemError, SERVING_NAMES,
+};
+use crate::authentication::client_certificates::chain_verifier;
+use crate::authentication::token_issuer::TokenIssuer;
+use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
-use crate::ending::Ending;
-use crate::heavy;
-use crate::service::Service;
-use crate::token_issuer::TokenIssuer;
-use crate::token_keys::{TokenKeyError, TokenKeys};
+use crate::futures::cpu_bound;
+use crate::server::service::Service;
+use crate::shutdown::Shutdown;
 use acceptor::Acceptor;
 pub use activity::Load;
 use connection::Connections;
+use eviction::Evictor;
 pub use in_process::InProcess;
 use kubist_registry::{Registry, User};
-use room::Room;
 pub use running::{RunningServer, ServerEnded};
-use serving::Serving;
+use serving_certificate::ServingCertificate;
 use socket2::TcpKeepalive;
 use std::io;
 use std::net::SocketAddr;
@@ -43,46 +47,46 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-/// Streams handed over by [`RunningServer::serve_stream`] that wait to be served.
+/// Limit of streams passed to [`RunningServer::serve_stream`] that wait to be served.
 const WAITING_STREAMS_MAX: usize = 64;
 
-/// A server could not start.
+/// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The address cannot be listened on.
+    /// Listening on the address failed.
     #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A certificate could not be made.
+    /// A certificate could not be created.
     #[error("cannot make the server's certificates")]
     Certificate(#[from] CertificateError),
-    /// The key that signs the tokens of service accounts could not be made.
+    /// The key that signs service account tokens could not be created.
     #[error(transparent)]
     TokenKey(#[from] TokenKeyError),
-    /// The serving certificate that was brought cannot be used.
+    /// The configured serving certificate cannot be used.
     #[error("cannot use the serving certificate")]
-    Serving(#[from] PemError),
-    /// TLS does not take the certificates.
+    ServingCertificate(#[from] PemError),
+    /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
 }
 
-/// The way to a [`RunningServer`].
+/// Constructor of a [`RunningServer`].
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "it has no values")]
 pub enum ApiServer {}
 
 impl ApiServer {
-    /// Makes certificates, listens, and serves `registry` until shut down. It answers as soon as
-    /// this returns. Must be called within a tokio runtime.
+    /// Creates certificates, listens, and serves `registry` until shutdown. The server accepts
+    /// requests as soon as this returns. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// The address is taken, or certificates cannot be made.
+    /// The address is in use, or certificates cannot be created.
     pub async fn bind(config: Config, registry: Registry) -> Result<RunningServer, StartError> {
         let listener = match config.listen {
             Some(address) => Some(listen(address).await?),
@@ -95,8 +99,9 @@ impl ApiServer {
         };
         let admin = authority.client_identity(&config.admin_user, Some(MASTERS_GROUP))?;
         let names = serving_names(&config, address);
-        let (brought, now) = (config.serving.as_ref(), registry.request(User::default()));
-        let serving = Serving::new(Arc::clone(&authority), names, brought, now.received);
+        let (configured, now) = (config.serving.as_ref(), registry.request(User::default()));
+        let serving =
+            ServingCertificate::new(Arc::clone(&authority), names, configured, now.received);
         let serving = Arc::new(serving?);
         let trusted = config.client_authorities.iter().cloned();
         let verifier = chain_verifier(trusted.chain([authority.certificate()]))?;
@@ -106,14 +111,14 @@ impl ApiServer {
             None => Arc::new(TokenKeys::new()?),
         };
         let issuer = TokenIssuer::new(keys);
-        let ending = Ending::new(config.watch_drain);
+        let shutdown = Shutdown::new(config.watch_drain);
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
-        let service = Service::new(&config, registry, authenticator, address, ending.clone());
+        let service = Service::new(&config, registry, authenticator, address, shutdown.clone());
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
-        let connections = Arc::new(Connections::new(&config, service, ending.clone()));
+        let connections = Arc::new(Connections::new(&config, service, shutdown.clone()));
         let acceptor = Acceptor {
             listener: listener.map(|(listener, _)| listener),
             tls: TlsAcceptor::from(Arc::new(tls)),
@@ -126,14 +131,14 @@ impl ApiServer {
             write_timeout: config.write_timeout,
             waiting,
             own_waiting,
-            room: Room::default(),
+            evictor: Evictor::default(),
             tasks: JoinSet::new(),
             own_tasks: JoinSet::new(),
         };
         let mut tasks = JoinSet::new();
-        let stopping = ending.clone();
+        let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
-        tasks.spawn(upkeep(ending.clone(), Arc::clone(&serving), definitions));
+        tasks.spawn(upkeep(shutdown.clone(), Arc::clone(&serving), definitions));
         Ok(RunningServer {
             address,
             serving,
@@ -143,7 +148,7 @@ impl ApiServer {
             connections,
             streams,
             own_streams,
-            ending,
+            shutdown,
             shutdown_delay: config.shutdown_delay,
             drain_timeout,
             tasks,
@@ -158,25 +163,25 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     Ok((listener, bound))
 }
 
-/// What goes on beside the requests, until the end.
-async fn upkeep(ending: Ending, serving: Arc<Serving>, registry: Registry) {
-    // What a definition takes to serve grows with its schema, and what is forgotten with
-    // what was asked for.
-    let following = heavy::upkeep(Box::pin(registry.run_definitions()));
-    let forgetting = heavy::upkeep(Box::pin(forget_unused(&registry)));
+/// Runs the server's background loops until shutdown.
+async fn upkeep(shutdown: Shutdown, serving: Arc<ServingCertificate>, registry: Registry) {
+    // Processing a definition costs time in proportion to its schema, and cache eviction in
+    // proportion to what was requested.
+    let definitions_loop = cpu_bound::background(Box::pin(registry.run_definitions()));
+    let cache_eviction = cpu_bound::background(Box::pin(forget_unused(&registry)));
     tokio::select! {
-        () = ending.closing() => {}
-        () = following => {}
-        () = forgetting => {}
+        () = shutdown.closing() => {}
+        () = definitions_loop => {}
+        () = cache_eviction => {}
         () = renew_daily(&serving, &registry) => {}
     }
 }
 
-/// How long what was made of an object is remembered for whoever asks for it next: at least this
-/// long, and no more than twice.
+/// How long cached encodings of an object are kept without use: at least this long, and at most
+/// twice as long.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// Forgets what nobody asks for; goes on forever.
+/// Evicts unused cached encodings. Never returns.
 async fn forget_unused(registry: &Registry) {
     loop {
         tokio::time::sleep(REMEMBERED).await;
@@ -184,10 +189,10 @@ async fn forget_unused(registry: &Registry) {
     }
 }
 
-/// Renews the serving certificate when it is time; goes on forever.
-async fn renew_daily(serving: &Serving, registry: &Registry) {
+/// Renews the serving certificate in time. Never returns.
+async fn renew_daily(serving: &ServingCertificate, registry: &Registry) {
     while serving.is_renewed() {
-        tokio::time::sleep(serving::LOOK_INTERVAL).await;
+        tokio::time::sleep(serving_certificate::CHECK_INTERVAL).await;
         serving.renew(registry.request(User::default()).received);
     }
     std::future::pending::<()>().await;

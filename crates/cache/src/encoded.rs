@@ -9,7 +9,7 @@ use crate::index::FieldLookup;
 use crate::{Index, IndexValues};
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
-    self, DecodeContext, Encoding, FieldPath, Ingest, MetadataSpans, Schema, WireError,
+    self, DecodeContext, Encoding, Ingest, MetadataSpans, ScalarField, Schema, WireError,
     WireErrorKind,
 };
 use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
@@ -187,11 +187,11 @@ impl<K: KubeObject> FieldLookup for Encoded<K> {
         K::SCHEMA
     }
 
-    fn field(&self, path: &FieldPath) -> Cow<'_, str> {
+    fn field(&self, path: &ScalarField) -> Cow<'_, str> {
         path.find(self.bytes(), self.encoding)
     }
 
-    fn knows(&self, path: &FieldPath) -> bool {
+    fn knows(&self, path: &ScalarField) -> bool {
         self.is_whole || path.as_str().starts_with("metadata.")
     }
 }

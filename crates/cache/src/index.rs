@@ -4,7 +4,7 @@
 //! fail. The index itself holds no objects: those are in the store's state.
 
 use crate::Cause;
-use kubist_apimachinery::wire::{FieldPath, FieldPathError, Schema, WireError, WireErrorKind};
+use kubist_apimachinery::wire::{ScalarField, ScalarFieldError, Schema, WireError, WireErrorKind};
 use kubist_apimachinery::{KubeObject, Object, ObjectName, Str};
 use std::any::Any;
 use std::borrow::Cow;
@@ -250,8 +250,8 @@ impl<K: FieldLookup> Index<K> {
     }
 
     /// Does the same as [`Self::field`] for paths that are known only at run time.
-    pub fn try_field(path: &str) -> Result<Self, FieldPathError> {
-        let path = FieldPath::new(K::schema(), path)?;
+    pub fn try_field(path: &str) -> Result<Self, ScalarFieldError> {
+        let path = ScalarField::new(K::schema(), path)?;
         let name = Str::from(path.as_str());
         let covers = Covers::Field(name.clone());
         Ok(Self::with(name, covers, move |object: &K, values| {
@@ -315,10 +315,10 @@ pub trait FieldLookup: Object {
     /// Returns the schema of the kind.
     fn schema() -> &'static Schema;
     /// Returns the value of a scalar field; empty if it is absent.
-    fn field(&self, path: &FieldPath) -> Cow<'_, str>;
+    fn field(&self, path: &ScalarField) -> Cow<'_, str>;
     /// Reports whether the stored form would have the field if the object had it; false if the body
     /// was dropped.
-    fn knows(&self, path: &FieldPath) -> bool {
+    fn knows(&self, path: &ScalarField) -> bool {
         let _ = path;
         true
     }
@@ -329,7 +329,7 @@ impl<K: KubeObject> FieldLookup for K {
         K::SCHEMA
     }
 
-    fn field(&self, path: &FieldPath) -> Cow<'_, str> {
+    fn field(&self, path: &ScalarField) -> Cow<'_, str> {
         path.find_in(self)
     }
 }

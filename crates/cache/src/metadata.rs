@@ -7,7 +7,7 @@ use crate::IngestAny;
 use crate::index::FieldLookup;
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
-    self, DecodeContext, Encoding, FieldPath, Ingest, Schema, WireError,
+    self, DecodeContext, Encoding, Ingest, ScalarField, Schema, WireError,
 };
 use kubist_apimachinery::{
     ApiResource, Generation, KeyValues, Object, ObjectMeta, Owners, Resource,
@@ -123,7 +123,7 @@ impl<K: 'static> FieldLookup for Metadata<K> {
         &kubist_apimachinery::OBJECT_META
     }
 
-    fn field(&self, path: &FieldPath) -> Cow<'_, str> {
+    fn field(&self, path: &ScalarField) -> Cow<'_, str> {
         path.find_in(&self.metadata)
     }
 }

@@ -8,7 +8,7 @@ use crate::clone_refs::clone_refs;
 use crate::index::{Covers, FieldLookup, IndexValues};
 use crate::store::{Built, Posting, State};
 use crate::{Index, IndexHandle, Snapshot};
-use kubist_apimachinery::wire::{FieldPath, FieldPathError};
+use kubist_apimachinery::wire::{ScalarField, ScalarFieldError};
 use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
 use std::sync::Arc;
 
@@ -179,10 +179,10 @@ impl<K: FieldLookup> Snapshot<K> {
     ///
     /// # Errors
     /// The kind has no such scalar field.
-    pub fn query(&self, query: &Query) -> Result<Vec<Arc<K>>, FieldPathError> {
+    pub fn query(&self, query: &Query) -> Result<Vec<Arc<K>>, ScalarFieldError> {
         let mut terms = Vec::new();
         for term in query.fields.terms() {
-            terms.push((FieldPath::new(K::schema(), &term.field)?, term));
+            terms.push((ScalarField::new(K::schema(), &term.field)?, term));
         }
         if query.labels.is_nothing() {
             return Ok(Vec::new());

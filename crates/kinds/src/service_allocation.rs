@@ -1,10 +1,10 @@
-//! The addresses and ports that services are allotted: cluster IPs and node ports.
+//! The allocation of cluster IPs and node ports to services.
 //!
-//! Who has which is in storage, where upstream has it too, and each change is a compare-and-set:
-//! any number of servers on one store allot from the same ranges. What a write is given is a
-//! `Allocation`, which goes back if nothing was written. Where nobody knows, because a server ended in
-//! the middle or storage did not answer, it stays until `repair` finds nobody who uses it. What a
-//! service needs is decided in `needs`.
+//! Allocations are in storage, where upstream has them too, and each change is a compare-and-set:
+//! any number of servers on one store allocate from the same ranges. A write holds an
+//! `Allocation`, which is released if nothing was written. If the outcome is unknown, because a
+//! server ended in the middle or storage did not answer, the allocation stays until `repair` finds
+//! that no service uses it. `needs` decides what a service needs.
 
 mod addresses;
 mod allocation;

@@ -10,6 +10,7 @@ use http::Uri;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats, TokioClock};
 use kubist_storage::{Fault, Kv, ReadError, Revision};
+use kubist_storage::{KvRead, KvWatch};
 use kubist_storage_etcd::{EtcdKv, Identity};
 use kubist_storage_redb::{Store, StoreError};
 use tokio::net::TcpStream;
@@ -191,7 +192,7 @@ impl Engine {
     pub(crate) fn may_answer_progress(&self) -> bool {
         match self {
             Self::Memory(_) | Self::Durable(_) => true,
-            Self::Etcd(kv) => kv.answers_progress() || !kv.versions_are_known(),
+            Self::Etcd(kv) => kv.supports_progress_requests() || !kv.versions_are_known(),
         }
     }
 

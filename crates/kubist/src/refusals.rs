@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use kubist_storage::{Fault, Kv, WriteError};
+use kubist_storage::{KvMaintenance, KvWrite};
 use tokio::time::Instant;
 
 /// How often the store is asked whether it takes writes.
@@ -19,7 +20,7 @@ pub(crate) async fn tell_of_refusals(kv: &dyn Kv) {
     let mut told = Told::default();
     loop {
         looks.tick().await;
-        told.look(Instant::now(), kv.writable(), kv.short_of_room(), &mut log);
+        told.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
     }
 }
 
@@ -117,7 +118,7 @@ mod tests {
     fn look(told: &mut Told, kv: &MemoryKv) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut log = |line| lines.push(line);
-        told.look(Instant::now(), kv.writable(), kv.short_of_room(), &mut log);
+        told.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
         lines
     }
 

@@ -155,7 +155,7 @@ impl ServerConfig {
             );
             return false;
         }
-        if wanted && !engine.kv().answers_progress() {
+        if wanted && !engine.kv().supports_progress_requests() {
             tracing::warn!(
                 "a member of etcd has not said its version yet: until it does, what has to be the \
                  newest is read from etcd and not from watch caches"

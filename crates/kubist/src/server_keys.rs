@@ -139,7 +139,7 @@ impl ServerKeys {
         };
         let identity = Identity::from_pem(&read(certificate)?, &read(key)?);
         let identity = identity.map_err(|source| {
-            let of_key = matches!(source, PemError::NoKey | PemError::Strangers);
+            let of_key = matches!(source, PemError::NoKey | PemError::KeyMismatch);
             let path = if of_key { key } else { certificate };
             unusable(path)(source)
         })?;

@@ -23,13 +23,12 @@ pub use approval::{ANNOTATION as APPROVAL_ANNOTATION, Approval, is_protected};
 pub use columns::{CustomCell, cells, column_descriptions};
 pub use definitions::mark;
 pub(crate) use field_path::FieldPath;
+use kubist_apimachinery::{AnyObject, CustomObject};
 pub(crate) use scale::ScalePaths;
 pub(crate) use served::{Definitions, Served};
 pub(crate) use shape::{Shape, shape_of};
-use strategy::CustomStrategy;
-
-use kubist_apimachinery::{AnyObject, CustomObject};
 use std::any::Any;
+use strategy::CustomStrategy;
 
 /// The finalizer that keeps a definition until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";

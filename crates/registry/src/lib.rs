@@ -44,6 +44,7 @@
 //! - A watch holds a position and one page of objects, however slowly it is read.
 //! - Each version of an object is decoded, and encoded in each form, at most once while in use.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(
     clippy::result_large_err,
     reason = "the error is the answer itself; it is rare, and its callers match on it"
@@ -82,6 +83,7 @@ pub use storage::predicate::Predicate;
 pub use storage::raw::RawStorage;
 pub use storage::watch::EventStream;
 pub use storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
+pub use store::admission::{Admission, Lookup};
 pub use store::clock::{SystemClock, WallClock};
 pub use store::finishing::{Finishing, Place};
 pub use store::hooks::{Begin, Begun, Hooks};
@@ -89,9 +91,9 @@ pub use store::kind_strategy::{ForKind, KindStrategy};
 pub use store::name_rule::NameRule;
 pub use store::object_fields::text_at;
 pub use store::random::{Random, uuid_v4};
-pub use store::strategy::{
-    Admission, BoxFuture, Dependents, Generation, Lookup, MetadataRules, PlainStrategy,
-    StatusKeeps, Strategy,
+pub use store::strategy::{BoxFuture, PlainStrategy, Strategy};
+pub use store::strategy_facts::{
+    Dependents, Generation, MetadataRules, MetadataUpdate, StatusKeeps, StrategyFacts,
 };
 pub use store::validate_metadata::{
     validate_finalizer, validate_metadata, validate_metadata_change, validate_named,

@@ -4,6 +4,7 @@
 //! form, storage; deletion in its stages. A strategy fills in what is special about a kind. The
 //! store works in the storage version only; `Rest` converts.
 
+pub(crate) mod admission;
 pub(crate) mod clock;
 mod create;
 mod delete;
@@ -18,6 +19,7 @@ pub(crate) mod object_fields;
 mod place;
 pub(crate) mod random;
 pub(crate) mod strategy;
+pub(crate) mod strategy_facts;
 mod update;
 pub(crate) mod validate_metadata;
 

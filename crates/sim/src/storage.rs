@@ -9,10 +9,11 @@ use crate::rng::SimRng;
 use crate::trace::Trace;
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use kubist_storage::{
-    Answer, CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse, Kv, LeaseError,
+    CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse, KvFuture, LeaseError,
     LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError,
-    WatchRequest, WriteError, WriteOutcome,
+    WatchRangeRequest, WriteError, WriteOutcome,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,13 +135,13 @@ fn engine(config: &Config) -> MemoryKv {
     MemoryKv::new(config.clone(), Arc::new(TokioClock::start()))
 }
 
-impl Kv for Storage {
+impl KvRead for Storage {
     fn get<'a>(
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
-        Answer::later(async move {
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
+        KvFuture::boxed(async move {
             match self.failure() {
                 Failure::Good => self.engine().get(key, at).await,
                 failure => Err(self.fault(failure, "get").into()),
@@ -148,8 +149,8 @@ impl Kv for Storage {
         })
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
-        Answer::later(async move {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
+        KvFuture::boxed(async move {
             match self.failure() {
                 Failure::Good => self.engine().range(request).await,
                 failure => Err(self.fault(failure, "range").into()),
@@ -157,8 +158,14 @@ impl Kv for Storage {
         })
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move {
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
+        KvFuture::boxed(async move { self.engine().revision().await })
+    }
+}
+
+impl KvWrite for Storage {
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
             let failure = self.failure();
             if failure == Failure::Refused {
                 return Err(self.fault(failure, "put").into());
@@ -176,8 +183,8 @@ impl Kv for Storage {
         })
     }
 
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move {
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
             let failure = self.failure();
             if failure == Failure::Refused {
                 return Err(self.fault(failure, "delete").into());
@@ -195,29 +202,29 @@ impl Kv for Storage {
         })
     }
 
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        Answer::later(async move {
+    fn grant(&self, ttl: Duration) -> KvFuture<'_, Result<LeaseId, LeaseError>> {
+        KvFuture::boxed(async move { self.engine().grant(ttl).await })
+    }
+
+    fn revoke(&self, lease: LeaseId) -> KvFuture<'_, Result<(), LeaseError>> {
+        KvFuture::boxed(async move { self.engine().revoke(lease).await })
+    }
+}
+
+impl KvWatch for Storage {
+    fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>> {
+        KvFuture::boxed(async move {
             match self.failure() {
                 Failure::Good => self.engine().watch(request).await,
                 failure => Err(self.fault(failure, "watch").into()),
             }
         })
     }
+}
 
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        Answer::later(async move { self.engine().revision().await })
-    }
-
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        Answer::later(async move { self.engine().grant(ttl).await })
-    }
-
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        Answer::later(async move { self.engine().revoke(lease).await })
-    }
-
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
-        Answer::later(async move { self.engine().compact(revision).await })
+impl KvMaintenance for Storage {
+    fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
+        KvFuture::boxed(async move { self.engine().compact(revision).await })
     }
 
     fn compacted(&self) -> Revision {

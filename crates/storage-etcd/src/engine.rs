@@ -6,11 +6,12 @@ use crate::leases::Shareable;
 use crate::method::Method;
 use crate::refusal::Refusal;
 use crate::watch;
-use kubist_storage::{Answer, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv};
+use kubist_storage::{CompactError, DeleteRequest, Fault, FaultKind, GetResponse, KvFuture};
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage::{
     LeaseError, LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch,
 };
-use kubist_storage::{WatchError, WatchRequest, WriteError, WriteOutcome};
+use kubist_storage::{WatchError, WatchRangeRequest, WriteError, WriteOutcome};
 use parking_lot::Mutex;
 use prost::Message;
 use std::sync::Arc;
@@ -114,14 +115,14 @@ impl EtcdKv {
     }
 
     /// Asks the members for their version, those that have not said it yet. Afterwards
-    /// [`Kv::answers_progress`] says what is known; until then, and of a member that does not
+    /// [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests) says what is known; until then, and of a member that does not
     /// answer, the worst is taken for granted.
     pub async fn learn_versions(&self) {
         self.shared.cluster.ask_versions().await;
     }
 
     /// Whether every member has said its version, so that nothing more can be learnt about
-    /// [`Kv::answers_progress`] without a member that is replaced.
+    /// [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests) without a member that is replaced.
     pub fn versions_are_known(&self) -> bool {
         self.shared.cluster.versions_are_known()
     }
@@ -156,21 +157,27 @@ impl EtcdKv {
     }
 }
 
-impl Kv for EtcdKv {
+impl KvRead for EtcdKv {
     fn get<'a>(
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
-        Answer::later(self.shared.get(key, at))
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
+        KvFuture::boxed(self.shared.get(key, at))
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
-        Answer::later(self.shared.range(request))
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
+        KvFuture::boxed(self.shared.range(request))
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move {
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
+        KvFuture::boxed(self.shared.revision())
+    }
+}
+
+impl KvWrite for EtcdKv {
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
             let outcome = self.shared.put(request).await;
             if let Err(WriteError::LeaseNotFound { lease }) = &outcome {
                 self.shared.forget_lease(*lease);
@@ -180,43 +187,43 @@ impl Kv for EtcdKv {
         })
     }
 
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(self.shared.delete(request))
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(self.shared.delete(request))
     }
 
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        Answer::later(watch::start(Arc::clone(&self.shared), request))
+    fn grant(&self, ttl: Duration) -> KvFuture<'_, Result<LeaseId, LeaseError>> {
+        KvFuture::boxed(self.shared.grant(ttl))
     }
 
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        Answer::later(self.shared.revision())
+    fn revoke(&self, lease: LeaseId) -> KvFuture<'_, Result<(), LeaseError>> {
+        KvFuture::boxed(self.shared.revoke(lease))
+    }
+}
+
+impl KvWatch for EtcdKv {
+    fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>> {
+        KvFuture::boxed(watch::start(Arc::clone(&self.shared), request))
     }
 
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        Answer::later(self.shared.grant(ttl))
+    fn supports_progress_requests(&self) -> bool {
+        self.shared.cluster.progress_is_safe_everywhere()
     }
+}
 
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        Answer::later(self.shared.revoke(lease))
-    }
-
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
-        Answer::later(self.shared.compact(revision))
+impl KvMaintenance for EtcdKv {
+    fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
+        KvFuture::boxed(self.shared.compact(revision))
     }
 
     fn compacted(&self) -> Revision {
         self.shared.compacted()
     }
 
-    fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
-        Answer::later(self.shared.size_bytes())
+    fn size_bytes(&self) -> KvFuture<'_, Result<Option<u64>, ReadError>> {
+        KvFuture::boxed(self.shared.size_bytes())
     }
 
-    fn short_of_room(&self) -> Option<WriteError> {
+    fn no_space_error(&self) -> Option<WriteError> {
         self.shared.no_space.lock().clone().map(WriteError::Fault)
-    }
-
-    fn answers_progress(&self) -> bool {
-        self.shared.cluster.progress_is_safe_everywhere()
     }
 }

@@ -28,11 +28,13 @@
 //! - A watch delivers every event once, whatever breaks, or ends with an error. It sees every
 //!   write that is answered after it was started, also on a member that is behind.
 //! - Progress is asked for only of members whose version answers it rightly; the others' watches
-//!   stay silent, and [`Kv::answers_progress`](kubist_storage::Kv::answers_progress) says so.
+//!   stay silent, and [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests) says so.
 //! - A lease of twenty seconds or more may be shared by the keys of several callers; it lives up
 //!   to a twentieth, and up to a minute, longer than asked for.
 //!
 //! [`Kv`]: kubist_storage::Kv
+
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod cluster;
 mod compactor;

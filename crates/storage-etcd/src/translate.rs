@@ -2,7 +2,7 @@
 
 use crate::proto;
 use bytes::Bytes;
-use kubist_storage::{Change, Event, KeyRange, KeyValue, LeaseId, Note, Revision};
+use kubist_storage::{Event, EventKind, KeyRange, KeyValue, LeaseId, Note, Revision};
 use std::sync::Arc;
 
 /// etcd's sign for "from the key on", as the end of a range. As a key it is the lowest.
@@ -37,14 +37,14 @@ pub(crate) fn key_value(kv: proto::KeyValue) -> Arc<KeyValue> {
 /// An event; `None` if it is of no known kind or of no key.
 pub(crate) fn event(event: proto::Event) -> Option<Arc<Event>> {
     let kv = key_value(event.kv?);
-    let change = match proto::EventKind::try_from(event.kind).ok()? {
-        proto::EventKind::Put => Change::Put(Arc::clone(&kv)),
-        proto::EventKind::Delete => Change::Delete,
+    let kind = match proto::EventKind::try_from(event.kind).ok()? {
+        proto::EventKind::Put => EventKind::Put(Arc::clone(&kv)),
+        proto::EventKind::Delete => EventKind::Delete,
     };
     Some(Arc::new(Event {
         revision: kv.mod_revision,
         key: kv.key.clone(),
-        change,
+        kind,
         previous: event.prev_kv.map(key_value),
     }))
 }

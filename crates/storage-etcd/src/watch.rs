@@ -15,12 +15,15 @@ use crate::refusal::Refusal;
 use crate::translate::{event, head, revision};
 use futures_util::stream::unfold;
 use kubist_storage::{Event, Fault, FaultKind, ReadError, Revision, Watch, WatchBatch};
-use kubist_storage::{WatchError, WatchRequest};
+use kubist_storage::{WatchError, WatchRangeRequest};
 use std::sync::Arc;
 use tokio::time::Instant;
 
 /// Starts a watch; it sees every write that is answered after this returns.
-pub(crate) async fn start(shared: Arc<Shared>, request: WatchRequest) -> Result<Watch, WatchError> {
+pub(crate) async fn start(
+    shared: Arc<Shared>,
+    request: WatchRangeRequest,
+) -> Result<Watch, WatchError> {
     let next = match request.from {
         // Zero is before all history; for etcd it is the present.
         Some(from) => from.max(Revision::EMPTY_STORE),
@@ -47,7 +50,7 @@ pub(crate) async fn start(shared: Arc<Shared>, request: WatchRequest) -> Result<
 
 struct Follower {
     shared: Arc<Shared>,
-    request: WatchRequest,
+    request: WatchRangeRequest,
     /// The first revision that has not been delivered.
     next: Revision,
     /// None while the watch is broken.

@@ -1,7 +1,7 @@
 //! The tables, and a version as bytes. Whoever changes it raises `FORMAT`.
 
 use bytes::Bytes;
-use kubist_storage::{Change, Event, KeyValue, LeaseId, Note, Revision};
+use kubist_storage::{Event, EventKind, KeyValue, LeaseId, Note, Revision};
 use redb::TableDefinition;
 
 /// The format that this version writes, and the newest it reads.
@@ -50,8 +50,8 @@ pub(crate) struct RowError {
 /// kind, creation (8), lease (8, zero for none), length of the key (4), key, value; or kind, key.
 pub(crate) fn write(event: &Event, row: &mut Vec<u8>) {
     debug_assert!(row.is_empty(), "rows are not joined");
-    match &event.change {
-        Change::Put(kv) => {
+    match &event.kind {
+        EventKind::Put(kv) => {
             let lease = kv.lease.map_or(0, |lease| lease.0);
             // Requests are far smaller than 4 GiB.
             let key_len = u32::try_from(kv.key.len()).unwrap_or(u32::MAX);
@@ -62,7 +62,7 @@ pub(crate) fn write(event: &Event, row: &mut Vec<u8>) {
             row.extend_from_slice(&kv.key);
             row.extend_from_slice(&kv.value);
         }
-        Change::Delete => {
+        EventKind::Delete => {
             row.push(DELETE);
             row.extend_from_slice(&event.key);
         }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    fn event(change: Change) -> Event {
+    fn event(kind: EventKind) -> Event {
         Event {
             revision: Revision(7),
             key: Bytes::from("key"),
@@ -122,14 +122,14 @@ mod tests {
             note: Note::default(),
         };
         let mut row = Vec::new();
-        write(&event(Change::Put(Arc::new(kv.clone()))), &mut row);
+        write(&event(EventKind::Put(Arc::new(kv.clone()))), &mut row);
         assert_eq!(row.len(), 1 + 8 + 8 + 4 + 3 + 5);
         assert_eq!(read(7, &row).unwrap(), Row::Put(kv));
         for len in 0..1 + 8 + 8 + 4 + 3 {
             assert!(read(7, &row[..len]).is_err(), "{len}");
         }
         row.clear();
-        write(&event(Change::Delete), &mut row);
+        write(&event(EventKind::Delete), &mut row);
         assert_eq!(read(7, &row).unwrap(), Row::Delete { key: b"key" });
         row[0] = 3;
         let error = read(7, &row).unwrap_err();

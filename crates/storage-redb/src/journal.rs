@@ -5,7 +5,7 @@ use crate::store::Reopen;
 use crate::{Store, StoreError};
 use kubist_storage::journal::{Batch, Journal, Replayed};
 use kubist_storage::memory::Config;
-use kubist_storage::{Change, Event, Fault, FaultKind, LeaseId};
+use kubist_storage::{Event, EventKind, Fault, FaultKind, LeaseId};
 use redb::{Database, StorageError, Table, WriteTransaction};
 use std::fmt;
 use std::io::ErrorKind;
@@ -123,7 +123,7 @@ fn remove(
         if let Some(previous) = &event.previous {
             versions.remove(previous.mod_revision.0)?;
         }
-        if event.change == Change::Delete {
+        if event.kind == EventKind::Delete {
             versions.remove(event.revision.0)?;
         }
     }

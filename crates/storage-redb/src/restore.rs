@@ -9,9 +9,10 @@ use crate::format::{self, LEASES, META, VERSIONS, meta};
 use crate::place::Place;
 use crate::store::{builder, initialize};
 use crate::{Restored, Store, StoreError};
+use kubist_storage::KvRead;
 use kubist_storage::backup::Reader;
 use kubist_storage::memory::Config;
-use kubist_storage::{Change, Event, KeyValue, Kv, LeaseId, ManualClock, Note, Revision};
+use kubist_storage::{Event, EventKind, KeyValue, LeaseId, ManualClock, Note, Revision};
 use redb::{Database, WriteTransaction};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -173,7 +174,7 @@ fn event(kv: KeyValue) -> Event {
     Event {
         revision: kv.mod_revision,
         key: kv.key.clone(),
-        change: Change::Put(Arc::new(kv)),
+        kind: EventKind::Put(Arc::new(kv)),
         previous: None,
     }
 }

@@ -22,7 +22,9 @@ pub mod watches;
 pub mod writes;
 
 use crate::{DeleteRequest, Event, Expected, KeyRange, Kv, PutRequest, RangeRequest};
-use crate::{RangeResponse, Revision, Watch, WatchBatch, WatchError, WatchRequest, WriteOutcome};
+use crate::{
+    RangeResponse, Revision, Watch, WatchBatch, WatchError, WatchRangeRequest, WriteOutcome,
+};
 use bytes::Bytes;
 use std::any::Any;
 use std::sync::Arc;
@@ -121,11 +123,11 @@ impl Subject {
 
     /// Watches all below the prefix, with previous versions.
     async fn watch_from(&self, from: Revision) -> Watch {
-        self.watch(WatchRequest::new(self.all()).previous().from(from))
+        self.watch(WatchRangeRequest::new(self.all()).previous().from(from))
             .await
     }
 
-    async fn watch(&self, request: WatchRequest) -> Watch {
+    async fn watch(&self, request: WatchRangeRequest) -> Watch {
         self.kv.watch(request).await.expect("the watch starts")
     }
 }

@@ -12,7 +12,7 @@ pub struct Event {
     /// The key written.
     pub key: Bytes,
     /// What happened to it.
-    pub change: Change,
+    pub kind: EventKind,
     /// The version that this write replaced or removed.
     ///
     /// `None` if there was none, if the watch did not ask for it (the memory engine gives it
@@ -26,7 +26,7 @@ pub struct Event {
     clippy::exhaustive_enums,
     reason = "a key is written or removed; there is no third"
 )]
-pub enum Change {
+pub enum EventKind {
     /// The key has this version now.
     Put(Arc<KeyValue>),
     /// The key is gone, by a request or because its lease ended.
@@ -36,9 +36,9 @@ pub enum Change {
 impl Event {
     /// The version that the write left behind; `None` after a delete.
     pub fn current(&self) -> Option<&Arc<KeyValue>> {
-        match &self.change {
-            Change::Put(kv) => Some(kv),
-            Change::Delete => None,
+        match &self.kind {
+            EventKind::Put(kv) => Some(kv),
+            EventKind::Delete => None,
         }
     }
 

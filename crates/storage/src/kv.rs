@@ -1,326 +1,112 @@
-//! The seam between the API server's storage and an engine.
+//! [`Kv`]: what the API server needs of a storage engine.
 //!
-//! What etcd v3 offers to Kubernetes, and no more: no writes of several keys, no comparison but
-//! that of keys' modification revisions.
+//! It is the part of etcd v3 that Kubernetes uses, split as etcd's own client is: reads, writes and
+//! leases, watches, and maintenance. There are no writes of several keys, and no comparisons other
+//! than those of modification revisions.
 
 use crate::memory::Tree;
-use crate::{Answer, CompactError, Fault, KeyRange, KeyValue, LeaseError, LeaseId, ReadError};
-use crate::{Revision, Watch, WatchError, WriteError};
-use bytes::Bytes;
+use crate::{
+    CompactError, DeleteRequest, Fault, GetResponse, KvFuture, LeaseError, LeaseId, PutRequest,
+    RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRangeRequest,
+    WriteError, WriteOutcome,
+};
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A revisioned key-value store.
 ///
-/// All operations are linearizable: a read that starts after a write was answered sees it.
-pub trait Kv: fmt::Debug + Send + Sync + 'static {
-    /// Reads one key, at the head or at an earlier revision.
+/// All operations are linearizable: a read that starts after a write was acknowledged sees it.
+///
+/// Implemented for every type that implements the four traits. Code that needs only one of them
+/// takes that one: an `Arc<dyn Kv>` coerces to it.
+pub trait Kv: KvRead + KvWrite + KvWatch + KvMaintenance {}
+
+impl<E: KvRead + KvWrite + KvWatch + KvMaintenance + ?Sized> Kv for E {}
+
+/// Consistent reads, at the current revision or at an earlier one.
+pub trait KvRead: fmt::Debug + Send + Sync + 'static {
+    /// Reads one key, at the current revision or at an earlier one.
     fn get<'a>(
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>>;
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>>;
 
-    /// Reads an interval of keys on one consistent revision, in byte order.
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>>;
+    /// Reads a range of keys at one revision, in byte order.
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>>;
 
-    /// Writes a key if it is as expected.
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>>;
+    /// Returns the current revision of the store. It is never lower than that of a write that was
+    /// acknowledged before the call.
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>>;
 
-    /// Removes a key if it is as expected. An absent key is always a conflict without a current
-    /// version, and does not move the store's revision.
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>>;
+    /// Returns all current keys and the current revision, if the engine holds them in this process.
+    /// `None` for remote engines, and for a closed one.
+    fn head(&self) -> Option<(Tree, Revision)> {
+        None
+    }
+}
 
-    /// Follows an interval of keys. A start that has been compacted is the stream's first item,
-    /// not an error of this call.
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>>;
+/// Compare-and-set writes, and the leases that end keys.
+pub trait KvWrite: fmt::Debug + Send + Sync + 'static {
+    /// Writes a key if its current version is the expected one.
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>>;
 
-    /// Where the store stands. Never older than any write answered before the call.
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>>;
+    /// Deletes a key if its current version is the expected one. An absent key is always a conflict
+    /// without a current version, and leaves the revision of the store as it is.
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>>;
 
-    /// Makes a lease that ends after `ttl`, or up to a second or two later. Its keys are then
-    /// deleted, as ordinary delete events.
+    /// Grants a lease that expires after `ttl`, or up to two seconds later. Its keys are then
+    /// deleted, with ordinary delete events.
     ///
-    /// An engine for which leases are costly may give one to several callers. It then lives up to
-    /// a twentieth longer than asked for, a minute at most.
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>>;
+    /// An engine for which leases are expensive may return the same lease to several callers. Such a
+    /// lease lives longer than requested by at most a twentieth of its time, and at most a minute.
+    fn grant(&self, ttl: Duration) -> KvFuture<'_, Result<LeaseId, LeaseError>>;
 
-    /// Ends a lease now, and deletes its keys, whoever put them under it.
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>>;
+    /// Revokes a lease, and deletes all keys that are attached to it.
+    fn revoke(&self, lease: LeaseId) -> KvFuture<'_, Result<(), LeaseError>>;
+}
 
-    /// Gives up history: afterwards reads below `revision` fail, and watches that start below.
-    /// Reading and watching from `revision` itself goes on to work.
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>>;
+/// Watches of key ranges.
+pub trait KvWatch: fmt::Debug + Send + Sync + 'static {
+    /// Watches a range of keys. If the start revision is compacted, the first item of the stream
+    /// says so; the call itself succeeds.
+    fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>>;
 
-    /// The last compaction that this process knows of; zero if none. Costs no input or output.
+    /// Reports whether watches answer progress requests. It is false for an etcd whose progress
+    /// notifications may be ahead of the events; callers that need the latest state then have to
+    /// read it. May change while the process runs. Does no I/O.
+    fn supports_progress_requests(&self) -> bool {
+        true
+    }
+}
+
+/// Compaction, and the condition of the store.
+pub trait KvMaintenance: fmt::Debug + Send + Sync + 'static {
+    /// Discards history: reads below `revision`, and watches that start below it, fail afterwards.
+    /// Reading at and watching from `revision` itself still works.
+    fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>>;
+
+    /// Returns the latest compaction that this process has seen; zero if none. Does no I/O.
     fn compacted(&self) -> Revision;
 
-    /// Whether writes are taken, as far as that is known without trying. Costs no input or output.
+    /// Returns how many bytes the store occupies on disk. Default: `None`, for engines that keep
+    /// nothing on a disk.
+    fn size_bytes(&self) -> KvFuture<'_, Result<Option<u64>, ReadError>> {
+        KvFuture::ready(Ok(None))
+    }
+
+    /// Reports whether writes are accepted, as far as that is known without a write. Does no I/O.
     ///
     /// # Errors
-    /// Why every write fails at the moment, while reads may go on: the disk is full, or may not be
-    /// written to.
+    /// The reason why every write currently fails while reads may work: the disk is full or
+    /// read-only.
     fn writable(&self) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// What a write was refused with for want of room, if there has been no room for one like it
-    /// since: whoever keeps the store should know, and deletions may be all that is needed.
-    /// Default: `None`. Costs no input or output.
-    fn short_of_room(&self) -> Option<WriteError> {
+    /// Returns the error of the last write that was refused for lack of space, until there is space
+    /// for such a write again. Deletions may be enough to free it. Default: `None`. Does no I/O.
+    fn no_space_error(&self) -> Option<WriteError> {
         None
-    }
-
-    /// Whether watches answer when they are asked for progress. An engine on an etcd whose answers
-    /// may be ahead of the events does not; who needs the newest has to read it from the store
-    /// then. May change while the process runs. Costs no input or output.
-    fn answers_progress(&self) -> bool {
-        true
-    }
-
-    /// All keys as they are now, and where the store stands, if the engine holds them in this
-    /// process: no older than any write that was answered before. `None` for engines elsewhere,
-    /// and for one that is closed.
-    fn head(&self) -> Option<(Tree, Revision)> {
-        None
-    }
-
-    /// How much room the store takes where it is kept, in bytes. `None` for engines that keep
-    /// nothing on a disk. Default: `None`.
-    fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
-        Answer::ready(Ok(None))
-    }
-}
-
-/// The answer to [`Kv::get`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GetResponse {
-    /// The version that the key had; `None` if it did not exist.
-    pub kv: Option<Arc<KeyValue>>,
-    /// Where the store stands, not the revision asked for.
-    pub revision: Revision,
-}
-
-/// What [`Kv::range`] shall read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RangeRequest {
-    /// The keys.
-    pub range: KeyRange,
-    /// The revision to read at; `None` for the head.
-    pub at: Option<Revision>,
-    /// At most so many; `None` for all. Zero asks for the count alone.
-    pub limit: Option<usize>,
-}
-
-impl RangeRequest {
-    /// All of `range`, at the head.
-    pub fn new(range: KeyRange) -> Self {
-        Self {
-            range,
-            at: None,
-            limit: None,
-        }
-    }
-
-    /// The same at an earlier revision.
-    pub fn at(mut self, revision: Revision) -> Self {
-        self.at = Some(revision);
-        self
-    }
-
-    /// The same with at most `limit` results.
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-}
-
-/// The answer to [`Kv::range`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RangeResponse {
-    /// The versions found, in byte order of their keys.
-    pub kvs: Vec<Arc<KeyValue>>,
-    /// How many keys the range holds, whatever the limit.
-    pub count: usize,
-    /// Whether the limit cut the result.
-    pub more: bool,
-    /// Where the store stands, not the revision asked for. A read at the head reads this one.
-    pub revision: Revision,
-}
-
-/// What must be true of a key for a write to happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "every engine must decide on each")]
-pub enum Expected {
-    /// Whatever is there.
-    Any,
-    /// The key does not exist.
-    Absent,
-    /// The key's newest version was written by this revision. Zero is the same as `Absent`.
-    Revision(Revision),
-}
-
-impl Expected {
-    /// Whether the condition holds for a key with this newest version.
-    pub fn holds(self, current: Option<&KeyValue>) -> bool {
-        let revision = current.map_or(Revision::ZERO, |kv| kv.mod_revision);
-        match self {
-            Self::Any => true,
-            Self::Absent => revision == Revision::ZERO,
-            Self::Revision(expected) => revision == expected,
-        }
-    }
-}
-
-/// A key that a write was judged by, beside the one that it writes: the write happens only while
-/// it is still the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a comparison has no other parts")]
-pub struct Guard {
-    /// The key, not empty.
-    pub key: Bytes,
-    /// What wrote its newest version; zero if it must not exist.
-    pub revision: Revision,
-}
-
-/// What [`Kv::put`] shall write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PutRequest {
-    /// The key, not empty.
-    pub key: Bytes,
-    /// The value. An engine in memory keeps these very bytes: a slice of a larger buffer pins
-    /// that buffer.
-    pub value: Bytes,
-    /// When to write.
-    pub expected: Expected,
-    /// The lease to put the key under; `None` takes it from under the one it had.
-    pub lease: Option<LeaseId>,
-    /// Whether a conflict must carry the current version. An engine for which that costs
-    /// nothing gives it anyway.
-    pub read_on_conflict: bool,
-    /// Other keys that must be the same as when the write was judged. If one is not, the write is
-    /// a conflict although `expected` holds of the current version. A few at most.
-    pub guards: Vec<Guard>,
-}
-
-impl PutRequest {
-    /// Writes `value` if the key is as expected, and reads the current version if not.
-    pub fn new(key: impl Into<Bytes>, value: impl Into<Bytes>, expected: Expected) -> Self {
-        let (key, value) = (key.into(), value.into());
-        Self {
-            key,
-            value,
-            expected,
-            lease: None,
-            read_on_conflict: true,
-            guards: Vec::new(),
-        }
-    }
-
-    /// The same, only while other keys are the same.
-    pub fn guards(mut self, guards: Vec<Guard>) -> Self {
-        self.guards = guards;
-        self
-    }
-
-    /// The same under a lease.
-    pub fn lease(mut self, lease: LeaseId) -> Self {
-        self.lease = Some(lease);
-        self
-    }
-}
-
-/// What [`Kv::delete`] shall remove.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeleteRequest {
-    /// The key, not empty.
-    pub key: Bytes,
-    /// When to remove it. `Absent` never can be.
-    pub expected: Expected,
-    /// As in [`PutRequest::read_on_conflict`].
-    pub read_on_conflict: bool,
-}
-
-impl DeleteRequest {
-    /// Removes the key if it is as expected, and reads the current version if not.
-    pub fn new(key: impl Into<Bytes>, expected: Expected) -> Self {
-        Self {
-            key: key.into(),
-            expected,
-            read_on_conflict: true,
-        }
-    }
-}
-
-/// What became of a write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a compare-and-set has two ends")]
-pub enum WriteOutcome {
-    /// It happened.
-    Committed {
-        /// The write's revision: the new version's, or the delete's own.
-        revision: Revision,
-    },
-    /// The key or a guard was not as expected; nothing was written.
-    Conflict {
-        /// Where the store stands.
-        revision: Revision,
-        /// The key's newest version; `None` if it does not exist, or was not asked for.
-        current: Option<Arc<KeyValue>>,
-    },
-}
-
-impl WriteOutcome {
-    /// The write's revision; `None` if it did not happen.
-    pub fn committed(&self) -> Option<Revision> {
-        match self {
-            Self::Committed { revision } => Some(*revision),
-            Self::Conflict { .. } => None,
-        }
-    }
-}
-
-/// What [`Kv::watch`] shall follow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchRequest {
-    /// The keys.
-    pub range: KeyRange,
-    /// The first revision to deliver (inclusive); `None` for whatever comes after the call. May
-    /// lie in the future.
-    pub from: Option<Revision>,
-    /// Whether events must carry the version that they replaced.
-    pub previous: bool,
-    /// Whether the engine shall send progress notices unasked, at its own interval.
-    pub progress: bool,
-}
-
-impl WatchRequest {
-    /// Follows `range` from now on, without previous versions and unasked progress.
-    pub fn new(range: KeyRange) -> Self {
-        Self {
-            range,
-            from: None,
-            previous: false,
-            progress: false,
-        }
-    }
-
-    /// The same from a revision on (inclusive).
-    pub fn from(mut self, revision: Revision) -> Self {
-        self.from = Some(revision);
-        self
-    }
-
-    /// The same with previous versions.
-    pub fn previous(mut self) -> Self {
-        self.previous = true;
-        self
-    }
-
-    /// The same with progress notices at the engine's interval.
-    pub fn progress(mut self) -> Self {
-        self.progress = true;
-        self
     }
 }

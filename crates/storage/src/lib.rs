@@ -5,7 +5,7 @@
 //! with previous values, leases and compaction. [`memory::MemoryKv`] implements it in memory;
 //! [`journal::JournaledKv`] is the same with every write made durable first, by a [`Journal`] that
 //! another crate brings (`kubist-storage-redb`). The module `conformance` (behind the feature
-//! of that name) holds the checks that every engine has to pass, and `Wrap` (behind `testing`) is
+//! of that name) holds the checks that every engine has to pass, and `KvWrapper` (behind `testing`) is
 //! what tests put between a server and its engine.
 //!
 //! It is not a database for its own sake: no transactions over several keys, no secondary
@@ -13,13 +13,13 @@
 //!
 //! ```
 //! use kubist_storage::memory::MemoryKv;
-//! use kubist_storage::{Change, Expected, KeyRange, Kv, PutRequest, RangeRequest, WatchRequest};
+//! use kubist_storage::{EventKind, Expected, KeyRange, Kv, PutRequest, RangeRequest, WatchRangeRequest};
 //! use std::sync::Arc;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let kv: Arc<dyn Kv> = Arc::new(MemoryKv::default());
-//! let mut watch = kv.watch(WatchRequest::new(KeyRange::prefix("/pods/"))).await?;
+//! let mut watch = kv.watch(WatchRangeRequest::new(KeyRange::prefix("/pods/"))).await?;
 //!
 //! let put = PutRequest::new("/pods/a", "first", Expected::Absent);
 //! let created = kv.put(put).await?.committed().expect("nobody else writes");
@@ -30,7 +30,7 @@
 //! assert_eq!((page.count, &page.kvs[0].value[..]), (1, &b"first"[..]));
 //!
 //! let batch = watch.next().await.expect("the store is open")?;
-//! assert!(matches!(&batch.events[1].change, Change::Put(kv) if kv.value == "second"));
+//! assert!(matches!(&batch.events[1].kind, Change::Put(kv) if kv.value == "second"));
 //! # Ok(())
 //! # }
 //! ```
@@ -44,18 +44,21 @@
 //!   or ends with [`WatchError::Compacted`]. What follows a progress notice is above it.
 //! - A watcher that does not read costs its engine no memory that grows.
 
-mod answer;
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod clock;
 mod error;
 mod event;
 mod key_range;
 mod key_value;
 mod kv;
+mod kv_future;
+#[cfg(feature = "testing")]
+mod kv_wrapper;
 mod lease;
+mod request;
 mod revision;
 mod watch;
-#[cfg(feature = "testing")]
-mod wrap;
 
 pub mod memory;
 
@@ -66,19 +69,20 @@ pub mod backup;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
-pub use answer::Answer;
 pub use clock::{Clock, ManualClock};
 pub use error::{CompactError, Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
-pub use event::{Change, Event};
+pub use event::{Event, EventKind};
 pub use journal::Journal;
 pub use key_range::KeyRange;
 pub use key_value::{KeyValue, Note};
-pub use kv::{
-    DeleteRequest, Expected, GetResponse, Guard, Kv, PutRequest, RangeRequest, RangeResponse,
-};
-pub use kv::{WatchRequest, WriteOutcome};
+pub use kv::{Kv, KvMaintenance, KvRead, KvWatch, KvWrite};
+pub use kv_future::KvFuture;
+#[cfg(feature = "testing")]
+pub use kv_wrapper::KvWrapper;
 pub use lease::LeaseId;
+pub use request::{
+    DeleteRequest, Expected, GetResponse, Guard, PutRequest, RangeRequest, RangeResponse,
+    WatchRangeRequest, WriteOutcome,
+};
 pub use revision::Revision;
 pub use watch::{ProgressRequester, Watch, WatchBatch};
-#[cfg(feature = "testing")]
-pub use wrap::Wrap;

@@ -33,9 +33,10 @@ pub(crate) use self::versions::Versions;
 use self::view::View;
 use self::watcher::{Progress, Watcher};
 use crate::journal::Batch;
-use crate::{Answer, Clock, CompactError, DeleteRequest, GetResponse, KeyRange, Kv, LeaseError};
+use crate::{Clock, CompactError, DeleteRequest, GetResponse, KeyRange, KvFuture, LeaseError};
+use crate::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
-use crate::{WatchError, WatchRequest, WriteError, WriteOutcome};
+use crate::{WatchError, WatchRangeRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, RwLock};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -269,29 +270,23 @@ impl ProgressWatches {
     }
 }
 
-impl Kv for MemoryKv {
-    fn head(&self) -> Option<(Tree, Revision)> {
-        let state = self.shared.state.read();
-        let versions = &state.versions;
-        (!state.closed).then(|| (versions.head().clone(), versions.revision()))
-    }
-
+impl KvRead for MemoryKv {
     fn get<'a>(
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
         let range = || KeyRange::key(bytes::Bytes::copy_from_slice(key));
         // Only the past needs the range, to find the key's events.
         let range = at.map_or_else(KeyRange::all, |_| range());
-        Answer::ready(self.view(&range, at).map(|(view, revision)| {
+        KvFuture::ready(self.view(&range, at).map(|(view, revision)| {
             let kv = view.get(key).cloned();
             GetResponse { kv, revision }
         }))
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
-        Answer::ready(
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
+        KvFuture::ready(
             self.view(&request.range, request.at)
                 .map(|(view, revision)| {
                     let page = view.page(&request.range, request.limit);
@@ -309,16 +304,47 @@ impl Kv for MemoryKv {
         )
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::ready(self.change(|state, effects| state.put(request, effects)))
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
+        let state = self.shared.state.read();
+        let revision = state.versions.revision();
+        KvFuture::ready(if state.closed {
+            Err(ReadError::Closed)
+        } else {
+            Ok(revision)
+        })
     }
 
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::ready(self.change(|state, effects| state.delete(&request, effects)))
+    fn head(&self) -> Option<(Tree, Revision)> {
+        let state = self.shared.state.read();
+        let versions = &state.versions;
+        (!state.closed).then(|| (versions.head().clone(), versions.revision()))
+    }
+}
+
+impl KvWrite for MemoryKv {
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::ready(self.change(|state, effects| state.put(request, effects)))
     }
 
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        Answer::ready(
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::ready(self.change(|state, effects| state.delete(&request, effects)))
+    }
+
+    fn grant(&self, ttl: Duration) -> KvFuture<'_, Result<LeaseId, LeaseError>> {
+        let now = self.shared.clock.now();
+        KvFuture::ready(self.change(|state, effects| state.grant(now, ttl, effects)))
+    }
+
+    fn revoke(&self, lease: LeaseId) -> KvFuture<'_, Result<(), LeaseError>> {
+        let revoked = self.change(|state, effects| state.revoke(lease, effects));
+        self.expire(self.shared.clock.now());
+        KvFuture::ready(revoked)
+    }
+}
+
+impl KvWatch for MemoryKv {
+    fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>> {
+        KvFuture::ready(
             Watcher::start(&self.shared, request.range, request.from).map(|watcher| {
                 let progress = Arc::clone(watcher.progress());
                 if request.progress {
@@ -333,39 +359,20 @@ impl Kv for MemoryKv {
             }),
         )
     }
+}
 
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        let state = self.shared.state.read();
-        let revision = state.versions.revision();
-        Answer::ready(if state.closed {
-            Err(ReadError::Closed)
-        } else {
-            Ok(revision)
-        })
-    }
-
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        let now = self.shared.clock.now();
-        Answer::ready(self.change(|state, effects| state.grant(now, ttl, effects)))
-    }
-
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        let revoked = self.change(|state, effects| state.revoke(lease, effects));
-        self.expire(self.shared.clock.now());
-        Answer::ready(revoked)
-    }
-
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
+impl KvMaintenance for MemoryKv {
+    fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
         let compacted = self.change(|state, effects| state.compact(revision, effects));
         self.forget_compacted_pages();
-        Answer::ready(compacted)
+        KvFuture::ready(compacted)
     }
 
     fn compacted(&self) -> Revision {
         self.shared.state.read().versions.compacted()
     }
 
-    fn short_of_room(&self) -> Option<WriteError> {
+    fn no_space_error(&self) -> Option<WriteError> {
         let state = self.shared.state.read();
         state.limit.missed(state.versions.live_bytes())
     }

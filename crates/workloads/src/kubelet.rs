@@ -10,7 +10,7 @@ mod pod_status;
 use crate::clock::now;
 use crate::{done_unless_refused, unless_outdated};
 use kubist_api::core::v1::{Binding, Node, ObjectReference, Pod};
-use kubist_apimachinery::wire::FieldPath;
+use kubist_apimachinery::wire::ScalarField;
 use kubist_apimachinery::{DeleteOptions, Object as _, ObjectName, Resource as _};
 use kubist_cache::{Encoded, FieldLookup as _, Lister};
 use kubist_client::{Api, ApiError, Client};
@@ -190,15 +190,15 @@ impl Kubelet {
 /// The fields that determine the next step, so that most Pods need not be decoded.
 #[derive(Debug)]
 struct Paths {
-    node: FieldPath,
-    phase: FieldPath,
-    scheduler: FieldPath,
+    node: ScalarField,
+    phase: ScalarField,
+    scheduler: ScalarField,
 }
 
 impl Paths {
     fn new() -> Self {
         let path = |path| {
-            FieldPath::new(Encoded::<Pod>::schema(), path).expect("every Pod has this field")
+            ScalarField::new(Encoded::<Pod>::schema(), path).expect("every Pod has this field")
         };
         Self {
             node: path("spec.nodeName"),

@@ -12,7 +12,7 @@ use crate::ownership::{claim_all, controller_reference, selector_of};
 use futures_util::future::join_all;
 use kubist_api::apps::v1::ReplicaSet;
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::wire::FieldPath;
+use kubist_apimachinery::wire::ScalarField;
 use kubist_apimachinery::{Object as _, ObjectName};
 use kubist_cache::{Encoded, FieldLookup as _, Index, IndexHandle, Lister, WriteLog};
 use kubist_client::{Api, ApiError, Client};
@@ -219,8 +219,9 @@ fn is_over(pod: &Pod) -> bool {
 
 /// Does the same without decoding.
 pub(crate) fn is_finished(pod: &Encoded<Pod>) -> bool {
-    static PHASE: std::sync::LazyLock<Option<FieldPath>> =
-        std::sync::LazyLock::new(|| FieldPath::new(Encoded::<Pod>::schema(), "status.phase").ok());
+    static PHASE: std::sync::LazyLock<Option<ScalarField>> = std::sync::LazyLock::new(|| {
+        ScalarField::new(Encoded::<Pod>::schema(), "status.phase").ok()
+    });
     PHASE
         .as_ref()
         .is_some_and(|path| matches!(&*pod.field(path), "Succeeded" | "Failed"))

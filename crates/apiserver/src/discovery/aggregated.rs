@@ -1,11 +1,11 @@
-//! Discovery in one document: `APIGroupDiscoveryList` of `apidiscovery.k8s.io/v2`.
+//! Aggregated discovery: `APIGroupDiscoveryList` of `apidiscovery.k8s.io/v2`.
 
 use super::add_names;
 use kubist_api::{ResourceFacts, SubresourceFacts, find_kind};
 use kubist_registry::{ServedGroup, ServedResource, ServedVersion};
 use serde_json::{Value, json};
 
-/// The document, of the core group or of all others.
+/// Returns the document of the core group, or that of all other groups.
 pub(crate) fn aggregated(groups: &[ServedGroup], core: bool) -> Value {
     let groups = groups.iter().filter(|group| group.name.is_empty() == core);
     let items: Vec<Value> = groups.map(group).collect();
@@ -51,7 +51,7 @@ fn resource(served: &ServedResource) -> Value {
     entry
 }
 
-/// Names of the own group and version are left empty, but of custom resources.
+/// The resource's own group and version are left empty, except for custom resources.
 fn subresource(resource: &ResourceFacts, facts: &SubresourceFacts, verbs: &[&str]) -> Value {
     let own = (facts.group, facts.version) == (resource.group, resource.version);
     let (group, version) = if own && is_built_in(resource) {
@@ -66,7 +66,7 @@ fn subresource(resource: &ResourceFacts, facts: &SubresourceFacts, verbs: &[&str
     })
 }
 
-/// Names of the own group and version are left empty, but of custom resources.
+/// The resource's own group and version are left empty, except for custom resources.
 fn response_kind(facts: &ResourceFacts) -> Value {
     let (group, version) = if is_built_in(facts) {
         ("", "")

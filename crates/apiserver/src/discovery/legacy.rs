@@ -1,4 +1,4 @@
-//! Discovery in many documents: `/api`, `/apis`, a group, a version of a group.
+//! Unaggregated discovery: `/api`, `/apis`, groups and group versions.
 
 use super::add_names;
 use kubist_api::{ResourceFacts, SubresourceFacts};
@@ -6,7 +6,7 @@ use kubist_registry::{ServedGroup, ServedResource, ServedVersion};
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 
-/// The document of `/api`.
+/// Returns the document of `/api`.
 pub(crate) fn api_versions(groups: &[ServedGroup], address: Option<SocketAddr>) -> Value {
     let core = groups.iter().filter(|group| group.name.is_empty());
     let versions = core.flat_map(|group| group.versions.iter().map(|it| it.version.as_str()));
@@ -18,14 +18,14 @@ pub(crate) fn api_versions(groups: &[ServedGroup], address: Option<SocketAddr>) 
     })
 }
 
-/// The document of `/apis`.
+/// Returns the document of `/apis`.
 pub(crate) fn api_groups(groups: &[ServedGroup]) -> Value {
     let groups = groups.iter().filter(|group| !group.name.is_empty());
     let groups: Vec<Value> = groups.map(|facts| Value::Object(group(facts))).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-/// The document of `/apis/<group>`.
+/// Returns the document of `/apis/<group>`.
 pub(crate) fn api_group(facts: &ServedGroup) -> Value {
     let mut document = group(facts);
     document.insert("kind".to_owned(), json!("APIGroup"));
@@ -49,7 +49,7 @@ fn group(facts: &ServedGroup) -> Map<String, Value> {
     group
 }
 
-/// The document of a version of a group.
+/// Returns the document of a group version.
 pub(crate) fn resource_list(group: &str, facts: &ServedVersion) -> Value {
     let resources = facts.resources.iter().flat_map(|resource| {
         let subresources = resource.subresources.iter();
@@ -58,7 +58,7 @@ pub(crate) fn resource_list(group: &str, facts: &ServedVersion) -> Value {
     });
     let mut document = Map::new();
     document.insert("kind".to_owned(), json!("APIResourceList"));
-    // Upstream's oldest group says no version of its own.
+    // Upstream's core group has no `apiVersion`.
     if !group.is_empty() {
         document.insert("apiVersion".to_owned(), json!("v1"));
     }

@@ -93,7 +93,7 @@ fn every_document_has_a_protobuf_form() {
     ];
     for it in documents {
         let answer = document(&chosen, &it).expect("it is a message");
-        let crate::body::Body::Whole(bytes) = answer.body else {
+        let crate::response::body::Body::Whole(bytes) = answer.body else {
             panic!("it is whole");
         };
         let envelope = envelope::Envelope::open(&bytes).expect("it is an envelope");

@@ -1,9 +1,9 @@
 //! `RequestLabels`: what a request is counted under. Every value comes from a bounded set.
 
 use crate::discovery;
-use crate::health::Health;
 use crate::request::Request;
-use crate::route::{ResourcePath, Route};
+use crate::request::route::{ResourcePath, Route};
+use crate::routes::health::Health;
 use http::header::CONTENT_TYPE;
 use kubist_api::ResourceFacts;
 use kubist_registry::Registry;
@@ -74,9 +74,9 @@ const PATHS: [&str; 8] = [
     "/metrics",
     "/openapi/v2",
     "/version",
-    crate::openid::CONFIGURATION,
-    crate::openid::KEYS,
-    crate::backup::PATH,
+    crate::routes::openid::CONFIGURATION,
+    crate::routes::openid::KEYS,
+    crate::routes::backup::PATH,
 ];
 
 /// What a request is counted under.
@@ -125,7 +125,7 @@ impl RequestLabels {
         Self {
             subresource,
             component,
-            long_running: subresource == crate::backup::PATH,
+            long_running: subresource == crate::routes::backup::PATH,
             ..other
         }
     }

@@ -4,7 +4,7 @@
 //! unknown. So v2 says nothing of a value that may be null or has unknown fields.
 
 use super::definitions::common;
-use super::words;
+use super::descriptions;
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
@@ -86,7 +86,7 @@ fn drop_nullable_from_required(schema: &mut Schema) {
 /// What every object has, in one that is a part of another.
 fn embed(schema: &mut Schema) {
     let mut general = json!({"properties": common()});
-    words::add_general(&mut general);
+    descriptions::add_common(&mut general);
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     for (field, property) in general["properties"].as_object().into_iter().flatten() {
         properties[field] = property.clone();

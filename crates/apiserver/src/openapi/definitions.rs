@@ -3,10 +3,10 @@
 //! They are made when they are asked for, and not kept: definitions come and go.
 
 use super::custom_schema;
+use super::descriptions::{self, Descriptions};
 use super::operation::Forms;
 use super::operations::Paths;
 use super::schemas::{self, PREFIX, of, reachable};
-use super::words::{self, Words};
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
 use kubist_apimachinery::wire::{Message, Wire, to_json_value};
 use kubist_apimachinery::{ListMeta, ObjectMeta};
@@ -79,8 +79,8 @@ impl Defined<'_> {
     }
 
     /// The document, as JSON.
-    pub(super) fn document(&self, words: &Words) -> Vec<u8> {
-        let mut paths = Paths::new(self.path(), &self.group.name, self.version, words);
+    pub(super) fn document(&self, descriptions: &Descriptions) -> Vec<u8> {
+        let mut paths = Paths::new(self.path(), &self.group.name, self.version, descriptions);
         let mut schemas = Map::new();
         for definition in &self.definitions {
             let names = &definition.spec.names;
@@ -107,7 +107,7 @@ impl Defined<'_> {
         }
         let (paths, mut roots) = paths.finish();
         roots.extend([of::<ObjectMeta>(), of::<ListMeta>()]);
-        schemas.append(&mut reachable(roots, words));
+        schemas.append(&mut reachable(roots, descriptions));
         json!({
             "openapi": "3.0.0",
             "info": {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},
@@ -140,9 +140,9 @@ impl Defined<'_> {
 
     /// The name of a type in documents: `com.example.v1.Widget`.
     fn name(&self, kind: &str) -> String {
-        let mut words: Vec<&str> = self.group.name.rsplit('.').collect();
-        words.extend([self.version, kind]);
-        words.join(".")
+        let mut descriptions: Vec<&str> = self.group.name.rsplit('.').collect();
+        descriptions.extend([self.version, kind]);
+        descriptions.join(".")
     }
 
     fn named(&self, mut schema: Value, kind: &str) -> Value {
@@ -186,7 +186,7 @@ fn object_schema(mut schema: Map<String, Value>) -> Value {
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
     let mut schema = Value::Object(schema);
-    words::add_general(&mut schema);
+    descriptions::add_common(&mut schema);
     schema
 }
 
@@ -215,7 +215,7 @@ fn list_schema(object: &str) -> Value {
             "metadata": {"allOf": [reference_of::<ListMeta>()]},
         },
     });
-    words::add_general(&mut schema);
+    descriptions::add_common(&mut schema);
     schema
 }
 

@@ -1,7 +1,7 @@
 //! One operation of a document: what it takes, and what it is answered with.
 
+use super::descriptions::Descriptions;
 use super::schemas::{of, reference};
-use super::words::Words;
 use kubist_api::{ResourceFacts, SubresourceFacts, find_kind, meta};
 use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::Schema;
@@ -223,11 +223,11 @@ impl Operation<'_> {
     }
 
     /// All parameters of the operation at a path, by name.
-    pub(super) fn parameters(&self, path: &str, words: &Words) -> Vec<Value> {
+    pub(super) fn parameters(&self, path: &str, descriptions: &Descriptions) -> Vec<Value> {
         let names = self.parameter_names().iter();
-        let mut all: Vec<Value> = names.map(|name| words.parameter(name)).collect();
+        let mut all: Vec<Value> = names.map(|name| descriptions.parameter(name)).collect();
         if path.contains("{namespace}") {
-            all.push(words.parameter("namespace"));
+            all.push(descriptions.parameter("namespace"));
         }
         if path.contains("{name}") {
             all.push(json!({

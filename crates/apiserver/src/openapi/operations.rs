@@ -1,8 +1,8 @@
 //! Paths of a version of a group, and the operations there, with upstream's names.
 
+use super::descriptions::Descriptions;
 use super::operation::{Forms, Gvk, Operation, answer};
 use super::schemas::{of, reference};
-use super::words::Words;
 use kubist_api::{ResourceFacts, SubresourceFacts, VersionFacts, meta};
 use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::Schema;
@@ -18,7 +18,7 @@ pub(super) struct Paths<'a> {
     version: String,
     /// `core_v1`.
     tag: String,
-    words: &'a Words,
+    descriptions: &'a Descriptions,
     /// By path: operations by method, each with its parameters.
     items: BTreeMap<String, BTreeMap<&'static str, (Value, Vec<Value>)>>,
     roots: Vec<&'static Schema>,
@@ -30,9 +30,9 @@ pub(super) fn paths(
     group: &str,
     version: &'static VersionFacts,
     served: Option<&ServedVersion>,
-    words: &Words,
+    descriptions: &Descriptions,
 ) -> (Value, Vec<&'static Schema>) {
-    let mut paths = Paths::new(prefix, group, version.version, words);
+    let mut paths = Paths::new(prefix, group, version.version, descriptions);
     for facts in version.resources {
         if served.is_none_or(|it| it.resource(facts.plural).is_none()) {
             continue;
@@ -65,7 +65,12 @@ pub(super) fn paths(
 }
 
 impl<'a> Paths<'a> {
-    pub(super) fn new(prefix: String, group: &str, version: &str, words: &'a Words) -> Self {
+    pub(super) fn new(
+        prefix: String,
+        group: &str,
+        version: &str,
+        descriptions: &'a Descriptions,
+    ) -> Self {
         let group = words_of(group);
         Self {
             prefix,
@@ -77,7 +82,7 @@ impl<'a> Paths<'a> {
                 "{group}{}",
                 with_first(version, |it| it.to_ascii_uppercase())
             ),
-            words,
+            descriptions,
             items: BTreeMap::new(),
             roots: Vec::new(),
         }
@@ -293,7 +298,10 @@ impl<'a> Paths<'a> {
             gvk,
             forms,
         };
-        let (method, parameters) = (operation.method(), operation.parameters(path, self.words));
+        let (method, parameters) = (
+            operation.method(),
+            operation.parameters(path, self.descriptions),
+        );
         let said = (operation.document(&self.tag), parameters);
         let item = self.items.entry(path.to_owned()).or_default();
         item.insert(method, said);
@@ -349,8 +357,8 @@ pub(super) fn words_of(group: &str) -> String {
         return "Core".to_owned();
     }
     let group = group.strip_suffix(".k8s.io").unwrap_or(group);
-    let words = group.split(|letter: char| !letter.is_ascii_alphanumeric());
-    words
+    let descriptions = group.split(|letter: char| !letter.is_ascii_alphanumeric());
+    descriptions
         .map(|word| with_first(word, |it| it.to_ascii_uppercase()))
         .collect()
 }

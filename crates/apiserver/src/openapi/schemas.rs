@@ -1,6 +1,6 @@
 //! Schemas of messages, from the static facts that also encode them.
 
-use super::words::{self, Words};
+use super::descriptions::{self, Descriptions};
 use kubist_apimachinery::wire::{
     Field, FieldFlags, FieldType, JsonForm, ListType, Message, Schema, Wire,
 };
@@ -37,7 +37,10 @@ fn full_name(schema: &'static Schema) -> Cow<'static, str> {
 }
 
 /// The schemas of `roots` and of everything that they refer to, by full name.
-pub(super) fn reachable(roots: Vec<&'static Schema>, words: &Words) -> Map<String, Value> {
+pub(super) fn reachable(
+    roots: Vec<&'static Schema>,
+    descriptions: &Descriptions,
+) -> Map<String, Value> {
     let mut schemas: BTreeMap<Cow<'static, str>, Value> = BTreeMap::new();
     let mut pending = roots;
     while let Some(schema) = pending.pop() {
@@ -47,9 +50,9 @@ pub(super) fn reachable(roots: Vec<&'static Schema>, words: &Words) -> Map<Strin
         }
         if schema.form != JsonForm::Transparent {
             let mut described = describe(schema);
-            words.add(&name, &mut described);
+            descriptions.add(&name, &mut described);
             if described.get(NAMES).is_some() {
-                words::add_general(&mut described);
+                descriptions::add_common(&mut described);
             }
             unwrap_references(&mut described);
             schemas.insert(name, described);

@@ -19,8 +19,12 @@ fn served_with(runtime_config: kubist_registry::RuntimeConfig) -> std::sync::Arc
 fn core() -> Value {
     let (group, version) = group_versions().next().expect("there are groups");
     assert_eq!(group.name, "");
-    serde_json::from_slice(&document((group, version), &served(), &Words::read()))
-        .expect("it is JSON")
+    serde_json::from_slice(&document(
+        (group, version),
+        &served(),
+        &Descriptions::read(),
+    ))
+    .expect("it is JSON")
 }
 
 #[test]
@@ -96,10 +100,10 @@ fn kubectl_finds_what_it_looks_for_before_it_applies() {
 
 #[test]
 fn every_reference_leads_to_a_schema() {
-    let (words, served) = (Words::read(), served());
+    let (descriptions, served) = (Descriptions::read(), served());
     for (group, version) in group_versions() {
-        let text =
-            String::from_utf8(document((group, version), &served, &words)).expect("it is text");
+        let text = String::from_utf8(document((group, version), &served, &descriptions))
+            .expect("it is text");
         let document: Value = serde_json::from_str(&text).expect("it is JSON");
         let schemas = document["components"]["schemas"].as_object();
         let schemas = schemas.expect("there are some");
@@ -115,10 +119,10 @@ fn every_reference_leads_to_a_schema() {
     }
 }
 
-fn asked(path: &str) -> Asked<'_> {
-    Asked {
+fn asked(path: &str) -> DocumentRequest<'_> {
+    DocumentRequest {
         path,
-        ..Asked::default()
+        ..DocumentRequest::default()
     }
 }
 
@@ -131,7 +135,7 @@ fn the_index_names_every_document_with_its_hash() {
     let index: Value = serde_json::from_slice(&bytes).expect("it is JSON");
     let paths = index["paths"].as_object().expect("it is a map");
     let groups = GROUPS.iter().filter(|it| !it.name.is_empty()).count();
-    let documents = group_versions().count() + groups + Entrance::ALWAYS.len();
+    let documents = group_versions().count() + groups + NonResourcePath::ALWAYS.len();
     assert_eq!(paths.len(), documents);
     for path in ["api", "apis", "apis/apps", "version", "openid/v1/jwks"] {
         assert!(paths.contains_key(path), "{path}");
@@ -154,7 +158,7 @@ fn the_index_names_every_document_with_its_hash() {
 fn a_wrong_hash_leads_to_the_right_one_and_only_that_is_kept_for_ever() {
     let open_api = OpenApi::new();
     let ask = |hash| {
-        let asked = Asked {
+        let asked = DocumentRequest {
             hash,
             // 2028-02-29T23:59:58Z.
             now: Duration::from_secs(1_835_481_598),
@@ -193,7 +197,7 @@ fn documents_are_for_those_who_accept_their_form() {
         ("application/yaml", false),
         ("application/vnd.kubernetes.protobuf", false),
     ] {
-        let asked = Asked {
+        let asked = DocumentRequest {
             accept: Some(accept),
             ..asked("version")
         };
@@ -258,12 +262,12 @@ fn schemas_equal_those_of_a_real_server() {
     }
     let mut differing = BTreeSet::new();
     let mut compared = 0;
-    let (words, served) = (Words::read(), served());
+    let (descriptions, served) = (Descriptions::read(), served());
     for (group, version) in group_versions() {
         let file = format!("{}_openapi.json", path(group, version).replace('/', "__"));
         let recorded = std::fs::read(folder.join(&file)).expect("each version was recorded");
         let recorded: Value = serde_json::from_slice(&recorded).expect("it is JSON");
-        let ours = document((group, version), &served, &words);
+        let ours = document((group, version), &served, &descriptions);
         let ours: Value = serde_json::from_slice(&ours).expect("it is JSON");
         let recorded = recorded["components"]["schemas"].as_object();
         for (name, expected) in recorded.expect("there are some") {

@@ -1,12 +1,12 @@
-//! `Acceptor`: takes connections from the listener and from this process, while there is room, and
-//! makes room (`room.rs`) for one that waits.
+//! `Acceptor`: accepts connections from the listener and from this process up to the limit, and
+//! evicts idle ones (`eviction.rs`) for a connection that waits.
 
 use super::activity::Activity;
 use super::connection::Connections;
+use super::eviction::Evictor;
 use super::in_process;
-use super::room::Room;
-use crate::authn::{Chain, Peer};
-use crate::ending::Ending;
+use crate::authentication::authenticator::{Chain, Peer};
+use crate::shutdown::Shutdown;
 use kubist_registry::User;
 use socket2::{SockRef, TcpKeepalive};
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-/// How long to wait after the system refused to accept, as when it has no more file descriptors.
+/// Pause after the operating system refused to accept, for example for lack of file descriptors.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
-/// How long one that waits for room is left to wait before it is looked for again.
+/// Pause before eviction is tried again for a connection that waits.
 const ROOM_RETRY: Duration = Duration::from_secs(1);
 
 /// A connection without TLS.
 pub(super) trait PlainStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> PlainStream for S {}
 
-/// A connection of this process, and whose it is.
-pub(super) struct Handover {
+/// A connection from this process, and its user.
+pub(super) struct HandedOver {
     pub(super) stream: Box<dyn PlainStream>,
     pub(super) user: User,
 }
 
-/// Who comes next, accepted and not served yet.
-enum Newcomer {
+/// A connection that is accepted but not served yet.
+enum PendingConnection {
     Tls(TcpStream),
-    Plain(Handover),
+    Plain(HandedOver),
 }
 
-/// Takes connections, and serves each in a task of its own.
+/// Accepts connections and serves each in its own task.
 pub(super) struct Acceptor {
     pub(super) listener: Option<TcpListener>,
     pub(super) tls: TlsAcceptor,
@@ -46,20 +46,20 @@ pub(super) struct Acceptor {
     pub(super) connections: Arc<Connections>,
     pub(super) keep_alive: TcpKeepalive,
     pub(super) write_timeout: Duration,
-    pub(super) waiting: mpsc::Receiver<Handover>,
-    /// From this process: they take no places of others.
-    pub(super) own_waiting: mpsc::Receiver<Handover>,
-    pub(super) room: Room,
+    pub(super) waiting: mpsc::Receiver<HandedOver>,
+    /// From this process: they do not count towards the limit.
+    pub(super) own_waiting: mpsc::Receiver<HandedOver>,
+    pub(super) evictor: Evictor,
     pub(super) tasks: JoinSet<()>,
     pub(super) own_tasks: JoinSet<()>,
 }
 
 impl Acceptor {
-    /// Accepts until the end, and lets what goes on then end for the drain timeout.
-    pub(super) async fn run(mut self, ending: Ending, drain_timeout: Duration) {
-        // At most one waits here; all the others where they come from.
+    /// Accepts until shutdown, then waits up to the drain timeout for the open connections.
+    pub(super) async fn run(mut self, shutdown: Shutdown, drain_timeout: Duration) {
+        // At most one waits here; the others wait in the backlog or the channel.
         let mut newcomer = None;
-        // Whether room was looked for, for that one, and nothing has changed since.
+        // Whether eviction was tried for that connection since the last change.
         let mut looked = false;
         loop {
             if self.tasks.len() < self.connections_max {
@@ -68,15 +68,15 @@ impl Acceptor {
                 }
                 looked = false;
             } else if newcomer.is_some() && !looked {
-                self.room.make();
+                self.evictor.evict_one();
                 looked = true;
             }
             let nobody = newcomer.is_none();
             let own_room = self.own_tasks.len() < in_process::STREAMS_MAX;
             tokio::select! {
-                // In this order, so that a simulation is the same each time.
+                // The order is fixed, so that simulations are deterministic.
                 biased;
-                () = ending.closing() => break,
+                () = shutdown.closing() => break,
                 Some(_) = self.tasks.join_next() => looked = false,
                 Some(_) = self.own_tasks.join_next() => {}
                 Some(handover) = self.own_waiting.recv(), if own_room => {
@@ -84,10 +84,10 @@ impl Acceptor {
                     self.own_tasks.spawn(served(&self.connections, handover, activity));
                 }
                 Some(handover) = self.waiting.recv(), if nobody => {
-                    newcomer = Some(Newcomer::Plain(handover));
+                    newcomer = Some(PendingConnection::Plain(handover));
                 }
                 accepted = accept(self.listener.as_ref()), if nobody => {
-                    newcomer = Some(Newcomer::Tls(accepted));
+                    newcomer = Some(PendingConnection::Tls(accepted));
                 }
                 () = tokio::time::sleep(ROOM_RETRY), if !nobody => looked = false,
             }
@@ -98,16 +98,16 @@ impl Acceptor {
             while tasks.join_next().await.is_some() {}
             while own_tasks.join_next().await.is_some() {}
         };
-        // What has not ended by then is dropped with the set.
+        // Dropping the set aborts what has not ended by then.
         drop(tokio::time::timeout(drain_timeout, drained).await);
     }
 
-    fn serve(&mut self, newcomer: Newcomer) {
+    fn serve(&mut self, newcomer: PendingConnection) {
         let activity = self.connections.open();
-        self.room.opened(&activity);
+        self.evictor.track(&activity);
         match newcomer {
-            Newcomer::Tls(stream) => self.serve_tls(stream, activity),
-            Newcomer::Plain(handover) => {
+            PendingConnection::Tls(stream) => self.serve_tls(stream, activity),
+            PendingConnection::Plain(handover) => {
                 let served = served(&self.connections, handover, activity);
                 self.tasks.spawn(served);
             }
@@ -116,7 +116,8 @@ impl Acceptor {
 
     fn serve_tls(&mut self, stream: TcpStream, activity: Arc<Activity>) {
         let (connections, tls) = (Arc::clone(&self.connections), self.tls.clone());
-        // A delayed segment is a delayed event; a socket that refuses any of this works anyway.
+        // A delayed segment is a delayed event. The connection works even if the socket refuses an
+        // option.
         drop(stream.set_nodelay(true));
         self.notice_end(&stream);
         self.tasks.spawn(async move {
@@ -124,9 +125,9 @@ impl Acceptor {
             let shaken = tokio::select! {
                 biased;
                 shaken = handshake => shaken.ok().and_then(Result::ok),
-                () = activity.sent_away() => None,
+                () = activity.evicted() => None,
             };
-            // A client that speaks no TLS, or hangs, is nobody's error but its own.
+            // A client that does not speak TLS, or hangs, only affects itself.
             let Some(stream) = shaken else {
                 connections.handshake_failed();
                 return;
@@ -142,8 +143,8 @@ impl Acceptor {
         });
     }
 
-    /// Has the operating system tell of a client that vanished without a word, where nothing is
-    /// sent and where what was sent is not acknowledged.
+    /// Makes the operating system detect clients that vanished, both on idle connections and when
+    /// sent data is not acknowledged.
     fn notice_end(&self, stream: &TcpStream) {
         let socket = SockRef::from(stream);
         drop(socket.set_tcp_keepalive(&self.keep_alive));
@@ -152,20 +153,20 @@ impl Acceptor {
     }
 }
 
-/// Serves a stream that was handed over.
+/// Serves a stream from this process.
 fn served(
     connections: &Arc<Connections>,
-    handover: Handover,
+    handover: HandedOver,
     activity: Arc<Activity>,
 ) -> impl Future<Output = ()> + use<> {
     let connections = Arc::clone(connections);
     let peer = Peer::Trusted(Arc::new(handover.user));
-    // Whose it is, is known without a request.
-    activity.standing().become_known();
+    // Its user is known before the first request.
+    activity.client_state().mark_authenticated();
     async move { connections.serve(handover.stream, peer, activity).await }
 }
 
-/// The next connection; never, if nothing is listened on.
+/// Accepts the next connection; pending forever without a listener.
 async fn accept(listener: Option<&TcpListener>) -> TcpStream {
     let Some(listener) = listener else {
         return std::future::pending().await;

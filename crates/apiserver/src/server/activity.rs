@@ -1,34 +1,34 @@
-//! `Activity`: what is going on, on one connection and in the whole server.
+//! `Activity`: the load of one connection and of the whole server.
 //!
-//! A request counts from its head until its answer was sent, or given up. Besides, what is
-//! known of a connection that may have to make room for another (`room.rs`).
+//! A request counts from its head until its response was sent or abandoned. This also holds the
+//! state by which a connection may be evicted (`eviction.rs`).
 
-use crate::caller::Standing;
+use crate::filters::connection_info::ClientState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// What a server is busy with.
+/// The load of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Load {
-    /// Connections that are open, those that have not said anything yet too.
+    /// Open connections, including those without a request so far.
     pub connections: usize,
-    /// Requests that have not been answered to the end; a watch is one.
+    /// Requests whose responses are not complete; a watch is one.
     pub requests: usize,
 }
 
-/// The counts of a server.
+/// The counters of a server.
 #[derive(Debug)]
-pub(super) struct Totals {
+pub(super) struct LoadCounters {
     began: Instant,
     connections: AtomicUsize,
     requests: AtomicUsize,
 }
 
-impl Default for Totals {
+impl Default for LoadCounters {
     fn default() -> Self {
         Self {
             began: Instant::now(),
@@ -38,8 +38,8 @@ impl Default for Totals {
     }
 }
 
-impl Totals {
-    /// Milliseconds since the beginning.
+impl LoadCounters {
+    /// Milliseconds since the server started.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -52,78 +52,77 @@ impl Totals {
     }
 }
 
-/// A connection that is open, as long as this is there.
+/// An open connection. Dropping it removes it from the counters.
 #[derive(Debug)]
 pub(super) struct Activity {
-    totals: Arc<Totals>,
+    counters: Arc<LoadCounters>,
     running: AtomicUsize,
     /// Requests so far.
     begun: AtomicUsize,
-    /// When the last one came, or the connection.
+    /// When the last request came, or the connection.
     last: AtomicU64,
-    standing: Arc<Standing>,
-    leave: Notify,
+    client_state: Arc<ClientState>,
+    eviction: Notify,
 }
 
 impl Activity {
-    pub(super) fn new(totals: &Arc<Totals>) -> Arc<Self> {
-        totals.connections.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn new(counters: &Arc<LoadCounters>) -> Arc<Self> {
+        counters.connections.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self {
-            totals: Arc::clone(totals),
+            counters: Arc::clone(counters),
             running: AtomicUsize::new(0),
             begun: AtomicUsize::new(0),
-            last: AtomicU64::new(totals.now()),
-            standing: Arc::default(),
-            leave: Notify::new(),
+            last: AtomicU64::new(counters.now()),
+            client_state: Arc::default(),
+            eviction: Notify::new(),
         })
     }
 
-    /// Whether anybody has said who they are.
-    pub(super) fn standing(&self) -> &Arc<Standing> {
-        &self.standing
+    /// Whether a request on it was authenticated.
+    pub(super) fn client_state(&self) -> &Arc<ClientState> {
+        &self.client_state
     }
 
-    /// When a request came last, or the connection; in milliseconds since some moment.
-    pub(super) fn last_asked(&self) -> u64 {
+    /// When the last request came, or the connection, in milliseconds since the server started.
+    pub(super) fn last_request_at(&self) -> u64 {
         self.last.load(Ordering::Relaxed)
     }
 
-    /// Has the connection end, if nobody has said who they are. Whether it does.
-    pub(super) fn send_away(&self) -> bool {
-        let leaves = self.standing.leave();
+    /// Evicts the connection unless a request on it was authenticated. Returns whether it did.
+    pub(super) fn evict(&self) -> bool {
+        let leaves = self.client_state.begin_close();
         if leaves {
-            self.leave.notify_one();
+            self.eviction.notify_one();
         }
         leaves
     }
 
-    /// Returns once the connection has to end.
+    /// Completes when the connection is evicted.
     ///
     /// # Cancel safety
-    /// Safe: it is still told afterwards.
-    pub(super) async fn sent_away(&self) {
-        self.leave.notified().await;
+    /// Cancel safe: a later call still completes.
+    pub(super) async fn evicted(&self) {
+        self.eviction.notified().await;
     }
 
-    /// A request that goes on as long as what this returns is there.
-    pub(super) fn begin(self: &Arc<Self>) -> Busy {
-        self.totals.requests.fetch_add(1, Ordering::Relaxed);
+    /// Begins a request, which ends when the returned guard is dropped.
+    pub(super) fn begin(self: &Arc<Self>) -> ActiveRequest {
+        self.counters.requests.fetch_add(1, Ordering::Relaxed);
         self.running.fetch_add(1, Ordering::Relaxed);
         self.begun.fetch_add(1, Ordering::Relaxed);
-        self.last.store(self.totals.now(), Ordering::Relaxed);
-        Busy(Arc::clone(self))
+        self.last.store(self.counters.now(), Ordering::Relaxed);
+        ActiveRequest(Arc::clone(self))
     }
 
-    /// Whether several requests go on, each of which may have something to send.
-    pub(super) fn is_crowded(&self) -> bool {
+    /// Reports whether several requests are in progress, each of which may have data to send.
+    pub(super) fn has_concurrent_requests(&self) -> bool {
         self.running.load(Ordering::Relaxed) > 1
     }
 
-    /// Returns once there was no request for `timeout`, and no later than after twice as long.
+    /// Completes when there was no request for `timeout`, and after at most twice that time.
     ///
     /// # Cancel safety
-    ///
-    /// Begins anew when it is called again.
+    /// A new call starts over.
     pub(super) async fn idle_for(&self, timeout: Duration) {
         loop {
             let begun = self.begun.load(Ordering::Relaxed);
@@ -138,18 +137,18 @@ impl Activity {
 
 impl Drop for Activity {
     fn drop(&mut self) {
-        self.totals.connections.fetch_sub(1, Ordering::Relaxed);
+        self.counters.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// A request that goes on.
+/// A request in progress.
 #[derive(Debug)]
-pub(super) struct Busy(Arc<Activity>);
+pub(super) struct ActiveRequest(Arc<Activity>);
 
-impl Drop for Busy {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::Relaxed);
-        self.0.totals.requests.fetch_sub(1, Ordering::Relaxed);
+        self.0.counters.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -160,15 +159,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_is_idle_when_no_request_ran_for_so_long() {
-        let totals = Arc::new(Totals::default());
-        let activity = Activity::new(&totals);
+        let counters = Arc::new(LoadCounters::default());
+        let activity = Activity::new(&counters);
         let timeout = Duration::from_secs(90);
         let start = Instant::now();
         activity.idle_for(timeout).await;
         assert_eq!(start.elapsed(), timeout);
 
         let busy = activity.begin();
-        assert_eq!(totals.load().requests, 1);
+        assert_eq!(counters.load().requests, 1);
         let waiting = tokio::time::timeout(Duration::from_hours(1), activity.idle_for(timeout));
         assert!(waiting.await.is_err(), "it is busy");
         let ended = Instant::now();
@@ -180,6 +179,6 @@ mod tests {
         let waited = ended.elapsed();
         assert!(waited >= timeout && waited <= 2 * timeout, "{waited:?}");
         drop(activity);
-        assert_eq!(totals.load(), Load::default());
+        assert_eq!(counters.load(), Load::default());
     }
 }

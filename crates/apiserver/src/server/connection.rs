@@ -1,19 +1,19 @@
-//! One connection: HTTP/1.1 or HTTP/2, as the client begins, until either side ends it.
+//! One connection: HTTP/1.1 or HTTP/2, as the client chooses, until either side closes it.
 
-use super::activity::{Activity, Load, Totals};
+use super::activity::{Activity, Load, LoadCounters};
 use super::cork::cork;
-use super::delivery::{Delivery, Progress, Streams};
+use super::delivery::{Delivery, DeliveryProgress, StreamExecutor};
 use super::timed_stream::TimedStream;
-use crate::admission;
-use crate::arriving::Arriving;
-use crate::authn::Peer;
-use crate::caller::Caller;
+use crate::authentication::authenticator::Peer;
 use crate::config::{Config, GOAWAY_CHANCE_MAX};
-use crate::ending::Ending;
+use crate::filters::connection_info::ConnectionInfo;
+use crate::filters::pending_bodies::PendingBodies;
+use crate::filters::seat_reservation;
+use crate::filters::send_buffers::SendBuffers;
+use crate::futures::poll_on_wake::PollOnWake;
 use crate::random;
-use crate::seldom::Seldom;
-use crate::service::Service;
-use crate::undelivered::Undelivered;
+use crate::server::service::Service;
+use crate::shutdown::Shutdown;
 use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -27,39 +27,40 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-/// Bytes of a request's head.
+/// Maximum bytes of a request head.
 const HEADER_BYTES_MAX: u32 = 1 << 20;
-/// What HTTP/2 buffers for one stream before it stops asking for more: with thousands of watches
-/// whose clients do not read, this is what each of them costs.
+/// Bytes that HTTP/2 buffers for one stream before it stops polling its body. With thousands of
+/// watches whose clients do not read, this is the cost of each.
 const SEND_BUFFER_BYTES_MAX: usize = 64 << 10;
-/// Flow control windows of HTTP/2: requests are small, but there are many.
+/// HTTP/2 flow control windows: requests are small and numerous.
 const STREAM_WINDOW_BYTES: u32 = 256 << 10;
 const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 
 /// Serves connections.
 pub(super) struct Connections {
     service: Arc<Service>,
-    http: Builder<Streams>,
-    totals: Arc<Totals>,
-    undelivered: Arc<Undelivered>,
-    arriving: Arc<Arriving>,
+    http: Builder<StreamExecutor>,
+    counters: Arc<LoadCounters>,
+    send_buffers: Arc<SendBuffers>,
+    pending_bodies: Arc<PendingBodies>,
     header_timeout: Duration,
     idle_timeout: Duration,
     write_timeout: Duration,
-    ending: Ending,
-    /// Requests of which one, by chance, has its connection told to go; none if there are none.
+    shutdown: Shutdown,
+    /// One request in so many, at random, makes its connection receive GOAWAY; `None` for no
+    /// request.
     goaway_one_in: Option<u64>,
 }
 
 impl Connections {
-    pub(super) fn new(config: &Config, service: Service, ending: Ending) -> Self {
-        let undelivered = Arc::<Undelivered>::default();
-        let mut http = Builder::new(Streams {
-            all: Arc::clone(&undelivered),
+    pub(super) fn new(config: &Config, service: Service, shutdown: Shutdown) -> Self {
+        let send_buffers = Arc::<SendBuffers>::default();
+        let mut http = Builder::new(StreamExecutor {
+            all: Arc::clone(&send_buffers),
             timeout: config.write_timeout,
         });
-        // Who closes one half is gone, as upstream has it: the request is dropped, and no watch
-        // is kept for nobody.
+        // A client that closes one half is gone, as upstream: its requests are dropped and its
+        // watches end.
         http.http1()
             .timer(TokioTimer::new())
             .header_read_timeout(config.header_timeout)
@@ -76,13 +77,13 @@ impl Connections {
         Self {
             service: Arc::new(service),
             http,
-            totals: Arc::default(),
-            undelivered,
-            arriving: Arriving::new(config.body_bytes_max),
+            counters: Arc::default(),
+            send_buffers,
+            pending_bodies: PendingBodies::new(config.body_bytes_max),
             header_timeout: config.header_timeout,
             idle_timeout: config.idle_timeout,
             write_timeout: config.write_timeout,
-            ending,
+            shutdown,
             goaway_one_in: goaway_one_in(config.goaway_chance),
         }
     }
@@ -91,22 +92,22 @@ impl Connections {
         self.header_timeout
     }
 
-    /// Counts a connection whose handshake failed.
+    /// Counts a failed TLS handshake.
     pub(super) fn handshake_failed(&self) {
-        self.service.metrics.handshake_failed();
+        self.service.metrics().handshake_failed();
     }
 
-    /// What goes on, on all of them.
+    /// The load of all connections.
     pub(super) fn load(&self) -> Load {
-        self.totals.load()
+        self.counters.load()
     }
 
-    /// Counts a connection from now on.
+    /// Registers an open connection.
     pub(super) fn open(&self) -> Arc<Activity> {
-        Activity::new(&self.totals)
+        Activity::new(&self.counters)
     }
 
-    /// Serves until the connection ends. Its errors are the client's.
+    /// Serves until the connection ends. Its errors concern only the client.
     pub(super) async fn serve<S>(&self, stream: S, peer: Peer, activity: Arc<Activity>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -114,11 +115,14 @@ impl Connections {
         let stream = TimedStream::new(stream, self.header_timeout, self.write_timeout);
         let (stream, mut cork) = cork(stream);
         let leaving = CancellationToken::new();
-        let (share, progress) = (self.undelivered.connection(), Arc::<Progress>::default());
-        let caller = Arc::new(Caller {
+        let (share, progress) = (
+            self.send_buffers.connection(),
+            Arc::<DeliveryProgress>::default(),
+        );
+        let caller = Arc::new(ConnectionInfo {
             peer,
-            gate: self.arriving.connection(),
-            standing: Arc::clone(activity.standing()),
+            bodies: self.pending_bodies.connection(),
+            client_state: Arc::clone(activity.client_state()),
         });
         let service = service_fn(|request: Request<Incoming>| {
             if request.version() == Version::HTTP_2 && self.sends_away() {
@@ -129,52 +133,56 @@ impl Connections {
             let (share, progress) = (Arc::clone(&share), Arc::clone(&progress));
             async move {
                 let held = share.answer();
-                // Who takes nothing makes only its own requests wait.
-                if !admission::awaits_body(&request) {
+                // A client that does not read delays only its own requests.
+                if !seat_reservation::awaits_body(&request) {
                     held.room().await;
                 }
-                let response = service.answer(&caller, &held, request).await;
+                let response = service.handle(&caller, &held, request).await;
                 let delivery = |body| Delivery::new(body, busy, held, &progress);
                 Ok::<_, Infallible>(response.map(delivery))
             }
         });
         let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
         let mut linger = None;
-        let (closing, left) = (pin!(self.ending.closing()), pin!(leaving.cancelled()));
+        let (closing, left) = (pin!(self.shutdown.closing()), pin!(leaving.cancelled()));
         let idle = pin!(activity.idle_for(self.idle_timeout));
-        let stuck = pin!(progress.stuck_for(self.write_timeout, &self.undelivered));
-        let sent_away = pin!(activity.sent_away());
+        let stuck = pin!(progress.stalled_for(self.write_timeout, &self.send_buffers));
+        let evicted = pin!(activity.evicted());
         tokio::select! {
             biased;
             ended = poll_fn(|cx| {
-                cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
+                cork.poll(cx, activity.has_concurrent_requests(), |cx| connection.as_mut().poll(cx))
             }) => return drop(ended),
-            () = Seldom::new(stuck) => return,
-            // It hears of it if it listens; another has its place at once.
-            () = Seldom::new(sent_away) => linger = Some(Duration::ZERO),
-            () = Seldom::new(closing) => {}
-            () = Seldom::new(left) => {}
-            () = Seldom::new(idle) => linger = Some(self.idle_timeout),
+            () = PollOnWake::new(stuck) => return,
+            // The client gets GOAWAY if it reads; its place is free at once.
+            () = PollOnWake::new(evicted) => linger = Some(Duration::ZERO),
+            () = PollOnWake::new(closing) => {}
+            () = PollOnWake::new(left) => {}
+            () = PollOnWake::new(idle) => linger = Some(self.idle_timeout),
         }
-        // What has begun ends by itself.
+        // Requests in progress end by themselves.
         connection.as_mut().graceful_shutdown();
-        let rest =
-            poll_fn(|cx| cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx)));
+        let rest = poll_fn(|cx| {
+            cork.poll(cx, activity.has_concurrent_requests(), |cx| {
+                connection.as_mut().poll(cx)
+            })
+        });
         match linger {
             None => drop(rest.await),
-            // A request that comes at this moment is answered; who is gone does not hang up.
+            // A request that arrives at this moment is still served; a client that is gone does not
+            // block.
             Some(timeout) => drop(tokio::time::timeout(timeout, rest).await),
         }
     }
 
-    /// Whether a request, by chance, has its connection told to go.
+    /// Decides at random whether a request makes its connection receive GOAWAY.
     fn sends_away(&self) -> bool {
         let one_in = self.goaway_one_in;
         one_in.is_some_and(|one_in| random::number().is_multiple_of(one_in))
     }
 }
 
-/// A share of requests as one in so many.
+/// Converts a probability to one in so many.
 fn goaway_one_in(chance: f64) -> Option<u64> {
     let chance = chance.min(GOAWAY_CHANCE_MAX);
     #[expect(

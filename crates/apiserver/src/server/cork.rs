@@ -1,13 +1,13 @@
-//! A cork: what a connection writes is gathered, and sent when no more comes.
+//! `Cork`: gathers the writes of a connection and sends them together.
 //!
-//! An event for a watcher is a small frame, and HTTP/2 hands each to the connection by itself; TLS
-//! and the kernel would cost more than all the rest. Under the cork the connection's task first
-//! lets others that are ready have their turn, as long as they add something, and then sends all
-//! of it in few records and few system calls. Nothing waits for time, and nothing at all where
-//! only one request is under way.
+//! A watch event is a small frame, and HTTP/2 writes each frame separately; TLS records and system
+//! calls would cost more than everything else. Under the cork, the connection's task first yields
+//! to other ready tasks, as long as they add data, and then sends everything in few records and few
+//! system calls. There is no timer, and no delay at all while only one request is in progress.
 //!
-//! The connection believes that its writes and flushes are done when they are gathered. That holds
-//! because [`Cork`] drives it and sends after every poll; a failure to send ends the connection.
+//! The connection sees its writes and flushes as done once they are gathered. That is sound because
+//! [`Cork`] drives the connection and sends after every poll; a failure to send ends the
+//! connection.
 
 use parking_lot::Mutex;
 use std::io::{ErrorKind, Result};
@@ -16,16 +16,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes gathered before the connection has to wait until they are sent: four records of TLS.
+/// Bytes gathered before a write has to wait until they are sent: four TLS records.
 const GATHERED_BYTES_MAX: usize = 64 << 10;
-/// Bytes at which nobody is waited for.
+/// Bytes at which the cork stops waiting for more.
 const ENOUGH_BYTES: usize = GATHERED_BYTES_MAX / 2;
-/// Turns that others get at most before what was gathered is sent.
+/// Number of times the task yields before it sends.
 const TURNS_MAX: u32 = 8;
-/// Memory that a connection with nothing to send may keep for the next time.
+/// Capacity that an idle connection may keep.
 const KEPT_BYTES_MAX: usize = 4 << 10;
 
-/// What a connection reads from and writes to.
+/// The stream that a connection reads from and writes to.
 #[derive(Debug)]
 pub(super) struct Corked<S>(Arc<Mutex<Gathered<S>>>);
 
@@ -33,22 +33,22 @@ pub(super) struct Corked<S>(Arc<Mutex<Gathered<S>>>);
 #[derive(Debug)]
 pub(super) struct Cork<S> {
     gathered: Arc<Mutex<Gathered<S>>>,
-    /// Turns that others have had since the first byte.
+    /// How often the task has yielded since the first byte.
     turns: u32,
 }
 
-/// Only the connection's task takes the lock; it is there because the two halves are two values.
+/// Never contended: only the connection's task locks it, through two separate values.
 #[derive(Debug)]
 struct Gathered<S> {
     stream: S,
     bytes: Vec<u8>,
-    /// How many of these are sent.
+    /// How many of these bytes are sent.
     sent: usize,
-    /// How many were gathered last time: so many get memory at once the next time.
+    /// How many bytes were gathered last time: the capacity to reserve next time.
     usual: usize,
-    /// Whether all of it is sent, but not flushed.
+    /// Whether all bytes are sent but not flushed.
     unflushed: bool,
-    /// Whether the stream took no more when last asked.
+    /// Whether the last write to the stream was pending.
     stuck: bool,
 }
 
@@ -71,10 +71,10 @@ pub(super) fn cork<S>(stream: S) -> (Corked<S>, Cork<S>) {
 
 impl<S: AsyncWrite + Unpin> Cork<S> {
     /// Polls a connection whose stream is under this cork, and sends what it wrote: at once, unless
-    /// there is a crowd that may have more to write.
+    /// there are concurrent requests that may have more to write.
     ///
     /// # Errors
-    /// Sending failed: the connection is of no use any more.
+    /// Sending failed; the connection cannot be used any more.
     pub(super) fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -88,7 +88,7 @@ impl<S: AsyncWrite + Unpin> Cork<S> {
         let may_grow = crowd && now > before && now < ENOUGH_BYTES && self.turns < TURNS_MAX;
         if polled.is_pending() && may_grow && !gathered.stuck {
             self.turns += 1;
-            // Behind all tasks that are ready now.
+            // Reschedules this task behind all tasks that are ready now.
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -105,9 +105,9 @@ impl<S> Gathered<S> {
         self.bytes.len() - self.sent
     }
 
-    /// Takes what there is room for; how much.
+    /// Appends as many bytes as fit, and returns their number.
     fn gather(&mut self, buffer: &[u8]) -> usize {
-        // Up to the bound exactly: then no record of TLS is the small rest of another.
+        // Fills the buffer exactly, so that no TLS record is a small remainder.
         let taken = buffer.len().min(GATHERED_BYTES_MAX - self.waiting());
         if self.bytes.capacity() < self.bytes.len() + taken {
             let more = self.usual.saturating_sub(self.bytes.len());
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Writes what comes over a channel, each piece by itself, and shuts down at its end.
+    /// Writes each piece from the channel separately, and shuts down at its end.
     async fn connection(mut stream: Corked<Counting>, mut pieces: mpsc::Receiver<Vec<u8>>) {
         while let Some(piece) = pieces.recv().await {
             stream.write_all(&piece).await.unwrap();
@@ -241,7 +241,7 @@ mod tests {
         drop(driven.await);
     }
 
-    /// A connection that runs, what it writes to, and how large the writes were that reached it.
+    /// A running connection, its peer, and the sizes of the writes that reached the stream.
     struct Running {
         tasks: JoinSet<()>,
         pieces: mpsc::Sender<Vec<u8>>,
@@ -280,7 +280,7 @@ mod tests {
         it.client.read_exact(&mut bytes).await.unwrap();
         let count = it.writes.lock().len();
         assert!(count <= 2, "{count} writes for 90 pieces");
-        // A lone piece is not kept back either.
+        // A single piece is not delayed either.
         it.pieces.send(vec![8; 3]).await.unwrap();
         it.client.read_exact(&mut bytes[..3]).await.unwrap();
         assert_eq!(&bytes[..3], [8; 3]);

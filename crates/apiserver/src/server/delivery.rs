@@ -1,15 +1,15 @@
-//! `Delivery`: ends an answer that its client takes no more of.
+//! `Delivery`: ends a response whose client stopped reading.
 //!
-//! Over HTTP/2 the connection stays alive, with its pings answered, while one stream gets no room:
-//! then the stream alone is reset. Over HTTP/1.1 such a client stops the whole connection, which
-//! `TimedStream` ends, or this if clients leave too much untaken. What an answer holds until then
-//! is one piece of the body and HTTP's buffer.
+//! Over HTTP/2 the connection stays alive and answers pings while one stream has no window; only
+//! that stream is reset. Over HTTP/1.1 such a client blocks the whole connection, which
+//! `TimedStream` closes, or this module if clients leave too many bytes unread. Until then a
+//! response holds one piece of its body and HTTP's send buffer.
 
-use super::activity::Busy;
-use crate::body::BrokenOff;
-use crate::request_record::RecordedBody;
-use crate::seldom::Seldom;
-use crate::undelivered::{Held, SMALL_BYTES, STALLED, Undelivered};
+use super::activity::ActiveRequest;
+use crate::filters::request_record::RecordedBody;
+use crate::filters::send_buffers::{ResponseBuffer, SMALL_BYTES, STALLED, SendBuffers};
+use crate::futures::poll_on_wake::PollOnWake;
+use crate::response::body::ResponseAborted;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::rt::Executor;
@@ -22,34 +22,34 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 tokio::task_local! {
-    /// That of the stream whose task it is; only HTTP/2 has one for each.
-    static PROGRESS: Arc<Progress>;
+    /// The progress of the stream that this task serves; only HTTP/2 has a task per stream.
+    static DELIVERY_PROGRESS: Arc<DeliveryProgress>;
 }
 
-/// How far a body has been taken.
+/// How far a body has been sent.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
-    /// Told once a body is under way that has more than one piece.
+pub(super) struct DeliveryProgress {
+    /// Notified when a body of more than one piece begins.
     begun: Notify,
-    /// How often a piece was asked for.
+    /// How often a piece was polled.
     asked: AtomicUsize,
-    /// Whether a piece was handed out and no other was asked for since.
+    /// Whether a piece was returned and none was polled since.
     held: AtomicBool,
-    /// Bytes that are made and not taken.
+    /// Bytes that are produced and not sent.
     bytes: AtomicUsize,
 }
 
-impl Progress {
-    /// Returns once a piece was held for `timeout`, and no later than after twice as long; while
-    /// clients leave too much untaken, once a large one was held for [`STALLED`].
-    pub(super) async fn stuck_for(&self, timeout: Duration, all: &Undelivered) {
+impl DeliveryProgress {
+    /// Completes when a piece was held for `timeout`, and after at most twice that time. While
+    /// clients leave too many bytes unread, a large piece may be held only for [`STALLED`].
+    pub(super) async fn stalled_for(&self, timeout: Duration, all: &SendBuffers) {
         self.begun.notified().await;
         loop {
             let before = self.now();
-            let was_crowded = all.is_crowded();
-            if was_crowded {
+            let was_over_limit = all.is_over_limit();
+            if was_over_limit {
                 tokio::time::sleep(STALLED).await;
-            } else if tokio::time::timeout(timeout, all.becomes_crowded())
+            } else if tokio::time::timeout(timeout, all.over_limit())
                 .await
                 .is_ok()
             {
@@ -60,7 +60,7 @@ impl Progress {
             }
             let is_large = self.bytes.load(Ordering::Relaxed) >= SMALL_BYTES;
             let (_, is_held) = before;
-            if (is_held && !was_crowded) || (is_large && all.is_crowded()) {
+            if (is_held && !was_over_limit) || (is_large && all.is_over_limit()) {
                 return;
             }
         }
@@ -72,16 +72,16 @@ impl Progress {
     }
 }
 
-/// Runs the streams of an HTTP/2 connection, each until it ends or gets stuck.
+/// Runs the streams of an HTTP/2 connection, each until it ends or stalls.
 #[derive(Clone, Debug)]
-pub(super) struct Streams {
-    /// What all clients leave untaken.
-    pub(super) all: Arc<Undelivered>,
-    /// How long a client may take to accept any more of an answer.
+pub(super) struct StreamExecutor {
+    /// The unread bytes of all clients.
+    pub(super) all: Arc<SendBuffers>,
+    /// How long a client may accept nothing of a response.
     pub(super) timeout: Duration,
 }
 
-impl<F> Executor<F> for Streams
+impl<F> Executor<F> for StreamExecutor
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -89,38 +89,38 @@ where
         let timeout = self.timeout;
         let all = Arc::clone(&self.all);
         TokioExecutor::new().execute(async move {
-            let progress = Arc::<Progress>::default();
-            let stream = PROGRESS.scope(Arc::clone(&progress), stream);
-            let stuck = pin!(progress.stuck_for(timeout, &all));
+            let progress = Arc::<DeliveryProgress>::default();
+            let stream = DELIVERY_PROGRESS.scope(Arc::clone(&progress), stream);
+            let stuck = pin!(progress.stalled_for(timeout, &all));
             // Dropping the stream resets it.
             tokio::select! {
                 biased;
                 () = stream => {}
-                () = Seldom::new(stuck) => {}
+                () = PollOnWake::new(stuck) => {}
             }
         });
     }
 }
 
-/// A body on its way.
+/// A response body that is being sent.
 #[derive(Debug)]
 pub(super) struct Delivery {
     body: RecordedBody,
-    progress: Option<Arc<Progress>>,
-    held: Held,
-    _busy: Busy,
+    progress: Option<Arc<DeliveryProgress>>,
+    held: ResponseBuffer,
+    _busy: ActiveRequest,
 }
 
 impl Delivery {
-    /// To be made in the task that sends the body; `connection` is told how it goes where streams
-    /// have no task of their own.
+    /// Must be called in the task that sends the body. `connection` tracks the progress where
+    /// streams have no task of their own.
     pub(super) fn new(
         body: RecordedBody,
-        busy: Busy,
-        held: Held,
-        connection: &Arc<Progress>,
+        busy: ActiveRequest,
+        held: ResponseBuffer,
+        connection: &Arc<DeliveryProgress>,
     ) -> Self {
-        let own = PROGRESS.try_with(Arc::clone);
+        let own = DELIVERY_PROGRESS.try_with(Arc::clone);
         let progress = own.unwrap_or_else(|_| Arc::clone(connection));
         let progress = Some(progress).filter(|_| !body.is_one_piece());
         let ready = body.ready_bytes();
@@ -140,12 +140,12 @@ impl Delivery {
 
 impl HttpBody for Delivery {
     type Data = Bytes;
-    type Error = BrokenOff;
+    type Error = ResponseAborted;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ResponseAborted>>> {
         let poll = Pin::new(&mut self.body).poll_frame(cx);
         let handed = match &poll {
             Poll::Ready(Some(Ok(frame))) => frame.data_ref().map_or(0, Bytes::len),

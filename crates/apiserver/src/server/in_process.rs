@@ -4,27 +4,27 @@
 //! server whose own controllers kept its clients out would be of no use to them.
 
 use super::ServerEnded;
-use super::acceptor::Handover;
+use super::acceptor::HandedOver;
 use kubist_registry::User;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 
-/// Streams from this process that are served at a time; more wait.
+/// Streams from this process that are served concurrently; more wait.
 pub(super) const STREAMS_MAX: usize = 64;
-/// Bytes that a stream holds in each direction until they are read.
+/// Bytes that a stream buffers in each direction.
 const STREAM_BYTES: usize = 64 << 10;
 
-/// Opens streams to a server in this process. They are plain, and what is asked on them is asked by
-/// the administrator, unless it carries a bearer token. At most 64 are served at a time, beside
-/// [`connections_max`](crate::Config::connections_max).
+/// Opens streams to a server in this process. They are not encrypted. Requests on them are the
+/// administrator's unless they carry a bearer token. At most 64 are served concurrently, in
+/// addition to [`connections_max`](crate::Config::connections_max).
 #[derive(Clone, Debug)]
 pub struct InProcess {
-    pub(super) streams: mpsc::Sender<Handover>,
+    pub(super) streams: mpsc::Sender<HandedOver>,
     pub(super) user: User,
 }
 
 impl InProcess {
-    /// A stream to speak HTTP/1.1 or HTTP/2 on.
+    /// Opens a stream for HTTP/1.1 or HTTP/2.
     ///
     /// Cancel safe: dropping the future opens nothing.
     ///
@@ -32,7 +32,7 @@ impl InProcess {
     /// The server has ended.
     pub async fn open(&self) -> Result<DuplexStream, ServerEnded> {
         let (near, far) = tokio::io::duplex(STREAM_BYTES);
-        let handover = Handover {
+        let handover = HandedOver {
             stream: Box::new(far),
             user: self.user.clone(),
         };

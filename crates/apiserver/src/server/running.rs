@@ -1,13 +1,13 @@
-//! `RunningServer`: a server that answers, in the hands of whoever started it.
+//! `RunningServer`: the handle of a server that accepts requests.
 
-use super::acceptor::Handover;
+use super::acceptor::HandedOver;
 use super::activity::Load;
 use super::connection::Connections;
 use super::in_process::InProcess;
-use super::serving::Serving;
-use crate::authn::{AUTHENTICATED_GROUP, MASTERS_GROUP};
-use crate::certificates::{CertificateAuthority, CertificateError, Identity};
-use crate::ending::Ending;
+use super::serving_certificate::ServingCertificate;
+use crate::authentication::authenticator::{AUTHENTICATED_GROUP, MASTERS_GROUP};
+use crate::authentication::certificates::{CertificateAuthority, CertificateError, Identity};
+use crate::shutdown::Shutdown;
 use kubist_registry::User;
 use std::fmt;
 use std::net::SocketAddr;
@@ -17,56 +17,56 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How long it may take to drop what has not ended within the drain timeout.
+/// Additional time to drop what has not ended within the drain timeout.
 const DROP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A server that answers. Dropping it ends it at once; [`shutdown`](Self::shutdown) lets requests
-/// end first.
+/// A running server. Dropping it stops it at once; [`shutdown`](Self::shutdown) lets requests
+/// finish first.
 pub struct RunningServer {
     pub(super) address: Option<SocketAddr>,
     pub(super) authority: Arc<CertificateAuthority>,
-    pub(super) serving: Arc<Serving>,
+    pub(super) serving: Arc<ServingCertificate>,
     pub(super) admin: Identity,
     pub(super) admin_user: String,
     pub(super) connections: Arc<Connections>,
-    pub(super) streams: mpsc::Sender<Handover>,
-    pub(super) own_streams: mpsc::Sender<Handover>,
-    pub(super) ending: Ending,
+    pub(super) streams: mpsc::Sender<HandedOver>,
+    pub(super) own_streams: mpsc::Sender<HandedOver>,
+    pub(super) shutdown: Shutdown,
     pub(super) shutdown_delay: Duration,
-    /// How long what goes on may take to end.
+    /// How long open requests may take to end.
     pub(super) drain_timeout: Duration,
     pub(super) tasks: JoinSet<()>,
 }
 
 impl RunningServer {
-    /// Where it listens; none if it does not.
+    /// Returns the address that it listens on, if any.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// `https://` and the address; empty if it does not listen.
+    /// Returns `https://` and the address; empty if it does not listen.
     pub fn url(&self) -> String {
         self.address
             .map_or_else(String::new, |address| format!("https://{address}"))
     }
 
-    /// The certificate of its authority, as PEM: what clients trust.
+    /// Returns the certificate of its authority as PEM, for clients to trust.
     pub fn ca_pem(&self) -> String {
         self.authority.certificate_pem()
     }
 
-    /// The name that whoever trusts that authority has to ask for and to verify in place of the
-    /// address; none if the certificate has the address, as it has unless one was brought.
+    /// Returns the server name (SNI) that clients which trust that authority must request and
+    /// verify instead of the address. `None` unless another serving certificate is configured.
     pub fn tls_server_name(&self) -> Option<&'static str> {
-        self.serving.name_to_ask_for()
+        self.serving.required_server_name()
     }
 
-    /// The administrator's client certificate and key.
+    /// Returns the administrator's client certificate and key.
     pub fn admin(&self) -> &Identity {
         &self.admin
     }
 
-    /// A client certificate for another user.
+    /// Issues a client certificate for another user.
     pub fn client_identity(
         &self,
         user: &str,
@@ -75,14 +75,14 @@ impl RunningServer {
         self.authority.client_identity(user, group)
     }
 
-    /// What it is busy with.
+    /// Returns the current load.
     pub fn load(&self) -> Load {
         self.connections.load()
     }
 
-    /// Serves a connection without TLS that is already there, such as one half of
-    /// [`tokio::io::duplex`]: HTTP/1.1 or HTTP/2, as the client begins. Requests on it are the
-    /// administrator's, unless they carry a bearer token.
+    /// Serves an existing connection without TLS, such as one half of [`tokio::io::duplex`], with
+    /// HTTP/1.1 or HTTP/2 as the client chooses. Requests on it are the administrator's unless they
+    /// carry a bearer token.
     ///
     /// Cancel safe: dropping the future leaves the stream unserved.
     ///
@@ -92,14 +92,14 @@ impl RunningServer {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let handover = Handover {
+        let handover = HandedOver {
             stream: Box::new(stream),
             user: self.trusted(),
         };
         self.streams.send(handover).await.map_err(|_| ServerEnded)
     }
 
-    /// A way to this server for clients in the same process, which takes none of its
+    /// Returns a connector for clients in the same process, which does not count towards
     /// [`connections_max`](crate::Config::connections_max).
     pub fn in_process(&self) -> InProcess {
         InProcess {
@@ -108,7 +108,7 @@ impl RunningServer {
         }
     }
 
-    /// The administrator, whom streams of this process belong to.
+    /// The administrator, as whom streams of this process are authenticated.
     fn trusted(&self) -> User {
         User {
             name: self.admin_user.as_str().into(),
@@ -117,29 +117,29 @@ impl RunningServer {
         }
     }
 
-    /// Announces the end: `/readyz` fails from here on, everything else goes on. Waits for the
-    /// shutdown delay. [`shutdown`](Self::shutdown) does it if nobody has.
+    /// Announces the shutdown: `/readyz` fails from now on, everything else continues. Waits for
+    /// the shutdown delay. [`shutdown`](Self::shutdown) calls it if nobody has.
     ///
-    /// Cancel safe: it stays announced.
+    /// Cancel safe: the announcement stays.
     pub async fn announce_shutdown(&self) {
-        if !self.ending.announce() {
+        if !self.shutdown.announce() {
             tracing::info!(delay = ?self.shutdown_delay, "the server is going to end");
             tokio::time::sleep(self.shutdown_delay).await;
         }
     }
 
-    /// Announces the end, stops accepting, tells clients to go elsewhere, ends watches, lets other
-    /// requests end for the drain timeout, and returns when everything has ended, or a second
-    /// after that timeout at the latest.
+    /// Announces the shutdown, stops accepting, sends GOAWAY, ends watches, and lets other requests
+    /// finish within the drain timeout. Returns when everything has ended, at the latest a second
+    /// after that timeout.
     ///
-    /// Cancel safe: dropping the future ends the server at once.
+    /// Cancel safe: dropping the future stops the server at once.
     pub async fn shutdown(mut self) {
         self.announce_shutdown().await;
-        self.ending.close();
+        self.shutdown.close();
         let tasks = &mut self.tasks;
         let ended = async { while tasks.join_next().await.is_some() {} };
         let limit = self.drain_timeout.saturating_add(DROP_TIMEOUT);
-        // A task that works without rest cannot be dropped meanwhile: it is not waited for.
+        // A task that never yields cannot be dropped meanwhile, so it is not waited for.
         drop(tokio::time::timeout(limit, ended).await);
     }
 }

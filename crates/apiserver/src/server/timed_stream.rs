@@ -1,8 +1,8 @@
-//! `TimedStream`: a connection that fails when the other side accepts no byte for too long, or
-//! does not say which HTTP it speaks.
+//! `TimedStream`: a connection that fails if the peer accepts no byte for too long, or does not
+//! begin to speak HTTP.
 //!
-//! A client that stops reading fills the socket and then the buffers of HTTP; this is what ends
-//! it. Further reading has no limit here: heads, bodies and idle connections are HTTP's business.
+//! A client that stops reading fills the socket and then HTTP's buffers; this ends it. Other time
+//! limits (request heads, bodies, idle connections) are HTTP's.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -11,18 +11,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How HTTP/2 begins. Until the client has said all of it, or something else, nobody knows what
-/// it speaks, and so no version's own time limits hold.
+/// The HTTP/2 connection preface. Until the client has sent it, or something else, the protocol
+/// version is unknown, and the time limits of no version apply.
 const HTTP_2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// A stream with a time limit for its opening and for each write.
+/// A stream with a time limit for its preface and for each write.
 #[derive(Debug)]
 pub(super) struct TimedStream<S> {
     stream: S,
-    /// What is left of the preface, and when it has to be there; None once the version is known.
+    /// The rest of the preface and its deadline; `None` once the version is known.
     opening: Option<(&'static [u8], Pin<Box<Sleep>>)>,
     timeout: Duration,
-    /// Runs while a write is stuck; made when the first one is.
+    /// Runs while a write is pending; created at the first one.
     deadline: Option<Pin<Box<Sleep>>>,
     stuck: bool,
 }
@@ -38,7 +38,7 @@ impl<S> TimedStream<S> {
         }
     }
 
-    /// Looks at what was read, as long as that may still be a preface.
+    /// Matches what was read against the preface.
     fn open(&mut self, cx: &mut Context<'_>, poll: Poll<&[u8]>) -> Poll<Result<()>> {
         let Some((left, deadline)) = &mut self.opening else {
             return poll.map(|_| Ok(()));
@@ -55,7 +55,7 @@ impl<S> TimedStream<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Starts, goes on or stops the clock, by what a write said.
+    /// Starts, continues or stops the write timer by the result of a write.
     fn judge<T>(&mut self, cx: &mut Context<'_>, poll: Poll<Result<T>>) -> Poll<Result<T>> {
         if poll.is_ready() {
             self.stuck = false;

@@ -1,7 +1,8 @@
-//! TLS for the server: its certificate, client certificates asked for, HTTP/2 before HTTP/1.1.
+//! TLS configuration: the serving certificate, optional client certificates, HTTP/2 before
+//! HTTP/1.1.
 
-use super::serving::Serving;
-use crate::authn::RequestClientCertificate;
+use super::serving_certificate::ServingCertificate;
+use crate::authentication::client_certificates::RequestClientCertificate;
 use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::{CipherSuite, ServerConfig, SupportedProtocolVersion};
@@ -10,9 +11,9 @@ use std::sync::Arc;
 /// TLS 1.2 and 1.3, as upstream.
 static VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
 
-/// The server's half of TLS.
+/// Returns the TLS configuration of the server.
 pub(super) fn server_config(
-    serving: Arc<Serving>,
+    serving: Arc<ServingCertificate>,
     verifier: Arc<dyn ClientCertVerifier>,
 ) -> Result<ServerConfig, rustls::Error> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
@@ -24,8 +25,8 @@ pub(super) fn server_config(
     Ok(config)
 }
 
-/// AES with 128 bits before all others, as Go's servers have it: large answers are mostly
-/// encryption, and longer keys have more rounds.
+/// Prefers AES with 128 bits, as Go's servers do: encryption dominates the cost of large responses,
+/// and longer keys need more rounds.
 fn provider() -> CryptoProvider {
     let mut provider = rustls::crypto::ring::default_provider();
     provider.cipher_suites.sort_by_key(|suite| {

@@ -3,8 +3,9 @@
 use crate::client::{Client, server_with};
 use http::Version;
 use kubist_apiserver::{Config, RunningServer};
+use kubist_storage::KvRead;
 use kubist_storage::memory::MemoryKv;
-use kubist_storage::{Answer, Fault, FaultKind, GetResponse, Kv, ReadError, Revision, Wrap};
+use kubist_storage::{Fault, FaultKind, GetResponse, Kv, KvFuture, KvWrapper, ReadError, Revision};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -24,8 +25,8 @@ const HERE: u8 = 0;
 const FAILING: u8 = 1;
 const SILENT: u8 = 2;
 
-impl Wrap for Away {
-    fn below(&self) -> &dyn Kv {
+impl KvWrapper for Away {
+    fn inner(&self) -> &dyn Kv {
         &self.kv
     }
 
@@ -33,14 +34,14 @@ impl Wrap for Away {
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
         match self.how.load(Ordering::Relaxed) {
             HERE => self.kv.get(key, at),
             FAILING => {
                 let fault = Fault::new(FaultKind::Unavailable, "it was cut");
-                Answer::ready(Err(fault.into()))
+                KvFuture::ready(Err(fault.into()))
             }
-            _ => Answer::later(std::future::pending()),
+            _ => KvFuture::boxed(std::future::pending()),
         }
     }
 }

@@ -6,6 +6,7 @@ use http::Version;
 use kubist_apiserver::Config;
 use kubist_storage::Kv as _;
 use kubist_storage::memory::MemoryKv;
+use kubist_storage::{KvMaintenance, KvRead};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

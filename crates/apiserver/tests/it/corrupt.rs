@@ -12,7 +12,8 @@ use kubist_apiserver::{ApiServer, Config, RunningServer};
 use kubist_registry::transformer::{AesGcm, Transformers};
 use kubist_registry::{Registry, RegistryConfig};
 use kubist_storage::memory::MemoryKv;
-use kubist_storage::{Expected, Kv, PutRequest};
+use kubist_storage::{Expected, PutRequest};
+use kubist_storage::{KvRead, KvWrite};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

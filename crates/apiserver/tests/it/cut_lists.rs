@@ -13,8 +13,9 @@ use kubist_apiserver::{ApiServer, Config, RunningServer};
 use kubist_registry::{Registry, RegistryConfig, Stored, User};
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{
-    Answer, Expected, KeyValue, Kv, PutRequest, RangeRequest, RangeResponse, ReadError, Wrap,
+    Expected, KeyValue, Kv, KvFuture, KvWrapper, PutRequest, RangeRequest, RangeResponse, ReadError,
 };
+use kubist_storage::{KvRead, KvWrite};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,13 +64,13 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-impl Wrap for Counting {
-    fn below(&self) -> &dyn Kv {
+impl KvWrapper for Counting {
+    fn inner(&self) -> &dyn Kv {
         &self.kv
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
-        Answer::later(async move {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
+        KvFuture::boxed(async move {
             self.permits.acquire().await.expect("it is open").forget();
             self.ranges.fetch_add(1, Ordering::Relaxed);
             let mut found = self.kv.range(request).await?;

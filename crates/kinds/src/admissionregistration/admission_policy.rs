@@ -1,14 +1,14 @@
 //! ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings. They are kept, and
 //! nothing evaluates them.
 
+use super::FACTS;
+use crate::shared::fill;
 use kubist_api::admissionregistration::v1::{
-    MatchResources, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding,
+    MatchResources, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, ParamRef,
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
 };
-use kubist_apimachinery::FieldError;
-use kubist_registry::{Generation, KindStrategy, MetadataRules, StatusKeeps};
-
-use crate::shared::{fill, metadata_checks};
+use kubist_apimachinery::Str;
+use kubist_registry::{KindStrategy, StatusKeeps, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct ValidatingPolicies;
@@ -24,128 +24,63 @@ pub(crate) struct MutatingBindings;
 
 impl KindStrategy for ValidatingPolicies {
     type Kind = ValidatingAdmissionPolicy;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        status_keeps: StatusKeeps::Everything,
+        ..*FACTS
+    };
 
     fn apply_defaults(&self, object: &mut ValidatingAdmissionPolicy) {
-        fill::option(&mut object.spec.failure_policy, "Fail");
-        if let Some(matched) = &mut object.spec.match_constraints {
-            default_matched(matched);
-        }
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Everything
-    }
-    fn validate_update(
-        &self,
-        new: &ValidatingAdmissionPolicy,
-        _: &ValidatingAdmissionPolicy,
-    ) -> Vec<FieldError> {
-        metadata_checks::whole(self, new)
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
+        let spec = &mut object.spec;
+        default_policy(&mut spec.failure_policy, &mut spec.match_constraints);
     }
 }
 
 impl KindStrategy for ValidatingBindings {
     type Kind = ValidatingAdmissionPolicyBinding;
+    const FACTS: &'static StrategyFacts = FACTS;
 
     fn apply_defaults(&self, object: &mut ValidatingAdmissionPolicyBinding) {
-        if let Some(parameters) = &mut object.spec.param_ref {
-            fill::option(&mut parameters.parameter_not_found_action, "Deny");
-        }
-        if let Some(matched) = &mut object.spec.match_resources {
-            default_matched(matched);
-        }
-    }
-    fn validate_update(
-        &self,
-        new: &ValidatingAdmissionPolicyBinding,
-        _: &ValidatingAdmissionPolicyBinding,
-    ) -> Vec<FieldError> {
-        metadata_checks::whole(self, new)
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
+        let spec = &mut object.spec;
+        default_binding(&mut spec.param_ref, &mut spec.match_resources);
     }
 }
 
 impl KindStrategy for MutatingPolicies {
     type Kind = MutatingAdmissionPolicy;
+    const FACTS: &'static StrategyFacts = FACTS;
 
     fn apply_defaults(&self, object: &mut MutatingAdmissionPolicy) {
-        fill::option(&mut object.spec.failure_policy, "Fail");
-        if let Some(matched) = &mut object.spec.match_constraints {
-            default_matched(matched);
-        }
-    }
-    fn validate_update(
-        &self,
-        new: &MutatingAdmissionPolicy,
-        _: &MutatingAdmissionPolicy,
-    ) -> Vec<FieldError> {
-        metadata_checks::whole(self, new)
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
+        let spec = &mut object.spec;
+        default_policy(&mut spec.failure_policy, &mut spec.match_constraints);
     }
 }
 
 impl KindStrategy for MutatingBindings {
     type Kind = MutatingAdmissionPolicyBinding;
+    const FACTS: &'static StrategyFacts = FACTS;
 
     fn apply_defaults(&self, object: &mut MutatingAdmissionPolicyBinding) {
-        if let Some(parameters) = &mut object.spec.param_ref {
-            fill::option(&mut parameters.parameter_not_found_action, "Deny");
-        }
-        if let Some(matched) = &mut object.spec.match_resources {
-            default_matched(matched);
-        }
+        let spec = &mut object.spec;
+        default_binding(&mut spec.param_ref, &mut spec.match_resources);
     }
-    fn validate_update(
-        &self,
-        new: &MutatingAdmissionPolicyBinding,
-        _: &MutatingAdmissionPolicyBinding,
-    ) -> Vec<FieldError> {
-        metadata_checks::whole(self, new)
+}
+
+fn default_policy(failure: &mut Option<Str>, matched: &mut Option<Box<MatchResources>>) {
+    fill::option(failure, "Fail");
+    if let Some(matched) = matched {
+        default_matched(matched);
     }
-    fn checks_metadata(&self) -> bool {
-        true
+}
+
+fn default_binding(
+    parameters: &mut Option<Box<ParamRef>>,
+    matched: &mut Option<Box<MatchResources>>,
+) {
+    if let Some(parameters) = parameters {
+        fill::option(&mut parameters.parameter_not_found_action, "Deny");
     }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
+    if let Some(matched) = matched {
+        default_matched(matched);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What webhooks must satisfy. Expressions are kept, and not compiled.
 
+use crate::shared::rules::{self, Errors};
 use kubist_api::admissionregistration::v1::{
     MatchCondition, RuleWithOperations, WebhookClientConfig,
 };
@@ -7,8 +8,6 @@ use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, LabelSelector, Str, validate_label_selector, validate_name,
 };
 use std::collections::BTreeSet;
-
-use crate::shared::rules::{self, Errors};
 
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 /// Conditions of one webhook.

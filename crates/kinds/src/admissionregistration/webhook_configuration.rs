@@ -1,14 +1,13 @@
 //! Configurations of validating and of mutating webhooks.
 
+use crate::admissionregistration;
+use crate::admissionregistration::webhook::Facts;
+use crate::shared::fill;
 use kubist_api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
 use kubist_apimachinery::FieldError;
-use kubist_registry::{Generation, KindStrategy, MetadataRules};
-
-use crate::admissionregistration;
-use crate::admissionregistration::webhook::Facts;
-use crate::shared::{fill, metadata_checks};
+use kubist_registry::{KindStrategy, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct ValidatingWebhooks;
@@ -59,6 +58,7 @@ macro_rules! facts {
 
 impl KindStrategy for ValidatingWebhooks {
     type Kind = ValidatingWebhookConfiguration;
+    const FACTS: &'static StrategyFacts = super::FACTS;
 
     fn apply_defaults(&self, object: &mut ValidatingWebhookConfiguration) {
         object
@@ -72,31 +72,11 @@ impl KindStrategy for ValidatingWebhooks {
         admissionregistration::webhook::check_all(&mut errors, &all);
         errors
     }
-    fn validate_update(
-        &self,
-        new: &ValidatingWebhookConfiguration,
-        _: &ValidatingWebhookConfiguration,
-    ) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
-        errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
-    }
 }
 
 impl KindStrategy for MutatingWebhooks {
     type Kind = MutatingWebhookConfiguration;
+    const FACTS: &'static StrategyFacts = super::FACTS;
 
     fn apply_defaults(&self, object: &mut MutatingWebhookConfiguration) {
         for webhook in &mut object.webhooks {
@@ -112,26 +92,5 @@ impl KindStrategy for MutatingWebhooks {
         });
         admissionregistration::webhook::check_all(&mut errors, &all.collect::<Vec<_>>());
         errors
-    }
-    fn validate_update(
-        &self,
-        new: &MutatingWebhookConfiguration,
-        _: &MutatingWebhookConfiguration,
-    ) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
-        errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
     }
 }

@@ -7,23 +7,33 @@ pub(crate) mod names;
 pub(crate) mod schema;
 pub(crate) mod validation;
 
+use crate::shared::fill;
 use kubist_api::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, CustomResourceDefinitionStatus,
 };
-use kubist_registry::{
-    Generation, KindStrategy, MetadataRules, RequestContext, StatusKeeps, custom,
-};
-
 use kubist_apimachinery::{FieldError, Time};
-
-use crate::shared::fill;
+use kubist_registry::{
+    ForKind, Generation, KindStrategy, MetadataRules, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts, custom,
+};
 
 #[derive(Debug)]
 pub(crate) struct CustomResourceDefinitions;
 
 impl KindStrategy for CustomResourceDefinitions {
     type Kind = CustomResourceDefinition;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_rules: MetadataRules::Lenient,
+        generation: Generation::Spec,
+        // Upstream means to keep everything, and keeps nothing.
+        status_keeps: StatusKeeps::Nothing,
+        allow_unconditional_update: false,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(CustomResourceDefinitionsStatus))
+    }
     fn apply_defaults(&self, object: &mut CustomResourceDefinition) {
         let names = &mut object.spec.names;
         let kind = names.kind.clone();
@@ -69,20 +79,13 @@ impl KindStrategy for CustomResourceDefinitions {
     ) -> Vec<FieldError> {
         validation::check_update(new, old)
     }
-    fn validate_status_update(
-        &self,
-        new: &CustomResourceDefinition,
-        _: &CustomResourceDefinition,
-    ) -> Vec<FieldError> {
-        validation::check_names_of_status(new)
-    }
     fn name_problems(
         &self,
         object: &CustomResourceDefinition,
         name: &str,
         prefix: bool,
     ) -> Vec<String> {
-        let mut problems = self.name_rule().check(name, prefix);
+        let mut problems = Self::FACTS.name_rule.check(name, prefix);
         let spec = &object.spec;
         if *name != format!("{}.{}", spec.names.plural, spec.group) {
             problems.push("must be spec.names.plural+\".\"+spec.group".to_owned());
@@ -93,18 +96,21 @@ impl KindStrategy for CustomResourceDefinitions {
         custom::mark(object, now);
         true
     }
-    fn status_keeps(&self) -> StatusKeeps {
-        // Upstream means to keep everything, and keeps nothing.
-        StatusKeeps::Nothing
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
+}
+
+/// Changes of the status of [`CustomResourceDefinitions`].
+#[derive(Debug)]
+struct CustomResourceDefinitionsStatus;
+
+impl KindStrategy for CustomResourceDefinitionsStatus {
+    type Kind = CustomResourceDefinition;
+
+    fn validate_update(
+        &self,
+        new: &CustomResourceDefinition,
+        _: &CustomResourceDefinition,
+    ) -> Vec<FieldError> {
+        validation::check_names_of_status(new)
     }
 }
 

@@ -3,14 +3,26 @@
 use crate::shared::{metadata_checks, rules};
 use kubist_api::apiregistration::v1::{APIService, APIServiceCondition, APIServiceSpec};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-use kubist_registry::{KindStrategy, MetadataRules, NameRule, RequestContext, StatusKeeps};
+use kubist_registry::{
+    ForKind, KindStrategy, MetadataRules, NameRule, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct ApiServices;
 
 impl KindStrategy for ApiServices {
     type Kind = APIService;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_rules: MetadataRules::Lenient,
+        status_keeps: StatusKeeps::Everything,
+        allow_unconditional_update: false,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(ApiServicesStatus))
+    }
     fn apply_defaults(&self, object: &mut APIService) {
         if let Some(service) = &mut object.spec.service {
             service.port.get_or_insert(443);
@@ -37,16 +49,6 @@ impl KindStrategy for ApiServices {
         errors.extend(self.validate(new));
         errors
     }
-    fn validate_status_update(&self, new: &APIService, _: &APIService) -> Vec<FieldError> {
-        let mut errors = Vec::new();
-        let path = FieldPath::new("status").child("conditions");
-        for (index, condition) in new.status.conditions.iter().enumerate() {
-            let path = path.index(index).child("status");
-            let supported = ["True", "False", "Unknown"];
-            rules::one_of(&mut errors, &condition.status, &supported, &path);
-        }
-        errors
-    }
     fn name_problems(&self, object: &APIService, name: &str, _: bool) -> Vec<String> {
         // A prefix of names must be the whole of one, as upstream.
         let problems = NameRule::PathSegment.check(name, false);
@@ -57,14 +59,24 @@ impl KindStrategy for ApiServices {
         }
         problems
     }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Everything
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
+}
+
+/// Changes of the status of [`ApiServices`].
+#[derive(Debug)]
+struct ApiServicesStatus;
+
+impl KindStrategy for ApiServicesStatus {
+    type Kind = APIService;
+
+    fn validate_update(&self, new: &APIService, _: &APIService) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let path = FieldPath::new("status").child("conditions");
+        for (index, condition) in new.status.conditions.iter().enumerate() {
+            let path = path.index(index).child("status");
+            let supported = ["True", "False", "Unknown"];
+            rules::one_of(&mut errors, &condition.status, &supported, &path);
+        }
+        errors
     }
 }
 

@@ -9,8 +9,10 @@ use crate::shared::{fill, go_struct};
 use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
 use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Status};
 use kubist_registry::{
-    Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps,
+    Admission, BoxFuture, ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts,
 };
+use std::any::Any;
 
 #[derive(Debug)]
 pub(crate) struct DaemonSets;
@@ -20,7 +22,21 @@ pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.gene
 
 impl KindStrategy for DaemonSets {
     type Kind = DaemonSet;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        complete_bookmark: |object| {
+            let object: &mut dyn Any = object;
+            if let Some(object) = object.downcast_mut() {
+                set_template_generation(object, 0);
+            }
+        },
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(DaemonSetsStatus))
+    }
     fn apply_defaults(&self, object: &mut DaemonSet) {
         let spec = &mut object.spec;
         default_pod_template(&mut spec.template);
@@ -55,10 +71,6 @@ impl KindStrategy for DaemonSets {
         let changed = new.spec.template != old.spec.template;
         set_template_generation(new, template_generation(old) + i64::from(changed));
     }
-    fn prepare_for_status_update(&self, _: &RequestContext, new: &mut DaemonSet, old: &DaemonSet) {
-        // Upstream has it in the spec, which stays.
-        set_template_generation(new, template_generation(old));
-    }
     fn warnings(&self, new: &DaemonSet, old: Option<&DaemonSet>) -> Vec<String> {
         let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
         let path = pod_spec::warnings::template_path();
@@ -84,7 +96,20 @@ impl KindStrategy for DaemonSets {
         check_spec(&mut errors, &new.spec, Some(&old.spec), &path);
         errors
     }
-    fn validate_status_update(&self, new: &DaemonSet, old: &DaemonSet) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`DaemonSets`].
+#[derive(Debug)]
+struct DaemonSetsStatus;
+
+impl KindStrategy for DaemonSetsStatus {
+    type Kind = DaemonSet;
+
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut DaemonSet, old: &DaemonSet) {
+        // Upstream has it in the spec, which stays.
+        set_template_generation(new, template_generation(old));
+    }
+    fn validate_update(&self, new: &DaemonSet, old: &DaemonSet) -> Vec<FieldError> {
         let (path, status) = (FieldPath::new("status"), &new.status);
         let mut errors = Vec::new();
         for (name, count) in [
@@ -105,15 +130,6 @@ impl KindStrategy for DaemonSets {
         rules::optional_non_negative(&mut errors, now, &at);
         rules::not_decremented(&mut errors, now, before, &at);
         errors
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn complete_bookmark(&self, object: &mut DaemonSet) {
-        set_template_generation(object, 0);
     }
 }
 

@@ -3,11 +3,14 @@
 use crate::pod_spec::defaults::default_pod_template;
 use crate::pod_spec::template::Template;
 use crate::pod_spec::{self, disabled_fields};
+use crate::scale;
 use crate::shared::fill;
 use crate::shared::rules::{self, Errors};
 use kubist_api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, IntOrString};
-use kubist_registry::{Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_registry::{
+    ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy, StrategyFacts,
+};
 use serde::Serialize;
 
 #[derive(Debug)]
@@ -18,7 +21,16 @@ const ZERO: IntOrString = IntOrString::Int(0);
 
 impl KindStrategy for Deployments {
     type Kind = Deployment;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::SpecAndAnnotations,
+        status_keeps: StatusKeeps::Labels,
+        complete_bookmark: |object| scale::set_replicas(object, 0),
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(DeploymentsStatus))
+    }
     fn apply_defaults(&self, object: &mut Deployment) {
         let spec = &mut object.spec;
         default_pod_template(&mut spec.template);
@@ -60,7 +72,16 @@ impl KindStrategy for Deployments {
         );
         errors
     }
-    fn validate_status_update(&self, new: &Deployment, old: &Deployment) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`Deployments`].
+#[derive(Debug)]
+struct DeploymentsStatus;
+
+impl KindStrategy for DeploymentsStatus {
+    type Kind = Deployment;
+
+    fn validate_update(&self, new: &Deployment, old: &Deployment) -> Vec<FieldError> {
         let status = &new.status;
         let path = FieldPath::new("status");
         let mut errors = Vec::new();
@@ -113,15 +134,6 @@ impl KindStrategy for Deployments {
         let before = old.status.collision_count;
         rules::not_decremented(&mut errors, status.collision_count, before, &path);
         errors
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Labels
-    }
-    fn generation(&self) -> Generation {
-        Generation::SpecAndAnnotations
-    }
-    fn complete_bookmark(&self, object: &mut Deployment) {
-        object.spec.replicas = Some(0);
     }
 }
 

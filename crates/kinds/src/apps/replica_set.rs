@@ -3,17 +3,29 @@
 use crate::pod_spec::defaults::default_pod_template;
 use crate::pod_spec::template::Template;
 use crate::pod_spec::{self, disabled_fields};
+use crate::scale;
 use crate::shared::rules;
 use kubist_api::apps::v1::ReplicaSet;
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::{Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_registry::{
+    ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy, StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct ReplicaSets;
 
 impl KindStrategy for ReplicaSets {
     type Kind = ReplicaSet;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        complete_bookmark: |object| scale::set_replicas(object, 0),
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(ReplicaSetsStatus))
+    }
     fn apply_defaults(&self, object: &mut ReplicaSet) {
         default_pod_template(&mut object.spec.template);
         object.spec.replicas.get_or_insert(1);
@@ -42,7 +54,16 @@ impl KindStrategy for ReplicaSets {
         );
         errors
     }
-    fn validate_status_update(&self, new: &ReplicaSet, _: &ReplicaSet) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`ReplicaSets`].
+#[derive(Debug)]
+struct ReplicaSetsStatus;
+
+impl KindStrategy for ReplicaSetsStatus {
+    type Kind = ReplicaSet;
+
+    fn validate_update(&self, new: &ReplicaSet, _: &ReplicaSet) -> Vec<FieldError> {
         let status = &new.status;
         pod_spec::template::replica_status(&pod_spec::template::ReplicaStatus {
             replicas: status.replicas,
@@ -52,15 +73,6 @@ impl KindStrategy for ReplicaSets {
             terminating: status.terminating_replicas,
             observed_generation: status.observed_generation,
         })
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn complete_bookmark(&self, object: &mut ReplicaSet) {
-        object.spec.replicas = Some(0);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::pod_spec::defaults::default_pod_template;
 use crate::pod_spec::subject::PodSubject;
 use crate::pod_spec::template::Template;
 use crate::pod_spec::{self, disabled_fields};
+use crate::scale;
 use crate::shared::rules::{self, Errors};
 use crate::shared::{fill, metadata_checks};
 use crate::volume;
@@ -14,7 +15,10 @@ use crate::volume::defaults::default_claim;
 use kubist_api::apps::v1::{StatefulSet, StatefulSetSpec};
 use kubist_api::core::v1::{PersistentVolumeClaimVolumeSource, PodTemplateSpec, Volume};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, Str, validate_name};
-use kubist_registry::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
+use kubist_registry::{
+    ForKind, Generation, KindStrategy, MetadataUpdate, NameRule, RequestContext, StatusKeeps,
+    Strategy, StrategyFacts,
+};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -23,7 +27,17 @@ pub(crate) struct StatefulSets;
 
 impl KindStrategy for StatefulSets {
     type Kind = StatefulSet;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::DnsLabel,
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        complete_bookmark: |object| scale::set_replicas(object, 0),
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(StatefulSetsStatus))
+    }
     fn apply_defaults(&self, object: &mut StatefulSet) {
         let spec = &mut object.spec;
         default_pod_template(&mut spec.template);
@@ -47,9 +61,6 @@ impl KindStrategy for StatefulSets {
         fill::text(&mut retention.when_scaled, "Retain");
         spec.replicas.get_or_insert(1);
         spec.revision_history_limit.get_or_insert(10);
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::DnsLabel
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut StatefulSet) {
         drop_disabled(&mut new.spec, None);
@@ -117,7 +128,20 @@ impl KindStrategy for StatefulSets {
         }
         errors
     }
-    fn validate_status_update(&self, new: &StatefulSet, old: &StatefulSet) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`StatefulSets`].
+#[derive(Debug)]
+struct StatefulSetsStatus;
+
+impl KindStrategy for StatefulSetsStatus {
+    type Kind = StatefulSet;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Own,
+        ..StrategyFacts::PLAIN
+    };
+
+    fn validate_update(&self, new: &StatefulSet, old: &StatefulSet) -> Vec<FieldError> {
         let (path, status) = (FieldPath::new("status"), &new.status);
         let mut errors = Vec::new();
         let counts = [
@@ -146,19 +170,6 @@ impl KindStrategy for StatefulSets {
         rules::not_decremented(&mut errors, now, before, &collisions);
         errors.extend(metadata_checks::change(self, new, old));
         errors
-    }
-    fn checks_metadata_of_parts(&self) -> bool {
-        // Upstream looks at the status first.
-        true
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn complete_bookmark(&self, object: &mut StatefulSet) {
-        object.spec.replicas = Some(0);
     }
 }
 

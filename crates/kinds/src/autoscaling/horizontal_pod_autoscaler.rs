@@ -3,15 +3,14 @@
 pub(crate) mod metrics;
 
 use crate::convert::AUTOSCALER_ANNOTATIONS;
+use crate::shared::rules::{self, Errors};
+use crate::shared::{self, fill};
 use kubist_api::autoscaling::v2::{
     HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec,
     MetricSpec, MetricTarget, ResourceMetricSource,
 };
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::{Generation, KindStrategy, StatusKeeps};
-
-use crate::shared::rules::{self, Errors};
-use crate::shared::{self, fill};
+use kubist_registry::{ForKind, Generation, KindStrategy, StatusKeeps, Strategy, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct HorizontalPodAutoscalers;
@@ -25,7 +24,15 @@ const PERIOD_MAX: i32 = 1_800;
 
 impl KindStrategy for HorizontalPodAutoscalers {
     type Kind = HorizontalPodAutoscaler;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::None,
+        status_keeps: StatusKeeps::Nothing,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(HorizontalPodAutoscalersStatus))
+    }
     fn apply_defaults(&self, object: &mut HorizontalPodAutoscaler) {
         // Where there are fields for them, nobody reads the annotations.
         for annotation in AUTOSCALER_ANNOTATIONS {
@@ -59,7 +66,16 @@ impl KindStrategy for HorizontalPodAutoscalers {
         check(&mut errors, new, Some(old), &FieldPath::new("spec"));
         errors
     }
-    fn validate_status_update(
+}
+
+/// Changes of the status of [`HorizontalPodAutoscalers`].
+#[derive(Debug)]
+struct HorizontalPodAutoscalersStatus;
+
+impl KindStrategy for HorizontalPodAutoscalersStatus {
+    type Kind = HorizontalPodAutoscaler;
+
+    fn validate_update(
         &self,
         new: &HorizontalPodAutoscaler,
         _: &HorizontalPodAutoscaler,
@@ -73,12 +89,6 @@ impl KindStrategy for HorizontalPodAutoscalers {
             rules::non_negative(&mut errors, count.into(), &path.child(name));
         }
         errors
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::None
     }
 }
 

@@ -10,7 +10,10 @@ use crate::shared::fill;
 use crate::shared::rules::{self, Errors};
 use kubist_api::batch::v1::{CronJob, CronJobSpec, JobSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-use kubist_registry::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
+use kubist_registry::{
+    ForKind, Generation, KindStrategy, MetadataUpdate, NameRule, RequestContext, StatusKeeps,
+    Strategy, StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct CronJobs;
@@ -20,7 +23,16 @@ const NAME_LENGTH_MAX: usize = 52;
 
 impl KindStrategy for CronJobs {
     type Kind = CronJob;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::ShortSubdomain(NAME_LENGTH_MAX),
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(CronJobsStatus))
+    }
     fn apply_defaults(&self, object: &mut CronJob) {
         let spec = &mut object.spec;
         default_pod_template(&mut spec.job_template.spec.template);
@@ -65,19 +77,18 @@ impl KindStrategy for CronJobs {
         check_spec(&mut errors, &new.spec, Some(&old.spec), &path);
         errors
     }
-    fn name_rule(&self) -> NameRule {
-        NameRule::ShortSubdomain(NAME_LENGTH_MAX)
-    }
-    fn checks_metadata_of_parts(&self) -> bool {
-        // Upstream checks nothing of a status, and so nothing once more.
-        true
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
+}
+
+/// Changes of the status of [`CronJobs`], of which upstream checks nothing.
+#[derive(Debug)]
+struct CronJobsStatus;
+
+impl KindStrategy for CronJobsStatus {
+    type Kind = CronJob;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Own,
+        ..StrategyFacts::PLAIN
+    };
 }
 
 fn check_spec(

@@ -11,7 +11,10 @@ use crate::pod_spec::{self, disabled_fields};
 use crate::shared::{fill, metadata_checks};
 use kubist_api::batch::v1::Job;
 use kubist_apimachinery::{DeleteOptions, FieldError, Str};
-use kubist_registry::{Dependents, Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_registry::{
+    Dependents, ForKind, Generation, KindStrategy, MetadataUpdate, RequestContext, StatusKeeps,
+    Strategy, StrategyFacts,
+};
 use std::borrow::Cow;
 
 #[derive(Debug)]
@@ -29,7 +32,19 @@ const PODS_STAY: &str = "child pods are preserved by default when jobs are delet
 
 impl KindStrategy for Jobs {
     type Kind = Job;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        default_dependents: Dependents::Orphan,
+        selectable_fields: &["status.successful"],
+        delete_warning,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(JobsStatus))
+    }
     fn apply_defaults(&self, object: &mut Job) {
         let spec = &mut object.spec;
         default_pod_template(&mut spec.template);
@@ -96,36 +111,30 @@ impl KindStrategy for Jobs {
         validation::check(new, None)
     }
     fn validate_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(validation::check(new, Some(old)));
+        let mut errors = validation::check(new, Some(old));
         errors.extend(metadata_checks::change(self, new, old));
         errors.extend(update::check(new, old));
         errors
     }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn validate_status_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
-        status::check(new, old)
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn default_dependents(&self) -> Dependents {
-        Dependents::Orphan
-    }
-    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
-        let is_said = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
-        (!is_said).then_some(PODS_STAY)
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["status.successful"]
-    }
     fn field<'a>(&self, object: &'a Job, _: &str) -> Cow<'a, str> {
         Cow::Owned(object.status.succeeded.to_string())
+    }
+}
+
+fn delete_warning(options: &DeleteOptions) -> Option<&'static str> {
+    let is_said = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
+    (!is_said).then_some(PODS_STAY)
+}
+
+/// Changes of the status of [`Jobs`].
+#[derive(Debug)]
+struct JobsStatus;
+
+impl KindStrategy for JobsStatus {
+    type Kind = Job;
+
+    fn validate_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
+        status::check(new, old)
     }
 }
 

@@ -3,14 +3,15 @@
 pub(crate) mod conditions;
 pub(crate) mod signer;
 
+use crate::shared::rules::{self, Errors};
 use kubist_api::certificates::v1::{
     CertificateSigningRequest, CertificateSigningRequestSpec, ExtraValue,
 };
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-use kubist_registry::{KindStrategy, NameRule, RequestContext, StatusKeeps};
-
-use crate::shared::metadata_checks;
-use crate::shared::rules::{self, Errors};
+use kubist_registry::{
+    ForKind, KindStrategy, MetadataUpdate, NameRule, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct CertificateSigningRequests;
@@ -47,7 +48,21 @@ const USAGES: [&str; 23] = [
 
 impl KindStrategy for CertificateSigningRequests {
     type Kind = CertificateSigningRequest;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::Any,
+        metadata_on_update: MetadataUpdate::WholeThenChange,
+        status_keeps: StatusKeeps::Nothing,
+        selectable_fields: &["spec.signerName"],
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        match name {
+            "status" => Some(&ForKind(CertificateSigningRequestsStatus)),
+            "approval" => Some(&ForKind(CertificateSigningRequestsApproval)),
+            _ => None,
+        }
+    }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut CertificateSigningRequest) {
         // Who asks is not theirs to say.
         new.spec.username = cx.user.name.clone();
@@ -78,26 +93,20 @@ impl KindStrategy for CertificateSigningRequests {
         check(&mut errors, &new.spec, &FieldPath::new("spec"));
         errors
     }
-    fn validate_update(
-        &self,
-        new: &CertificateSigningRequest,
-        old: &CertificateSigningRequest,
-    ) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
-        errors.extend(metadata_checks::change(self, new, old));
-        errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn checks_metadata_of_parts(&self) -> bool {
-        true
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::Any
-    }
-    fn prepare_for_status_update(
+}
+
+/// Changes of the status of [`CertificateSigningRequests`].
+#[derive(Debug)]
+struct CertificateSigningRequestsStatus;
+
+impl KindStrategy for CertificateSigningRequestsStatus {
+    type Kind = CertificateSigningRequest;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::WholeThenChange,
+        ..StrategyFacts::PLAIN
+    };
+
+    fn prepare_for_update(
         &self,
         cx: &RequestContext,
         new: &mut CertificateSigningRequest,
@@ -106,16 +115,26 @@ impl KindStrategy for CertificateSigningRequests {
         conditions::keep_verdict(new, old);
         conditions::fill_times(new, old, cx.now());
     }
-    fn validate_status_update(
+    fn validate_update(
         &self,
         new: &CertificateSigningRequest,
         old: &CertificateSigningRequest,
     ) -> Vec<FieldError> {
-        self.check_part(new, old, true)
+        let errors = conditions::check(new, old, true);
+        errors
     }
-    fn prepare_for_part_update(
+}
+
+/// `certificatesigningrequests/approval`, which changes the verdict alone.
+#[derive(Debug)]
+struct CertificateSigningRequestsApproval;
+
+impl KindStrategy for CertificateSigningRequestsApproval {
+    type Kind = CertificateSigningRequest;
+    const FACTS: &'static StrategyFacts = CertificateSigningRequestsStatus::FACTS;
+
+    fn prepare_for_update(
         &self,
-        _: &str,
         cx: &RequestContext,
         new: &mut CertificateSigningRequest,
         old: &CertificateSigningRequest,
@@ -123,34 +142,12 @@ impl KindStrategy for CertificateSigningRequests {
         new.status.certificate = old.status.certificate.clone();
         conditions::fill_times(new, old, cx.now());
     }
-    fn validate_part_update(
-        &self,
-        _: &str,
-        new: &CertificateSigningRequest,
-        old: &CertificateSigningRequest,
-    ) -> Vec<FieldError> {
-        self.check_part(new, old, false)
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["spec.signerName"]
-    }
-}
-
-impl CertificateSigningRequests {
-    /// Checks a change of the status, or of the verdict alone.
-    fn check_part(
+    fn validate_update(
         &self,
         new: &CertificateSigningRequest,
         old: &CertificateSigningRequest,
-        is_status: bool,
     ) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(conditions::check(new, old, is_status));
-        errors.extend(metadata_checks::change(self, new, old));
-        errors
+        conditions::check(new, old, false)
     }
 }
 

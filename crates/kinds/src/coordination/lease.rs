@@ -3,13 +3,19 @@
 use crate::shared::rules;
 use kubist_api::coordination::v1::Lease;
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::{KindStrategy, MetadataRules, RequestContext};
+use kubist_registry::{KindStrategy, MetadataRules, RequestContext, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct Leases;
 
 impl KindStrategy for Leases {
     type Kind = Lease;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_rules: MetadataRules::Lenient,
+        allow_create_on_update: true,
+        allow_unconditional_update: false,
+        ..StrategyFacts::PLAIN
+    };
 
     // Upstream's gate for both fields (CoordinatedLeaderElection) is off by default.
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Lease) {
@@ -38,14 +44,5 @@ impl KindStrategy for Leases {
         let path = path.child("leaseTransitions");
         rules::optional_non_negative(&mut errors, new.spec.lease_transitions, &path);
         errors
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
     }
 }

@@ -56,8 +56,8 @@ impl KindStrategy for ConfigMaps {
         errors.extend(validate_metadata(
             &new.metadata,
             true,
-            self.name_rule(),
-            self.metadata_rules(),
+            Self::FACTS.name_rule,
+            Self::FACTS.metadata_rules,
         ));
         errors.extend(self.validate(new));
         errors

@@ -4,13 +4,17 @@ use crate::shared::rules::{self, Errors};
 use crate::shared::{self, address_warnings, fill, metadata_checks};
 use kubist_api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-use kubist_registry::KindStrategy;
+use kubist_registry::{KindStrategy, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct EndpointsOfServices;
 
 impl KindStrategy for EndpointsOfServices {
     type Kind = Endpoints;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        allow_create_on_update: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut Endpoints) {
         for port in object
@@ -53,9 +57,6 @@ impl KindStrategy for EndpointsOfServices {
             errors.extend(self.validate(new));
         }
         errors
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
     }
 }
 

@@ -4,7 +4,7 @@ pub(crate) mod validation;
 
 use kubist_api::core::v1::Event;
 use kubist_apimachinery::FieldError;
-use kubist_registry::{Dependents, KindStrategy, MetadataRules};
+use kubist_registry::{Dependents, KindStrategy, MetadataRules, StrategyFacts};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -19,24 +19,11 @@ const TIME_TO_LIVE: Duration = Duration::from_hours(1);
 
 impl KindStrategy for Events {
     type Kind = Event;
-
-    fn validate(&self, new: &Event) -> Vec<FieldError> {
-        validation::check(new, "reportingComponent")
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Common
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
-    }
-    fn default_dependents(&self) -> Dependents {
-        Dependents::Unsupported
-    }
-    fn time_to_live(&self, _: &Event) -> Option<Duration> {
-        Some(TIME_TO_LIVE)
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &[
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_rules: MetadataRules::Common,
+        allow_create_on_update: true,
+        default_dependents: Dependents::Unsupported,
+        selectable_fields: &[
             "involvedObject.kind",
             "involvedObject.namespace",
             "involvedObject.name",
@@ -48,7 +35,13 @@ impl KindStrategy for Events {
             "reportingComponent",
             "source",
             "type",
-        ]
+        ],
+        time_to_live: Some(TIME_TO_LIVE),
+        ..StrategyFacts::PLAIN
+    };
+
+    fn validate(&self, new: &Event) -> Vec<FieldError> {
+        validation::check(new, "reportingComponent")
     }
     fn field<'a>(&self, object: &'a Event, field: &str) -> Cow<'a, str> {
         let involved = &object.involved_object;

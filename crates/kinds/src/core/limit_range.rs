@@ -1,10 +1,10 @@
 //! LimitRanges.
 
 use crate::shared::rules::{self, Errors};
-use crate::shared::{self, fill, metadata_checks};
+use crate::shared::{self, fill};
 use kubist_api::core::v1::{LimitRange, LimitRangeItem};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str, validate_name};
-use kubist_registry::{KindStrategy, RequestContext, uuid_v4};
+use kubist_registry::{KindStrategy, MetadataUpdate, RequestContext, StrategyFacts, uuid_v4};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
@@ -12,6 +12,11 @@ pub(crate) struct LimitRanges;
 
 impl KindStrategy for LimitRanges {
     type Kind = LimitRange;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        allow_create_on_update: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut LimitRange) {
         for item in &mut object.spec.limits {
@@ -50,17 +55,6 @@ impl KindStrategy for LimitRanges {
             check_item(&mut errors, item, &path);
         }
         errors
-    }
-    fn validate_update(&self, new: &LimitRange, _: &LimitRange) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
-        errors
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
-    }
-    fn checks_metadata(&self) -> bool {
-        true
     }
 }
 

@@ -6,7 +6,10 @@ use crate::shared::metadata_checks;
 use crate::shared::rules::Errors;
 use kubist_api::core::v1::Namespace;
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::{KindStrategy, NameRule, RequestContext, StatusKeeps};
+use kubist_registry::{
+    ForKind, KindStrategy, MetadataUpdate, NameRule, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct Namespaces;
@@ -18,7 +21,22 @@ const FINALIZER: &str = "kubernetes";
 
 impl KindStrategy for Namespaces {
     type Kind = Namespace;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::DnsLabel,
+        metadata_on_update: MetadataUpdate::Whole,
+        status_keeps: StatusKeeps::Nothing,
+        returns_deleted: true,
+        selectable_fields: &["status.phase"],
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        match name {
+            "status" => Some(&ForKind(NamespacesStatus)),
+            "finalize" => Some(&ForKind(NamespacesFinalize)),
+            _ => None,
+        }
+    }
     fn apply_defaults(&self, object: &mut Namespace) {
         let name = object.metadata.name.clone();
         // A name that is to be generated is not known yet.
@@ -45,26 +63,37 @@ impl KindStrategy for Namespaces {
         errors
     }
     fn validate_update(&self, new: &Namespace, old: &Namespace) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(check_finalizers(new));
+        let mut errors = check_finalizers(new);
         errors.extend(metadata_checks::change(self, new, old));
         check_labels(&mut errors, new, Some(old));
         errors
     }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn validate_part_update(&self, part: &str, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
-        if part != "finalize" {
-            return Vec::new();
-        }
+}
+
+/// `namespaces/finalize`, which changes what a namespace waits for.
+#[derive(Debug)]
+struct NamespacesFinalize;
+
+impl KindStrategy for NamespacesFinalize {
+    type Kind = Namespace;
+
+    fn validate_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
         let path = FieldPath::new("spec").child("finalizers");
         let finalizers = new.spec.finalizers.iter().enumerate();
         finalizers
             .flat_map(|(index, it)| kubist_registry::validate_finalizer(it, &path.index(index)))
             .collect()
     }
-    fn validate_status_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`Namespaces`].
+#[derive(Debug)]
+struct NamespacesStatus;
+
+impl KindStrategy for NamespacesStatus {
+    type Kind = Namespace;
+
+    fn validate_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
         let mut errors: Errors = Vec::new();
         // Upstream's path.
         let path = FieldPath::new("status").child("Phase");
@@ -79,18 +108,6 @@ impl KindStrategy for Namespaces {
             errors.push(FieldError::invalid(&path, &new.status.phase, detail));
         }
         errors
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::DnsLabel
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["status.phase"]
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 

@@ -6,7 +6,9 @@ use crate::shared::rules::{self, Errors};
 use crate::shared::{self, address_warnings, fill, go_struct, metadata_checks};
 use kubist_api::core::v1::{Node, NodeSpec, NodeStatus};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
-use kubist_registry::{KindStrategy, RequestContext, StatusKeeps};
+use kubist_registry::{
+    ForKind, KindStrategy, MetadataUpdate, RequestContext, StatusKeeps, Strategy, StrategyFacts,
+};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -20,7 +22,18 @@ const RANGES_MAX: usize = 2;
 
 impl KindStrategy for Nodes {
     type Kind = Node;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        // Kubelets create their nodes with the status.
+        keeps_status_on_create: true,
+        status_keeps: StatusKeeps::Nothing,
+        selectable_fields: &["spec.unschedulable"],
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(NodesStatus))
+    }
     fn apply_defaults(&self, object: &mut Node) {
         // The older field is the first of the newer, and what counts if they differ.
         let spec = &mut object.spec;
@@ -36,10 +49,6 @@ impl KindStrategy for Nodes {
         }
         fill::round(&mut status.capacity);
         fill::round(&mut status.allocatable);
-    }
-    /// Kubelets create their nodes with the status.
-    fn keeps_status_on_create(&self) -> bool {
-        true
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Node) {
         // Kubelets are not configured by way of their nodes any more.
@@ -87,30 +96,29 @@ impl KindStrategy for Nodes {
         }
     }
     fn validate_update(&self, new: &Node, old: &Node) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         errors.extend(metadata_checks::change(self, new, old));
         check_change(&mut errors, new, old);
         errors
     }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn prepare_for_status_update(&self, _: &RequestContext, new: &mut Node, old: &Node) {
+}
+
+/// Changes of the status of [`Nodes`].
+#[derive(Debug)]
+struct NodesStatus;
+
+impl KindStrategy for NodesStatus {
+    type Kind = Node;
+
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut Node, old: &Node) {
         if old.status.config.is_none() {
             new.status.config = None;
         }
     }
-    fn validate_status_update(&self, new: &Node, old: &Node) -> Vec<FieldError> {
+    fn validate_update(&self, new: &Node, old: &Node) -> Vec<FieldError> {
         let mut errors = Vec::new();
         check_change(&mut errors, new, old);
         errors
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["spec.unschedulable"]
     }
 }
 

@@ -2,25 +2,36 @@
 
 pub(crate) mod validation;
 
-use kubist_api::core::v1::{
-    PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity,
-};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status, Str};
-use kubist_registry::{Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps};
-
 use crate::core::persistent_volume_claim::add_finalizer;
 use crate::shared::rules::{self, Errors};
 use crate::shared::{go_struct, metadata_checks, text_diff};
 use crate::volume;
 use crate::volume::defaults::default_persistent_volume;
 use crate::volume::sources::OF_PERSISTENT_VOLUMES;
+use kubist_api::core::v1::{
+    PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity,
+};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status, Str};
+use kubist_registry::{
+    Admission, BoxFuture, ForKind, KindStrategy, MetadataUpdate, RequestContext, StatusKeeps,
+    Strategy, StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct PersistentVolumes;
 
 impl KindStrategy for PersistentVolumes {
     type Kind = PersistentVolume;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Own,
+        status_keeps: StatusKeeps::Nothing,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(PersistentVolumesStatus))
+    }
     fn apply_defaults(&self, object: &mut PersistentVolume) {
         default_persistent_volume(object);
     }
@@ -39,20 +50,6 @@ impl KindStrategy for PersistentVolumes {
         new.status = PersistentVolumeStatus::default();
         new.status.phase = "Pending".into();
         new.status.last_phase_transition_time = Some(cx.now());
-    }
-    fn prepare_for_status_update(
-        &self,
-        cx: &RequestContext,
-        new: &mut PersistentVolume,
-        old: &PersistentVolume,
-    ) {
-        let before = old.status.last_phase_transition_time;
-        let told = &mut new.status.last_phase_transition_time;
-        if new.status.phase == old.status.phase {
-            *told = told.or(before);
-        } else if told.is_none() || *told == before {
-            *told = Some(cx.now());
-        }
     }
     fn warnings(&self, new: &PersistentVolume, _: Option<&PersistentVolume>) -> Vec<String> {
         volume::warnings::of_volume(new)
@@ -74,14 +71,28 @@ impl KindStrategy for PersistentVolumes {
         check_update(&mut errors, &new.spec, &old.spec);
         errors
     }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn returns_deleted(&self) -> bool {
-        true
+}
+
+/// Changes of the status of [`PersistentVolumes`].
+#[derive(Debug)]
+struct PersistentVolumesStatus;
+
+impl KindStrategy for PersistentVolumesStatus {
+    type Kind = PersistentVolume;
+
+    fn prepare_for_update(
+        &self,
+        cx: &RequestContext,
+        new: &mut PersistentVolume,
+        old: &PersistentVolume,
+    ) {
+        let before = old.status.last_phase_transition_time;
+        let told = &mut new.status.last_phase_transition_time;
+        if new.status.phase == old.status.phase {
+            *told = told.or(before);
+        } else if told.is_none() || *told == before {
+            *told = Some(cx.now());
+        }
     }
 }
 

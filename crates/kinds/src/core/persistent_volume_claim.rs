@@ -4,6 +4,9 @@ pub(crate) mod status;
 pub(crate) mod update;
 pub(crate) mod validation;
 
+use crate::core::persistent_volume_claim::validation::Tolerated;
+use crate::volume;
+use crate::volume::defaults::default_claim;
 use kubist_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
     TypedLocalObjectReference, TypedObjectReference,
@@ -11,13 +14,10 @@ use kubist_api::core::v1::{
 use kubist_api::storage::v1::StorageClass;
 use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Status, Time};
 use kubist_registry::{
-    Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps, validate_metadata,
+    Admission, BoxFuture, ForKind, KindStrategy, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts, validate_metadata,
 };
 use std::any::Any;
-
-use crate::core::persistent_volume_claim::validation::Tolerated;
-use crate::volume;
-use crate::volume::defaults::default_claim;
 
 #[derive(Debug)]
 pub(crate) struct PersistentVolumeClaims;
@@ -28,7 +28,15 @@ const BETA_DEFAULT_CLASS: &str = "storageclass.beta.kubernetes.io/is-default-cla
 
 impl KindStrategy for PersistentVolumeClaims {
     type Kind = PersistentVolumeClaim;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        status_keeps: StatusKeeps::Nothing,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(PersistentVolumeClaimsStatus))
+    }
     fn apply_defaults(&self, object: &mut PersistentVolumeClaim) {
         default_claim(object);
     }
@@ -82,25 +90,32 @@ impl KindStrategy for PersistentVolumeClaims {
         old: &PersistentVolumeClaim,
     ) -> Vec<FieldError> {
         // Upstream checks the metadata once more.
-        let mut errors =
-            validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules());
+        let mut errors = validate_metadata(
+            &new.metadata,
+            true,
+            Self::FACTS.name_rule,
+            Self::FACTS.metadata_rules,
+        );
         let (path, tolerated) = (FieldPath::new("spec"), Tolerated::of(&old.spec));
         validation::check(&mut errors, &new.spec, tolerated, &path);
         update::check(&mut errors, new, old);
         errors
     }
-    fn validate_status_update(
+}
+
+/// Changes of the status of [`PersistentVolumeClaims`].
+#[derive(Debug)]
+struct PersistentVolumeClaimsStatus;
+
+impl KindStrategy for PersistentVolumeClaimsStatus {
+    type Kind = PersistentVolumeClaim;
+
+    fn validate_update(
         &self,
         new: &PersistentVolumeClaim,
         _: &PersistentVolumeClaim,
     ) -> Vec<FieldError> {
         status::check(new)
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 

@@ -24,7 +24,8 @@ use crate::pod_spec::{self, disabled_fields};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath, Status};
 use kubist_registry::{
-    Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps, validate_metadata,
+    Admission, BoxFuture, ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts, validate_metadata,
 };
 use std::borrow::Cow;
 
@@ -33,7 +34,35 @@ pub(crate) struct Pods;
 
 impl KindStrategy for Pods {
     type Kind = Pod;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::Spec,
+        // Preparation makes a new one, and looks at the old one for that.
+        keeps_status_on_create: true,
+        status_keeps: StatusKeeps::Owners,
+        returns_deleted: true,
+        selectable_fields: &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            // Upstream takes it, but no Pod has it: as a field to select by it is empty.
+            "status.podIPs",
+            "status.nominatedNodeName",
+        ],
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        match name {
+            "status" => Some(&ForKind(PodsStatus)),
+            "ephemeralcontainers" => Some(&ForKind(PodsPart("ephemeralcontainers"))),
+            "resize" => Some(&ForKind(PodsPart("resize"))),
+            _ => None,
+        }
+    }
     fn apply_defaults(&self, object: &mut Pod) {
         default_pod(object);
     }
@@ -52,10 +81,6 @@ impl KindStrategy for Pods {
         old: &'a Pod,
     ) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(resize_admission::admit(cx, new, old))
-    }
-    fn keeps_status_on_create(&self) -> bool {
-        // Preparation makes a new one, and looks at the old one for that.
-        true
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut Pod) {
         preparation::prepare(cx, new);
@@ -87,28 +112,14 @@ impl KindStrategy for Pods {
     }
     fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
         // Upstream checks the metadata once more.
-        let mut errors =
-            validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules());
+        let mut errors = validate_metadata(
+            &new.metadata,
+            true,
+            Self::FACTS.name_rule,
+            Self::FACTS.metadata_rules,
+        );
         errors.extend(update::check(new, old));
         errors
-    }
-    fn prepare_for_status_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {
-        status::prepare(new, old);
-    }
-    fn validate_status_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
-        status::check(new, old)
-    }
-    fn prepare_for_part_update(&self, part: &str, _: &RequestContext, new: &mut Pod, old: &Pod) {
-        subresources::restrict(part, new, old);
-    }
-    fn validate_part_update(&self, part: &str, new: &Pod, old: &Pod) -> Vec<FieldError> {
-        subresources::check(part, new, old)
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Owners
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
     }
     fn grace_seconds(&self, object: &Pod, requested: Option<i64>) -> Option<i64> {
         let of_spec = object.spec.termination_grace_period_seconds;
@@ -120,23 +131,6 @@ impl KindStrategy for Pods {
             ..0 => 1,
             _ => seconds,
         })
-    }
-    fn returns_deleted(&self) -> bool {
-        true
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &[
-            "spec.nodeName",
-            "spec.restartPolicy",
-            "spec.schedulerName",
-            "spec.serviceAccountName",
-            "spec.hostNetwork",
-            "status.phase",
-            "status.podIP",
-            // Upstream takes it, but no Pod has it: as a field to select by it is empty.
-            "status.podIPs",
-            "status.nominatedNodeName",
-        ]
     }
     fn field<'a>(&self, object: &'a Pod, field: &str) -> Cow<'a, str> {
         let (spec, status) = (&object.spec, &object.status);
@@ -154,5 +148,35 @@ impl KindStrategy for Pods {
             "spec.hostNetwork" => return Cow::Owned(spec.host_network.to_string()),
             _ => "",
         })
+    }
+}
+
+/// Changes of the status of [`Pods`].
+#[derive(Debug)]
+struct PodsStatus;
+
+impl KindStrategy for PodsStatus {
+    type Kind = Pod;
+
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {
+        status::prepare(new, old);
+    }
+    fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
+        status::check(new, old)
+    }
+}
+
+/// Changes of the spec through the subresource of that name.
+#[derive(Debug)]
+struct PodsPart(&'static str);
+
+impl KindStrategy for PodsPart {
+    type Kind = Pod;
+
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {
+        subresources::restrict(self.0, new, old);
+    }
+    fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
+        subresources::check(self.0, new, old)
     }
 }

@@ -5,13 +5,18 @@ use crate::pod_spec::template::{Template, check_template};
 use crate::pod_spec::{self, disabled_fields};
 use kubist_api::core::v1::PodTemplate;
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::{Generation, KindStrategy, RequestContext};
+use kubist_registry::{Generation, KindStrategy, RequestContext, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct PodTemplates;
 
 impl KindStrategy for PodTemplates {
     type Kind = PodTemplate;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::Spec,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut PodTemplate) {
         default_pod_template(&mut object.template);
@@ -31,12 +36,6 @@ impl KindStrategy for PodTemplates {
     }
     fn validate_update(&self, new: &PodTemplate, old: &PodTemplate) -> Vec<FieldError> {
         validate(new, Some(old))
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 

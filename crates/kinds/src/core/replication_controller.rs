@@ -7,7 +7,8 @@ use crate::shared::rules;
 use kubist_api::core::v1::{PodTemplateSpec, ReplicationController};
 use kubist_apimachinery::{FieldError, FieldPath, Selector};
 use kubist_registry::{
-    Dependents, Generation, KindStrategy, NameRule, RequestContext, StatusKeeps,
+    Dependents, ForKind, Generation, KindStrategy, NameRule, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts,
 };
 
 #[derive(Debug)]
@@ -15,7 +16,18 @@ pub(crate) struct ReplicationControllers;
 
 impl KindStrategy for ReplicationControllers {
     type Kind = ReplicationController;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::Custom(rules::whole_name),
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        default_dependents: Dependents::Orphan,
+        selectable_fields: &["status.replicas"],
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(ReplicationControllersStatus))
+    }
     fn apply_defaults(&self, object: &mut ReplicationController) {
         object.spec.replicas.get_or_insert(1);
         if let Some(template) = &mut object.spec.template {
@@ -59,10 +71,16 @@ impl KindStrategy for ReplicationControllers {
     ) -> Vec<FieldError> {
         validate(new, Some(old))
     }
-    fn name_rule(&self) -> NameRule {
-        NameRule::Custom(rules::whole_name)
-    }
-    fn validate_status_update(
+}
+
+/// Changes of the status of [`ReplicationControllers`].
+#[derive(Debug)]
+struct ReplicationControllersStatus;
+
+impl KindStrategy for ReplicationControllersStatus {
+    type Kind = ReplicationController;
+
+    fn validate_update(
         &self,
         new: &ReplicationController,
         _: &ReplicationController,
@@ -76,18 +94,6 @@ impl KindStrategy for ReplicationControllers {
             terminating: None,
             observed_generation: status.observed_generation,
         })
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn default_dependents(&self) -> Dependents {
-        Dependents::Orphan
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["status.replicas"]
     }
 }
 

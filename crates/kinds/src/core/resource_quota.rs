@@ -4,7 +4,7 @@ use crate::shared::rules::{self, Errors};
 use crate::shared::{self, fill, go_struct};
 use kubist_api::core::v1::{ResourceQuota, ResourceQuotaSpec, ScopeSelector};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str};
-use kubist_registry::{KindStrategy, StatusKeeps};
+use kubist_registry::{ForKind, KindStrategy, StatusKeeps, Strategy, StrategyFacts};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,15 @@ const SCOPES: [&str; 7] = [
 
 impl KindStrategy for ResourceQuotas {
     type Kind = ResourceQuota;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        status_keeps: StatusKeeps::Nothing,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(ResourceQuotasStatus))
+    }
     fn apply_defaults(&self, object: &mut ResourceQuota) {
         fill::round(&mut object.spec.hard);
         fill::round(&mut object.status.hard);
@@ -51,18 +59,21 @@ impl KindStrategy for ResourceQuotas {
         }
         errors
     }
-    fn validate_status_update(&self, new: &ResourceQuota, _: &ResourceQuota) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`ResourceQuotas`].
+#[derive(Debug)]
+struct ResourceQuotasStatus;
+
+impl KindStrategy for ResourceQuotasStatus {
+    type Kind = ResourceQuota;
+
+    fn validate_update(&self, new: &ResourceQuota, _: &ResourceQuota) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("status");
         check_amounts(&mut errors, &new.status.hard, &path.child("hard"));
         check_amounts(&mut errors, &new.status.used, &path.child("used"));
         errors
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 

@@ -5,7 +5,7 @@ use crate::shared::fill;
 use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::Secret;
 use kubist_apimachinery::{BadValue, ByteString, FieldError, FieldPath, validate_name};
-use kubist_registry::{KindStrategy, RequestContext, validate_metadata};
+use kubist_registry::{KindStrategy, RequestContext, StrategyFacts, validate_metadata};
 
 #[derive(Debug)]
 pub(crate) struct Secrets;
@@ -15,6 +15,10 @@ const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 
 impl KindStrategy for Secrets {
     type Kind = Secret;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        selectable_fields: &["type"],
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut Secret) {
         fill::text(&mut object.type_, "Opaque");
@@ -66,8 +70,8 @@ impl KindStrategy for Secrets {
         errors.extend(validate_metadata(
             &new.metadata,
             true,
-            self.name_rule(),
-            self.metadata_rules(),
+            Self::FACTS.name_rule,
+            Self::FACTS.metadata_rules,
         ));
         errors.extend(self.validate(new));
         errors
@@ -88,9 +92,6 @@ impl KindStrategy for Secrets {
         } else {
             Vec::new()
         }
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["type"]
     }
 }
 

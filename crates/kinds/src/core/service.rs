@@ -9,7 +9,9 @@ use crate::shared::rules::{self, Errors};
 use crate::shared::{self, fill};
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status};
-use kubist_registry::{Admission, BoxFuture, KindStrategy, NameRule, StatusKeeps};
+use kubist_registry::{
+    Admission, BoxFuture, ForKind, KindStrategy, NameRule, StatusKeeps, Strategy, StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct Services;
@@ -19,7 +21,18 @@ const AFFINITY_SECONDS: i32 = 10_800;
 
 impl KindStrategy for Services {
     type Kind = Service;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::DnsLabel,
+        status_keeps: StatusKeeps::Nothing,
+        allow_create_on_update: true,
+        returns_deleted: true,
+        selectable_fields: &["spec.clusterIP", "spec.type"],
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(ServicesStatus))
+    }
     fn apply_defaults(&self, object: &mut Service) {
         let spec = &mut object.spec;
         fill::text(&mut spec.session_affinity, "None");
@@ -87,26 +100,20 @@ impl KindStrategy for Services {
         errors.extend(validation::check(new, Some(old)));
         errors
     }
-    fn validate_status_update(&self, new: &Service, old: &Service) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`Services`].
+#[derive(Debug)]
+struct ServicesStatus;
+
+impl KindStrategy for ServicesStatus {
+    type Kind = Service;
+
+    fn validate_update(&self, new: &Service, old: &Service) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("status").child("loadBalancer");
         check_balancer_status(&mut errors, new, old, &path.child("ingress"));
         errors
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::DnsLabel
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn returns_deleted(&self) -> bool {
-        true
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["spec.clusterIP", "spec.type"]
     }
 }
 

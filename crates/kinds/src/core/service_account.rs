@@ -2,13 +2,17 @@
 
 use kubist_api::core::v1::{ObjectReference, ServiceAccount};
 use kubist_apimachinery::FieldError;
-use kubist_registry::{KindStrategy, RequestContext, validate_metadata};
+use kubist_registry::{KindStrategy, RequestContext, StrategyFacts, validate_metadata};
 
 #[derive(Debug)]
 pub(crate) struct ServiceAccounts;
 
 impl KindStrategy for ServiceAccounts {
     type Kind = ServiceAccount;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn prepare_for_create(&self, _: &RequestContext, new: &mut ServiceAccount) {
         name_secrets(new);
@@ -29,10 +33,12 @@ impl KindStrategy for ServiceAccounts {
     }
     fn validate_update(&self, new: &ServiceAccount, _: &ServiceAccount) -> Vec<FieldError> {
         // Upstream checks the metadata once more.
-        validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules())
-    }
-    fn returns_deleted(&self) -> bool {
-        true
+        validate_metadata(
+            &new.metadata,
+            true,
+            Self::FACTS.name_rule,
+            Self::FACTS.metadata_rules,
+        )
     }
 }
 

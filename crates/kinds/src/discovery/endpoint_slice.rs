@@ -1,10 +1,10 @@
 //! EndpointSlices.
 
 use crate::shared::rules::{self, Errors};
-use crate::shared::{self, fill, metadata_checks};
+use crate::shared::{self, fill};
 use kubist_api::discovery::v1::{Endpoint, EndpointPort, EndpointSlice};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
-use kubist_registry::{Generation, KindStrategy};
+use kubist_registry::{Generation, KindStrategy, MetadataUpdate, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct EndpointSlices;
@@ -19,6 +19,11 @@ const HINTS_MAX: usize = 8;
 
 impl KindStrategy for EndpointSlices {
     type Kind = EndpointSlice;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        generation: Generation::SpecAndLabels,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut EndpointSlice) {
         for port in &mut object.ports {
@@ -49,18 +54,11 @@ impl KindStrategy for EndpointSlices {
         errors
     }
     fn validate_update(&self, new: &EndpointSlice, old: &EndpointSlice) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         let path = FieldPath::new("addressType");
         let types = (&new.address_type, &old.address_type);
         rules::immutable_value(&mut errors, types.0, types.1, &path, BadValue::json);
         errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn generation(&self) -> Generation {
-        Generation::SpecAndLabels
     }
 }
 

@@ -1,14 +1,13 @@
 //! FlowSchemas and PriorityLevelConfigurations. They are kept, and nothing is queued by them.
 
+use crate::shared::fill;
+use crate::shared::rules::{self, Errors};
 use kubist_api::flowcontrol::v1::{
     FlowSchema, LimitResponse, LimitedPriorityLevelConfiguration, PriorityLevelConfiguration,
     QueuingConfiguration,
 };
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::{Generation, KindStrategy, StatusKeeps};
-
-use crate::shared::rules::{self, Errors};
-use crate::shared::{fill, metadata_checks};
+use kubist_registry::{Generation, KindStrategy, MetadataUpdate, StatusKeeps, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct FlowSchemas;
@@ -18,26 +17,26 @@ pub(crate) struct PriorityLevelConfigurations;
 
 impl KindStrategy for FlowSchemas {
     type Kind = FlowSchema;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Everything,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut FlowSchema) {
         fill::number(&mut object.spec.matching_precedence, 1000);
-    }
-    fn validate_update(&self, new: &FlowSchema, _: &FlowSchema) -> Vec<FieldError> {
-        metadata_checks::whole(self, new)
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Everything
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
     }
 }
 
 impl KindStrategy for PriorityLevelConfigurations {
     type Kind = PriorityLevelConfiguration;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Everything,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut PriorityLevelConfiguration) {
         let spec = &mut object.spec;
@@ -89,24 +88,6 @@ impl KindStrategy for PriorityLevelConfigurations {
             _ => {}
         }
         errors
-    }
-    fn validate_update(
-        &self,
-        new: &PriorityLevelConfiguration,
-        _: &PriorityLevelConfiguration,
-    ) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
-        errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Everything
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
     }
 }
 

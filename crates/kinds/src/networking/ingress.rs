@@ -5,7 +5,9 @@ pub(crate) mod validation;
 use crate::shared::{self, metadata_checks};
 use kubist_api::networking::v1::{Ingress, IngressClass};
 use kubist_apimachinery::{FieldError, FieldPath, Status, Time};
-use kubist_registry::{Admission, BoxFuture, Generation, KindStrategy, StatusKeeps};
+use kubist_registry::{
+    Admission, BoxFuture, ForKind, Generation, KindStrategy, StatusKeeps, Strategy, StrategyFacts,
+};
 use std::any::Any;
 
 #[derive(Debug)]
@@ -18,7 +20,15 @@ const CLASS: &str = "kubernetes.io/ingress.class";
 
 impl KindStrategy for Ingresses {
     type Kind = Ingress;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(IngressesStatus))
+    }
     fn admit<'a>(
         &'a self,
         cx: &'a Admission<'a>,
@@ -60,7 +70,16 @@ impl KindStrategy for Ingresses {
         errors.extend(validation::check(new, Some(old)));
         errors
     }
-    fn validate_status_update(&self, new: &Ingress, old: &Ingress) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`Ingresses`].
+#[derive(Debug)]
+struct IngressesStatus;
+
+impl KindStrategy for IngressesStatus {
+    type Kind = Ingress;
+
+    fn validate_update(&self, new: &Ingress, old: &Ingress) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("status").child("loadBalancer");
         let kept = old.status.load_balancer.ingress.iter();
@@ -75,12 +94,6 @@ impl KindStrategy for Ingresses {
             }
         }
         errors
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
     }
 }
 

@@ -4,7 +4,7 @@ use crate::shared::rules::{self, Errors};
 use crate::shared::{fill, metadata_checks};
 use kubist_api::networking::v1::{IngressClass, IngressClassParametersReference};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-use kubist_registry::{Generation, KindStrategy};
+use kubist_registry::{Generation, KindStrategy, StrategyFacts};
 
 /// Characters of the name of a controller.
 const CONTROLLER_MAX: usize = 250;
@@ -14,6 +14,10 @@ pub(crate) struct IngressClasses;
 
 impl KindStrategy for IngressClasses {
     type Kind = IngressClass;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::Spec,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut IngressClass) {
         if let Some(parameters) = &mut object.spec.parameters {
@@ -42,9 +46,6 @@ impl KindStrategy for IngressClasses {
         errors.extend(metadata_checks::whole(self, new));
         errors.extend(self.validate(new));
         errors
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
     }
 }
 

@@ -4,13 +4,18 @@ use crate::shared::rules::{self, Errors};
 use crate::shared::{self, go_struct, metadata_checks};
 use kubist_api::networking::v1::{IPAddress, ParentReference};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
-use kubist_registry::{KindStrategy, NameRule};
+use kubist_registry::{KindStrategy, MetadataUpdate, NameRule, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct IpAddresses;
 
 impl KindStrategy for IpAddresses {
     type Kind = IPAddress;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::Custom(address),
+        metadata_on_update: MetadataUpdate::Whole,
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate(&self, new: &IPAddress) -> Vec<FieldError> {
         let mut errors = Vec::new();
@@ -22,8 +27,7 @@ impl KindStrategy for IpAddresses {
         errors
     }
     fn validate_update(&self, new: &IPAddress, old: &IPAddress) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         errors.extend(metadata_checks::change(self, new, old));
         let parents = (&new.spec.parent_ref, &old.spec.parent_ref);
         let path = FieldPath::new("spec").child("parentRef");
@@ -33,12 +37,6 @@ impl KindStrategy for IpAddresses {
                 .map_or_else(BadValue::null, |it| go_struct::shown(it))
         });
         errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::Custom(address)
     }
 }
 

@@ -1,20 +1,23 @@
 //! NetworkPolicies.
 
+use crate::shared::addresses::Kept;
+use crate::shared::rules::{self, Errors};
+use crate::shared::{self, address_warnings, fill};
 use kubist_api::networking::v1::{
     IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec,
 };
 use kubist_apimachinery::{FieldError, FieldPath, IntOrString, validate_label_selector};
-use kubist_registry::{Generation, KindStrategy};
-
-use crate::shared::addresses::Kept;
-use crate::shared::rules::{self, Errors};
-use crate::shared::{self, address_warnings, fill};
+use kubist_registry::{Generation, KindStrategy, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct NetworkPolicies;
 
 impl KindStrategy for NetworkPolicies {
     type Kind = NetworkPolicy;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::Spec,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut NetworkPolicy) {
         let spec = &mut object.spec;
@@ -54,9 +57,6 @@ impl KindStrategy for NetworkPolicies {
         let (mut errors, kept) = (Vec::new(), ranges(&old.spec));
         check(&mut errors, &new.spec, &kept, &FieldPath::new("spec"));
         errors
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
     }
 }
 

@@ -4,7 +4,7 @@ use crate::shared;
 use crate::shared::rules::{self, Errors};
 use kubist_api::networking::v1::{ServiceCIDR, ServiceCIDRSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
-use kubist_registry::{KindStrategy, StatusKeeps};
+use kubist_registry::{KindStrategy, StatusKeeps, StrategyFacts};
 use serde::Serialize;
 
 #[derive(Debug)]
@@ -21,6 +21,10 @@ const IMMUTABLE: &str = "field is immutable";
 
 impl KindStrategy for ServiceCidrs {
     type Kind = ServiceCIDR;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        status_keeps: StatusKeeps::Most,
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate(&self, new: &ServiceCIDR) -> Vec<FieldError> {
         let mut errors = Vec::new();
@@ -49,9 +53,6 @@ impl KindStrategy for ServiceCidrs {
             }
         }
         errors
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Most
     }
 }
 

@@ -4,13 +4,20 @@ use crate::pod_spec::{self, tolerations};
 use crate::shared::{self, metadata_checks, rules};
 use kubist_api::node::v1::RuntimeClass;
 use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
-use kubist_registry::{KindStrategy, MetadataRules};
+use kubist_registry::{KindStrategy, MetadataRules, MetadataUpdate, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct RuntimeClasses;
 
 impl KindStrategy for RuntimeClasses {
     type Kind = RuntimeClass;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_rules: MetadataRules::Lenient,
+        metadata_on_update: MetadataUpdate::Whole,
+        allow_create_on_update: true,
+        allow_unconditional_update: false,
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate(&self, new: &RuntimeClass) -> Vec<FieldError> {
         let mut errors = Vec::new();
@@ -40,18 +47,11 @@ impl KindStrategy for RuntimeClasses {
         errors
     }
     fn validate_update(&self, new: &RuntimeClass, old: &RuntimeClass) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         errors.extend(metadata_checks::change(self, new, old));
         let path = FieldPath::new("handler");
         rules::immutable_value(&mut errors, &new.handler, &old.handler, &path, Into::into);
         errors
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
-    }
-    fn checks_metadata(&self) -> bool {
-        true
     }
     fn warnings(&self, new: &RuntimeClass, _: Option<&RuntimeClass>) -> Vec<String> {
         let path = FieldPath::new("scheduling").child("nodeSelector");
@@ -63,11 +63,5 @@ impl KindStrategy for RuntimeClasses {
                 Some(format!("{path}: {better}"))
             })
             .collect()
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
     }
 }

@@ -1,5 +1,7 @@
 //! What affinities and spread constraints must satisfy.
 
+use crate::pod_spec::subject::PodSubject;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{
     Affinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinityTerm, PodSpec,
     WeightedPodAffinityTerm,
@@ -8,9 +10,6 @@ use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, LabelSelector, Str, validate_label_selector, validate_name,
 };
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::pod_spec::subject::PodSubject;
-use crate::shared::rules::{self, Errors};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";

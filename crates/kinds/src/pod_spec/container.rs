@@ -1,9 +1,5 @@
 //! What containers must satisfy.
 
-use kubist_api::core::v1::{Container, PodSpec};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-use std::collections::BTreeSet;
-
 use crate::core::pod::ephemeral_containers;
 use crate::pod_spec::subject::PodSubject;
 use crate::pod_spec::{self, container_policy, container_ports};
@@ -12,6 +8,9 @@ use crate::shared::resources::Level;
 use crate::shared::rules::{self, Errors};
 use crate::volume;
 use crate::volume::validation::Volumes;
+use kubist_api::core::v1::{Container, PodSpec};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+use std::collections::BTreeSet;
 
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 

@@ -1,12 +1,11 @@
 //! When a container is restarted: after it ended, and when its resources change.
 
-use kubist_api::core::v1::{Container, ContainerRestartRule, PodSpec};
-use kubist_apimachinery::{FieldError, FieldPath};
-use std::collections::BTreeSet;
-
 use crate::pod_spec::container::is_sidecar;
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::{Container, ContainerRestartRule, PodSpec};
+use kubist_apimachinery::{FieldError, FieldPath};
+use std::collections::BTreeSet;
 
 /// Rules of one container.
 const RULES_MAX: usize = 20;

@@ -1,11 +1,10 @@
 //! What the ports of containers must satisfy.
 
+use crate::pod_spec::subject::PodSubject;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{Container, ContainerPort, PodSpec};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 use std::collections::BTreeSet;
-
-use crate::pod_spec::subject::PodSubject;
-use crate::shared::rules::{self, Errors};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 

@@ -1,15 +1,14 @@
 //! What upstream fills in for Pods and Pod templates.
 
+use crate::pod_spec::{self, image};
+use crate::shared::fill;
+use crate::volume;
 use kubist_api::core::v1::{
     Container, EnvVar, EphemeralContainer, HTTPGetAction, Lifecycle, LifecycleHandler, Pod, PodIP,
     PodSpec, PodStatus, PodTemplateSpec, Probe, ResourceRequirements,
 };
 use kubist_apimachinery::Str;
 use std::collections::BTreeMap;
-
-use crate::pod_spec::{self, image};
-use crate::shared::fill;
-use crate::volume;
 
 /// Seconds between the request to stop and the end.
 const TERMINATION_GRACE_PERIOD: i64 = 30;

@@ -1,9 +1,8 @@
 //! How a Pod finds names.
 
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{PodDNSConfig, PodSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
-
-use crate::shared::rules::{self, Errors};
 
 /// What the resolver of libc takes.
 const NAMESERVERS_MAX: usize = 3;

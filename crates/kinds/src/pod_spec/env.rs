@@ -1,13 +1,12 @@
 //! What environment variables must satisfy, and fields of Pods that may be referred to.
 
+use crate::pod_spec::any_container;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{
     EnvFromSource, EnvVar, EnvVarSource, FileKeySelector, ObjectFieldSelector, PodSpec,
     ResourceFieldSelector,
 };
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
-use crate::pod_spec::any_container;
-use crate::shared::rules::{self, Errors};
 
 /// The fields that a variable may show.
 const ENV_FIELDS: [&str; 9] = [

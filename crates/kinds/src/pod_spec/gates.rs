@@ -1,10 +1,9 @@
 //! What may still change of a Pod that waits for its gates: where it may run becomes narrower.
 
-use kubist_api::core::v1::{Affinity, NodeAffinity, NodeSelectorTerm, PodSpec};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-
 use crate::shared::go_struct;
 use crate::shared::rules::Errors;
+use kubist_api::core::v1::{Affinity, NodeAffinity, NodeSelectorTerm, PodSpec};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
 /// Checks what changed of it, and sets that in `rest` to what it was.
 pub(crate) fn check(errors: &mut Errors, rest: &mut PodSpec, old: &PodSpec, path: &FieldPath) {

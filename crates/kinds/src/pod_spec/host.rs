@@ -1,11 +1,10 @@
 //! What a Pod has of its host, and what it is called there.
 
-use kubist_api::core::v1::PodSpec;
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
 use crate::pod_spec::any_container;
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::PodSpec;
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 /// Characters of a name that a kernel can have.
 const HOSTNAME_LENGTH_MAX: usize = 64;

@@ -1,12 +1,11 @@
 //! What probes and lifecycle hooks must satisfy.
 
+use crate::pod_spec::stop_signal;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{
     Container, ExecAction, HTTPGetAction, LifecycleHandler, PodSpec, Probe, SleepAction,
 };
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
-use crate::pod_spec::stop_signal;
-use crate::shared::rules::{self, Errors};
 
 /// Checks the probes and hooks of a container that goes on running.
 pub(crate) fn check_container(

@@ -1,13 +1,12 @@
 //! What confines a container: its seccomp and AppArmor profiles, in fields and in the annotations
 //! that were there before the fields.
 
-use kubist_api::core::v1::{AppArmorProfile, PodSpec, SeccompProfile};
-use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str};
-
 use crate::pod_spec::any_container;
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
 use crate::volume::source_validation::descending_path;
+use kubist_api::core::v1::{AppArmorProfile, PodSpec, SeccompProfile};
+use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str};
 
 const TYPES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
 /// Bytes of the name of an AppArmor profile: of a path, without its end.

@@ -1,13 +1,12 @@
 //! What a Pod as a whole requests and may use.
 
-use kubist_api::core::v1::{PodSpec, ResourceRequirements};
-use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str};
-use std::collections::BTreeMap;
-
 use crate::pod_spec::container::{Around, is_sidecar};
 use crate::shared;
 use crate::shared::resources::{Level, is_exact, is_huge_pages, is_of_pods};
 use crate::shared::rules::Errors;
+use kubist_api::core::v1::{PodSpec, ResourceRequirements};
+use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str};
+use std::collections::BTreeMap;
 
 type Amounts = BTreeMap<Str, Quantity>;
 

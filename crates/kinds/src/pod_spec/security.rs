@@ -1,12 +1,11 @@
 //! What the security contexts of Pods and of their containers must satisfy.
 
-use kubist_api::core::v1::{PodSecurityContext, PodSpec, SecurityContext};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
 use crate::pod_spec::subject::PodSubject;
 use crate::pod_spec::{self, sysctls};
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::{PodSecurityContext, PodSpec, SecurityContext};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 /// User and group ids fit into 31 bits.
 const ID_MAX: i64 = 0x7fff_ffff;

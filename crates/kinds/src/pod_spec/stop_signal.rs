@@ -1,10 +1,9 @@
 //! The signal that ends a container. Upstream has the field behind a gate that is off by default,
 //! so that only what is stored with it is checked.
 
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::PodSpec;
 use kubist_apimachinery::{FieldError, FieldPath};
-
-use crate::shared::rules::{self, Errors};
 
 /// The signals of Linux that have a name of their own, and the ends of the range of the others.
 const NAMED: [&str; 36] = [

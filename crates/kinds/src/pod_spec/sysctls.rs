@@ -1,11 +1,10 @@
 //! The parameters of the kernel that a Pod sets.
 
+use crate::pod_spec::subject::PodSubject;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{PodSecurityContext, PodSpec};
 use kubist_apimachinery::{FieldError, FieldPath};
 use std::collections::BTreeSet;
-
-use crate::pod_spec::subject::PodSubject;
-use crate::shared::rules::{self, Errors};
 
 const LENGTH_MAX: usize = 253;
 const FORM: &str = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";

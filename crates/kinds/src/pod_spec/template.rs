@@ -1,13 +1,12 @@
 //! What the template of a workload must satisfy, beyond what Pods must.
 
-use kubist_api::core::v1::PodTemplateSpec;
-use kubist_apimachinery::{FieldError, FieldPath, LabelSelector, Selector, validate_labels};
-
 use crate::core::pod;
 use crate::pod_spec;
 use crate::pod_spec::subject::PodSubject;
 use crate::shared;
 use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::PodTemplateSpec;
+use kubist_apimachinery::{FieldError, FieldPath, LabelSelector, Selector, validate_labels};
 
 /// Checks the template of a workload that selects its Pods with `selector` and runs them for good.
 /// `kind` is what upstream calls the workload.

@@ -1,9 +1,8 @@
 //! Which taints of nodes are tolerated.
 
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{PodSpec, Toleration};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
-
-use crate::shared::rules::{self, Errors};
 
 /// Checks tolerations of Pods and runtime classes. Comparing values as numbers is behind a gate
 /// of upstream's that is off by default: it must be there already, as `may_compare` says.

@@ -1,12 +1,11 @@
 //! How Pods are spread over a cluster.
 
-use kubist_api::core::v1::{PodSpec, TopologySpreadConstraint};
-use kubist_apimachinery::{FieldError, FieldPath, Str, validate_label_selector, validate_name};
-use std::collections::BTreeSet;
-
 use crate::pod_spec::affinity::check_keys;
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::{PodSpec, TopologySpreadConstraint};
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_label_selector, validate_name};
+use std::collections::BTreeSet;
 
 const NOT_POSITIVE: &str = "must be greater than zero";
 

@@ -1,9 +1,5 @@
 //! What the spec of a Pod, or of a template, must satisfy.
 
-use kubist_api::core::v1::{PodSpec, ResourceRequirements};
-use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
-use std::collections::BTreeSet;
-
 use crate::core::pod::annotations::MIRROR;
 use crate::pod_spec::container::Around;
 use crate::pod_spec::subject::PodSubject;
@@ -12,6 +8,9 @@ use crate::shared::resources::Level;
 use crate::shared::rules::{self, Errors};
 use crate::shared::{self, go_struct};
 use crate::volume;
+use kubist_api::core::v1::{PodSpec, ResourceRequirements};
+use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
+use std::collections::BTreeSet;
 
 /// Seconds that fit into 31 bits.
 const SECONDS_MAX: i64 = 0x7fff_ffff;

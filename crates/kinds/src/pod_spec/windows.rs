@@ -1,10 +1,9 @@
 //! What is special about Pods for Windows, and what only they may have.
 
-use kubist_api::core::v1::{Container, PodSpec, SecurityContext, WindowsSecurityContextOptions};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
 use crate::pod_spec::any_container;
 use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::{Container, PodSpec, SecurityContext, WindowsSecurityContextOptions};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 /// Bytes of the specification of a credential: 64 KiB.
 const CREDENTIAL_LENGTH_MAX: usize = 64 * 1024;

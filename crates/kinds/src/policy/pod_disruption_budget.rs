@@ -1,14 +1,15 @@
 //! PodDisruptionBudgets.
 
+use crate::shared::{self, rules};
 use kubist_api::policy::v1::{PodDisruptionBudget, PodDisruptionBudgetSpec};
 use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, IntOrString, LabelSelector, validate_label_selector,
 };
-use kubist_registry::{Generation, KindStrategy, MetadataRules, StatusKeeps};
+use kubist_registry::{
+    ForKind, Generation, KindStrategy, MetadataRules, StatusKeeps, Strategy, StrategyFacts,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
-
-use crate::shared::{self, rules};
 
 #[derive(Debug)]
 pub(crate) struct PodDisruptionBudgets;
@@ -25,7 +26,17 @@ struct ShownSpec<'a> {
 
 impl KindStrategy for PodDisruptionBudgets {
     type Kind = PodDisruptionBudget;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_rules: MetadataRules::Common,
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        allow_unconditional_update: false,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(PodDisruptionBudgetsStatus))
+    }
     fn validate(&self, new: &PodDisruptionBudget) -> Vec<FieldError> {
         let (path, spec) = (FieldPath::new("spec"), &new.spec);
         let mut errors = Vec::new();
@@ -60,7 +71,16 @@ impl KindStrategy for PodDisruptionBudgets {
         }
         errors
     }
-    fn validate_status_update(
+}
+
+/// Changes of the status of [`PodDisruptionBudgets`].
+#[derive(Debug)]
+struct PodDisruptionBudgetsStatus;
+
+impl KindStrategy for PodDisruptionBudgetsStatus {
+    type Kind = PodDisruptionBudget;
+
+    fn validate_update(
         &self,
         new: &PodDisruptionBudget,
         _: &PodDisruptionBudget,
@@ -78,18 +98,6 @@ impl KindStrategy for PodDisruptionBudgets {
             rules::non_negative(&mut errors, count.into(), &path.child(name));
         }
         errors
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Common
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Nothing
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
     }
 }
 

@@ -1,10 +1,9 @@
 //! Roles and ClusterRoles.
 
-use crate::shared::metadata_checks;
 use crate::shared::rules::Errors;
 use kubist_api::rbac::v1::{ClusterRole, PolicyRule, Role};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, validate_label_selector};
-use kubist_registry::{KindStrategy, NameRule};
+use kubist_registry::{KindStrategy, MetadataUpdate, NameRule, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct Roles;
@@ -14,31 +13,28 @@ pub(crate) struct ClusterRoles;
 
 impl KindStrategy for Roles {
     type Kind = Role;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::PathSegment,
+        metadata_on_update: MetadataUpdate::WholeThenChange,
+        allow_create_on_update: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate(&self, new: &Role) -> Vec<FieldError> {
         let mut errors = Vec::new();
         check_rules(&mut errors, &new.rules, true);
         errors
     }
-    fn validate_update(&self, new: &Role, old: &Role) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
-        errors.extend(metadata_checks::change(self, new, old));
-        errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::PathSegment
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
-    }
 }
 
 impl KindStrategy for ClusterRoles {
     type Kind = ClusterRole;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::PathSegment,
+        metadata_on_update: MetadataUpdate::WholeThenChange,
+        allow_create_on_update: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate(&self, new: &ClusterRole) -> Vec<FieldError> {
         let mut errors = Vec::new();
@@ -60,21 +56,6 @@ impl KindStrategy for ClusterRoles {
             }
         }
         errors
-    }
-    fn validate_update(&self, new: &ClusterRole, old: &ClusterRole) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
-        errors.extend(metadata_checks::change(self, new, old));
-        errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::PathSegment
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
     }
 }
 

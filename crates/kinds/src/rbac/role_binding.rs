@@ -4,7 +4,7 @@ use crate::shared::rules::{self, Errors};
 use crate::shared::{fill, go_struct, metadata_checks};
 use kubist_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef, Subject};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-use kubist_registry::{KindStrategy, NameRule};
+use kubist_registry::{KindStrategy, MetadataUpdate, NameRule, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct RoleBindings;
@@ -16,6 +16,12 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 
 impl KindStrategy for RoleBindings {
     type Kind = RoleBinding;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::PathSegment,
+        metadata_on_update: MetadataUpdate::Whole,
+        allow_create_on_update: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut RoleBinding) {
         apply_defaults(&mut object.role_ref, &mut object.subjects);
@@ -29,25 +35,21 @@ impl KindStrategy for RoleBindings {
         )
     }
     fn validate_update(&self, new: &RoleBinding, old: &RoleBinding) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         errors.extend(metadata_checks::change(self, new, old));
         check_update(&mut errors, &new.role_ref, &old.role_ref);
         errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::PathSegment
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
     }
 }
 
 impl KindStrategy for ClusterRoleBindings {
     type Kind = ClusterRoleBinding;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::PathSegment,
+        metadata_on_update: MetadataUpdate::Whole,
+        allow_create_on_update: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut ClusterRoleBinding) {
         apply_defaults(&mut object.role_ref, &mut object.subjects);
@@ -60,20 +62,10 @@ impl KindStrategy for ClusterRoleBindings {
         new: &ClusterRoleBinding,
         old: &ClusterRoleBinding,
     ) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         errors.extend(metadata_checks::change(self, new, old));
         check_update(&mut errors, &new.role_ref, &old.role_ref);
         errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::PathSegment
-    }
-    fn allow_create_on_update(&self) -> bool {
-        true
     }
 }
 

@@ -4,13 +4,20 @@ use crate::resource;
 use crate::shared::{self, metadata_checks, rules};
 use kubist_api::resource::v1::DeviceClass;
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::{Generation, KindStrategy, NameRule};
+use kubist_registry::{Generation, KindStrategy, MetadataUpdate, NameRule, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct DeviceClasses;
 
 impl KindStrategy for DeviceClasses {
     type Kind = DeviceClass;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        name_rule: NameRule::Custom(rules::whole_name),
+        metadata_on_update: MetadataUpdate::Whole,
+        generation: Generation::Spec,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate(&self, new: &DeviceClass) -> Vec<FieldError> {
         let (spec, path) = (&new.spec, FieldPath::new("spec"));
@@ -28,22 +35,9 @@ impl KindStrategy for DeviceClasses {
         errors
     }
     fn validate_update(&self, new: &DeviceClass, old: &DeviceClass) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(metadata_checks::change(self, new, old));
+        let mut errors = metadata_checks::change(self, new, old);
         errors.extend(self.validate(new));
         errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn name_rule(&self) -> NameRule {
-        NameRule::Custom(rules::whole_name)
-    }
-    fn generation(&self) -> Generation {
-        Generation::Spec
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 
@@ -52,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metadata_is_looked_at_before_the_rest_of_a_change() {
+    fn the_change_of_the_metadata_is_validated_before_the_spec() {
         let mut old = DeviceClass::default();
         old.metadata.name = "c".into();
         let mut new = old.clone();
@@ -60,8 +54,7 @@ mod tests {
         new.metadata.finalizers.push("plain".into());
         let errors = DeviceClasses.validate_update(&new, &old);
         let fields: Vec<&str> = errors.iter().map(|it| it.field.as_str()).collect();
-        let finalizer = "metadata.finalizers[0]";
-        assert_eq!(fields, [finalizer, finalizer, "spec.selectors[0].cel"]);
+        assert_eq!(fields, ["metadata.finalizers[0]", "spec.selectors[0].cel"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What claims of devices and classes of them must satisfy. Expressions are kept, and not compiled.
 
+use crate::shared::rules::{self, Errors};
 use kubist_api::resource::v1::{
     DeviceClaim, DeviceClaimConfiguration, DeviceConstraint, DeviceRequest, DeviceSelector,
     DeviceSubRequest, DeviceToleration, ExactDeviceRequest, OpaqueDeviceConfiguration,
@@ -7,8 +8,6 @@ use kubist_api::resource::v1::{
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-
-use crate::shared::rules::{self, Errors};
 
 /// So many devices.
 pub(crate) const EXACT_COUNT: &str = "ExactCount";

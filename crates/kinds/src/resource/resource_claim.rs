@@ -1,15 +1,14 @@
 //! ResourceClaims and the templates of them. What they ask for never changes.
 
-use kubist_api::resource::v1::{
-    DeviceToleration, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate,
-};
-use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str, validate_labels, validate_name};
-use kubist_registry::{KindStrategy, StatusKeeps};
-
 use crate::resource;
 use crate::resource::devices::EXACT_COUNT;
 use crate::shared::rules::{self, Errors};
 use crate::shared::{fill, go_struct, metadata_checks};
+use kubist_api::resource::v1::{
+    DeviceToleration, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate,
+};
+use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str, validate_labels, validate_name};
+use kubist_registry::{KindStrategy, MetadataUpdate, StatusKeeps, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct ResourceClaims;
@@ -19,6 +18,12 @@ pub(crate) struct ResourceClaimTemplates;
 
 impl KindStrategy for ResourceClaims {
     type Kind = ResourceClaim;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        status_keeps: StatusKeeps::Most,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut ResourceClaim) {
         default_spec(&mut object.spec);
@@ -30,8 +35,7 @@ impl KindStrategy for ResourceClaims {
         errors
     }
     fn validate_update(&self, new: &ResourceClaim, old: &ResourceClaim) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(metadata_checks::change(self, new, old));
+        let mut errors = metadata_checks::change(self, new, old);
         let path = FieldPath::new("spec");
         // What was stored without defaults stays, too.
         let mut before = old.spec.clone();
@@ -41,19 +45,15 @@ impl KindStrategy for ResourceClaims {
         });
         errors
     }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Most
-    }
-    fn returns_deleted(&self) -> bool {
-        true
-    }
 }
 
 impl KindStrategy for ResourceClaimTemplates {
     type Kind = ResourceClaimTemplate;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut ResourceClaimTemplate) {
         default_spec(&mut object.spec.spec);
@@ -65,16 +65,12 @@ impl KindStrategy for ResourceClaimTemplates {
         resource::devices::check_claim(&mut errors, &new.spec.spec.devices, &path);
         errors
     }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
     fn validate_update(
         &self,
         new: &ResourceClaimTemplate,
         old: &ResourceClaimTemplate,
     ) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         errors.extend(metadata_checks::change(self, new, old));
         let path = FieldPath::new("spec");
         let mut before = old.spec.clone();
@@ -83,9 +79,6 @@ impl KindStrategy for ResourceClaimTemplates {
             go_struct::shown(it)
         });
         errors
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::shared::{fill, rules};
 use kubist_api::scheduling::v1::PriorityClass;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-use kubist_registry::{Generation, KindStrategy};
+use kubist_registry::{Generation, KindStrategy, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct PriorityClasses;
@@ -18,6 +18,11 @@ const SYSTEM: [(&str, i32); 2] = [
 
 impl KindStrategy for PriorityClasses {
     type Kind = PriorityClass;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        // 1, whatever is changed later, as upstream.
+        generation: Generation::Custom(|_, _| false),
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut PriorityClass) {
         fill::option(&mut object.preemption_policy, "PreemptLowerPriority");
@@ -75,9 +80,5 @@ impl KindStrategy for PriorityClasses {
             errors.push(FieldError::invalid(&path, shown, "field is immutable"));
         }
         errors
-    }
-    /// 1, whatever is changed later, as upstream.
-    fn generation(&self) -> Generation {
-        Generation::Custom
     }
 }

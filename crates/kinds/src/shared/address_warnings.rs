@@ -1,9 +1,8 @@
 //! Warnings of addresses and ranges that are understood, but not written in the usual form.
 
+use crate::shared;
 use kubist_apimachinery::FieldPath;
 use std::net::IpAddr;
-
-use crate::shared;
 
 /// Warns of an address that other programs read otherwise, or compare as another.
 pub(crate) fn ip(found: &mut Vec<String>, text: &str, path: &FieldPath) {

@@ -1,10 +1,9 @@
 //! IP addresses and ranges as texts.
 
+use crate::shared::rules::{self, Errors};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-use crate::shared::rules::{self, Errors};
 
 const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const NO_RANGE: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";

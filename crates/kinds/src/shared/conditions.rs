@@ -1,8 +1,7 @@
 //! What the conditions of a status must satisfy, where they are those that all kinds can have.
 
-use kubist_apimachinery::{Condition, FieldError, FieldPath, validate_name};
-
 use crate::shared::rules::{self, Errors};
+use kubist_apimachinery::{Condition, FieldError, FieldPath, validate_name};
 
 const STATUSES: [&str; 3] = ["False", "True", "Unknown"];
 /// Bytes of a reason.

@@ -9,16 +9,11 @@ use kubist_registry::{KindStrategy, validate_metadata_change, validate_named};
 pub(crate) fn whole<S: KindStrategy>(strategy: &S, new: &S::Kind) -> Errors {
     let namespaced = <<S::Kind as Resource>::Scope as Scope>::NAMESPACED;
     let names = |name: &str, prefix: bool| strategy.name_problems(new, name, prefix);
-    validate_named(
-        new.metadata(),
-        namespaced,
-        &names,
-        strategy.metadata_rules(),
-    )
+    validate_named(new.metadata(), namespaced, &names, S::FACTS.metadata_rules)
 }
 
 /// What is wrong with the change of the metadata. The store finds that, and tells it first, for
 /// all kinds that do not [check it](KindStrategy::checks_metadata) on their own.
-pub(crate) fn change<S: KindStrategy>(strategy: &S, new: &S::Kind, old: &S::Kind) -> Errors {
-    validate_metadata_change(new.metadata(), old.metadata(), strategy.metadata_rules())
+pub(crate) fn change<S: KindStrategy>(_: &S, new: &S::Kind, old: &S::Kind) -> Errors {
+    validate_metadata_change(new.metadata(), old.metadata(), S::FACTS.metadata_rules)
 }

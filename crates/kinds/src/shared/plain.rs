@@ -1,7 +1,7 @@
 //! Kinds that need no code: what moves their generation, what their names look like, what they can
 //! be selected by.
 
-use kubist_registry::{Generation, PlainStrategy, Strategy};
+use kubist_registry::{Generation, PlainStrategy, Strategy, StrategyFacts};
 use std::sync::Arc;
 
 /// Resources whose generation counts changes of the spec, and whose DELETE answers with the object:
@@ -16,13 +16,13 @@ const FIELDS_OF_SLICES: &[&str] = &["spec.driver", "spec.nodeName"];
 
 /// The strategy of a resource that has none of its own.
 pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
-    let mut strategy = PlainStrategy::default();
+    let mut facts = StrategyFacts::PLAIN;
     if WITH_GENERATION.contains(&(group, plural)) {
-        strategy.generation = Generation::Spec;
-        strategy.returns_deleted = true;
+        facts.generation = Generation::Spec;
+        facts.returns_deleted = true;
     }
     if (group, plural) == ("resource.k8s.io", "resourceslices") {
-        strategy.fields = FIELDS_OF_SLICES;
+        facts.selectable_fields = FIELDS_OF_SLICES;
     }
-    Arc::new(strategy)
+    Arc::new(PlainStrategy(facts))
 }

@@ -1,11 +1,10 @@
 //! What requests and limits must satisfy.
 
+use crate::pod_spec::container::Around;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{PodSpec, ResourceRequirements};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::pod_spec::container::Around;
-use crate::shared::rules::{self, Errors};
 
 /// What the names of huge pages begin with; the size of a page follows.
 const HUGE_PAGES: &str = "hugepages-";

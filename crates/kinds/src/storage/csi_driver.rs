@@ -4,7 +4,7 @@ use crate::shared::fill;
 use crate::shared::rules::{self, Errors};
 use kubist_api::storage::v1::{CSIDriver, CSIDriverSpec, TokenRequest};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-use kubist_registry::{Generation, KindStrategy, RequestContext};
+use kubist_registry::{Generation, KindStrategy, RequestContext, StrategyFacts};
 use std::collections::BTreeSet;
 
 /// Seconds that a token must be valid for at least.
@@ -19,6 +19,12 @@ pub(crate) struct CsiDrivers;
 
 impl KindStrategy for CsiDrivers {
     type Kind = CSIDriver;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::None,
+        allow_unconditional_update: false,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut CSIDriver) {
         let spec = &mut object.spec;
@@ -79,15 +85,6 @@ impl KindStrategy for CsiDrivers {
         let at = path.child("volumeLifecycleModes");
         rules::immutable_value(&mut errors, modes.0, modes.1, &at, BadValue::json);
         errors
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
-    }
-    fn generation(&self) -> Generation {
-        Generation::None
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 

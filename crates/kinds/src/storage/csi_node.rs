@@ -1,10 +1,10 @@
 //! CSINodes: what the drivers of a node can do.
 
+use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
-use crate::shared::{go_struct, metadata_checks};
 use kubist_api::storage::v1::{CSINode, CSINodeDriver};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
-use kubist_registry::KindStrategy;
+use kubist_registry::{KindStrategy, MetadataUpdate, StrategyFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
@@ -15,6 +15,12 @@ const NODE_ID_MAX: usize = 256;
 
 impl KindStrategy for CsiNodes {
     type Kind = CSINode;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        allow_unconditional_update: false,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate(&self, new: &CSINode) -> Vec<FieldError> {
         let mut errors = Vec::new();
@@ -30,8 +36,7 @@ impl KindStrategy for CsiNodes {
         errors
     }
     fn validate_update(&self, new: &CSINode, old: &CSINode) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         let path = FieldPath::new("spec").child("drivers");
         // How much fits onto a node may change.
         let rest = |driver: &CSINodeDriver| CSINodeDriver {
@@ -51,15 +56,6 @@ impl KindStrategy for CsiNodes {
             }
         }
         errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 

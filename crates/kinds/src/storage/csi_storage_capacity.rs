@@ -1,19 +1,23 @@
 //! CSIStorageCapacities: how much of a class is left somewhere.
 
+use crate::pod_spec;
+use crate::shared::{self, metadata_checks, rules};
 use kubist_api::storage::v1::CSIStorageCapacity;
 use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, validate_label_selector, validate_name,
 };
-use kubist_registry::KindStrategy;
-
-use crate::pod_spec;
-use crate::shared::{self, metadata_checks, rules};
+use kubist_registry::{KindStrategy, MetadataUpdate, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct CsiStorageCapacities;
 
 impl KindStrategy for CsiStorageCapacities {
     type Kind = CSIStorageCapacity;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        allow_unconditional_update: false,
+        ..StrategyFacts::PLAIN
+    };
 
     fn warnings(&self, new: &CSIStorageCapacity, _: Option<&CSIStorageCapacity>) -> Vec<String> {
         let Some(topology) = new.node_topology.as_deref() else {
@@ -57,8 +61,7 @@ impl KindStrategy for CsiStorageCapacities {
         new: &CSIStorageCapacity,
         old: &CSIStorageCapacity,
     ) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         errors.extend(metadata_checks::change(self, new, old));
         let topologies = (&new.node_topology, &old.node_topology);
         let path = FieldPath::new("nodeTopology");
@@ -70,11 +73,5 @@ impl KindStrategy for CsiStorageCapacities {
         let path = FieldPath::new("storageClassName");
         rules::immutable_value(&mut errors, classes.0, classes.1, &path, Into::into);
         errors
-    }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
     }
 }

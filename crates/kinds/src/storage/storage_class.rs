@@ -6,7 +6,7 @@ use crate::shared::{fill, metadata_checks};
 use kubist_api::core::v1::TopologySelectorTerm;
 use kubist_api::storage::v1::StorageClass;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
-use kubist_registry::KindStrategy;
+use kubist_registry::{KindStrategy, MetadataUpdate, StrategyFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many parameters there may be.
@@ -19,6 +19,11 @@ pub(crate) struct StorageClasses;
 
 impl KindStrategy for StorageClasses {
     type Kind = StorageClass;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn apply_defaults(&self, object: &mut StorageClass) {
         fill::option(&mut object.reclaim_policy, "Delete");
@@ -58,8 +63,7 @@ impl KindStrategy for StorageClasses {
         errors
     }
     fn validate_update(&self, new: &StorageClass, old: &StorageClass) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
+        let mut errors = self.validate(new);
         errors.extend(metadata_checks::change(self, new, old));
         let mut frozen = |name: &str, changed: bool, shown: BadValue| {
             if changed {
@@ -93,13 +97,6 @@ impl KindStrategy for StorageClasses {
             shown(&new.volume_binding_mode),
         );
         errors
-    }
-    fn returns_deleted(&self) -> bool {
-        true
-    }
-
-    fn checks_metadata(&self) -> bool {
-        true
     }
 }
 

@@ -1,12 +1,14 @@
 //! VolumeAttachments.
 
 use crate::core::persistent_volume;
+use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
-use crate::shared::{go_struct, metadata_checks};
 use crate::volume::defaults::default_persistent_spec;
 use kubist_api::storage::v1::{VolumeAttachment, VolumeAttachmentStatus};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
-use kubist_registry::{KindStrategy, StatusKeeps};
+use kubist_registry::{
+    ForKind, KindStrategy, MetadataUpdate, StatusKeeps, Strategy, StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct VolumeAttachments;
@@ -18,7 +20,17 @@ const MESSAGE_BYTES_MAX: usize = 1_024;
 
 impl KindStrategy for VolumeAttachments {
     type Kind = VolumeAttachment;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Whole,
+        status_keeps: StatusKeeps::Most,
+        allow_unconditional_update: false,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(VolumeAttachmentsStatus))
+    }
     fn apply_defaults(&self, object: &mut VolumeAttachment) {
         if let Some(spec) = &mut object.spec.source.inline_volume_spec {
             default_persistent_spec(spec);
@@ -40,39 +52,30 @@ impl KindStrategy for VolumeAttachments {
         errors
     }
     fn validate_update(&self, new: &VolumeAttachment, old: &VolumeAttachment) -> Vec<FieldError> {
-        let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate_status_update(new, old));
-        errors
+        VolumeAttachmentsStatus.validate_update(new, old)
     }
-    fn checks_metadata(&self) -> bool {
-        true
-    }
-    fn validate_status_update(
-        &self,
-        new: &VolumeAttachment,
-        old: &VolumeAttachment,
-    ) -> Vec<FieldError> {
+}
+
+/// Changes of the status of [`VolumeAttachments`].
+#[derive(Debug)]
+struct VolumeAttachmentsStatus;
+
+impl KindStrategy for VolumeAttachmentsStatus {
+    type Kind = VolumeAttachment;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::Own,
+        ..StrategyFacts::PLAIN
+    };
+
+    fn validate_update(&self, new: &VolumeAttachment, old: &VolumeAttachment) -> Vec<FieldError> {
         // Upstream checks all of it.
-        let mut errors = self.validate(new);
+        let mut errors = VolumeAttachments.validate(new);
         if new.spec != old.spec {
             let path = FieldPath::new("spec");
             let shown = go_struct::shown(&new.spec);
             errors.push(FieldError::invalid(&path, shown, "field is immutable"));
         }
         errors
-    }
-    fn checks_metadata_of_parts(&self) -> bool {
-        // Upstream checks it once, like nobody else's.
-        true
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Most
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }
 

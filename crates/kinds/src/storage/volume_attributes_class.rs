@@ -4,13 +4,17 @@ use crate::shared::metadata_checks;
 use crate::storage::storage_class::{check_parameters, check_provisioner};
 use kubist_api::storage::v1::VolumeAttributesClass;
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::KindStrategy;
+use kubist_registry::{KindStrategy, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct VolumeAttributesClasses;
 
 impl KindStrategy for VolumeAttributesClasses {
     type Kind = VolumeAttributesClass;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate(&self, new: &VolumeAttributesClass) -> Vec<FieldError> {
         let mut errors = Vec::new();
@@ -36,8 +40,5 @@ impl KindStrategy for VolumeAttributesClasses {
         errors.extend(metadata_checks::whole(self, new));
         errors.extend(self.validate(new));
         errors
-    }
-    fn returns_deleted(&self) -> bool {
-        true
     }
 }

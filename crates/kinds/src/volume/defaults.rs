@@ -1,13 +1,12 @@
 //! What upstream fills in for the volumes of Pods and for PersistentVolumes.
 
+use crate::pod_spec::image;
+use crate::shared::fill;
 use kubist_api::core::v1::{
     AzureDiskVolumeSource, DownwardAPIVolumeFile, PersistentVolume, PersistentVolumeClaim,
     PersistentVolumeClaimSpec, PersistentVolumeSpec, ProjectedVolumeSource, Volume,
 };
 use kubist_apimachinery::Str;
-
-use crate::pod_spec::image;
-use crate::shared::fill;
 
 /// Permissions of files made from ConfigMaps and the like: 0644.
 const FILE_MODE: i32 = 0o644;

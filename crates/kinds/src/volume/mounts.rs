@@ -1,12 +1,11 @@
 //! What containers must satisfy where they use volumes.
 
-use kubist_api::core::v1::{Container, VolumeDevice, VolumeMount};
-use kubist_apimachinery::{FieldError, FieldPath, Str};
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::shared::rules::{self, Errors};
 use crate::volume::source_validation::{descending_path, no_parents};
 use crate::volume::validation::Volumes;
+use kubist_api::core::v1::{Container, VolumeDevice, VolumeMount};
+use kubist_apimachinery::{FieldError, FieldPath, Str};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a container has each volume. Of a volume that it has twice, the last place counts.
 type Places<'a> = BTreeMap<&'a Str, &'a Str>;

@@ -1,14 +1,5 @@
 //! What volumes must satisfy whose files come from several objects, or from the Pod itself.
 
-use kubist_api::core::v1::{
-    ClusterTrustBundleProjection, DownwardAPIVolumeFile, DownwardAPIVolumeSource,
-    PodCertificateProjection, ProjectedVolumeSource, ServiceAccountTokenProjection,
-    VolumeProjection,
-};
-use kubist_apimachinery::wire::Message;
-use kubist_apimachinery::{FieldError, FieldPath, Str, validate_label_selector};
-use std::collections::BTreeSet;
-
 use crate::certificates::certificate_signing_request;
 use crate::pod_spec;
 use crate::shared::rules::{self, Errors};
@@ -17,6 +8,14 @@ use crate::volume::source_validation as source;
 use crate::volume::source_validation::{Rule, local_path, typed};
 use crate::volume::sources::KEY_TO_PATH;
 use Rule::{Required, Text};
+use kubist_api::core::v1::{
+    ClusterTrustBundleProjection, DownwardAPIVolumeFile, DownwardAPIVolumeSource,
+    PodCertificateProjection, ProjectedVolumeSource, ServiceAccountTokenProjection,
+    VolumeProjection,
+};
+use kubist_apimachinery::wire::Message;
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_label_selector};
+use std::collections::BTreeSet;
 
 /// The files of one volume so far, and the path of the volume.
 struct Files<'a> {

@@ -1,15 +1,14 @@
 //! What the volumes of some providers must satisfy, in Pods and in PersistentVolumes.
 
+use crate::shared::rules::{self, Errors};
+use crate::volume::source_validation as source;
+use crate::volume::source_validation::{Check, Rule, typed};
+use Rule::{OneOf, Range, Required};
 use kubist_api::core::v1::{
     AzureDiskVolumeSource, FCVolumeSource, FlockerVolumeSource, QuobyteVolumeSource,
 };
 use kubist_apimachinery::wire::{Message, View};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-
-use crate::shared::rules::{self, Errors};
-use crate::volume::source_validation as source;
-use crate::volume::source_validation::{Check, Rule, typed};
-use Rule::{OneOf, Range, Required};
 
 /// The number of a unit.
 pub(crate) const LUN: Rule = Range("lun", 0, 255, "must be between 0 and 255, inclusive");

@@ -3,11 +3,10 @@
 //! Pods and PersistentVolumes have sources of the same names and nearly the same fields in types
 //! of their own. A table names fields as JSON does, and so does for both.
 
+use crate::shared::rules::{self, Errors};
 use kubist_apimachinery::wire::{Message, View};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 use std::any::Any;
-
-use crate::shared::rules::{self, Errors};
 
 /// A kind of source.
 #[derive(Clone, Copy)]

@@ -1,11 +1,5 @@
 //! What each source of a volume must satisfy, in the order in which upstream looks at them.
 
-use kubist_api::core::v1::{
-    CSIVolumeSource, EmptyDirVolumeSource, EphemeralVolumeSource, HostPathVolumeSource,
-};
-use kubist_apimachinery::wire::{Message, View};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
 use crate::core::persistent_volume_claim;
 use crate::shared::rules::{self, Errors};
 use crate::volume::providers::{
@@ -17,6 +11,11 @@ use crate::volume::source_validation::{
 };
 use crate::volume::{self, source_validation as source};
 use Rule::{Any, Each, OneOf, Range, Required, Special, Text};
+use kubist_api::core::v1::{
+    CSIVolumeSource, EmptyDirVolumeSource, EphemeralVolumeSource, HostPathVolumeSource,
+};
+use kubist_apimachinery::wire::{Message, View};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 /// The sources of a Pod's volumes.
 pub(crate) const OF_PODS: [Source; 30] = [

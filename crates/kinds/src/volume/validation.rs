@@ -1,12 +1,11 @@
 //! What the volumes of a Pod must satisfy.
 
-use kubist_api::core::v1::Volume;
-use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::shared::rules::{self, Errors};
 use crate::volume;
 use crate::volume::sources::OF_PODS;
+use kubist_api::core::v1::Volume;
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The volumes that containers may mount.
 #[derive(Debug, Default)]

@@ -1,11 +1,10 @@
 //! Warnings about volumes and what claims them: what is deprecated, and amounts that are no whole
 //! number of bytes.
 
-use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaimSpec, PersistentVolumeSpec};
-use kubist_apimachinery::{FieldPath, ObjectMeta};
-
 use crate::core::persistent_volume_claim::update::BETA_CLASS;
 use crate::pod_spec;
+use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaimSpec, PersistentVolumeSpec};
+use kubist_apimachinery::{FieldPath, ObjectMeta};
 
 /// The options by which volumes were mounted before there was a field for them.
 const MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";

@@ -5,9 +5,10 @@ use kubist_api::core::v1::{Service, ServicePort};
 use kubist_apimachinery::DeleteOptions;
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{
-    Answer, DeleteRequest, GetResponse, Kv, PutRequest, RangeRequest, RangeResponse, ReadError,
-    Revision, Wrap, WriteError, WriteOutcome,
+    DeleteRequest, GetResponse, Kv, KvFuture, KvWrapper, PutRequest, RangeRequest, RangeResponse,
+    ReadError, Revision, WriteError, WriteOutcome,
 };
+use kubist_storage::{KvRead, KvWrite};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,8 +36,8 @@ async fn slowly<T>(work: impl Future<Output = T>) -> T {
     done
 }
 
-impl Wrap for Slow {
-    fn below(&self) -> &dyn Kv {
+impl KvWrapper for Slow {
+    fn inner(&self) -> &dyn Kv {
         &self.0
     }
 
@@ -44,20 +45,20 @@ impl Wrap for Slow {
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
-        Answer::later(async move { slowly(async { self.0.get(key, at).await }).await })
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
+        KvFuture::boxed(async move { slowly(async { self.0.get(key, at).await }).await })
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
-        Answer::later(async move { slowly(async { self.0.range(request).await }).await })
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
+        KvFuture::boxed(async move { slowly(async { self.0.range(request).await }).await })
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move { slowly(async { self.0.put(request).await }).await })
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move { slowly(async { self.0.put(request).await }).await })
     }
 
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move { slowly(async { self.0.delete(request).await }).await })
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move { slowly(async { self.0.delete(request).await }).await })
     }
 }
 

@@ -4,7 +4,8 @@ use crate::fixture::{Fixture, config_map, names, options};
 use kubist_api::batch::v1::Job;
 use kubist_api::core::v1::{ConfigMap, Event, Namespace, Node};
 use kubist_registry::ListPage;
-use kubist_storage::{Clock, Kv, ManualClock, memory};
+use kubist_storage::{Clock, ManualClock, memory};
+use kubist_storage::{KvMaintenance, KvRead, KvWrite};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -149,7 +149,7 @@ impl Tester {
 fn waits(rest: &Rest, object: &dyn AnyObject) -> bool {
     let plural = rest.facts().plural;
     matches!(plural, "namespaces" | "customresourcedefinitions")
-        || rest.strategy().default_dependents() == Dependents::Orphan
+        || rest.strategy().facts().default_dependents == Dependents::Orphan
         || !object.meta().finalizers.is_empty()
 }
 

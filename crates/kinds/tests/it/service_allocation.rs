@@ -10,6 +10,7 @@ use kubist_kinds::BuiltIn;
 use kubist_registry::{Created, Registry, RegistryConfig, User, WallClock};
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{DeleteRequest, Expected, Kv};
+use kubist_storage::{KvRead, KvWrite};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::sync::Arc;

@@ -8,9 +8,10 @@ use crate::fixture::Fixture;
 use kubist_registry::RegistryConfig;
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{
-    Answer, DeleteRequest, GetResponse, Kv, PutRequest, RangeRequest, RangeResponse, ReadError,
-    Revision, Wrap, WriteError, WriteOutcome,
+    DeleteRequest, GetResponse, Kv, KvFuture, KvWrapper, PutRequest, RangeRequest, RangeResponse,
+    ReadError, Revision, WriteError, WriteOutcome,
 };
+use kubist_storage::{KvRead, KvWrite};
 use parking_lot::Mutex;
 use std::fmt;
 use std::pin::Pin;
@@ -78,8 +79,8 @@ impl fmt::Debug for Turnstile {
     }
 }
 
-impl Wrap for Turnstile {
-    fn below(&self) -> &dyn Kv {
+impl KvWrapper for Turnstile {
+    fn inner(&self) -> &dyn Kv {
         &self.kv
     }
 
@@ -87,29 +88,29 @@ impl Wrap for Turnstile {
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
-        Answer::later(async move {
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
+        KvFuture::boxed(async move {
             self.turn().await;
             self.kv.get(key, at).await
         })
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
-        Answer::later(async move {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
+        KvFuture::boxed(async move {
             self.turn().await;
             self.kv.range(request).await
         })
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move {
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
             self.turn().await;
             self.kv.put(request).await
         })
     }
 
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move {
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
             self.turn().await;
             self.kv.delete(request).await
         })

@@ -4,8 +4,11 @@
 use crate::fixture::Fixture;
 use crate::given_up::service;
 use kubist_api::core::v1::Service;
+use kubist_storage::KvWrite;
 use kubist_storage::memory::MemoryKv;
-use kubist_storage::{Answer, Fault, FaultKind, Kv, PutRequest, Wrap, WriteError, WriteOutcome};
+use kubist_storage::{
+    Fault, FaultKind, Kv, KvFuture, KvWrapper, PutRequest, WriteError, WriteOutcome,
+};
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,14 +22,14 @@ impl fmt::Debug for Fails {
     }
 }
 
-impl Wrap for Fails {
-    fn below(&self) -> &dyn Kv {
+impl KvWrapper for Fails {
+    fn inner(&self) -> &dyn Kv {
         &self.0
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
         let fails = request.key.ends_with(b"/services/specs/default/a");
-        Answer::later(async move {
+        KvFuture::boxed(async move {
             let done = self.0.put(request).await?;
             if fails {
                 return Err(WriteError::Fault(Fault::new(self.1, "it was done")));

@@ -4,7 +4,7 @@ use crate::fixture::{Fixture, config_map, options};
 use kubist_api::core::v1::{ConfigMap, Event};
 use kubist_apimachinery::DeleteOptions;
 use kubist_registry::{EventStream, INITIAL_EVENTS_END, WatchEvent};
-use kubist_storage::Kv;
+use kubist_storage::{KvMaintenance, KvRead};
 use std::time::Duration;
 
 async fn watch(fixture: &Fixture, query: &str) -> EventStream {

@@ -1,6 +1,7 @@
 //! Bad days of an etcd: out of reach, slow, full. Each costs a bounded time and has a clear
 //! answer, and nothing that was acknowledged is lost.
 
+use kubist_storage::{KvMaintenance, KvWrite};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +14,10 @@ use kubist::storage::{Expected, Kv as _, PutRequest};
 use kubist::storage_etcd::{Config, EtcdKv};
 use kubist::transport::Body;
 use kubist::{EtcdServers, Server, ServerConfig};
+use kubist_test_support::FaultProxy;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::etcd::{Etcd, Release};
-use crate::proxy::Proxy;
 
 /// How long a server gives etcd to answer, and some room.
 const START_WITHIN: Duration = Duration::from_secs(40);
@@ -96,16 +97,16 @@ async fn an_etcd_that_does_not_answer_at_the_start_is_named_in_a_bounded_time() 
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
     proxy.hold();
-    let started = timeout(START_WITHIN, Server::start(config(proxy.url()))).await;
+    let started = timeout(START_WITHIN, Server::start(config(proxy.url("http")))).await;
     let error = started.expect("it does not wait forever").unwrap_err();
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    let named = format!("cannot use the etcd at {}", proxy.url());
+    let named = format!("cannot use the etcd at {}", proxy.url("http"));
     assert!(text.contains(&named), "{text}");
     assert!(text.contains("did not answer in time"), "{text}");
 }
@@ -152,8 +153,8 @@ async fn a_slow_etcd_is_a_timeout_for_each_request_and_loses_nothing() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let registry = registry(proxy.url()).await;
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let registry = registry(proxy.url("http")).await;
     for number in 0..5 {
         let map = config_map(&format!("before-{number}"), 100);
         create(&registry, "configmaps", map).await.unwrap();
@@ -216,10 +217,10 @@ async fn a_full_etcd_refuses_writes_answers_reads_and_lets_objects_be_deleted() 
     assert_eq!((refused.code, &*refused.reason), (500, "InternalError"));
     assert!(refused.message.contains("out of space"), "{refused}");
     let kv = EtcdKv::new(Config::new([etcd.url()])).unwrap();
-    assert!(kv.short_of_room().is_none(), "it has not tried");
+    assert!(kv.no_space_error().is_none(), "it has not tried");
     let put = PutRequest::new("/more", vec![0; 100_000], Expected::Any);
     kv.put(put).await.unwrap_err();
-    let missed = kv.short_of_room().expect("it is told");
+    let missed = kv.no_space_error().expect("it is told");
     assert!(missed.to_string().contains("out of space"), "{missed}");
     // etcd carries out the write that crosses the quota, and refuses it: it looks at the quota
     // again when it applies what was proposed.

@@ -1,6 +1,7 @@
 //! `kubist serve --etcd-servers`: where things are, what outlives the server, and two servers on
 //! three members of which each in turn is killed and comes back.
 
+use kubist_storage::KvRead;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `ResourceStore`: the objects of one resource in their storage version, for the server's own work.
+//! `ResourceStore`: the objects of one resource in their storage version, for the server itself.
 //!
 //! Below [`Rest`](crate::Rest): it has no verbs, no served versions and no rules of groups. What
 //! it writes passes the strategy like any other write, except as [`UpdatePath`] says.
@@ -6,7 +6,7 @@
 use crate::registry::{Registry, Shared};
 use crate::rest::{Rest, UpdatedObject};
 use crate::storage::error::{Operation, StorageError};
-use crate::store::strategy::Lookup;
+use crate::store::admission::Lookup;
 use crate::store::{DeleteCall, Part, Store, UpdateRequest};
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, DeleteOptions, Status};

@@ -41,7 +41,7 @@ impl Rest {
         let outcome = store.delete(call).await;
         let outcome = outcome.map_err(|status| self.in_own_group(status))?;
         let stored = &outcome.stored;
-        let answer = if !outcome.gone || store.strategy.returns_deleted() {
+        let answer = if !outcome.gone || store.strategy.facts().returns_deleted {
             Created::Object(self.serve(stored)?)
         } else {
             let object = self.serve(stored)?;
@@ -106,7 +106,7 @@ impl Rest {
     /// Warns of what is left if these options say nothing about it, whether or not there is
     /// anything to delete.
     fn warn_of_delete(&self, cx: &RequestContext, options: &DeleteOptions) {
-        if let Some(warning) = self.strategy().delete_warning(options) {
+        if let Some(warning) = (self.strategy().facts().delete_warning)(options) {
             cx.warn(warning);
         }
     }

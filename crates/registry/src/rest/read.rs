@@ -209,7 +209,7 @@ impl Rest {
         for term in fields.terms() {
             self.check_field(term.field.as_str())?;
         }
-        let selectable = strategy.selectable_fields();
+        let selectable = strategy.facts().selectable_fields;
         let kinds = &self.shared.kinds;
         let fields = kinds.stored_fields(self.facts, fields, selectable)?;
         Predicate::new(labels.clone(), fields, strategy)
@@ -219,7 +219,7 @@ impl Rest {
     /// their own for it.
     fn check_field(&self, field: &str) -> Result<(), Status> {
         let is_known = ALWAYS_SELECTABLE.contains(&field)
-            || self.strategy().selectable_fields().contains(&field);
+            || self.strategy().facts().selectable_fields.contains(&field);
         if is_known || !self.kind.is_custom() {
             return Ok(());
         }

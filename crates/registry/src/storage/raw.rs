@@ -22,7 +22,7 @@ use bytes::Bytes;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{
-    Answer, DeleteRequest as Remove, Expected, KeyValue, Kv, PutRequest, RangeRequest, Revision,
+    DeleteRequest as Remove, Expected, KeyValue, Kv, KvFuture, PutRequest, RangeRequest, Revision,
     WriteOutcome,
 };
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl RawStorage {
     async fn timed<T, E>(
         &self,
         request: StorageRequest,
-        answer: Answer<'_, Result<T, E>>,
+        answer: KvFuture<'_, Result<T, E>>,
     ) -> Result<T, E> {
         self.codec.metrics().time(request, answer).await
     }

@@ -7,8 +7,8 @@ use crate::storage::predicate::Predicate;
 use crate::store::strategy::BoxFuture;
 use kubist_apimachinery::Status;
 use kubist_storage::{
-    Answer, KeyRange, Kv, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError,
-    WatchRequest,
+    KeyRange, Kv, KvFuture, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError,
+    WatchRangeRequest,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// Reads ranges.
 pub(crate) trait Reader: fmt::Debug + Send + Sync {
     /// An interval of keys at a revision, or at the newest.
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>>;
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>>;
 
     /// The newest revision to read at.
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>>;
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>>;
 
     /// Whether it is a cache, and not storage itself.
     fn is_cache(&self) -> bool {
@@ -84,11 +84,11 @@ pub(crate) trait WatchSource: fmt::Debug + Send + Sync {
 pub(crate) struct KvReader(pub(crate) Arc<dyn Kv>);
 
 impl Reader for KvReader {
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
         self.0.range(request)
     }
 
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
         self.0.revision()
     }
 }
@@ -123,7 +123,7 @@ impl WatchSource for KvReader {
         after: u64,
         _generation: Option<u64>,
     ) -> BoxFuture<'a, Result<Watch, WatchError>> {
-        let request = WatchRequest::new(interest.range.clone())
+        let request = WatchRangeRequest::new(interest.range.clone())
             .previous()
             .from(Revision(after).next());
         Box::pin(self.0.watch(request))

@@ -13,10 +13,7 @@ use std::fmt;
 
 /// What a set of kinds has of its own. Update [`PLAIN`](Self::PLAIN) with `..`.
 #[derive(Clone, Copy)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "sets of kinds are written out with `..PLAIN`"
-)]
+#[expect(clippy::exhaustive_structs, reason = "updated with `..PLAIN`")]
 pub struct Scheme {
     /// Rearranges the JSON of an object of one version (the first facts) to that of another
     /// version of its kind, before fields are matched by name. Plain: nothing is rearranged.
@@ -28,7 +25,7 @@ pub struct Scheme {
     pub embeds_kinds: fn(&Kind) -> bool,
     /// Writes the kinds of embedded objects into the finished JSON of an object.
     pub add_embedded_kinds: fn(Vec<u8>, &dyn AnyObject) -> Result<Vec<u8>, Status>,
-    /// Adds the kinds of embedded objects to the JSON tree of an object, for patches, which see what
+    /// Adds the kinds of embedded objects to the JSON tree of an object, for patches: they see what
     /// clients see.
     pub add_kinds_to_tree: fn(&mut Value, &Kind),
     /// The annotations that stand for fields of upstream's internal form of a kind; they are left

@@ -6,7 +6,7 @@ use crate::proto::{self, WatchAsk, WatchCreateRequest, WatchResponse};
 use crate::refusal::Refusal;
 use crate::translate::{LOWEST_KEY, bounds, number};
 use futures_util::stream::unfold;
-use kubist_storage::{Revision, WatchRequest};
+use kubist_storage::{Revision, WatchRangeRequest};
 use std::sync::Arc;
 use tokio::sync::mpsc::{self, Sender};
 use tokio::time::{Instant, timeout_at};
@@ -38,7 +38,7 @@ impl Stream {
     /// Opens a stream; returns when the member watches.
     pub(super) async fn open(
         shared: &Shared,
-        request: &WatchRequest,
+        request: &WatchRangeRequest,
         from: Revision,
         deadline: Instant,
     ) -> Result<Self, Ended> {
@@ -59,7 +59,7 @@ impl Stream {
     async fn open_at(
         shared: &Shared,
         member: Arc<Member>,
-        request: &WatchRequest,
+        request: &WatchRangeRequest,
         from: Revision,
     ) -> Result<Self, Ended> {
         let progress_is_safe = shared.cluster.progress_is_safe(&member).await;
@@ -134,7 +134,7 @@ impl Ended {
     }
 }
 
-fn create(request: &WatchRequest, from: Revision) -> WatchCreateRequest {
+fn create(request: &WatchRangeRequest, from: Revision) -> WatchCreateRequest {
     // In a range that can hold nothing one key is watched, and what comes is not delivered.
     let nothing = || (LOWEST_KEY, Default::default());
     let (key, range_end) = bounds(&request.range).unwrap_or_else(nothing);

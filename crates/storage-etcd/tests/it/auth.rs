@@ -2,7 +2,7 @@
 
 use crate::etcd::{Etcd, Release};
 use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, ReadError, WatchError};
-use kubist_storage::{WatchRequest, WriteError};
+use kubist_storage::{WatchRangeRequest, WriteError};
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -49,7 +49,7 @@ async fn an_etcd_that_wants_a_user_denies_permission() {
         };
         assert_eq!(write.kind(), FaultKind::PermissionDenied, "{release:?}");
         assert!(!write.is_transient());
-        let watch = WatchRequest::new(KeyRange::all()).from(1.into());
+        let watch = WatchRangeRequest::new(KeyRange::all()).from(1.into());
         let end = match kv.watch(watch).await {
             Ok(mut watch) => watch.next().await.unwrap().unwrap_err(),
             Err(error) => error,

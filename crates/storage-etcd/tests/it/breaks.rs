@@ -2,10 +2,10 @@
 
 use crate::etcd::{Etcd, Release};
 use crate::faults::impatient;
-use crate::proxy::Proxy;
 use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, Watch, WatchError};
-use kubist_storage::{WatchRequest, WriteError};
+use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, EtcdKv};
+use kubist_test_support::FaultProxy;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -33,11 +33,11 @@ async fn a_watch_whose_connection_is_cut_goes_on_where_it_was() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let watcher = EtcdKv::new(Config::new([proxy.url()])).unwrap();
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let watcher = EtcdKv::new(Config::new([proxy.url("http")])).unwrap();
     let writer = etcd.kv();
     let first = writer.revision().await.unwrap().next();
-    let all = WatchRequest::new(KeyRange::prefix("/w/")).from(first);
+    let all = WatchRangeRequest::new(KeyRange::prefix("/w/")).from(first);
     let watch = watcher.watch(all).await.unwrap();
     let writing = async {
         let mut last = first;
@@ -61,7 +61,7 @@ async fn everything_goes_on_after_a_restart_of_etcd() {
     };
     let kv = etcd.kv();
     let first = put(&kv, 0).await.unwrap();
-    let request = WatchRequest::new(KeyRange::prefix("/w/")).from(first);
+    let request = WatchRangeRequest::new(KeyRange::prefix("/w/")).from(first);
     let watch = kv.watch(request).await.unwrap();
     for at in 1..20 {
         put(&kv, at).await.unwrap();
@@ -87,7 +87,7 @@ async fn a_watch_that_nobody_takes_up_ends_with_a_fault_and_then_nothing() {
         return;
     };
     let kv = EtcdKv::new(impatient(etcd.url())).unwrap();
-    let request = WatchRequest::new(KeyRange::all());
+    let request = WatchRangeRequest::new(KeyRange::all());
     let mut watch = kv.watch(request).await.unwrap();
     etcd.kill();
     let end = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
@@ -103,9 +103,15 @@ async fn a_watch_that_missed_what_was_compacted_says_so() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let (kv, direct) = (EtcdKv::new(Config::new([proxy.url()])).unwrap(), etcd.kv());
-    let mut watch = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let (kv, direct) = (
+        EtcdKv::new(Config::new([proxy.url("http")])).unwrap(),
+        etcd.kv(),
+    );
+    let mut watch = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
     let mut last = Revision::ZERO;
     proxy.hold();
     for at in 0..10 {
@@ -128,8 +134,11 @@ async fn a_write_whose_answer_was_lost_is_not_made_again() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let (kv, direct) = (EtcdKv::new(Config::new([proxy.url()])).unwrap(), etcd.kv());
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let (kv, direct) = (
+        EtcdKv::new(Config::new([proxy.url("http")])).unwrap(),
+        etcd.kv(),
+    );
     let before = kv.revision().await.unwrap();
     proxy.hold();
     let cutting = async {

@@ -4,7 +4,7 @@ use crate::etcd::{Etcd, Release};
 use kubist_storage::WriteError;
 use kubist_storage::conformance::clients::Race;
 use kubist_storage::conformance::history::is_linearizable;
-use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, WatchRequest};
+use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, WatchRangeRequest};
 use kubist_storage_etcd::{Config, EtcdKv};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ async fn a_watch_loses_nothing_while_each_member_in_turn_is_away() {
     };
     let (writer, watcher) = (engine(&members, 1), engine(&members, 0));
     let first = writer.revision().await.unwrap().next();
-    let request = WatchRequest::new(KeyRange::prefix("/w/")).from(first);
+    let request = WatchRangeRequest::new(KeyRange::prefix("/w/")).from(first);
     let mut watch = watcher.watch(request).await.unwrap();
     let (mut done, mut unknown) = (Vec::new(), 0);
     let writing = async {
@@ -111,7 +111,10 @@ async fn without_a_leader_reads_and_writes_fail_in_time_and_watches_end() {
         ..Config::new([members[0].url()])
     };
     let kv = EtcdKv::new(config).unwrap();
-    let mut watch = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+    let mut watch = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
     members[1].kill();
     members[2].kill();
     let put = kv.put(PutRequest::new("/a", "1", Expected::Absent)).await;

@@ -1,7 +1,7 @@
 //! Requests for progress: asked of an etcd that answers rightly, and not of one that does not.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{Expected, KeyRange, Kv, PutRequest, WatchRequest};
+use kubist_storage::{Expected, KeyRange, Kv, PutRequest, WatchRangeRequest};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 async fn progress_comes(etcd: &Etcd, patience: Duration) -> bool {
     let kv = etcd.kv();
     let put = |key: &'static str| kv.put(PutRequest::new(key, "1", Expected::Any));
-    let quiet = WatchRequest::new(KeyRange::prefix("/quiet/"));
+    let quiet = WatchRangeRequest::new(KeyRange::prefix("/quiet/"));
     let mut watch = kv.watch(quiet).await.unwrap();
     let written = put("/loud/a").await.unwrap().committed().unwrap();
     let answered = async {
@@ -36,9 +36,13 @@ async fn an_etcd_that_answers_rightly_is_asked_for_progress() {
         return;
     };
     let kv = etcd.kv();
-    assert!(!kv.answers_progress(), "nothing is known yet");
-    drop(kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap());
-    assert!(kv.answers_progress());
+    assert!(!kv.supports_progress_requests(), "nothing is known yet");
+    drop(
+        kv.watch(WatchRangeRequest::new(KeyRange::all()))
+            .await
+            .unwrap(),
+    );
+    assert!(kv.supports_progress_requests());
     assert!(progress_comes(&etcd, PATIENCE).await);
 }
 
@@ -48,8 +52,15 @@ async fn an_etcd_whose_answers_may_be_wrong_is_never_asked_for_progress() {
         return;
     };
     let kv = etcd.kv();
-    drop(kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap());
-    assert!(!kv.answers_progress(), "the version is known, and too old");
+    drop(
+        kv.watch(WatchRangeRequest::new(KeyRange::all()))
+            .await
+            .unwrap(),
+    );
+    assert!(
+        !kv.supports_progress_requests(),
+        "the version is known, and too old"
+    );
     assert!(!progress_comes(&etcd, Duration::from_secs(2)).await);
     // Whoever needs the newest reads it, which works as everywhere.
     let written = kv.put(PutRequest::new("/a", "1", Expected::Absent)).await;
@@ -64,7 +75,7 @@ async fn what_runs_beside_the_engine_finds_the_version_without_a_watch() {
     };
     let kv = etcd.kv();
     let known = async {
-        while !kv.answers_progress() {
+        while !kv.supports_progress_requests() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };

@@ -121,8 +121,8 @@ async fn later_format_is_refused() {
 
 #[tokio::test]
 async fn store_that_contradicts_itself_is_refused() {
-    type Change = fn(&redb::WriteTransaction);
-    let changes: [(Change, &str); 6] = [
+    type EventKind = fn(&redb::WriteTransaction);
+    let changes: [(EventKind, &str); 6] = [
         (
             |write| drop(write.open_table(VERSIONS).unwrap().remove(40).unwrap()),
             "revision 41 is stored where 40 has to be",

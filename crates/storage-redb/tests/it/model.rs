@@ -6,7 +6,7 @@ use bytes::Bytes;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats};
 use kubist_storage::{DeleteRequest, Event, Expected, KeyRange, Kv, LeaseId, ManualClock};
-use kubist_storage::{PutRequest, RangeRequest, Revision, WatchRequest};
+use kubist_storage::{PutRequest, RangeRequest, Revision, WatchRangeRequest};
 use kubist_storage_redb::Store;
 use proptest::prelude::*;
 use std::num::NonZeroU64;
@@ -223,7 +223,9 @@ impl World {
 
 /// All events from a revision on.
 async fn events(kv: &dyn Kv, from: Revision) -> Vec<Arc<Event>> {
-    let request = WatchRequest::new(KeyRange::all()).from(from).previous();
+    let request = WatchRangeRequest::new(KeyRange::all())
+        .from(from)
+        .previous();
     let mut watch = kv.watch(request).await.unwrap();
     let head = kv.revision().await.unwrap();
     let mut events = Vec::new();

@@ -8,7 +8,8 @@ use crate::witness::{Step, Witness};
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
 use kubist_storage::{
-    Expected, FaultKind, KeyRange, Kv, ManualClock, PutRequest, Revision, WatchRequest, WriteError,
+    Expected, FaultKind, KeyRange, Kv, ManualClock, PutRequest, Revision, WatchRangeRequest,
+    WriteError,
 };
 use kubist_storage_redb::Store;
 use std::sync::Arc;
@@ -81,7 +82,10 @@ async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room(
         assert_eq!(disk.changes(), changes);
         // What was under way may be found when the disk is opened again.
         witness.clone().check(&kv).await;
-        let mut watch = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+        let mut watch = kv
+            .watch(WatchRangeRequest::new(KeyRange::all()))
+            .await
+            .unwrap();
 
         // Tried again in vain: it is still full.
         clock.advance(Duration::from_secs(2));

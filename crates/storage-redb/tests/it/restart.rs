@@ -4,7 +4,7 @@ use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
 use kubist_storage::{
     CompactError, DeleteRequest, Expected, KeyRange, Kv, LeaseError, ManualClock, PutRequest,
-    RangeRequest, ReadError, Revision, WatchError, WatchRequest, WriteError,
+    RangeRequest, ReadError, Revision, WatchError, WatchRangeRequest, WriteError,
 };
 use kubist_storage_redb::Store;
 use std::path::Path;
@@ -87,7 +87,7 @@ async fn history_can_be_read_back_to_the_compaction_and_watched_from_there() {
     let last = put(&kv, "b", "again").await;
     kv.compact(compacted).await.unwrap();
     let before = kv
-        .watch(WatchRequest::new(KeyRange::all()).from(compacted))
+        .watch(WatchRangeRequest::new(KeyRange::all()).from(compacted))
         .await;
     let before = before.unwrap().next().await.unwrap().unwrap();
     kv.close().await;
@@ -116,7 +116,9 @@ async fn history_can_be_read_back_to_the_compaction_and_watched_from_there() {
     assert!(matches!(again, Err(CompactError::Compacted { .. })));
 
     let watch = async |from| {
-        let request = WatchRequest::new(KeyRange::all()).from(from).previous();
+        let request = WatchRangeRequest::new(KeyRange::all())
+            .from(from)
+            .previous();
         let mut watch = kv.watch(request).await.unwrap();
         watch.next().await.unwrap()
     };

@@ -3,7 +3,8 @@
 use kubist_storage::backup::{Reader, Snapshot, Writer};
 use kubist_storage::memory::{Config, MemoryKv};
 use kubist_storage::{
-    Expected, KeyRange, Kv, LeaseId, ManualClock, PutRequest, Revision, WatchError, WatchRequest,
+    Expected, KeyRange, Kv, LeaseId, ManualClock, PutRequest, Revision, WatchError,
+    WatchRangeRequest,
 };
 use kubist_storage_redb::{REVISIONS_SKIPPED, Store, StoreError};
 use std::path::Path;
@@ -75,14 +76,14 @@ async fn restored_store_has_everything_and_goes_on_above_all_that_was_told() {
     assert_eq!(before.len(), 10);
     assert_eq!(before, after, "the same keys, values and revisions");
 
-    let from = WatchRequest::new(prefix.clone()).from(Revision(told));
+    let from = WatchRangeRequest::new(prefix.clone()).from(Revision(told));
     let mut watch = new.watch(from).await.unwrap();
     let begun = watch.next().await;
     assert!(
         matches!(begun, Some(Err(WatchError::Compacted { .. }))),
         "{begun:?}"
     );
-    let from = WatchRequest::new(prefix).from(Revision(revision).next());
+    let from = WatchRangeRequest::new(prefix).from(Revision(revision).next());
     let mut watch = new.watch(from).await.unwrap();
     let put = PutRequest::new("/registry/1", "third", Expected::Revision(Revision(12)));
     let written = new.put(put).await.unwrap().committed();

@@ -3,6 +3,7 @@
 use super::*;
 use crate::memory::{Config, MemoryKv};
 use crate::{Expected, KeyRange, KeyValue, Kv, ManualClock, Note, PutRequest, Revision};
+use crate::{KvMaintenance, KvRead, KvWrite};
 use bytes::Bytes;
 use std::sync::Arc;
 

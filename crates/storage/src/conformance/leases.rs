@@ -1,7 +1,7 @@
 //! Checks of leases: what ends with them, and what does not.
 
 use super::{Subject, events};
-use crate::{Change, Expected, LeaseError, LeaseId, PutRequest, Revision, WriteError};
+use crate::{EventKind, Expected, LeaseError, LeaseId, PutRequest, Revision, WriteError};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -46,7 +46,7 @@ pub async fn expiry_is_an_ordinary_delete_event(subject: &Subject) {
     assert!(
         events
             .iter()
-            .all(|event| event.change == Change::Delete && event.revision > put)
+            .all(|event| event.kind == EventKind::Delete && event.revision > put)
     );
     assert!(
         events

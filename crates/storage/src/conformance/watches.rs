@@ -1,7 +1,7 @@
 //! Checks of watches: where they start, what they carry, how they end.
 
 use super::{PATIENCE, Subject, events, next};
-use crate::{Change, KeyRange, WatchError, WatchRequest};
+use crate::{EventKind, KeyRange, WatchError, WatchRangeRequest};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -27,7 +27,7 @@ pub async fn start_is_inclusive(subject: &Subject) {
 /// Without a start there is no history.
 pub async fn watch_without_a_start_sees_only_what_comes(subject: &Subject) {
     subject.put("a", "1").await;
-    let mut watch = subject.watch(WatchRequest::new(subject.all())).await;
+    let mut watch = subject.watch(WatchRangeRequest::new(subject.all())).await;
     let second = subject.put("a", "2").await;
     assert_eq!(events(&mut watch, 1).await[0].revision, second);
 }
@@ -63,8 +63,8 @@ pub async fn delete_event_has_its_own_revision_and_the_old_value(subject: &Subje
     );
 
     assert_eq!(
-        (events[2].revision, &events[2].change),
-        (deleted, &Change::Delete)
+        (events[2].revision, &events[2].kind),
+        (deleted, &EventKind::Delete)
     );
     let previous = events[2].previous.as_ref().expect("asked for");
     assert_eq!(
@@ -76,7 +76,7 @@ pub async fn delete_event_has_its_own_revision_and_the_old_value(subject: &Subje
 /// A range is watched, not the store.
 pub async fn watch_of_a_key_ignores_its_neighbours(subject: &Subject) {
     let from = subject.revision().await.next();
-    let request = |range: KeyRange| WatchRequest::new(range).from(from);
+    let request = |range: KeyRange| WatchRangeRequest::new(range).from(from);
     let mut key = subject
         .watch(request(KeyRange::key(subject.key("b"))))
         .await;
@@ -135,7 +135,7 @@ const SILENCE: Duration = Duration::from_millis(500);
 /// says that it does not answer: then no notice comes, which could be wrong.
 pub async fn progress_reaches_the_revision_of_the_request(subject: &Subject) {
     let from = subject.revision().await.next();
-    let request = WatchRequest::new(KeyRange::prefix(subject.key("quiet/"))).from(from);
+    let request = WatchRangeRequest::new(KeyRange::prefix(subject.key("quiet/"))).from(from);
     let mut watch = subject.watch(request).await;
     let requester = watch.progress_requester();
     let reached = subject.put("loud", "1").await;
@@ -152,7 +152,7 @@ pub async fn progress_reaches_the_revision_of_the_request(subject: &Subject) {
             }
         }
     };
-    if subject.kv().answers_progress() {
+    if subject.kv().supports_progress_requests() {
         timeout(PATIENCE, wait)
             .await
             .expect("progress comes in time");

@@ -5,9 +5,10 @@ use super::queue::{Queue, Refusal, Request};
 use super::replay::Replayed;
 use super::writer::Writer;
 use crate::memory::{DataLimit, Leases, MemoryKv, State, Stats, Tree};
-use crate::{Answer, Clock, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv};
+use crate::{Clock, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, KvFuture};
+use crate::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use crate::{LeaseError, LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision};
-use crate::{Watch, WatchError, WatchRequest, WriteError, WriteOutcome};
+use crate::{Watch, WatchError, WatchRangeRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, MutexGuard};
 use std::mem;
 use std::sync::Arc;
@@ -274,51 +275,66 @@ impl Drop for Shift {
     }
 }
 
-impl Kv for JournaledKv {
+impl KvRead for JournaledKv {
     fn get<'a>(
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
         self.shared.published.get(key, at)
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
         self.shared.published.range(request)
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(self.ask(|answer| Request::Put(request, answer)))
-    }
-
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(self.ask(|answer| Request::Delete(request, answer)))
-    }
-
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        self.shared.published.watch(request)
-    }
-
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
         self.shared.published.revision()
     }
 
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        let now = self.shared.published.now();
-        Answer::later(self.ask(move |answer| Request::Grant { now, ttl, answer }))
+    fn head(&self) -> Option<(Tree, Revision)> {
+        self.shared.published.head()
+    }
+}
+
+impl KvWrite for JournaledKv {
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(self.ask(|answer| Request::Put(request, answer)))
     }
 
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        let now = self.shared.published.now();
-        Answer::later(self.ask(move |answer| Request::Revoke { now, lease, answer }))
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(self.ask(|answer| Request::Delete(request, answer)))
     }
 
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
-        Answer::later(self.ask(move |answer| Request::Compact { revision, answer }))
+    fn grant(&self, ttl: Duration) -> KvFuture<'_, Result<LeaseId, LeaseError>> {
+        let now = self.shared.published.now();
+        KvFuture::boxed(self.ask(move |answer| Request::Grant { now, ttl, answer }))
+    }
+
+    fn revoke(&self, lease: LeaseId) -> KvFuture<'_, Result<(), LeaseError>> {
+        let now = self.shared.published.now();
+        KvFuture::boxed(self.ask(move |answer| Request::Revoke { now, lease, answer }))
+    }
+}
+
+impl KvWatch for JournaledKv {
+    fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>> {
+        self.shared.published.watch(request)
+    }
+}
+
+impl KvMaintenance for JournaledKv {
+    fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
+        KvFuture::boxed(self.ask(move |answer| Request::Compact { revision, answer }))
     }
 
     fn compacted(&self) -> Revision {
         self.shared.published.compacted()
+    }
+
+    fn size_bytes(&self) -> KvFuture<'_, Result<Option<u64>, ReadError>> {
+        let size = self.shared.size.load(Ordering::Relaxed);
+        KvFuture::ready(Ok((size > 0).then_some(size)))
     }
 
     fn writable(&self) -> Result<(), Fault> {
@@ -330,16 +346,7 @@ impl Kv for JournaledKv {
         }
     }
 
-    fn short_of_room(&self) -> Option<WriteError> {
+    fn no_space_error(&self) -> Option<WriteError> {
         self.shared.limit.missed(self.stats().data_bytes)
-    }
-
-    fn head(&self) -> Option<(Tree, Revision)> {
-        self.shared.published.head()
-    }
-
-    fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
-        let size = self.shared.size.load(Ordering::Relaxed);
-        Answer::ready(Ok((size > 0).then_some(size)))
     }
 }

@@ -5,7 +5,7 @@
 //! until then.
 
 use crate::memory::{Config, Leases, Versions};
-use crate::{Change, Event, KeyRange, KeyValue, LeaseId, Revision};
+use crate::{Event, EventKind, KeyRange, KeyValue, LeaseId, Revision};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,8 +113,8 @@ impl Replay {
         if kv.create_revision != created {
             return Err(contradiction);
         }
-        let (key, change) = (kv.key.clone(), Change::Put(kv));
-        self.remember(revision, key, change, previous);
+        let (key, kind) = (kv.key.clone(), EventKind::Put(kv));
+        self.remember(revision, key, kind, previous);
         Ok(())
     }
 
@@ -127,7 +127,7 @@ impl Replay {
         match self.versions.current(key).cloned() {
             Some(previous) if in_history => {
                 let key = previous.key.clone();
-                self.remember(revision, key, Change::Delete, Some(previous));
+                self.remember(revision, key, EventKind::Delete, Some(previous));
                 Ok(())
             }
             _ => Err(ReplayError::Contradiction { revision }),
@@ -180,13 +180,13 @@ impl Replay {
         &mut self,
         revision: Revision,
         key: Bytes,
-        change: Change,
+        kind: EventKind,
         previous: Option<Arc<KeyValue>>,
     ) {
         self.versions.apply(&Arc::new(Event {
             revision,
             key,
-            change,
+            kind,
             previous,
         }));
     }

@@ -4,8 +4,9 @@
 
 use super::queue::{Answerer, Refusal, Request};
 use super::{Batch, Journal};
+use crate::KvMaintenance;
 use crate::memory::{Config, DataLimit, Effects, MemoryKv, State};
-use crate::{Fault, FaultKind, Kv as _, Revision};
+use crate::{Fault, FaultKind, Revision};
 use std::fmt;
 use std::mem;
 use std::sync::Arc;

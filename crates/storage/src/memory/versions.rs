@@ -9,7 +9,9 @@ use super::Config;
 use super::log::Log;
 use super::tree::Tree;
 use super::view::View;
-use crate::{Change, CompactError, Event, KeyRange, KeyValue, LeaseId, Note, ReadError, Revision};
+use crate::{
+    CompactError, Event, EventKind, KeyRange, KeyValue, LeaseId, Note, ReadError, Revision,
+};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -185,7 +187,7 @@ impl Versions {
         self.commit(Event {
             revision,
             key,
-            change: Change::Put(kv),
+            kind: EventKind::Put(kv),
             previous,
         })
     }
@@ -198,7 +200,7 @@ impl Versions {
         Some(self.commit(Event {
             revision,
             key,
-            change: Change::Delete,
+            kind: EventKind::Delete,
             previous,
         }))
     }

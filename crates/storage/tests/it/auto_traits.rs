@@ -2,7 +2,7 @@
 
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{
-    Answer, Event, KeyRange, Kv, ProgressRequester, ReadError, Watch, WriteError,
+    Event, KeyRange, Kv, KvFuture, ProgressRequester, ReadError, Watch, WriteError,
 };
 use std::sync::Arc;
 
@@ -21,6 +21,6 @@ fn public_types_can_cross_threads() {
     shared::<ProgressRequester>();
     sent::<Watch>();
     unpin::<Watch>();
-    sent::<Answer<'static, u8>>();
-    unpin::<Answer<'static, u8>>();
+    sent::<KvFuture<'static, u8>>();
+    unpin::<KvFuture<'static, u8>>();
 }

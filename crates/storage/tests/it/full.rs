@@ -28,23 +28,23 @@ async fn says_what_it_missed_until_it_has_room(kv: &dyn Kv) {
         kv.put(request).await
     };
     put("a", 9_000).await.unwrap();
-    assert!(kv.short_of_room().is_none());
+    assert!(kv.no_space_error().is_none());
     let refused = put("b", 5_000).await.unwrap_err();
-    let missed = kv.short_of_room().unwrap();
+    let missed = kv.no_space_error().unwrap();
     assert_eq!(missed.to_string(), refused.to_string());
     put("a", 8_000).await.unwrap();
-    assert!(kv.short_of_room().is_some(), "too little is gone");
+    assert!(kv.no_space_error().is_some(), "too little is gone");
     put("a", 1_000).await.unwrap();
-    assert!(kv.short_of_room().is_none(), "it would fit");
+    assert!(kv.no_space_error().is_none(), "it would fit");
 
     put("b", 8_000).await.unwrap();
     put("c", 5_000).await.unwrap_err();
     put("c", 3_000).await.unwrap_err();
     let delete = DeleteRequest::new("a", Expected::Any);
     kv.delete(delete).await.unwrap();
-    assert!(kv.short_of_room().is_some(), "neither fits yet");
+    assert!(kv.no_space_error().is_some(), "neither fits yet");
     put("b", 5_000).await.unwrap();
-    assert!(kv.short_of_room().is_none(), "the smaller one would fit");
+    assert!(kv.no_space_error().is_none(), "the smaller one would fit");
 }
 
 #[tokio::test]

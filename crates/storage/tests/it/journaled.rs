@@ -6,10 +6,11 @@ use kubist_storage::conformance_suite;
 use kubist_storage::journal::{Batch, JournaledKv, Replay, ReplayError};
 use kubist_storage::memory::{Config, TokioClock};
 use kubist_storage::{
-    Change, Clock, DeleteRequest, Expected, Fault, FaultKind, Journal, KeyRange, KeyValue, Kv,
-    LeaseError, LeaseId, ManualClock, PutRequest, ReadError, Revision, WatchError, WatchRequest,
-    WriteError, WriteOutcome,
+    Clock, DeleteRequest, EventKind, Expected, Fault, FaultKind, Journal, KeyRange, KeyValue,
+    LeaseError, LeaseId, ManualClock, PutRequest, ReadError, Revision, WatchError,
+    WatchRangeRequest, WriteError, WriteOutcome,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use std::collections::BTreeMap;
 use std::future::{Future, Ready, ready};
 use std::pin::pin;
@@ -49,7 +50,7 @@ impl Table {
             if let Some(previous) = &event.previous {
                 self.versions.remove(&previous.mod_revision).unwrap();
             }
-            if event.change == Change::Delete {
+            if event.kind == EventKind::Delete {
                 self.versions.remove(&event.revision).unwrap();
             }
         }
@@ -155,7 +156,10 @@ async fn started<T>(future: impl Future<Output = T> + Unpin) {
 #[tokio::test]
 async fn nothing_is_seen_before_it_is_durable() {
     let (kv, _, acts) = gated();
-    let mut watch = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+    let mut watch = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
     let mut write = Box::pin(put(&kv, "a"));
     started(&mut write).await;
     assert_eq!(kv.get(b"a", None).await.unwrap().kv, None);
@@ -193,7 +197,10 @@ async fn writes_that_come_meanwhile_become_one_batch_and_see_each_other() {
 #[tokio::test]
 async fn failed_commit_closes_the_store_and_tells_all_who_wait_why() {
     let (kv, journal, acts) = gated();
-    let mut watch = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+    let mut watch = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
     acts.send(Act::Store).unwrap();
     put(&kv, "a").await.unwrap();
     let mut writes = JoinSet::new();
@@ -301,7 +308,7 @@ async fn replay_brings_back_keys_history_and_leases() {
     assert!(matches!(range(19).await, Err(ReadError::Compacted { .. })));
     assert!(range(20).await.unwrap().kv.is_none());
     assert!(range(22).await.unwrap().kv.is_some());
-    let request = WatchRequest::new(KeyRange::all()).from(Revision(20));
+    let request = WatchRangeRequest::new(KeyRange::all()).from(Revision(20));
     let mut watch = kv.watch(request).await.unwrap();
     assert_eq!(watch.next().await.unwrap().unwrap().events.len(), 13);
     clock.advance(Duration::from_secs(9));

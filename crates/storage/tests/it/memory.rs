@@ -3,10 +3,9 @@
 use kubist_storage::conformance::Subject;
 use kubist_storage::conformance_suite;
 use kubist_storage::memory::{Config, MemoryKv};
-use kubist_storage::{
-    DeleteRequest, Expected, KeyRange, Kv, ManualClock, PutRequest, RangeRequest,
-};
-use kubist_storage::{ReadError, Revision, WatchError, WatchRequest, WriteError};
+use kubist_storage::{DeleteRequest, Expected, KeyRange, ManualClock, PutRequest, RangeRequest};
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
+use kubist_storage::{ReadError, Revision, WatchError, WatchRangeRequest, WriteError};
 use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +64,7 @@ async fn a_store_in_the_place_of_another_refuses_what_only_that_one_knew() {
         kv.range(before).await,
         Err(ReadError::Compacted { .. })
     ));
-    let watch = |from| kv.watch(WatchRequest::new(KeyRange::all()).from(from));
+    let watch = |from| kv.watch(WatchRangeRequest::new(KeyRange::all()).from(from));
     let mut of_another = watch(Revision(58)).await.unwrap();
     assert!(matches!(
         of_another.next().await,
@@ -147,7 +146,7 @@ async fn watcher_that_fell_off_is_told_and_an_idle_one_is_not() {
         history_events_max: 10,
         ..Config::default()
     });
-    let range = |prefix: &'static str| WatchRequest::new(KeyRange::prefix(prefix));
+    let range = |prefix: &'static str| WatchRangeRequest::new(KeyRange::prefix(prefix));
     let mut slow = kv.watch(range("busy/")).await.unwrap();
     let mut idle = kv.watch(range("quiet/")).await.unwrap();
     for _ in 0..100 {
@@ -175,8 +174,14 @@ async fn watcher_that_fell_off_is_told_and_an_idle_one_is_not() {
 #[tokio::test]
 async fn compaction_under_a_watcher_takes_only_what_it_has_not_read() {
     let (kv, _) = manual(Config::default());
-    let mut read = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
-    let mut unread = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+    let mut read = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
+    let mut unread = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
     put(&kv, "a", "1").await;
     put(&kv, "a", "2").await;
     assert_eq!(read.next().await.unwrap().unwrap().events.len(), 2);
@@ -199,7 +204,10 @@ async fn batches_are_bounded_by_number_and_bytes_but_never_empty() {
         batch_bytes_max: 1000,
         ..Config::default()
     });
-    let mut watch = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+    let mut watch = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
     for size in [1, 1, 1, 1, 600, 600, 5000] {
         put(&kv, &format!("k{}", kv.stats().revision), &"x".repeat(size)).await;
     }
@@ -238,7 +246,10 @@ async fn request_limit_is_what_the_configuration_says() {
 #[tokio::test]
 async fn closed_store_ends_watches_and_refuses_everything() {
     let (kv, _) = manual(Config::default());
-    let mut watch = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+    let mut watch = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
     let lease = kv.grant(Duration::from_secs(1)).await.unwrap();
     kv.close();
     assert!(kv.is_closed());
@@ -254,7 +265,7 @@ async fn closed_store_ends_watches_and_refuses_everything() {
     assert!(kv.revoke(lease).await.is_err());
     assert!(kv.compact(Revision(1)).await.is_err());
     assert!(matches!(
-        kv.watch(WatchRequest::new(KeyRange::all())).await,
+        kv.watch(WatchRangeRequest::new(KeyRange::all())).await,
         Err(WatchError::Closed)
     ));
     kv.tick();

@@ -9,8 +9,9 @@ use self::specification::{Model, Version};
 use bytes::Bytes;
 use kubist_storage::memory::{Config, MemoryKv};
 use kubist_storage::{CompactError, PutRequest, RangeRequest, ReadError, Revision, Watch};
-use kubist_storage::{DeleteRequest, Event, Expected, KeyRange, Kv, ManualClock};
-use kubist_storage::{WatchError, WatchRequest, WriteOutcome};
+use kubist_storage::{DeleteRequest, Event, Expected, KeyRange, ManualClock};
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
+use kubist_storage::{WatchError, WatchRangeRequest, WriteOutcome};
 use proptest::prelude::*;
 use std::future::Future;
 use std::num::NonZeroU64;
@@ -221,7 +222,7 @@ impl World {
             _ => KeyRange::between(name(from), name(to)),
         };
         let next = (self.model.revision() + 3).saturating_sub(back);
-        let request = WatchRequest::new(range.clone()).from(Revision(next));
+        let request = WatchRangeRequest::new(range.clone()).from(Revision(next));
         let mut watch = now(self.kv.watch(request)).unwrap();
         if next < self.model.compacted {
             let first = now(watch.next());

@@ -1,8 +1,9 @@
 //! Many watchers at once: who is woken, what they cost, and that none is forgotten.
 
-use kubist_storage::WatchRequest;
+use kubist_storage::WatchRangeRequest;
 use kubist_storage::memory::{Config, MemoryKv};
-use kubist_storage::{Expected, KeyRange, Kv, ManualClock, PutRequest, Revision, Watch};
+use kubist_storage::{Expected, KeyRange, ManualClock, PutRequest, Revision, Watch};
+use kubist_storage::{KvWatch, KvWrite};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ async fn put(kv: &MemoryKv, key: &str) -> Revision {
 }
 
 async fn watch(kv: &MemoryKv, range: KeyRange) -> Watch {
-    kv.watch(WatchRequest::new(range)).await.unwrap()
+    kv.watch(WatchRangeRequest::new(range)).await.unwrap()
 }
 
 #[tokio::test]
@@ -133,7 +134,7 @@ async fn progress_comes_unasked_to_those_who_want_it() {
         ..Config::default()
     };
     let kv = MemoryKv::new(config, Arc::<ManualClock>::clone(&clock));
-    let request = WatchRequest::new(KeyRange::key("quiet"));
+    let request = WatchRangeRequest::new(KeyRange::key("quiet"));
     let mut wants = kv.watch(request.clone().progress()).await.unwrap();
     let mut other = kv.watch(request).await.unwrap();
     let reached = put(&kv, "loud").await;
@@ -151,7 +152,7 @@ async fn progress_comes_unasked_to_those_who_want_it() {
 #[tokio::test]
 async fn progress_of_a_watch_ahead_of_the_store_is_not_answered() {
     let kv = MemoryKv::default();
-    let request = WatchRequest::new(KeyRange::all()).from(Revision(100));
+    let request = WatchRangeRequest::new(KeyRange::all()).from(Revision(100));
     let mut watch = kv.watch(request).await.unwrap();
     watch.request_progress();
     assert!(!poll(&mut watch, Waker::noop()));

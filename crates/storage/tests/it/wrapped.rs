@@ -1,9 +1,10 @@
 //! A wrapper without methods of its own against the conformance suite.
 
+use kubist_storage::KvRead;
 use kubist_storage::conformance::Subject;
 use kubist_storage::conformance_suite;
 use kubist_storage::memory::MemoryKv;
-use kubist_storage::{Kv, Wrap};
+use kubist_storage::{Kv, KvWrapper};
 use std::future::{Ready, ready};
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -11,8 +12,8 @@ use tokio::task::JoinSet;
 #[derive(Debug)]
 struct Plain(MemoryKv);
 
-impl Wrap for Plain {
-    fn below(&self) -> &dyn Kv {
+impl KvWrapper for Plain {
+    fn inner(&self) -> &dyn Kv {
         &self.0
     }
 }

@@ -1,11 +1,10 @@
 //! How a definition converts its objects between versions.
 
+use crate::admissionregistration::webhook::{Service, check_service, check_url};
+use crate::shared::rules::{self, Errors};
 use kubist_api::apiextensions::v1::{CustomResourceConversion, WebhookClientConfig};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeSet;
-
-use crate::admissionregistration::webhook::{Service, check_service, check_url};
-use crate::shared::rules::{self, Errors};
 
 const STRATEGIES: [&str; 2] = ["None", "Webhook"];
 /// The versions of reviews that upstream speaks.

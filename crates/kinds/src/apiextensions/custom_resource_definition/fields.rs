@@ -1,11 +1,10 @@
 //! The fields of a custom resource by which its objects can be selected: each is in the schema, and
 //! has one value that is a text, a whole number, true or false.
 
+use crate::shared::rules::Errors;
 use kubist_api::apiextensions::v1::{JSONSchemaProps, SelectableField};
 use kubist_apimachinery::{FieldError, FieldPath};
 use std::collections::BTreeSet;
-
-use crate::shared::rules::Errors;
 
 /// Fields of one version, as upstream.
 const FIELDS_MAX: usize = 8;

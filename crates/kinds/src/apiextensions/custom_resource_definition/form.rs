@@ -1,14 +1,13 @@
 //! A definition in upstream's own form: what all its versions share stands in the spec itself, and
 //! messages show it with the field names of Go.
 
+use crate::shared::go_struct;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinitionVersion as Version, CustomResourceSubresources,
 };
 use kubist_apimachinery::BadValue;
 use serde::Serialize;
 use serde_json::value::RawValue;
-
-use crate::shared::go_struct;
 
 /// What is the same in all versions of a definition, or is to be looked at in one of them.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,8 @@
 //! The names that a definition gives to what it defines.
 
+use crate::shared::rules::{self, Errors};
 use kubist_api::apiextensions::v1::CustomResourceDefinitionNames;
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
-use crate::shared::rules::{self, Errors};
 
 /// Checks that there is a name of each sort.
 pub(crate) fn required(

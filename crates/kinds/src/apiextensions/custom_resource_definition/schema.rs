@@ -2,10 +2,9 @@
 //! everything, and uses nothing that upstream does not know. What its values may be, and rules
 //! in CEL, are not looked at: nothing enforces them either.
 
+use crate::shared::rules::Errors;
 use kubist_api::apiextensions::v1::{CustomResourceValidation, JSONSchemaProps};
 use kubist_apimachinery::{FieldError, FieldPath, Str};
-
-use crate::shared::rules::Errors;
 
 /// The types that a value may have.
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
@@ -247,7 +246,7 @@ fn unknown(schema: &JSONSchemaProps) -> [(bool, &'static str, &'static str); 9] 
             "type cannot be set to null, use nullable as an alternative",
         ),
         (
-            items.is_some_and(|it| !it.j_son_schemas.is_empty()),
+            items.is_some_and(|it| !it.json_schemas.is_empty()),
             "items",
             "items must be a schema object and not an array",
         ),

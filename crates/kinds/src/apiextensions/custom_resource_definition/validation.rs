@@ -1,5 +1,8 @@
 //! What a CustomResourceDefinition must satisfy.
 
+use crate::apiextensions::custom_resource_definition;
+use crate::apiextensions::custom_resource_definition::form::Shared;
+use crate::shared::rules::{self, Errors};
 use kubist_api::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion,
     CustomResourceSubresourceScale, JSONSchemaProps,
@@ -8,10 +11,6 @@ use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use kubist_registry::custom::{APPROVAL_ANNOTATION, Approval, is_protected};
 use kubist_registry::{KeyLayout, NoPlace};
 use std::collections::BTreeMap;
-
-use crate::apiextensions::custom_resource_definition;
-use crate::apiextensions::custom_resource_definition::form::Shared;
-use crate::shared::rules::{self, Errors};
 
 const SCOPES: [&str; 2] = ["Cluster", "Namespaced"];
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];

@@ -1,13 +1,12 @@
 //! What the metrics of HorizontalPodAutoscalers must say.
 
+use crate::shared;
+use crate::shared::rules::{self, Errors};
 use kubist_api::autoscaling::v2::{
     ContainerResourceMetricSource, CrossVersionObjectReference, ExternalMetricSource,
     MetricIdentifier, MetricSpec, MetricTarget, ObjectMetricSource, PodsMetricSource,
 };
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, validate_name};
-
-use crate::shared;
-use crate::shared::rules::{self, Errors};
 
 const METRICS: [&str; 5] = [
     "ContainerResource",

@@ -1,13 +1,12 @@
 //! When Pods of a Job count as failed, and when the Job has succeeded.
 
+use crate::shared::go_struct;
+use crate::shared::rules::{self, Errors};
 use kubist_api::batch::v1::{
     JobSpec, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyRule, SuccessPolicyRule,
 };
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeSet;
-
-use crate::shared::go_struct;
-use crate::shared::rules::{self, Errors};
 
 /// Rules of either policy.
 const RULES_MAX: usize = 20;

@@ -3,12 +3,11 @@
 //! As upstream, most rules look only at what changes: what is stored may break them, as after a
 //! change of the spec.
 
-use kubist_api::batch::v1::{Job, JobStatus};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, Time};
-
 use crate::batch::job;
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
+use kubist_api::batch::v1::{Job, JobStatus};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, Time};
 
 /// The conditions of a Job that are true and that rules are about.
 #[derive(Clone, Copy, Debug)]

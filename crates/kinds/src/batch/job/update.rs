@@ -1,12 +1,11 @@
 //! What may change of a Job.
 
-use kubist_api::batch::v1::{Job, JobSpec};
-use kubist_api::core::v1::{Affinity, Container, PodTemplateSpec};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-
 use crate::batch::job;
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
+use kubist_api::batch::v1::{Job, JobSpec};
+use kubist_api::core::v1::{Affinity, Container, PodTemplateSpec};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
 /// Checks the change of a Job that is valid by itself.
 pub(crate) fn check(new: &Job, old: &Job) -> Errors {

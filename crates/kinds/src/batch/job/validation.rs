@@ -1,13 +1,12 @@
 //! What Jobs must satisfy.
 
+use crate::batch::job::{self, own_labels};
+use crate::pod_spec::template::{Template, check_template};
+use crate::shared::rules::{self, Errors};
 use kubist_api::batch::v1::{Job, JobSpec};
 use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, Selector, validate_label_selector, validate_name,
 };
-
-use crate::batch::job::{self, own_labels};
-use crate::pod_spec::template::{Template, check_template};
-use crate::shared::rules::{self, Errors};
 
 /// Completions of an indexed Job, and parallelism beside them, at most; above it, what limits the
 /// failures of each index is limited further.

@@ -3,11 +3,10 @@
 //! The verdict (`Approved`, `Denied`) is given through `approval` and the certificate through
 //! `status`; neither takes back what was said.
 
+use crate::shared::rules::{self, Errors};
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
 use kubist_apimachinery::{FieldError, FieldPath, Time};
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::shared::rules::{self, Errors};
 
 /// The conditions that `approval` alone may set.
 const VERDICTS: [&str; 2] = ["Approved", "Denied"];

@@ -1,8 +1,7 @@
 //! Names of signers, and of the bundles of certificates that are theirs.
 
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
 use crate::shared::rules::{self, Errors};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 /// Bytes of a domain.
 const DOMAIN_MAX: usize = 253;

@@ -1,9 +1,8 @@
 //! Labels by which a namespace says how far its Pods are to be restrained: as upstream's admission
 //! reads them. Nothing is restrained by them here.
 
-use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta};
-
 use crate::shared::rules::Errors;
+use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta};
 
 /// The labels in upstream's order, and whether it is a level; a version otherwise.
 const LABELS: [(&str, bool); 6] = [

@@ -1,11 +1,10 @@
 //! What is said about the ConfigMap of a kubelet. Kubelets do not read it any more; what older
 //! nodes have of it is still checked.
 
-use kubist_api::core::v1::{ConfigMapNodeConfigSource, Node, NodeConfigSource};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::{ConfigMapNodeConfigSource, Node, NodeConfigSource};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 /// Checks what a node asks for, and what it tells of it.
 pub(crate) fn check(errors: &mut Errors, node: &Node) {

@@ -1,12 +1,11 @@
 //! What the spec of a volume must satisfy, of a PersistentVolume or within an attachment.
 
-use kubist_api::core::v1::PersistentVolumeSpec;
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
-
 use crate::core::persistent_volume_claim::validation::check_modes;
 use crate::shared::rules::{self, Errors};
 use crate::volume::sources::OF_PERSISTENT_VOLUMES;
 use crate::{pod_spec, volume};
+use kubist_api::core::v1::PersistentVolumeSpec;
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
 /// Checks the spec of the volume called `name`.
 pub(crate) fn check(

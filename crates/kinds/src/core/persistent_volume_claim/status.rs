@@ -1,10 +1,9 @@
 //! What the status of PersistentVolumeClaims must satisfy.
 
-use kubist_api::core::v1::PersistentVolumeClaim;
-use kubist_apimachinery::{FieldError, FieldPath, Quantity, validate_name};
-
 use crate::shared;
 use crate::shared::rules::Errors;
+use kubist_api::core::v1::PersistentVolumeClaim;
+use kubist_apimachinery::{FieldError, FieldPath, Quantity, validate_name};
 
 /// How far a resize can be.
 const RESIZES: [&str; 5] = [

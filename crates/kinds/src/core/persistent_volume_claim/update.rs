@@ -1,11 +1,10 @@
 //! What may change in a claim of storage.
 
+use crate::shared::rules::{self, Errors};
+use crate::shared::{go_struct, text_diff};
 use kubist_api::core::v1::PersistentVolumeClaim;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str};
 use std::collections::BTreeMap;
-
-use crate::shared::rules::{self, Errors};
-use crate::shared::{go_struct, text_diff};
 
 /// Names the class of older claims.
 pub(crate) const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";

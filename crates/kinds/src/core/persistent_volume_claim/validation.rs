@@ -1,5 +1,8 @@
 //! What claims of storage must satisfy: those that exist, and templates of them.
 
+use crate::shared;
+use crate::shared::rules::{self, Errors};
+use crate::volume;
 use kubist_api::core::v1::{
     PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate, TypedLocalObjectReference,
     TypedObjectReference,
@@ -8,10 +11,6 @@ use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, ObjectMeta, Str, validate_label_selector, validate_labels,
     validate_name,
 };
-
-use crate::shared;
-use crate::shared::rules::{self, Errors};
-use crate::volume;
 
 const ACCESS_MODES: [&str; 4] = [
     "ReadOnlyMany",

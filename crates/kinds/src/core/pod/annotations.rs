@@ -1,14 +1,13 @@
 //! Annotations that mean something for Pods.
 
-use kubist_api::core::v1::{Pod, PodSpec};
-use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str};
-use std::collections::BTreeMap;
-
 use crate::pod_spec::any_container;
 use crate::pod_spec::profiles::{APP_ARMOR, LOCALHOST, SECCOMP_OF_CONTAINER, SECCOMP_OF_POD};
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
 use crate::volume::source_validation::descending_path;
+use kubist_api::core::v1::{Pod, PodSpec};
+use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str};
+use std::collections::BTreeMap;
 
 /// By it a Pod says that it is made by its node, and only shown here.
 pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";

@@ -1,13 +1,12 @@
 //! What the status of a Pod must satisfy where it tells of claims for resources.
 
+use crate::shared;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{
     Container, Pod, PodExtendedResourceClaimStatus, PodResourceClaimStatus, PodSpec,
 };
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::shared;
-use crate::shared::rules::{self, Errors};
 
 /// Checks everything that a status tells of claims.
 pub(crate) fn check(errors: &mut Errors, pod: &Pod, path: &FieldPath) {

@@ -1,14 +1,13 @@
 //! What the statuses of a Pod's containers must satisfy.
 
+use crate::pod_spec::security::check_id;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{
     Container, ContainerRestartRule, ContainerStatus, LinuxContainerUser, Pod, PodSpec,
     ResourceClaim, ResourceHealth,
 };
 use kubist_apimachinery::{FieldError, FieldPath, Str};
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::pod_spec::security::check_id;
-use crate::shared::rules::{self, Errors};
 
 /// How devices can be.
 const HEALTH: [&str; 3] = ["Healthy", "Unhealthy", "Unknown"];

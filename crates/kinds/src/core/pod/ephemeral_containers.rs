@@ -1,12 +1,11 @@
 //! What ephemeral containers must satisfy, beyond what all containers must.
 
-use kubist_api::core::v1::{EphemeralContainer, ResourceRequirements};
-use kubist_apimachinery::{FieldError, FieldPath};
-use std::collections::BTreeSet;
-
 use crate::pod_spec::container::Around;
 use crate::pod_spec::{self, any_container};
 use crate::shared::rules::Errors;
+use kubist_api::core::v1::{EphemeralContainer, ResourceRequirements};
+use kubist_apimachinery::{FieldError, FieldPath};
+use std::collections::BTreeSet;
 
 const NOT_HERE: &str = "cannot be set for an Ephemeral Container";
 

@@ -1,15 +1,14 @@
 //! What upstream makes of a new Pod before it checks it.
 
+use crate::core::pod::quality_of_service;
+use crate::pod_spec::disabled_fields;
+use crate::pod_spec::profiles::{APP_ARMOR, app_armor_of};
 use kubist_api::core::v1::{
     AppArmorProfile, Pod, PodAffinityTerm, PodCondition, PodSpec, PodStatus, SecurityContext,
 };
 use kubist_apimachinery::{LabelSelector, LabelSelectorRequirement, Str};
 use kubist_registry::RequestContext;
 use std::collections::BTreeMap;
-
-use crate::core::pod::quality_of_service;
-use crate::pod_spec::disabled_fields;
-use crate::pod_spec::profiles::{APP_ARMOR, app_armor_of};
 
 type Labels = BTreeMap<Str, Str>;
 

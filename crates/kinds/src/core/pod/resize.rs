@@ -1,13 +1,12 @@
 //! What may change of a Pod's resources while it runs.
 
-use kubist_api::core::v1::{Container, Pod, PodSpec, ResourceRequirements};
-use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str};
-use std::collections::BTreeMap;
-
 use crate::core::pod::annotations::MIRROR;
 use crate::core::pod::{self, quality_of_service};
 use crate::pod_spec::container::is_sidecar;
 use crate::shared::rules::Errors;
+use kubist_api::core::v1::{Container, Pod, PodSpec, ResourceRequirements};
+use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str};
+use std::collections::BTreeMap;
 
 /// The resources that change while a Pod runs.
 const RESIZABLE: [&str; 2] = ["cpu", "memory"];

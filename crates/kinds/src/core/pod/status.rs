@@ -1,12 +1,11 @@
 //! What the status of a Pod must satisfy, and what upstream makes of one before it checks it.
 
-use kubist_api::core::v1::{Pod, PodCondition, PodStatus, VolumeMountStatus};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
 use crate::core::pod::{self, claim_status, container_status};
 use crate::shared::rules::{self, Errors};
 use crate::shared::{self, go_struct};
+use kubist_api::core::v1::{Pod, PodCondition, PodStatus, VolumeMountStatus};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Keeps what clients leave out, and drops what is behind gates that are off by default, unless
 /// what is stored uses it already.

@@ -1,14 +1,13 @@
 //! What may change in a Pod.
 
-use kubist_api::core::v1::{Pod, PodSpec, Toleration};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
-
 use crate::core::pod;
 use crate::pod_spec::{self, tolerations};
 use crate::shared::rules::{self, Errors};
 use crate::shared::{go_struct, text_diff};
+use kubist_api::core::v1::{Pod, PodSpec, Toleration};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 const ONLY_THESE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only \

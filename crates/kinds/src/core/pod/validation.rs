@@ -3,13 +3,12 @@
 //! Upstream refuses a volume with a token where a Pod names no account. Its admission has given
 //! every Pod one by then; nothing does so here, and such Pods are common, so they are let in.
 
-use kubist_api::core::v1::Pod;
-use kubist_apimachinery::FieldPath;
-
 use crate::core::pod;
 use crate::pod_spec;
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::Errors;
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::FieldPath;
 
 /// Checks a Pod, with what is stored of it on update.
 pub(crate) fn check(errors: &mut Errors, pod: &Pod, old: Option<&Pod>) {

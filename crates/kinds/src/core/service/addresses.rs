@@ -1,12 +1,11 @@
 //! What the addresses of Services and their families must satisfy.
 
-use kubist_api::core::v1::ServiceSpec;
-use kubist_apimachinery::{FieldError, FieldPath, Str};
-use std::net::IpAddr;
-
 use crate::core::service;
 use crate::shared;
 use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::ServiceSpec;
+use kubist_apimachinery::{FieldError, FieldPath, Str};
+use std::net::IpAddr;
 
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
 const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];

@@ -1,11 +1,10 @@
 //! What may change in Services, and what a change drops.
 
+use crate::core::service;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{Service, ServiceSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
 use std::collections::BTreeSet;
-
-use crate::core::service;
-use crate::shared::rules::{self, Errors};
 
 const SET_ONCE: &str = "may not change once set";
 const SINGLE: &str = "SingleStack";

@@ -1,14 +1,13 @@
 //! What Services must satisfy. Their addresses are checked in `service_address_rules`, what may
 //! change in `service_change_rules`.
 
+use crate::core::service;
+use crate::shared;
+use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{Service, ServicePort, ServiceSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_labels, validate_name};
 use serde::Serialize;
 use std::collections::BTreeSet;
-
-use crate::core::service;
-use crate::shared;
-use crate::shared::rules::{self, Errors};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];

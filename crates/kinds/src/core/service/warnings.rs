@@ -1,10 +1,9 @@
 //! Warnings about Services: what is deprecated or ignored, and addresses in unusual forms.
 
-use kubist_api::core::v1::Service;
-use kubist_apimachinery::FieldPath;
-
 use crate::core::service::validation::TOPOLOGY_HINTS;
 use crate::shared::address_warnings;
+use kubist_api::core::v1::Service;
+use kubist_apimachinery::FieldPath;
 
 /// The warnings of a Service, new or changed.
 pub(crate) fn of(service: &Service) -> Vec<String> {

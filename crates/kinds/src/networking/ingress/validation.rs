@@ -1,12 +1,11 @@
 //! What Ingresses must satisfy.
 
+use crate::shared;
+use crate::shared::rules::{self, Errors};
 use kubist_api::networking::v1::{
     HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressSpec, IngressTLS,
 };
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
-
-use crate::shared;
-use crate::shared::rules::{self, Errors};
 
 const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
 

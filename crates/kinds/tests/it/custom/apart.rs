@@ -2,7 +2,8 @@
 
 use super::*;
 use kubist_api::core::v1::{Node, Secret};
-use kubist_storage::{Expected, Kv, PutRequest};
+use kubist_storage::KvWrite;
+use kubist_storage::{Expected, PutRequest};
 
 fn in_group(plural: &str, kind: &str, group: &str) -> CustomResourceDefinition {
     let mut definition = definition(plural, kind, &versions());

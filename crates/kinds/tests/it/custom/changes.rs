@@ -36,7 +36,7 @@ fn store_as(definition: &mut CustomResourceDefinition, version: &str) {
 
 async fn value_at(fixture: &Fixture, name: &str) -> Value {
     let key = format!("/registry/example.com/widgets/default/{name}");
-    let stored = kubist_storage::Kv::get(&fixture.kv, key.as_bytes(), None).await;
+    let stored = kubist_storage::KvRead::get(&fixture.kv, key.as_bytes(), None).await;
     let stored = stored.expect("it answers").kv.expect("it is there");
     serde_json::from_slice(&stored.value).expect("it is JSON")
 }
@@ -166,7 +166,7 @@ async fn a_definition_that_serves_no_version_takes_its_objects_along() {
     until(async || cluster_get(&fixture, "widgets.example.com").await.err()).await;
     let prefix = kubist_storage::KeyRange::prefix("/registry/example.com/");
     let request = kubist_storage::RangeRequest::new(prefix);
-    let left = kubist_storage::Kv::range(&fixture.kv, request).await;
+    let left = kubist_storage::KvRead::range(&fixture.kv, request).await;
     assert_eq!(
         left.expect("it answers").kvs.len(),
         0,

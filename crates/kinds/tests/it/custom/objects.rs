@@ -178,7 +178,7 @@ async fn an_object_is_one_in_all_versions() {
     );
     // In storage it is JSON, as upstream writes it.
     let key = b"/registry/example.com/widgets/default/w";
-    let stored = kubist_storage::Kv::get(&fixture.kv, key, None)
+    let stored = kubist_storage::KvRead::get(&fixture.kv, key, None)
         .await
         .expect("it answers");
     let stored = stored.kv.expect("it is there");

@@ -2,7 +2,8 @@
 
 use super::*;
 use kubist_api::apiextensions::v1::CustomResourceColumnDefinition;
-use kubist_storage::{DeleteRequest, Expected, Kv, PutRequest};
+use kubist_storage::{DeleteRequest, Expected, PutRequest};
+use kubist_storage::{KvRead, KvWrite};
 use std::time::Duration;
 
 /// Gives a definition one column, until nobody else changes it in between.

@@ -1,8 +1,7 @@
 //! The rules of metadata on update, in upstream's words.
 
-use serde_json::{Value, json};
-
 use super::{Kinds, causes, pod};
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn some_kinds_check_metadata_twice_on_update() {

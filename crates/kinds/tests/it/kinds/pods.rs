@@ -1,8 +1,7 @@
 //! The rules of Pods, in upstream's words.
 
-use serde_json::{Value, json};
-
 use super::{Kinds, causes, pod, template};
+use serde_json::{Value, json};
 
 fn container(fields: Value) -> Value {
     let mut container = json!({"name": "c", "image": "web:1"});

@@ -1,8 +1,7 @@
 //! The rules of statuses, in upstream's words.
 
-use serde_json::{Value, json};
-
 use super::{Kinds, causes, pod, template};
+use serde_json::{Value, json};
 
 /// What is wrong with an object whose status is this.
 async fn refused(kinds: &Kinds, resource: &str, object: &Value, status: Value) -> Vec<String> {

@@ -1,8 +1,7 @@
 //! The rules of what makes Pods, in upstream's words.
 
-use serde_json::{Value, json};
-
 use super::{Kinds, causes, template};
+use serde_json::{Value, json};
 
 fn job(spec: Value) -> Value {
     let mut template = template();

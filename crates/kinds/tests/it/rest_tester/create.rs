@@ -24,7 +24,7 @@ async fn create_stores_what_was_sent_with_metadata_of_the_server() {
             "{who}"
         );
         assert!(meta.deletion_timestamp.is_none(), "{who}");
-        let counts = tester.rest.strategy().generation() != Generation::None;
+        let counts = !matches!(tester.rest.strategy().facts().generation, Generation::None);
         assert_eq!(meta.generation, if counts { 1 } else { 77 }, "{who}");
         assert_eq!(meta.namespace, tester.namespace(), "{who}");
         let got = tester.get(&meta.name).await.expect("it is there");

@@ -63,7 +63,7 @@ async fn update_refuses_what_is_old_other_or_not_there() {
         if !tester.has_own_name() {
             let missing = tester.object("none");
             let put = tester.put(missing).await;
-            let creates = tester.rest.strategy().allow_create_on_update();
+            let creates = tester.rest.strategy().facts().allow_create_on_update;
             assert_eq!(code(put), if creates { 200 } else { 404 }, "{who}: missing");
         }
     })
@@ -78,7 +78,7 @@ async fn an_update_without_version_goes_where_the_kind_allows_it() {
         let mut blind = created.boxed_clone();
         blind.meta_mut().resource_version = "".into();
         blind.meta_mut().labels.insert("new".into(), "1".into());
-        let allowed = tester.rest.strategy().allow_unconditional_update();
+        let allowed = tester.rest.strategy().facts().allow_unconditional_update;
         let put = tester.put(blind).await;
         assert_eq!(code(put), if allowed { 200 } else { 422 }, "{who}");
     })

@@ -4,7 +4,7 @@ use super::Shared;
 use super::time_budget::TimeBudget;
 use super::watchers::{Dispatch, Outlet};
 use kubist_apimachinery::Str;
-use kubist_storage::{Change, Event, KeyValue};
+use kubist_storage::{Event, EventKind, KeyValue};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use tokio::sync::mpsc::error::TrySendError;
@@ -84,7 +84,7 @@ impl Shared {
             }
         };
         for event in events {
-            if let Change::Put(kv) = &event.change {
+            if let EventKind::Put(kv) = &event.kind {
                 add(kv);
             }
             let cached = || {

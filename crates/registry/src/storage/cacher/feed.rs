@@ -6,7 +6,7 @@ use super::time_budget::TimeBudget;
 use crate::StorageError;
 use crate::storage::Storage;
 use kubist_storage::memory::Tree;
-use kubist_storage::{Event, RangeRequest, Revision, Watch, WatchBatch, WatchRequest};
+use kubist_storage::{Event, RangeRequest, Revision, Watch, WatchBatch, WatchRangeRequest};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::time::{Instant, sleep};
@@ -26,7 +26,8 @@ pub(super) async fn run(shared: &Shared) {
 
 async fn follow(shared: &Shared) -> Result<(), StorageError> {
     let (tree, revision) = list(shared).await?;
-    let request = WatchRequest::new(shared.raw.keys().range("")).from(Revision(revision).next());
+    let request =
+        WatchRangeRequest::new(shared.raw.keys().range("")).from(Revision(revision).next());
     let mut watch = shared.raw.kv.watch(request).await?;
     shared.begin(tree, revision);
     let mut budget = TimeBudget::new(Instant::now());

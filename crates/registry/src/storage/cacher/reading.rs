@@ -13,7 +13,7 @@ use futures_core::Stream;
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_storage::memory::Tree;
 use kubist_storage::{
-    Answer, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchBatch, WatchError,
+    KvFuture, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchBatch, WatchError,
 };
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,12 +31,12 @@ pub(super) struct View {
 }
 
 impl Reader for View {
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
         let count = self.tree.count(&request.range);
         let limit = request.limit.unwrap_or(usize::MAX);
         let mut kvs = Vec::with_capacity(count.min(limit));
         kvs.extend(self.tree.range(&request.range).take(limit).cloned());
-        Answer::ready(Ok(RangeResponse {
+        KvFuture::ready(Ok(RangeResponse {
             more: kvs.len() < count,
             kvs,
             count,
@@ -44,8 +44,8 @@ impl Reader for View {
         }))
     }
 
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        Answer::ready(Ok(Revision(self.revision)))
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
+        KvFuture::ready(Ok(Revision(self.revision)))
     }
 
     fn is_cache(&self) -> bool {
@@ -70,7 +70,7 @@ impl Shared {
         if self.progress_seen.load(Ordering::Relaxed) {
             return true;
         }
-        let answers = self.raw.kv.answers_progress();
+        let answers = self.raw.kv.supports_progress_requests();
         self.progress_seen.fetch_or(answers, Ordering::Relaxed);
         answers
     }

@@ -158,13 +158,13 @@ pub(crate) fn buffer_size(
 mod tests {
     use super::*;
     use bytes::Bytes;
-    use kubist_storage::{Change, Revision};
+    use kubist_storage::{EventKind, Revision};
 
     fn event(revision: u64) -> Arc<Event> {
         Arc::new(Event {
             revision: Revision(revision),
             key: Bytes::from_static(b"k"),
-            change: Change::Delete,
+            kind: EventKind::Delete,
             previous: None,
         })
     }

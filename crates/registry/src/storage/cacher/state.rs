@@ -5,7 +5,7 @@
 use super::ring::{Ring, TooOld};
 use super::watchers::Watchers;
 use kubist_storage::memory::Tree;
-use kubist_storage::{Change, Event};
+use kubist_storage::{Event, EventKind};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,12 +109,12 @@ impl Content {
 
     /// Takes over an event. What it is for watchers; None if it changes nothing.
     pub(crate) fn apply(&mut self, event: &Arc<Event>, now: Instant) -> Option<Arc<Event>> {
-        let old = match &event.change {
-            Change::Put(kv) => {
+        let old = match &event.kind {
+            EventKind::Put(kv) => {
                 self.bytes += kv.value.len();
                 self.tree.insert(Arc::clone(kv))
             }
-            Change::Delete => Some(self.tree.remove(&event.key)?),
+            EventKind::Delete => Some(self.tree.remove(&event.key)?),
         };
         self.bytes -= old.as_ref().map_or(0, |kv| kv.value.len());
         let event = if event.previous == old {
@@ -217,7 +217,7 @@ mod tests {
                 let event = Arc::new(Event {
                     revision: Revision(revision),
                     key: kv.key.clone(),
-                    change: if put { Change::Put(kv) } else { Change::Delete },
+                    kind: if put { EventKind::Put(kv) } else { EventKind::Delete },
                     previous: None,
                 });
                 content.apply(&event, now);

@@ -6,16 +6,16 @@ use crate::{Stored, WatchEvent};
 use bytes::Bytes;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{Status, StatusReason};
-use kubist_storage::{Change, Event, KeyValue};
+use kubist_storage::{Event, EventKind, KeyValue};
 use std::sync::Arc;
 
 impl EventStream {
     /// The event to deliver, if there is one.
     pub(super) fn rewrite(&mut self, event: &Event) -> Result<Option<WatchEvent>, Status> {
         let held = self.held.take(&event.key);
-        let event = match &event.change {
-            Change::Delete => self.ended(event, held)?,
-            Change::Put(kv) => self.written(event, kv, held)?,
+        let event = match &event.kind {
+            EventKind::Delete => self.ended(event, held)?,
+            EventKind::Put(kv) => self.written(event, kv, held)?,
         };
         event.map(|event| self.serve(event)).transpose()
     }

@@ -9,10 +9,11 @@ use super::stack::Stack;
 use crate::etcd::{Etcd, Release};
 use futures_util::StreamExt as _;
 use kubist_storage::{
-    Answer, CompactError, DeleteRequest, GetResponse, Kv, LeaseError, LeaseId, PutRequest,
-    RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest, Wrap,
-    WriteError, WriteOutcome,
+    CompactError, DeleteRequest, GetResponse, Kv, KvFuture, KvWrapper, LeaseError, LeaseId,
+    PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError,
+    WatchRangeRequest, WriteError, WriteOutcome,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage_etcd::{Config, EtcdKv};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -76,7 +77,10 @@ pub(crate) fn on_etcd(release: Release, cached: bool, runner: impl AsyncFnOnce(&
         let kv = EtcdKv::new(config).expect("a URL");
         let kv = Arc::new(Observed { kv, activity });
         kv.call(kv.kv.learn_versions()).await;
-        assert_eq!(kv.kv.answers_progress(), release == Release::Current);
+        assert_eq!(
+            kv.kv.supports_progress_requests(),
+            release == Release::Current
+        );
         let root = format!("/root-{}", ROOTS.fetch_add(1, Ordering::Relaxed));
         let stack = Stack::on_etcd(kv, etcd.url(), &root, cached, tasks).await;
         runner(&stack).await;
@@ -215,8 +219,8 @@ impl Drop for Call<'_> {
 }
 
 impl Observed {
-    fn call<'a, T>(&'a self, answer: impl Future<Output = T> + Send + 'a) -> Answer<'a, T> {
-        Answer::later(async move {
+    fn call<'a, T>(&'a self, answer: impl Future<Output = T> + Send + 'a) -> KvFuture<'a, T> {
+        KvFuture::boxed(async move {
             self.activity.calls.fetch_add(1, Ordering::AcqRel);
             self.activity.note();
             let _call = Call(&self.activity);
@@ -225,8 +229,8 @@ impl Observed {
     }
 }
 
-impl Wrap for Observed {
-    fn below(&self) -> &dyn Kv {
+impl KvWrapper for Observed {
+    fn inner(&self) -> &dyn Kv {
         &self.kv
     }
 
@@ -234,23 +238,23 @@ impl Wrap for Observed {
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
         self.call(self.kv.get(key, at))
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
         self.call(self.kv.range(request))
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
         self.call(self.kv.put(request))
     }
 
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
         self.call(self.kv.delete(request))
     }
 
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
+    fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>> {
         self.call(async move {
             let inner = self.kv.watch(request).await?;
             let requester = inner.progress_requester();
@@ -263,23 +267,23 @@ impl Wrap for Observed {
         })
     }
 
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
         self.call(self.kv.revision())
     }
 
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
+    fn grant(&self, ttl: Duration) -> KvFuture<'_, Result<LeaseId, LeaseError>> {
         self.call(self.kv.grant(ttl))
     }
 
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
+    fn revoke(&self, lease: LeaseId) -> KvFuture<'_, Result<(), LeaseError>> {
         self.call(self.kv.revoke(lease))
     }
 
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
+    fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
         self.call(self.kv.compact(revision))
     }
 
-    fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
+    fn size_bytes(&self) -> KvFuture<'_, Result<Option<u64>, ReadError>> {
         self.call(self.kv.size_bytes())
     }
 }

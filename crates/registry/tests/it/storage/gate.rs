@@ -2,8 +2,8 @@
 
 use futures_util::stream::unfold;
 use kubist_storage::{
-    Answer, Fault, FaultKind, GetResponse, Kv, RangeRequest, RangeResponse, ReadError, Revision,
-    Watch, WatchError, WatchRequest, Wrap,
+    Fault, FaultKind, GetResponse, Kv, KvFuture, KvWrapper, RangeRequest, RangeResponse, ReadError,
+    Revision, Watch, WatchError, WatchRangeRequest,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -80,8 +80,8 @@ fn fault() -> Fault {
     Fault::new(FaultKind::Unavailable, "it was cut")
 }
 
-impl Wrap for Gate {
-    fn below(&self) -> &dyn Kv {
+impl KvWrapper for Gate {
+    fn inner(&self) -> &dyn Kv {
         self.kv.as_ref()
     }
 
@@ -89,21 +89,21 @@ impl Wrap for Gate {
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
         self.state.gets.fetch_add(1, Ordering::Relaxed);
         self.kv.get(key, at)
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
         self.state.ranges.fetch_add(1, Ordering::Relaxed);
         if self.state.fails.load(Ordering::Relaxed) {
-            return Answer::ready(Err(fault().into()));
+            return KvFuture::ready(Err(fault().into()));
         }
         self.kv.range(request)
     }
 
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        Answer::later(async move {
+    fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>> {
+        KvFuture::boxed(async move {
             let inner = self.kv.watch(request).await?;
             let requester = inner.progress_requester();
             let mut cuts = self.state.cuts.subscribe();
@@ -137,7 +137,7 @@ impl Wrap for Gate {
         })
     }
 
-    fn answers_progress(&self) -> bool {
+    fn supports_progress_requests(&self) -> bool {
         !self.state.silent.load(Ordering::Relaxed)
     }
 }

@@ -5,6 +5,7 @@ use super::gate::Gate;
 use kubist_storage::backup::Snapshot;
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{Expected, KeyRange, Kv, PutRequest, ReadError};
+use kubist_storage::{KvMaintenance, KvRead, KvWrite};
 use std::sync::Arc;
 
 const KEYS: usize = 1_200;

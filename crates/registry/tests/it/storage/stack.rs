@@ -13,7 +13,7 @@ use kubist_registry::storage::{
 };
 use kubist_registry::{
     BoxFuture, EventStream, KeyLayout, PlainStrategy, Predicate, RawStorage, StorageError, Stored,
-    StoredCodec, Strategy,
+    StoredCodec, Strategy, StrategyFacts,
 };
 use kubist_storage::{Expected, Kv, PutRequest, Revision};
 use std::any::Any;
@@ -95,10 +95,10 @@ impl Stack {
         let codec =
             StoredCodec::new(kind, keys.clone()).with_transformer(Arc::<Marked>::clone(&marked));
         let raw = RawStorage::new(Arc::clone(&kv), codec);
-        let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy {
-            fields: &["spec.nodeName"],
-            ..PlainStrategy::default()
-        });
+        let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy(StrategyFacts {
+            selectable_fields: &["spec.nodeName"],
+            ..StrategyFacts::PLAIN
+        }));
         let mut config = CacherConfig::default();
         config.indexed_field = Some("spec.nodeName");
         let cacher = cached.then(|| Cacher::new(raw.clone(), Arc::clone(&strategy), config));

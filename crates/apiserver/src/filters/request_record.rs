@@ -1,0 +1,237 @@
+//! `RequestRecord`: the log line and the metrics of one request, from its first byte to its last.
+//!
+//! The line has the audit id, the user, the request and its outcome. It has no headers, bodies or
+//! query, so nothing secret. Requests are logged at level info, and slow ones (except long-running
+//! ones) at level warn.
+
+use crate::filters::in_flight::Seat;
+use crate::metrics::{Metrics, RequestLabels};
+use crate::request::Request;
+use crate::response::body::{Body, ResponseAborted};
+use bytes::Bytes;
+use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http::{StatusCode, Version};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use kubist_apimachinery::Str;
+use prometheus::IntGauge;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The header with the audit id, in requests and responses.
+pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+/// Characters shown of a client's own text: the limit is upstream's for audit ids.
+const SHOWN_MAX: usize = 64;
+/// Characters shown of a path.
+const PATH_SHOWN_MAX: usize = 512;
+
+/// Returns the audit id that the client sent, or a new one.
+pub(crate) fn audit_id(headers: &HeaderMap) -> HeaderValue {
+    let given = headers.get(&AUDIT_ID).filter(|it| !it.is_empty());
+    let made = || HeaderValue::from_str(&crate::random::uid());
+    given
+        .cloned()
+        .or_else(|| made().ok())
+        .unwrap_or(HeaderValue::from_static("none"))
+}
+
+/// A request in progress. Dropping it logs and counts it.
+#[derive(Debug)]
+pub(crate) struct RequestRecord {
+    metrics: Arc<Metrics>,
+    labels: RequestLabels,
+    under_way: IntGauge,
+    began: Instant,
+    slow: Duration,
+    /// Held until the response ends.
+    seat: Option<Seat>,
+    method: String,
+    path: String,
+    protocol: Version,
+    audit_id: HeaderValue,
+    agent: Option<HeaderValue>,
+    user: Str,
+    /// `None` until there is a response.
+    code: Option<StatusCode>,
+    bytes: u64,
+}
+
+impl RequestRecord {
+    pub(crate) fn begin(
+        metrics: &Arc<Metrics>,
+        labels: RequestLabels,
+        request: &Request,
+        protocol: Version,
+        slow: Duration,
+    ) -> Self {
+        let under_way = metrics.under_way(&labels);
+        under_way.inc();
+        Self {
+            metrics: Arc::clone(metrics),
+            labels,
+            under_way,
+            began: Instant::now(),
+            slow,
+            seat: None,
+            method: request.method.clone(),
+            path: request.path.clone(),
+            protocol,
+            audit_id: audit_id(&request.headers),
+            agent: request.headers.get(USER_AGENT).cloned(),
+            user: Str::default(),
+            code: None,
+            bytes: 0,
+        }
+    }
+
+    /// Returns the audit id.
+    pub(crate) fn audit_id(&self) -> HeaderValue {
+        self.audit_id.clone()
+    }
+
+    /// Holds the seat of the request until its response ends.
+    pub(crate) fn admitted(&mut self, seat: Option<Seat>) {
+        self.seat = seat;
+    }
+
+    /// Notes the user and the status code; the response begins.
+    pub(crate) fn answered(&mut self, user: Str, code: StatusCode) {
+        if let Some(seat) = &mut self.seat {
+            seat.sending();
+        }
+        self.user = user;
+        self.code = Some(code);
+    }
+
+    fn log(&self, took: Duration) {
+        macro_rules! line {
+            ($level:ident, $message:literal) => {
+                tracing::$level!(
+                    target: "kubist_apiserver::request",
+                    audit_id = shown(self.audit_id.as_bytes(), SHOWN_MAX),
+                    verb = self.labels.verb,
+                    method = shown(self.method.as_bytes(), SHOWN_MAX),
+                    path = shown(self.path.as_bytes(), PATH_SHOWN_MAX),
+                    group = self.labels.group,
+                    resource = self.labels.resource,
+                    subresource = self.labels.subresource,
+                    user = &*self.user,
+                    user_agent = shown(self.agent.as_ref().map_or(b"", |it| it.as_bytes()), SHOWN_MAX),
+                    protocol = ?self.protocol,
+                    code = self.code.map_or(0, |it| it.as_u16()),
+                    bytes = self.bytes,
+                    latency_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+                    $message
+                )
+            };
+        }
+        if self.code.is_none() {
+            line!(info, "a client left before the answer");
+        } else if took >= self.slow && !self.labels.long_running {
+            line!(warn, "slow request");
+        } else {
+            line!(info, "request");
+        }
+    }
+}
+
+/// Returns text from a client in a form fit for logs: printable and short.
+fn shown(text: &[u8], max: usize) -> String {
+    let text = String::from_utf8_lossy(text);
+    let printable = |it: char| if it.is_control() { '?' } else { it };
+    let mut shown: String = text.chars().take(max).map(printable).collect();
+    if text.chars().nth(max).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+impl Drop for RequestRecord {
+    fn drop(&mut self) {
+        let took = self.began.elapsed();
+        self.under_way.dec();
+        match self.code {
+            Some(code) => {
+                let code = code.as_u16();
+                self.metrics.answered(&self.labels, code, took, self.bytes);
+            }
+            None => self.metrics.abandoned(&self.labels),
+        }
+        self.log(took);
+    }
+}
+
+/// A response body together with the record of its request, which ends with it.
+#[derive(Debug)]
+pub(crate) struct RecordedBody {
+    body: Body,
+    record: RequestRecord,
+}
+
+impl RecordedBody {
+    pub(crate) fn new(body: Body, record: RequestRecord) -> Self {
+        Self { body, record }
+    }
+
+    /// Bytes that are produced and not passed to HTTP.
+    pub(crate) fn ready_bytes(&self) -> usize {
+        self.body.ready_bytes()
+    }
+
+    /// Whether the whole body is available at once.
+    pub(crate) fn is_one_piece(&self) -> bool {
+        self.body.is_one_piece()
+    }
+}
+
+impl HttpBody for RecordedBody {
+    type Data = Bytes;
+    type Error = ResponseAborted;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, ResponseAborted>>> {
+        let this = self.get_mut();
+        let frame = ready!(Pin::new(&mut this.body).poll_frame(cx));
+        if let Some(Ok(frame)) = &frame {
+            if let Some(seat) = &this.record.seat {
+                seat.took();
+            }
+            this.record.bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_clients_are_kept_and_empty_ones_are_not() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(audit_id(&headers).len(), 36);
+        headers.insert(AUDIT_ID, HeaderValue::from_static(""));
+        assert_eq!(audit_id(&headers).len(), 36);
+        headers.insert(AUDIT_ID, HeaderValue::from_static("mine"));
+        assert_eq!(audit_id(&headers), "mine");
+    }
+
+    #[test]
+    fn what_clients_write_is_shown_printable_and_short() {
+        assert_eq!(shown(b"abc", 3), "abc");
+        assert_eq!(shown(b"abcd", 3), "abc...");
+        assert_eq!(shown(b"a\nb\x1b[31m\xff", 20), "a?b?[31m\u{fffd}");
+    }
+}

@@ -1,0 +1,125 @@
+//! `Call`: one request about a resource, as its handler sees it.
+
+use crate::filters::seat_reservation::SeatReservation;
+use crate::handlers::context::ServerContext;
+use crate::handlers::target::Target;
+use crate::metrics::RequestLabels;
+use crate::negotiation::decode;
+use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::request::{Request, validation_of};
+use crate::response::errors::method_not_allowed;
+use bytes::Bytes;
+use hyper::body::Incoming;
+use kubist_api::Kind;
+use kubist_apimachinery::{AnyObject, GroupResource, PostOptions, Status, StatusReason, WriteVerb};
+use kubist_codec::Format;
+use kubist_codec::negotiate::{Offer, body_format};
+use kubist_registry::RequestContext;
+use std::sync::Arc;
+
+/// A request and its context.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) server: &'a ServerContext,
+    pub(crate) cx: &'a RequestContext,
+    pub(crate) request: &'a Request,
+    /// Its metric labels.
+    pub(crate) labels: &'a RequestLabels,
+    /// Receives its body.
+    pub(crate) reservation: &'a SeatReservation<'a>,
+}
+
+impl Call<'_> {
+    /// 405 for a verb that the resource does not have.
+    pub(crate) fn no_such_verb(&self) -> Status {
+        method_not_allowed(self.request.method.as_str())
+    }
+
+    /// Negotiates the response media type for a target.
+    pub(crate) fn encoder(
+        &self,
+        target: &Target,
+        offer: &Offer,
+    ) -> Result<ResponseEncoder, Status> {
+        // A subresource of another kind has no table, unless it is a Scale.
+        let of_other = !std::ptr::eq(target.rest.body_kind(), target.rest.kind());
+        let shown = target.rest.body_kind().facts();
+        let is_scale = (shown.group, shown.kind) == ("autoscaling", "Scale");
+        let scales = of_other && is_scale && !target.rest.kind().is_custom();
+        let custom = target.rest.body_kind().is_custom();
+        let offer = Offer {
+            formats: if custom {
+                Offer::CUSTOM.formats
+            } else {
+                offer.formats
+            },
+            routed: offer.routed && !target.rest.kind().is_custom(),
+            table: offer.table && (scales || !of_other),
+            ..*offer
+        };
+        let encoder = ResponseEncoder::of(self.request, &offer, target.rest.facts(), self.cx.now());
+        encoder.map(|mut encoder| {
+            if let Some(table) = &mut encoder.table {
+                table.scales = scales;
+            }
+            encoder
+        })
+    }
+
+    /// Reads a body that is an object, and returns its format and bytes.
+    pub(crate) async fn body(
+        &self,
+        formats: &[Format],
+        body: &mut Incoming,
+    ) -> Result<(Format, Bytes), Status> {
+        let format = body_format(self.request.content_type(), formats);
+        let format = format.map_err(|refusal| {
+            let message = refusal.message();
+            Status::failure(415, StatusReason::UnsupportedMediaType, message)
+        })?;
+        Ok((format, self.bytes(body).await?))
+    }
+
+    /// Reads a body; afterwards the request has its seat in flight.
+    pub(crate) async fn bytes(&self, body: &mut Incoming) -> Result<Bytes, Status> {
+        let max = self.server.body_bytes_max;
+        let bytes = self.reservation.body(body, max).await?;
+        self.server.metrics.body(self.labels, bytes.len());
+        self.cx.begin_work(bytes.len()).await;
+        Ok(bytes)
+    }
+
+    /// Reads and decodes a body that is an object of `kind`, with the options of `verb`. Warnings go
+    /// to the client, whether or not the request succeeds.
+    pub(crate) async fn object(
+        &self,
+        body: &mut Incoming,
+        formats: &[Format],
+        kind: &'static Kind,
+        verb: WriteVerb,
+    ) -> Result<(Box<dyn AnyObject>, PostOptions), Status> {
+        let (format, bytes) = self.body(formats, body).await?;
+        let options = PostOptions::from_query(verb, self.request.query.pairs());
+        let options = options.map_err(|error| error.to_status())?;
+        let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+        for warning in decoded.warnings {
+            self.cx.warn(warning);
+        }
+        Ok((decoded.value, options))
+    }
+
+    /// Looks up an object of the core group.
+    ///
+    /// # Errors
+    /// 404 if it does not exist.
+    pub(crate) async fn core_object(
+        &self,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Arc<dyn AnyObject>, Status> {
+        let lookup = self.server.registry.lookup();
+        let found = lookup.get("", plural, namespace, name).await?;
+        found.ok_or_else(|| Status::not_found(&GroupResource::new("", plural), name))
+    }
+}

@@ -1,0 +1,78 @@
+//! POST of objects: creates them, or acts on an existing object (bindings, evictions).
+
+use crate::handlers::call::Call;
+use crate::handlers::target::Target;
+use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::request::route::ResourcePath;
+use crate::response::ApiResponse;
+use crate::response::errors::not_found;
+use http::StatusCode;
+use hyper::body::Incoming;
+use kubist_apimachinery::{AnyObject, PostOptions, Status, Str, WriteVerb};
+use kubist_codec::negotiate::Offer;
+use kubist_registry::{Created, remove_duplicate_owners};
+
+pub(super) async fn handle(
+    call: Call<'_>,
+    target: Target,
+    body: &mut Incoming,
+) -> Result<ApiResponse, Status> {
+    let posted = read(call, &target, body).await?;
+    create(call, &target, posted).await
+}
+
+/// POST to `bindings`: creates the `binding` subresource of the Pod that the body names.
+pub(super) async fn handle_binding(
+    call: Call<'_>,
+    path: &ResourcePath,
+    body: &mut Incoming,
+) -> Result<ApiResponse, Status> {
+    let pods = call.server.registry.storage("", "v1", "pods");
+    let rest = pods.and_then(|pods| pods.subresource("binding"));
+    let mut target = Target {
+        rest: rest.ok_or_else(not_found)?,
+        namespace: path.namespace.clone().unwrap_or_default(),
+        name: String::new(),
+    };
+    let mut posted = read(call, &target, body).await?;
+    let meta = posted.object.meta_mut();
+    target.name = meta.name.to_string();
+    // As upstream, only the subresource of a Pod checks the uid of that Pod.
+    meta.uid = Str::default();
+    create(call, &target, posted).await
+}
+
+/// A decoded request to create an object.
+struct Posted {
+    encoder: ResponseEncoder,
+    object: Box<dyn AnyObject>,
+    options: PostOptions,
+}
+
+async fn read(call: Call<'_>, target: &Target, body: &mut Incoming) -> Result<Posted, Status> {
+    let encoder = call.encoder(target, &Offer::BUILT_IN)?;
+    let (formats, kind) = (target.formats(), target.rest.body_kind());
+    let (mut object, options) = call.object(body, formats, kind, WriteVerb::Create).await?;
+    target.set_namespace(&mut *object)?;
+    remove_duplicate_owners(call.cx, &mut *object);
+    Ok(Posted {
+        encoder,
+        object,
+        options,
+    })
+}
+
+async fn create(call: Call<'_>, target: &Target, posted: Posted) -> Result<ApiResponse, Status> {
+    let (namespace, name) = (&target.namespace, &target.name);
+    let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
+    let created = creater
+        .create(call.cx, namespace, name, posted.object, &posted.options)
+        .await?;
+    match created {
+        Created::Object(stored) => posted.encoder.object(StatusCode::CREATED, &stored),
+        Created::Status(mut status) => {
+            status.code = 201;
+            Ok(posted.encoder.message(StatusCode::CREATED, &*status))
+        }
+    }
+}

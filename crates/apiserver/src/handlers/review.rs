@@ -1,0 +1,217 @@
+//! Reviews: requests that are evaluated and not stored.
+//!
+//! Self subject reviews, access reviews and token reviews. Since every authenticated user may do
+//! everything, access is always allowed; invalid reviews get upstream's errors.
+
+use crate::authentication::service_accounts;
+use crate::authentication::token_issuer::ISSUER;
+use crate::handlers::call::Call;
+use crate::handlers::review_rules as rules;
+use crate::handlers::target::set_namespace;
+use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::response::ApiResponse;
+use crate::response::errors::not_found;
+use http::StatusCode;
+use hyper::body::Incoming;
+use kubist_api::authentication::v1 as authentication;
+use kubist_api::authorization::v1 as authorization;
+use kubist_api::{Kind, ResourceFacts, find_kind};
+use kubist_apimachinery::{AnyObject, FieldError, GroupKind, ObjectMeta, Status, Str, WriteVerb};
+use kubist_codec::Format;
+use kubist_codec::negotiate::Offer;
+use kubist_registry::{Stored, User, remove_duplicate_owners};
+use std::any::Any;
+
+/// The reason of every access decision.
+const REASON: &str = "everybody who is authenticated may do everything on this server";
+/// Reviews have no tables.
+pub(super) const OFFER: Offer = Offer {
+    table: false,
+    ..Offer::BUILT_IN
+};
+
+pub(super) async fn handle(
+    call: Call<'_>,
+    facts: &'static ResourceFacts,
+    namespace: Option<&str>,
+    body: &mut Incoming,
+) -> Result<ApiResponse, Status> {
+    let encoder = ResponseEncoder::of(call.request, &OFFER, facts, call.cx.now())?;
+    let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
+    let (mut review, _) = call
+        .object(body, Format::ALL, kind, WriteVerb::Create)
+        .await?;
+    set_namespace(&mut *review, namespace.unwrap_or_default())?;
+    remove_system_fields(review.meta_mut());
+    remove_duplicate_owners(call.cx, &mut *review);
+    if !fill(call, &mut *review, namespace).await? {
+        return Err(not_found());
+    }
+    created(&encoder, kind, review)
+}
+
+/// Encodes an object that was posted and is not stored, or its metadata.
+pub(super) fn created(
+    encoder: &ResponseEncoder,
+    kind: &'static Kind,
+    object: Box<dyn AnyObject>,
+) -> Result<ApiResponse, Status> {
+    if encoder.is_plain() {
+        return Ok(encoder.message(StatusCode::CREATED, &*object));
+    }
+    encoder.object(StatusCode::CREATED, &Stored::from_object(kind, 0, object))
+}
+
+/// Clears the metadata that only servers set.
+fn remove_system_fields(meta: &mut ObjectMeta) {
+    meta.self_link = Str::default();
+    meta.uid = Str::default();
+    meta.creation_timestamp = None;
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
+}
+
+/// Fills in the status of a review. False for an unknown kind.
+async fn fill(
+    call: Call<'_>,
+    review: &mut dyn AnyObject,
+    namespace: Option<&str>,
+) -> Result<bool, Status> {
+    let namespace = namespace.unwrap_or_default();
+    let review: &mut dyn Any = review;
+    if let Some(it) = review.downcast_mut::<authorization::SelfSubjectAccessReview>() {
+        let resource = it.spec.resource_attributes.as_deref();
+        let mut errors = rules::about(resource, it.spec.non_resource_attributes.as_deref());
+        errors.extend(rules::without_metadata(&it.metadata, ""));
+        check(&errors)?;
+        it.status = allowed(resource);
+    } else if let Some(it) = review.downcast_mut::<authorization::SubjectAccessReview>() {
+        let mut errors = rules::of_somebody(&it.spec);
+        errors.extend(rules::without_metadata(&it.metadata, ""));
+        check(&errors)?;
+        it.status = allowed(it.spec.resource_attributes.as_deref());
+    } else if let Some(it) = review.downcast_mut::<authorization::LocalSubjectAccessReview>() {
+        check(&rules::in_namespace(&it.spec, &it.metadata, namespace))?;
+        it.status = allowed(it.spec.resource_attributes.as_deref());
+    } else if let Some(it) = review.downcast_mut::<authorization::SelfSubjectRulesReview>() {
+        if it.spec.namespace.is_empty() {
+            return Err(Status::bad_request("no namespace on request"));
+        }
+        // Upstream's response omits the spec.
+        *it = authorization::SelfSubjectRulesReview {
+            status: everything(),
+            ..Default::default()
+        };
+    } else if let Some(it) = review.downcast_mut::<authentication::SelfSubjectReview>() {
+        // Upstream's response omits the request.
+        *it = authentication::SelfSubjectReview::default();
+        it.metadata.creation_timestamp = Some(call.cx.now());
+        it.status.user_info = user_info(&call.cx.user);
+    } else if let Some(it) = review.downcast_mut::<authentication::TokenReview>() {
+        token(call, it).await?;
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+fn allowed(
+    resource: Option<&authorization::ResourceAttributes>,
+) -> authorization::SubjectAccessReviewStatus {
+    authorization::SubjectAccessReviewStatus {
+        allowed: true,
+        reason: REASON.into(),
+        evaluation_error: rules::evaluation_error(resource),
+        ..Default::default()
+    }
+}
+
+fn everything() -> authorization::SubjectRulesReviewStatus {
+    let all = || vec!["*".into()];
+    authorization::SubjectRulesReviewStatus {
+        resource_rules: vec![authorization::ResourceRule {
+            verbs: all(),
+            api_groups: all(),
+            resources: all(),
+            resource_names: Vec::new(),
+        }],
+        non_resource_rules: vec![authorization::NonResourceRule {
+            verbs: all(),
+            non_resource_urls: all(),
+        }],
+        incomplete: false,
+        evaluation_error: "".into(),
+    }
+}
+
+fn user_info(user: &User) -> authentication::UserInfo {
+    let extra = user.extra.iter().map(|(key, values)| {
+        let values = authentication::ExtraValue {
+            items: values.clone(),
+        };
+        (key.clone(), values)
+    });
+    authentication::UserInfo {
+        username: user.name.clone(),
+        uid: user.uid.clone(),
+        groups: user.groups.clone(),
+        extra: extra.collect(),
+    }
+}
+
+/// Upstream's error has the group of the review but no kind.
+fn check(errors: &[FieldError]) -> Result<(), Status> {
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let kind = GroupKind::new("authorization.k8s.io", "");
+    Err(Status::invalid(&kind, "", errors))
+}
+
+/// Evaluates a token review. A service account token is valid for its audiences, a static token for
+/// this server.
+async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Result<(), Status> {
+    let spec = &review.spec;
+    if spec.token.is_empty() {
+        let message = "token is required for TokenReview in authentication";
+        return Err(Status::bad_request(message));
+    }
+    let own = [Str::from(ISSUER)];
+    let wanted = match spec.audiences.as_slice() {
+        [] => &own,
+        wanted => wanted,
+    };
+    let (user, audiences) = whose(call, &spec.token).await?;
+    let audiences: Vec<Str> = wanted
+        .iter()
+        .filter(|wanted| audiences.contains(wanted))
+        .cloned()
+        .collect();
+    review.status = match user {
+        Some(user) if !audiences.is_empty() => authentication::TokenReviewStatus {
+            authenticated: true,
+            user: user_info(&user),
+            audiences,
+            ..Default::default()
+        },
+        _ => authentication::TokenReviewStatus {
+            error: "invalid bearer token".into(),
+            ..Default::default()
+        },
+    };
+    Ok(())
+}
+
+/// Returns the user of a token and its audiences.
+async fn whose(call: Call<'_>, token: &str) -> Result<(Option<User>, Vec<Str>), Status> {
+    let authenticator = &call.server.authenticator;
+    if let Some(user) = authenticator.by_token(token) {
+        return Ok((Some(user), vec![ISSUER.into()]));
+    }
+    let Some(claims) = authenticator.issuer().verify(token, call.cx.received) else {
+        return Ok((None, Vec::new()));
+    };
+    let user = service_accounts::user_of(&call.server.registry, &claims).await?;
+    let audiences = claims.audiences.iter().map(|it| it.as_str().into());
+    Ok((user, audiences.collect()))
+}

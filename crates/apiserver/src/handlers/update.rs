@@ -1,0 +1,41 @@
+//! PUT: replaces an object, or creates it where the resource allows that.
+
+use crate::handlers::call::Call;
+use crate::handlers::target::Target;
+use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::response::ApiResponse;
+use http::StatusCode;
+use hyper::body::Incoming;
+use kubist_apimachinery::{Status, WriteVerb};
+use kubist_codec::negotiate::Offer;
+use kubist_registry::{Replacement, Updated, remove_duplicate_owners};
+
+pub(super) async fn handle(
+    call: Call<'_>,
+    target: Target,
+    body: &mut Incoming,
+) -> Result<ApiResponse, Status> {
+    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
+    let (formats, kind) = (target.formats(), target.rest.body_kind());
+    let (mut object, options) = call.object(body, formats, kind, WriteVerb::Update).await?;
+    target.set_namespace(&mut *object)?;
+    target.check_name(&*object)?;
+    remove_duplicate_owners(call.cx, &mut *object);
+    let replacement = Replacement(object);
+    let (namespace, name) = (&target.namespace, &target.name);
+    let updater = target.rest.updater().ok_or_else(|| call.no_such_verb())?;
+    let updated = updater
+        .update(call.cx, namespace, name, &replacement, &options)
+        .await?;
+    encode(&encoder, &updated)
+}
+
+/// Encodes the result of an update: 201 if it created the object.
+pub(super) fn encode(encoder: &ResponseEncoder, updated: &Updated) -> Result<ApiResponse, Status> {
+    let code = if updated.created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    encoder.object(code, &updated.object)
+}

@@ -1,0 +1,183 @@
+//! Request bodies into objects, with upstream's checks and texts.
+//!
+//! A body may omit `apiVersion` and `kind`; if it has them, they must be those of the resource.
+//! Unknown and duplicate fields are handled as the request's `fieldValidation` says.
+
+mod errors;
+pub(crate) mod go_text;
+pub(crate) mod kind_check;
+pub(crate) mod type_meta;
+
+use errors::{refused, unrecognized};
+use go_text::decode_text;
+use kind_check::{check_group_version, check_kind, check_named};
+use kubist_api::Kind;
+use kubist_apimachinery::wire::{DecodeContext, Message, merge_json, merge_protobuf};
+use kubist_apimachinery::{AnyObject, FieldValidation, Status};
+use kubist_codec::envelope::{Envelope, EnvelopeError};
+use kubist_codec::{Format, go_json, yaml};
+use serde_json::Value;
+use std::fmt::Write;
+use type_meta::{custom_type_meta, json_type_meta};
+
+/// A decoded body.
+#[derive(Debug)]
+pub(crate) struct Decoded<T> {
+    pub(crate) value: T,
+    /// What `fieldValidation=Warn` tells the client.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Decodes a body as an object with metadata. Text that is not quite Unicode is read as Go reads
+/// it, once it has been refused as it stands.
+pub(crate) fn object(
+    body: &[u8],
+    format: Format,
+    kind: &'static Kind,
+    validation: FieldValidation,
+) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
+    let decoded = object_of(body, format, kind, validation);
+    if decoded.is_err()
+        && format == Format::Json
+        && let Some(body) = go_json::replaced(body)
+    {
+        return object_of(&body, format, kind, validation);
+    }
+    decoded
+}
+
+fn object_of(
+    body: &[u8],
+    format: Format,
+    kind: &'static Kind,
+    validation: FieldValidation,
+) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
+    let mut object = kind.new_object().ok_or_else(|| {
+        let name = kind.facts().kind;
+        Status::internal_error(format_args!("{name} is no object"))
+    })?;
+    let warnings = into_message(&mut *object, body, format, kind, validation)?;
+    Ok(Decoded {
+        value: object,
+        warnings,
+    })
+}
+
+/// Decodes a body as a message of a kind.
+fn into_message(
+    message: &mut dyn Message,
+    body: &[u8],
+    format: Format,
+    kind: &'static Kind,
+    validation: FieldValidation,
+) -> Result<Vec<String>, Status> {
+    match format {
+        Format::Json => {
+            let meta = if kind.is_custom() {
+                custom_type_meta(body)
+            } else {
+                json_type_meta(body)
+            };
+            let meta = meta.map_err(|why| unrecognized(kind, &why, body))?;
+            check_group_version(kind, meta.0.as_deref(), body)?;
+            let name = || name_in(body);
+            check_named(kind, meta.1.as_deref(), body)?;
+            check_kind(kind, meta.0.as_deref(), meta.1.as_deref(), body, name)?;
+            from_json(message, body, kind, validation, &[])
+        }
+        Format::Yaml => {
+            let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
+            let text = |key: &str| document.value.get(key).and_then(Value::as_str);
+            check_group_version(kind, text("apiVersion"), body)?;
+            check_named(kind, text("kind"), body)?;
+            let json = serde_json::to_vec(&document.value).map_err(Status::internal_error)?;
+            let name = || name_of(&document.value);
+            check_kind(kind, text("apiVersion"), text("kind"), &json, name)?;
+            from_json(message, &json, kind, validation, &document.duplicates)
+        }
+        Format::Protobuf => {
+            let envelope = open(body, kind)?;
+            let name = String::new;
+            let (api_version, of) = (Some(envelope.api_version), Some(envelope.kind));
+            check_kind(kind, api_version, of, &[], name)?;
+            merge_protobuf(message, envelope.raw, &mut DecodeContext::new())
+                .map_err(|error| refused(kind, &error.to_string()))?;
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// The one document of a YAML text. Its parser's words, if it is none.
+pub(crate) fn yaml_document(body: &[u8]) -> Result<yaml::Document, String> {
+    yaml::parse(body).map_err(|error| format!("yaml: {}", go_yaml(&error)))
+}
+
+/// Upstream's parser names the line of some mistakes only; ours knows all.
+fn go_yaml(error: &yaml::YamlError) -> String {
+    error.kind.to_string()
+}
+
+fn open<'a>(body: &'a [u8], kind: &'static Kind) -> Result<Envelope<'a>, Status> {
+    Envelope::open(body).map_err(|error| {
+        let why = match error {
+            EnvelopeError::NoMagic => "provided data does not appear to be a protobuf message, \
+                                       expected prefix [107 56 115 0]"
+                .to_owned(),
+            other => other.to_string(),
+        };
+        unrecognized(kind, &why, body)
+    })
+}
+
+fn from_json(
+    message: &mut dyn Message,
+    json: &[u8],
+    kind: &'static Kind,
+    validation: FieldValidation,
+    duplicates: &[yaml::DuplicateKey],
+) -> Result<Vec<String>, Status> {
+    let mut cx = DecodeContext::new();
+    if validation != FieldValidation::Ignore {
+        cx = cx.strict();
+    }
+    merge_json(message, json, &mut cx)
+        .map_err(|error| refused(kind, &decode_text(&error, json, kind.schema())))?;
+    let unknown = cx.take_problems();
+    let unknown = unknown.iter().map(ToString::to_string);
+    match validation {
+        FieldValidation::Ignore => Ok(Vec::new()),
+        FieldValidation::Warn => {
+            let duplicates = duplicates.iter().map(ToString::to_string);
+            Ok(duplicates.chain(unknown).collect())
+        }
+        FieldValidation::Strict => {
+            let mut problems: Vec<String> = unknown.collect();
+            if !duplicates.is_empty() {
+                let mut text = "yaml: unmarshal errors:".to_owned();
+                for duplicate in duplicates {
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "\n  {duplicate}");
+                }
+                problems.insert(0, text);
+            }
+            if problems.is_empty() {
+                return Ok(Vec::new());
+            }
+            let problems = problems.join(", ");
+            Err(refused(kind, &format!("strict decoding error: {problems}")))
+        }
+    }
+}
+
+/// The name in a body that is refused for another reason.
+fn name_in(body: &[u8]) -> String {
+    serde_json::from_slice(body).map_or_else(|_| String::new(), |value| name_of(&value))
+}
+
+fn name_of(value: &Value) -> String {
+    let name = value["metadata"]["name"].as_str();
+    name.unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

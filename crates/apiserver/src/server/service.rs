@@ -1,0 +1,319 @@
+//! `Service`: the handler chain from a request to its response.
+//!
+//! In upstream's order: audit id, authentication, deadline, request path, handler, and then the
+//! headers that every response has (warnings, cache control, compression). A panicking handler
+//! affects only its own request.
+
+mod authenticate;
+mod non_resource;
+
+use crate::authentication::authenticator::Authenticator;
+use crate::config::Config;
+use crate::filters::connection_info::ConnectionInfo;
+use crate::filters::host;
+use crate::filters::in_flight::InFlight;
+use crate::filters::incoming_request::IncomingRequest;
+use crate::filters::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
+use crate::filters::seat_reservation::{self, SeatReservation, TooManyRequests};
+use crate::filters::send_buffers::ResponseBuffer;
+use crate::filters::warning::add_warnings;
+use crate::futures::cpu_bound::CpuBound;
+use crate::handlers::call::Call;
+use crate::handlers::context::ServerContext;
+use crate::metrics::{Metrics, RequestLabels};
+use crate::negotiation::response_encoder::not_acceptable;
+use crate::openapi::OpenApi;
+use crate::request::Request;
+use crate::request::route::Route;
+use crate::response::body::{self, Body};
+use crate::response::errors::{method_not_allowed, not_found};
+use crate::response::{ApiResponse, gzip};
+use crate::routes::backup::BACKUPS_MAX;
+use crate::shutdown::Shutdown;
+use crate::{discovery, handlers};
+use futures_util::FutureExt;
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
+use http::{Response, StatusCode, Version};
+use hyper::body::Incoming;
+use kubist_apimachinery::Status;
+use kubist_codec::negotiate::{Offer, negotiate};
+use kubist_registry::{Registry, RequestContext, User};
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Time limit of requests other than watches, as upstream.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Handles requests.
+#[derive(Debug)]
+pub(crate) struct Service {
+    context: ServerContext,
+    slow_request: Duration,
+    in_flight: InFlight,
+    /// One permit for each concurrent backup.
+    backups: Arc<Semaphore>,
+    open_api: OpenApi,
+    address: Option<SocketAddr>,
+    anonymous_health: bool,
+}
+
+impl Service {
+    pub(crate) fn new(
+        config: &Config,
+        registry: Registry,
+        authenticator: Authenticator,
+        address: Option<SocketAddr>,
+        shutdown: Shutdown,
+    ) -> Self {
+        Self {
+            context: ServerContext {
+                registry,
+                authenticator,
+                authorizer: Arc::clone(&config.authorizer),
+                body_bytes_max: config.body_bytes_max,
+                watch_timeout_min: config.watch_timeout_min,
+                shutdown,
+                metrics: Arc::new(Metrics::new()),
+            },
+            slow_request: config.slow_request,
+            in_flight: InFlight::new(config),
+            backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
+            open_api: OpenApi::new(),
+            address,
+            anonymous_health: config.anonymous_health,
+        }
+    }
+
+    /// The server's metrics.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.context.metrics
+    }
+
+    /// Handles one request. The send buffer has room for its response, unless the request still
+    /// awaits its body.
+    pub(crate) async fn handle(
+        &self,
+        connection: &ConnectionInfo,
+        held: &ResponseBuffer,
+        request: http::Request<Incoming>,
+    ) -> Response<RecordedBody> {
+        let awaits_body = seat_reservation::awaits_body(&request);
+        let (parts, mut body) = request.into_parts();
+        let protocol = parts.version;
+        let request = Request::new(parts);
+        let route = Route::parse(&request.path);
+        let labels = RequestLabels::of(&request, &route, &self.context.registry);
+        let slow = self.slow_request;
+        let mut record =
+            RequestRecord::begin(&self.context.metrics, labels, &request, protocol, slow);
+        let mut cx = self.context.registry.request(User::default());
+        cx.around_unreadable = handlers::ignores_read_errors(&request, &labels);
+        let incoming = IncomingRequest {
+            request: &request,
+            labels: &labels,
+            connection,
+            held,
+            awaits_body,
+        };
+        let answered = self.within_deadline(&mut cx, incoming, route, &mut body, &mut record);
+        let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
+        let response = answered.unwrap_or_else(|_| {
+            Err(Status::internal_error(
+                "this request caused apiserver to panic. Look in the logs for details.",
+            ))
+        });
+        let response =
+            response.unwrap_or_else(|status| match negotiate(request.accept(), &Offer::STATUS) {
+                Ok(chosen) => {
+                    let pretty = chosen.pretty || request.wants_pretty();
+                    ApiResponse::status(&status, chosen.format, pretty)
+                }
+                Err(_) => ApiResponse::raw_status(&status),
+            });
+        let mut response = finish(&request, &cx, response);
+        response.headers_mut().insert(AUDIT_ID, record.audit_id());
+        // On HTTP/1.1 the next request follows the unread rest of this body. On HTTP/2 the reset of
+        // a stream on which the client still sends can overtake the response.
+        let is_drained = body::drain(&mut body).await;
+        if protocol < Version::HTTP_2 && !is_drained {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
+        }
+        record.answered(cx.user.name.clone(), response.status());
+        response.map(|body| RecordedBody::new(body, record))
+    }
+
+    /// Handles a request within its deadline. Watches have their own timeout.
+    async fn within_deadline(
+        &self,
+        cx: &mut RequestContext,
+        incoming: IncomingRequest<'_>,
+        route: Route,
+        body: &mut Incoming,
+        record: &mut RequestRecord,
+    ) -> Result<ApiResponse, Status> {
+        if let Some(refusal) = host::refusal(incoming.request) {
+            return Ok(refusal);
+        }
+        // Upstream parses the path before all else.
+        if route == Route::Malformed {
+            return Ok(ApiResponse::malformed_path(incoming.request.target()));
+        }
+        let deadline = deadline(incoming.request)?;
+        let response = async {
+            cx.user = self.user(cx, incoming.connection, incoming.request).await?;
+            let cx = &*cx;
+            let reservation = match self.reservation(&cx.user, incoming) {
+                Ok(reservation) => reservation,
+                Err(TooManyRequests) => return Ok(ApiResponse::too_many_requests()),
+            };
+            let routed = pin!(self.route(cx, incoming, &reservation, route, body));
+            let response = CpuBound::new(routed, || cx.long_work()).await;
+            if reservation.is_rejected() {
+                return Ok(ApiResponse::too_many_requests());
+            }
+            record.admitted(reservation.take_seat());
+            response
+        };
+        tokio::time::timeout(deadline, response)
+            .await
+            .unwrap_or_else(|_| {
+                self.context.metrics.terminated(incoming.labels, 504);
+                let why = "request did not complete within the allotted timeout";
+                Err(Status::timeout(why, 0))
+            })
+    }
+
+    async fn route(
+        &self,
+        cx: &RequestContext,
+        incoming: IncomingRequest<'_>,
+        reservation: &SeatReservation<'_>,
+        route: Route,
+        body: &mut Incoming,
+    ) -> Result<ApiResponse, Status> {
+        let request = incoming.request;
+        match route {
+            Route::Resource(path) => {
+                let call = Call {
+                    server: &self.context,
+                    cx,
+                    request,
+                    labels: incoming.labels,
+                    reservation,
+                };
+                handlers::handle(call, path, body).await
+            }
+            Route::Other => self.other(cx, request).await,
+            route => self.discovery(route, request),
+        }
+    }
+
+    fn discovery(&self, route: Route, request: &Request) -> Result<ApiResponse, Status> {
+        let groups = self.context.registry.groups();
+        let (group, version) = match &route {
+            Route::Group(group) => (Some(group), None),
+            Route::GroupVersion { group, version } => (Some(group), Some(version)),
+            _ => (None, None),
+        };
+        let mut defined = false;
+        if let Some(name) = group {
+            let Some(group) = discovery::group(&groups, name) else {
+                return Ok(ApiResponse::page_not_found());
+            };
+            defined = self.context.is_custom(group);
+            match version {
+                Some(version) if group.version(version).is_some() => {}
+                Some(_) if defined => return Ok(ApiResponse::page_not_found()),
+                Some(_) => return Err(not_found()),
+                None => {}
+            }
+        }
+        // As upstream, these accept any method, like its root path.
+        let any_method = matches!(route, Route::Groups | Route::Group(_));
+        if !any_method && request.method != "GET" {
+            return Err(method_not_allowed(&request.method));
+        }
+        let offer = Offer {
+            discovery: matches!(route, Route::CoreVersions | Route::Groups),
+            routed: !defined && !any_method,
+            ..Offer::DISCOVERY
+        };
+        let chosen = negotiate(request.accept(), &offer);
+        let mut chosen = chosen.map_err(|refusal| not_acceptable(&refusal))?;
+        chosen.pretty |= request.wants_pretty();
+        let if_none_match = request.if_none_match();
+        match route {
+            Route::CoreVersions => {
+                discovery::core_versions(&groups, &chosen, self.address, if_none_match)
+            }
+            Route::Groups => discovery::groups(&groups, &chosen, if_none_match),
+            Route::Group(name) => match discovery::group(&groups, &name) {
+                Some(group) => discovery::document(&chosen, &discovery::api_group(group)),
+                None => Ok(ApiResponse::page_not_found()),
+            },
+            Route::GroupVersion { group, version } => {
+                let Some(served) = discovery::group(&groups, &group) else {
+                    return Ok(ApiResponse::page_not_found());
+                };
+                let version = served.version(&version).ok_or_else(not_found)?;
+                discovery::document(&chosen, &discovery::resource_list(&group, version))
+            }
+            Route::Resource(_) | Route::Malformed | Route::Other => {
+                Ok(ApiResponse::page_not_found())
+            }
+        }
+    }
+}
+
+/// Returns the time limit of a request.
+fn deadline(request: &Request) -> Result<Duration, Status> {
+    let Some(text) = request.query.first("timeout").filter(|it| !it.is_empty()) else {
+        return Ok(REQUEST_TIMEOUT);
+    };
+    let requested: kubist_apimachinery::Duration = text.parse().map_err(|error| {
+        let message = format!("invalid timeout specified in the request URL - {error}");
+        Status::bad_request(message)
+    })?;
+    let requested = u64::try_from(requested.as_nanos()).unwrap_or_default();
+    Ok(match requested {
+        0 => REQUEST_TIMEOUT,
+        _ => REQUEST_TIMEOUT.min(Duration::from_nanos(requested)),
+    })
+}
+
+/// Adds the headers that every response has, and compresses it.
+fn finish(request: &Request, cx: &RequestContext, mut response: ApiResponse) -> Response<Body> {
+    if request.method == "HEAD" {
+        response.body = Body::empty();
+    }
+    if !response.streaming
+        && !response.unauthenticated
+        && response.code != StatusCode::NOT_MODIFIED
+        && gzip::is_accepted(&request.headers)
+    {
+        response.body = match gzip::compress(response.body) {
+            Ok(compressed) => {
+                let headers = &mut response.headers;
+                headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+                compressed
+            }
+            Err(body) => body,
+        };
+    }
+    let unauthenticated = response.unauthenticated;
+    let mut response = response.into_response();
+    let headers = response.headers_mut();
+    add_warnings(headers, &cx.take_warnings());
+    if !unauthenticated {
+        headers
+            .entry(CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-cache, private"));
+    }
+    response
+}

@@ -1,0 +1,103 @@
+//! Authentication of requests, and their seats in flight.
+
+use super::{Service, non_resource};
+use crate::authentication::authenticator::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
+use crate::authentication::service_accounts;
+use crate::filters::connection_info::ConnectionInfo;
+use crate::filters::impersonation;
+use crate::filters::incoming_request::IncomingRequest;
+use crate::filters::seat_reservation::{SeatReservation, TooManyRequests};
+use crate::request::Request;
+use crate::routes::health::Health;
+use kubist_apimachinery::Status;
+use kubist_registry::{RequestContext, User};
+
+/// Upstream's warning, word for word.
+const EXTRA_SPACE: &str = "the provided Authorization header contains extra space before the bearer \
+                           token, and is ignored";
+
+impl Service {
+    /// Authenticates a request.
+    ///
+    /// # Errors
+    /// 401 for missing or wrong credentials; 403 for impersonation; storage errors while a service
+    /// account is looked up.
+    pub(super) async fn user(
+        &self,
+        cx: &RequestContext,
+        connection: &ConnectionInfo,
+        request: &Request,
+    ) -> Result<User, Status> {
+        if authenticator::has_extra_space(&request.headers) {
+            cx.warn(EXTRA_SPACE);
+        }
+        let known = self.context.authenticator.authenticate(
+            &connection.peer,
+            &request.headers,
+            cx.received,
+        );
+        let user = match known {
+            Ok(user) => user,
+            Err(refused) => {
+                let public = self.anonymous_health && non_resource::is_public(&request.path);
+                match self.service_account(cx, request).await {
+                    Ok(Some(user)) => user,
+                    // Health is public: anonymous requests may see it, even while service accounts
+                    // cannot be looked up.
+                    Ok(None) if public && !connection.peer.has_credentials(&request.headers) => {
+                        anonymous()
+                    }
+                    Err(_) if public => anonymous(),
+                    Ok(None) => return Err(refused),
+                    Err(status) => return Err(status),
+                }
+            }
+        };
+        if *user.name != *ANONYMOUS_USER {
+            connection.client_state.mark_authenticated();
+        }
+        impersonation::refuse(&request.headers, &user)?;
+        Ok(user)
+    }
+
+    /// Returns the service account whose token a request has.
+    async fn service_account(
+        &self,
+        cx: &RequestContext,
+        request: &Request,
+    ) -> Result<Option<User>, Status> {
+        let authenticator = &self.context.authenticator;
+        let Some(claims) = authenticator.service_account(&request.headers, cx.received) else {
+            return Ok(None);
+        };
+        service_accounts::user_of(&self.context.registry, &claims).await
+    }
+
+    /// Reserves a seat in flight for a request, if it needs one.
+    ///
+    /// # Errors
+    /// Too many requests are in flight.
+    pub(super) fn reservation<'a>(
+        &'a self,
+        user: &'a User,
+        incoming: IncomingRequest<'a>,
+    ) -> Result<SeatReservation<'a>, TooManyRequests> {
+        let probe = Health::of_path(&incoming.request.path).is_some();
+        if incoming.labels.long_running || probe {
+            return Ok(SeatReservation::without_seat(
+                &self.in_flight,
+                user,
+                incoming,
+            ));
+        }
+        SeatReservation::new(&self.in_flight, user, incoming)
+    }
+}
+
+fn anonymous() -> User {
+    User {
+        name: ANONYMOUS_USER.into(),
+        groups: vec![UNAUTHENTICATED_GROUP.into()],
+        ..User::default()
+    }
+}
