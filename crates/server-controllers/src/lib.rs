@@ -16,6 +16,8 @@
 //! # Ok(()) }
 //! ```
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 pub mod garbage_collector;
 pub mod namespace;
 mod resources;
