@@ -25,7 +25,7 @@ async fn equal_requests_share_one_informer_and_one_watch() {
     factory.informer_of::<Pod>(&web);
     factory.start();
     factory.start();
-    factory.wait_for_sync().await.expect("nobody stops it");
+    factory.wait_for_sync().await.expect("it is not stopped");
     assert_eq!(cluster.requests(), ["stream"; 3]);
     assert_eq!((first.stats().objects, second.stats().objects), (2, 2));
     let mut names: Vec<_> = factory.summary().into_iter().map(|it| it.name).collect();
@@ -188,7 +188,7 @@ async fn informers_of_kinds_known_at_run_time_are_shared_too() {
         "the resource /v1, Resource=gizmos is neither built in nor configured"
     );
     factory.start();
-    factory.wait_for_sync().await.expect("nobody stops it");
+    factory.wait_for_sync().await.expect("it is not stopped");
     assert_eq!(
         cluster.requests(),
         ["stream"; 3],
@@ -249,7 +249,7 @@ async fn options_of_the_factory_and_of_a_kind_reach_the_informer() {
     let often = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(10)));
     let exact = encoded.add_handler_with(|_: ResourceEvent<Encoded<Pod>>| {}, resync(Some(7)));
     factory.start();
-    factory.wait_for_sync().await.expect("nobody stops it");
+    factory.wait_for_sync().await.expect("it is not stopped");
     let late = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(2)));
     late.synced().await;
     let seconds = |it: Option<Duration>| it.map_or(0, |it| it.as_secs());

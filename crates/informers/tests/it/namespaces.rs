@@ -53,7 +53,7 @@ async fn one_several_and_all_namespaces_are_different_informers() {
     let same = factory.informer_in::<Pod>(["z", "x", "z"]);
     let also_one = factory.informer_in::<Pod>(["y"]);
     factory.start();
-    factory.wait_for_sync().await.expect("nobody stops it");
+    factory.wait_for_sync().await.expect("it is not stopped");
     assert_eq!(names(&all), ["x/a", "y/b", "z/c"]);
     assert_eq!(names(&one), ["y/b"]);
     assert_eq!(names(&several), ["x/a", "z/c"]);
