@@ -24,7 +24,7 @@ pub struct EncryptionFile {
 
 impl EncryptionFile {
     /// How often upstream looks.
-    pub const LOOK_EVERY: Duration = Duration::from_mins(1);
+    pub const LOOK_EVERY: Duration = Duration::from_secs(1 * 60);
 
     /// This file, looked at as often as upstream does.
     pub fn new(path: impl Into<PathBuf>) -> Self {

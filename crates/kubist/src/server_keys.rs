@@ -24,9 +24,9 @@ const AUTHORITY_FILE: &str = "ca.pem";
 const TOKEN_KEY_FILE: &str = "service-account.pem";
 const AUTHORITY_NAME: &str = "kubist-ca";
 /// How long a kept authority is valid, as those of upstream's installers: ten years.
-const AUTHORITY_LIFETIME: Duration = Duration::from_hours(24 * 3650);
+const AUTHORITY_LIFETIME: Duration = Duration::from_secs(24 * 3650 * 3600);
 /// When an authority ends within this, the log says so at each start.
-const WARNED_BEFORE: Duration = Duration::from_hours(24 * 180);
+const WARNED_BEFORE: Duration = Duration::from_secs(24 * 180 * 3600);
 /// Bytes of a file; longer ones are none of keys.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 

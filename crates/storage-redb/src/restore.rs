@@ -25,7 +25,7 @@ use std::time::Duration;
 pub const REVISIONS_SKIPPED: u64 = 1_000_000_000;
 /// How long what was under a lease lives on. Backups do not say how long that was; what lives on
 /// leases are events, which upstream keeps for an hour.
-const LEASE_TTL: Duration = Duration::from_hours(1);
+const LEASE_TTL: Duration = Duration::from_secs(1 * 3600);
 /// The key that marks where a restored store begins. No server looks at it.
 const MARK: &str = "kubist/restored";
 

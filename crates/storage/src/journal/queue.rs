@@ -50,7 +50,7 @@ pub(super) enum Request {
 /// long.
 const REOPEN_AFTER_MIN: Duration = Duration::from_secs(1);
 /// The longest pause: each try may cost as much as opening the store.
-const REOPEN_AFTER_MAX: Duration = Duration::from_mins(1);
+const REOPEN_AFTER_MAX: Duration = Duration::from_secs(1 * 60);
 
 /// Why nothing can be written at the moment.
 #[derive(Clone, Debug)]
