@@ -8,7 +8,7 @@ use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::{KubeObject, ListOptions, Object as _, ObjectName, PostOptions};
 use kubist::cache::{Lister, Overlay, Selection, Source as _, WaitError, WriteLog};
 use kubist::client::{Api, Client, Patch};
-use kubist::controller::{Action, Controller, Error, Trigger};
+use kubist::controller::{Action, Controller, Error, EventSource};
 use kubist::informers::{InformerConfig, SharedInformer, SharedInformerFactory};
 use kubist::{Server, ServerConfig};
 use tokio::task::JoinSet;
@@ -240,9 +240,9 @@ async fn a_controller_that_reads_its_own_writes_makes_each_child_once_however_of
         factory.informer::<ConfigMap>(),
         factory.informer::<Secret>(),
     );
-    let (log, lister) = (WriteLog::<Secret>::new(), children.lister_before_sync());
+    let (log, lister) = (WriteLog::<Secret>::new(), children.lister_unsynced());
     let controller = Controller::new("parent", &parents)
-        .trigger(Trigger::itself(&parents))
+        .source(EventSource::for_object(&parents))
         .reads_own_writes(&children, &log)
         .workers(4);
     let client = server.client();

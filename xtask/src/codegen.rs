@@ -1,13 +1,15 @@
-//! `cargo xtask codegen`: API types and typed accessors from the schema of facts.
+//! `cargo xtask codegen`: generates API types, their tables and typed accessors from the schema.
 //!
-//! Output is committed, names this command in its first line and stands under `generated/`.
-//! `--check` changes nothing and fails when a file is not what the schema gives.
+//! Generated files are committed. The first line of each names this command. `--check` writes
+//! nothing and fails when a file differs from what the schema gives.
 
 mod accessors;
 mod descriptions;
 mod emit;
 mod facts;
+mod imports;
 mod kinds;
+mod layout;
 mod model;
 mod names;
 mod rustdoc;
@@ -15,22 +17,32 @@ pub(crate) mod schema;
 mod sentences;
 mod tables;
 
+use self::kinds::Kinds;
+use self::model::{Model, Module, Struct};
+use self::schema::Schema;
+use self::sentences::Sentences;
+use crate::process::{Outcome, root};
+use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use clap::Args;
-
-use self::model::{Model, Module};
-use self::schema::Schema;
-use self::sentences::Sentences;
-use crate::process::{Outcome, root};
-
-/// The schema of facts that the types are made from.
+/// The schema that the types are generated from.
 const SCHEMA: &str = "xtask/schema/kubernetes-v1.36.json";
-/// Sentences about types and fields.
+/// The sentences about types and fields.
 const DOCS: &str = "xtask/schema/docs";
+/// The folder and the root file of the API types.
+const API: &str = "crates/api/src/generated";
+const API_ROOT: &str = "crates/api/src/generated.rs";
+/// The folder and the root file of the typed accessors.
+const ACCESSORS: &str = "crates/informers/src/generated";
+const ACCESSORS_ROOT: &str = "crates/informers/src/generated.rs";
+/// The manifests with generated features.
+const API_MANIFEST: &str = "crates/api/Cargo.toml";
+const INFORMERS_MANIFEST: &str = "crates/informers/Cargo.toml";
+/// The documentation that the server serves.
+const DESCRIPTIONS: &str = "crates/apiserver/src/openapi/descriptions.json";
 
 /// Options of `cargo xtask codegen`.
 #[derive(Args)]
@@ -47,56 +59,104 @@ impl Options {
     }
 }
 
-/// Generates, or checks.
+/// Texts by path from the root of the workspace.
+type Files = BTreeMap<PathBuf, String>;
+
+/// Generates all files, or checks them.
 pub(crate) fn run(options: &Options) -> Outcome {
     let schema: Schema = serde_json::from_str(&std::fs::read_to_string(root().join(SCHEMA))?)?;
     let sentences = Sentences::read(&root().join(DOCS), &schema)?;
     let model = Model::new(&schema, &sentences)?;
-    let mut files = BTreeMap::new();
-    let api = root().join("crates/api");
+    let mut files = Files::new();
+    let kinds = Kinds::new(&schema);
     for (module, structs) in &model.modules {
-        let path = api.join(format!(
-            "src/generated/{}/{}.rs",
-            module.group, module.version
-        ));
-        let doc = format!(
-            "`{}/{}` of Kubernetes v{}.",
-            module.group, module.version, schema.version
-        );
-        files.insert(path, file(&doc, &emit::module(&schema, structs))?);
+        add_module(&mut files, &schema, &kinds, module, structs)?;
     }
-    for (path, text) in tables::files(&schema, &model) {
-        files.insert(api.join(path), file("Facts of all groups.", &text)?);
+    add(
+        &mut files,
+        API_ROOT,
+        "The modules of all groups.",
+        &roots(&model),
+    )?;
+    for (group, text) in groups(&model) {
+        let path = format!("{API}/{group}.rs");
+        add(
+            &mut files,
+            path,
+            &format!("The versions of `{group}`."),
+            &text,
+        )?;
     }
-    files.insert(
-        api.join("src/generated.rs"),
-        file("The modules of all groups.", &roots(&model))?,
-    );
-    for (path, text) in accessors::files(&schema, &model) {
-        files.insert(root().join(path), file("Typed accessors.", &text)?);
-    }
-    for (path, text) in groups(&model) {
-        files.insert(api.join(path), file("The versions of a group.", &text)?);
+    let text = tables::kinds(&model);
+    add(
+        &mut files,
+        format!("{API}/kinds.rs"),
+        "The kinds of all groups.",
+        &text,
+    )?;
+    let text = tables::resources(&schema)?;
+    add(
+        &mut files,
+        format!("{API}/resources.rs"),
+        "The resources of all groups.",
+        &text,
+    )?;
+    let (text, groups) = accessors::files(&schema, &model);
+    add(
+        &mut files,
+        ACCESSORS_ROOT,
+        "Typed accessors of all groups.",
+        &text,
+    )?;
+    for (group, text) in groups {
+        let doc = format!("Typed accessors of `{group}`.");
+        add(&mut files, format!("{ACCESSORS}/{group}.rs"), &doc, &text)?;
     }
     for (manifest, features) in [
-        ("crates/api/Cargo.toml", tables::features(&model)),
-        (
-            "crates/informers/Cargo.toml",
-            accessors::features(&schema, &model),
-        ),
+        (API_MANIFEST, tables::features(&model)),
+        (INFORMERS_MANIFEST, accessors::features(&schema, &model)),
     ] {
-        let path = root().join(manifest);
-        let text = with_features(&std::fs::read_to_string(&path)?, &features)?;
-        files.insert(path, text);
+        let text = std::fs::read_to_string(root().join(manifest))?;
+        files.insert(manifest.into(), with_features(&text, &features)?);
     }
-    let said = descriptions::file(&schema, &sentences)?;
-    files.insert(root().join(descriptions::PATH), said);
+    let text = descriptions::file(&schema, &sentences)?;
+    files.insert(DESCRIPTIONS.into(), text);
     write(options, &files)
 }
 
-/// The text of a generated file, formatted.
-fn file(doc: &str, body: &str) -> Outcome<String> {
+/// Adds the file of a group version, or its folder of files.
+fn add_module(
+    files: &mut Files,
+    schema: &Schema,
+    kinds: &Kinds,
+    module: &Module,
+    structs: &[Struct],
+) -> Outcome {
+    let Module { group, version } = module;
+    let path = format!("{API}/{group}/{version}.rs");
+    let doc = format!("`{group}/{version}` of Kubernetes v{}", schema.version);
+    let structs = layout::top_down(structs);
+    let whole = emit::whole(kinds, &structs);
+    let is_long = whole.lines().count() > layout::LINES_MAX;
+    let Some(parts) = layout::split(&structs).filter(|_| is_long) else {
+        return add(files, path, &format!("{doc}."), &whole);
+    };
+    for (name, text) in emit::parts(kinds, &parts) {
+        let path = format!("{API}/{group}/{version}/{name}.rs");
+        let title = name.replace('_', " ");
+        add(files, path, &format!("{doc}: {title}."), &text)?;
+    }
+    add(files, path, &format!("{doc}."), &emit::index(&parts))
+}
+
+/// Adds a Rust file, formatted.
+fn add(files: &mut Files, path: impl Into<PathBuf>, doc: &str, body: &str) -> Outcome {
     let text = format!("//! Generated by `cargo xtask codegen`, do not edit. {doc}\n\n{body}");
+    files.insert(path.into(), formatted(text)?);
+    Ok(())
+}
+
+fn formatted(text: String) -> Outcome<String> {
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024", "--config", "max_width=100"])
         .stdin(Stdio::piped())
@@ -114,7 +174,7 @@ fn file(doc: &str, body: &str) -> Outcome<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// `generated.rs`: the groups.
+/// Returns the text of `generated.rs`: the groups.
 fn roots(model: &Model) -> String {
     let groups: BTreeSet<&str> = model.modules.keys().map(|it| it.group.as_str()).collect();
     let mut out = String::new();
@@ -125,22 +185,14 @@ fn roots(model: &Model) -> String {
     out
 }
 
-/// `generated/<group>.rs`: its versions, each behind its feature.
-fn groups(model: &Model) -> BTreeMap<PathBuf, String> {
-    let mut files: BTreeMap<PathBuf, String> = BTreeMap::new();
+/// Returns the text of each group's file: its versions, each behind its feature.
+fn groups(model: &Model) -> BTreeMap<&str, String> {
+    let mut files: BTreeMap<&str, String> = BTreeMap::new();
     for module in model.modules.keys() {
-        let text = files
-            .entry(Path::new("src/generated").join(format!("{}.rs", module.group)))
-            .or_default();
-        let Module { version, .. } = module;
+        let Module { group, version } = module;
         let feature = module.feature();
-        text.extend([
-            "#[cfg(feature = \"",
-            &feature,
-            "\")]\npub mod ",
-            version,
-            ";\n",
-        ]);
+        let text = format!("#[cfg(feature = {feature:?})]\npub mod {version};\n");
+        files.entry(group).or_default().push_str(&text);
     }
     files
 }
@@ -148,7 +200,7 @@ fn groups(model: &Model) -> BTreeMap<PathBuf, String> {
 const FEATURES_BEGIN: &str = "# Generated by `cargo xtask codegen`: features.\n";
 const FEATURES_END: &str = "# End of generated features.\n";
 
-/// The manifest with the features between the two marks replaced.
+/// Returns the manifest with the features between the two marks replaced.
 fn with_features(manifest: &str, features: &str) -> Outcome<String> {
     let begin = manifest
         .find(FEATURES_BEGIN)
@@ -160,36 +212,35 @@ fn with_features(manifest: &str, features: &str) -> Outcome<String> {
     Ok(format!("{head}{features}{}", &manifest[end..]))
 }
 
-/// Writes what changed; with `--check` names what is stale. Removes what is no longer made.
-fn write(options: &Options, files: &BTreeMap<PathBuf, String>) -> Outcome {
+/// Writes the files that changed and removes those that are no longer generated. With `--check`,
+/// lists both in an error instead.
+fn write(options: &Options, files: &Files) -> Outcome {
     let mut stale = Vec::new();
     for (path, text) in files {
-        if std::fs::read_to_string(path).is_ok_and(|found| found == *text) {
+        let file = root().join(path);
+        if std::fs::read_to_string(&file).is_ok_and(|found| found == *text) {
             continue;
         }
-        stale.push(path.clone());
+        stale.push(path.display().to_string());
         if !options.check {
-            std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-            std::fs::write(path, text)?;
+            std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
+            std::fs::write(&file, text)?;
         }
     }
-    for folder in ["crates/api/src/generated", "crates/informers/src/generated"] {
-        for path in listed(&root().join(folder))? {
-            if !files.contains_key(&path) {
+    for folder in [API, ACCESSORS] {
+        for file in listed(&root().join(folder))? {
+            let path = file.strip_prefix(root())?;
+            if !files.contains_key(path) {
+                stale.push(path.display().to_string());
                 if !options.check {
-                    std::fs::remove_file(&path)?;
+                    std::fs::remove_file(&file)?;
                 }
-                stale.push(path);
             }
         }
     }
     if options.check && !stale.is_empty() {
-        let names: Vec<String> = stale
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        let names = names.join("\n");
-        return Err(format!("stale, run `cargo xtask codegen`:\n{names}").into());
+        let stale = stale.join("\n");
+        return Err(format!("stale, run `cargo xtask codegen`:\n{stale}").into());
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Structural checks of the whole tree. `cargo test` runs them too; CI has none of its own.
 
+mod circles;
 mod contracts;
 mod dependencies;
 mod files;
@@ -14,6 +15,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(files::check()?);
     findings.extend(contracts::check()?);
     findings.extend(dependencies::check()?);
+    findings.extend(circles::check()?);
     if findings.is_empty() {
         return Ok(());
     }
@@ -40,6 +42,12 @@ mod tests {
     #[test]
     fn every_dependency_is_used_by_somebody() {
         let findings = super::dependencies::check().expect("the manifests are readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn no_folders_of_a_crate_import_each_other() {
+        let findings = super::circles::check().expect("the tree is readable");
         assert!(findings.is_empty(), "{}", findings.join("\n"));
     }
 

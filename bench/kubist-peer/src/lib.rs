@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::{Parser, ValueEnum};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Ingest};
-use kubist_cache::{Change, Encoded, FieldLookup, Index, Source as _, drop_managed_fields};
+use kubist_cache::{Encoded, FieldLookup, Index, ResourceEvent, Source as _, drop_managed_fields};
 use kubist_client::{Client, Config};
 use kubist_informers::{InformerConfig, Problem, Registration, SharedInformer, Transform};
 use kubist_kubeconfig::{Environment, Options, infer};
@@ -144,9 +144,9 @@ fn add_handler<F: Ingest<Kind = Pod>>(
 ) -> Registration<F> {
     let marks = Arc::clone(marks);
     let (marker, relist) = (arguments.marker.clone(), arguments.relist_marker.clone());
-    informer.add_handler(move |change: Change<F>| {
+    informer.add_handler(move |change: ResourceEvent<F>| {
         marks.calls.fetch_add(1, Ordering::Relaxed);
-        if let Change::Added { object, .. } = change {
+        if let ResourceEvent::Added { object, .. } = change {
             if object.name() == marker {
                 marks.updated.notify_one();
             } else if object.name() == relist {

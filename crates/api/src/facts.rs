@@ -1,37 +1,28 @@
-//! What the generated tables are made of: kinds to decode by name, resources for discovery.
+//! The row types of the generated tables: kinds to decode by name, resources for discovery.
 
+use kubist_apimachinery::wire::{KindFacts, Message, Schema, Wire};
+use kubist_apimachinery::{AnyObject, CustomObject, KubeObject, List};
 use std::fmt;
 
-use kubist_apimachinery::wire::{
-    Field, FieldFlags, FieldType, KindFacts, Merge, Message, Schema, Wire,
-};
-use kubist_apimachinery::{AnyObject, CustomObject, KubeObject, List};
+/// The verbs of most resources.
+pub(crate) const ALL_VERBS: &[&str] = &[
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+];
+/// The verbs of most subresources.
+pub(crate) const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 
-/// A field of a generated schema; `flags` are the bits of [`FieldFlags`].
-pub(crate) const fn field(json: &'static str, number: u32, ty: FieldType, flags: u8) -> Field {
-    Field::new(json, number, ty, FieldFlags(flags))
-}
-
-/// Merge facts of a generated schema.
-pub(crate) const fn merge(
-    merge: bool,
-    retain_keys: bool,
-    replace: bool,
-    key: &'static str,
-) -> Merge {
-    Merge {
-        merge,
-        retain_keys,
-        replace,
-        key,
-    }
-}
-
-/// A kind that can be made and decoded by its name.
+/// A kind that can be created and decoded by name.
 #[derive(Clone, Copy)]
 pub struct Kind {
     schema: &'static Schema,
-    /// None for kinds that are made known at run time.
+    /// `None` for kinds that are defined at run time.
     new: Option<fn() -> Box<dyn Message>>,
     object: Option<fn() -> Box<dyn AnyObject>>,
     is_list: bool,
@@ -65,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// A kind that is made known at run time, by a [schema](CustomObject::schema_of) of its own.
+    /// A kind that is defined at run time, with its own [schema](CustomObject::schema_of).
     pub const fn custom(schema: &'static Schema) -> Self {
         Self {
             schema,
@@ -75,10 +66,10 @@ impl Kind {
         }
     }
 
-    /// Group, version and kind.
+    /// Returns the group, version and kind.
     ///
     /// # Panics
-    /// Never: the table holds kinds only.
+    /// Never: only kinds are in the table.
     pub fn facts(&self) -> &'static KindFacts {
         self.schema
             .kind
@@ -86,12 +77,12 @@ impl Kind {
             .expect("only kinds are in the table")
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &'static Schema {
         self.schema
     }
 
-    /// An empty message of this kind.
+    /// Returns an empty message of this kind.
     pub fn new_message(&self) -> Box<dyn Message> {
         match self.new {
             Some(new) => new(),
@@ -99,7 +90,8 @@ impl Kind {
         }
     }
 
-    /// An empty object of this kind; none for lists, options and other kinds without metadata.
+    /// Returns an empty object of this kind, or `None` for lists, options and other kinds without
+    /// object metadata.
     pub fn new_object(&self) -> Option<Box<dyn AnyObject>> {
         if self.is_custom() {
             return Some(Box::new(CustomObject::new(self.schema)));
@@ -107,12 +99,12 @@ impl Kind {
         self.object.map(|new| new())
     }
 
-    /// Whether it was made known at run time: its objects are [`CustomObject`]s.
+    /// Reports whether the kind is defined at run time. Its objects are [`CustomObject`]s.
     pub fn is_custom(&self) -> bool {
         self.new.is_none()
     }
 
-    /// Whether it is a list of another kind.
+    /// Reports whether this is a list kind.
     pub fn is_list(&self) -> bool {
         self.is_list
     }
@@ -124,7 +116,7 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// The kind with this group, version and name, if its feature is on.
+/// Returns the kind with this group, version and name, if its feature is enabled.
 pub fn find_kind(group: &str, version: &str, kind: &str) -> Option<&'static Kind> {
     crate::KINDS.iter().find(|it| {
         let facts = it.facts();
@@ -132,7 +124,7 @@ pub fn find_kind(group: &str, version: &str, kind: &str) -> Option<&'static Kind
     })
 }
 
-/// The kind that `apiVersion` and `kind` name, if its feature is on.
+/// Returns the kind with this `apiVersion` and `kind`, if its feature is enabled.
 pub fn find_kind_by_api_version(api_version: &str, kind: &str) -> Option<&'static Kind> {
     crate::KINDS.iter().find(|it| {
         let facts = it.facts();
@@ -148,7 +140,7 @@ pub struct GroupFacts {
     pub name: &'static str,
     /// The preferred version.
     pub preferred: &'static str,
-    /// The versions, preferred first.
+    /// The versions, the preferred one first.
     pub versions: &'static [VersionFacts],
 }
 
@@ -174,43 +166,43 @@ pub struct ResourceFacts {
     pub version: &'static str,
     /// The kind.
     pub kind: &'static str,
-    /// The plural, as in URLs.
+    /// The plural name, as in URLs.
     pub plural: &'static str,
-    /// The singular.
+    /// The singular name.
     pub singular: &'static str,
-    /// Whether objects live in namespaces.
+    /// Whether objects are namespaced.
     pub namespaced: bool,
-    /// Short names that kubectl takes.
+    /// Short names for kubectl.
     pub short_names: &'static [&'static str],
     /// Categories, such as `all`.
     pub categories: &'static [&'static str],
-    /// What can be done.
+    /// The supported verbs.
     pub verbs: &'static [&'static str],
-    /// The hash that discovery shows.
+    /// The storage version hash in discovery.
     pub storage_version_hash: &'static str,
-    /// Paths below an object.
+    /// The subresources.
     pub subresources: &'static [SubresourceFacts],
-    /// The columns of its table.
+    /// The table columns.
     pub columns: &'static [Column],
 }
 
-/// A path below an object.
+/// A subresource.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "tables and definitions build it")]
 pub struct SubresourceFacts {
-    /// The last part of the path.
+    /// The name: the last segment of the path.
     pub name: &'static str,
-    /// The group of its kind.
+    /// The group of the kind.
     pub group: &'static str,
-    /// The version of its kind.
+    /// The version of the kind.
     pub version: &'static str,
-    /// Its kind.
+    /// The kind of the objects that requests and answers carry.
     pub kind: &'static str,
-    /// What can be done.
+    /// The supported verbs.
     pub verbs: &'static [&'static str],
 }
 
-/// A column of a table.
+/// A table column.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "tables and definitions build it")]
 pub struct Column {
@@ -220,6 +212,28 @@ pub struct Column {
     pub type_: &'static str,
     /// The OpenAPI format.
     pub format: &'static str,
-    /// 0 is shown always, more only when wide.
+    /// 0 for columns that are always shown; larger for those of wide output only.
     pub priority: i32,
+}
+
+impl Column {
+    pub(crate) const fn new(name: &'static str, type_: &'static str) -> Self {
+        Self {
+            name,
+            type_,
+            format: "",
+            priority: 0,
+        }
+    }
+
+    pub(crate) const fn format(mut self, format: &'static str) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// With priority 1: shown by `kubectl get -o wide` only.
+    pub(crate) const fn wide(mut self) -> Self {
+        self.priority = 1;
+        self
+    }
 }

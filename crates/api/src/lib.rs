@@ -1,12 +1,13 @@
-//! The built-in Kubernetes API types, generated from a schema of facts.
+//! The built-in Kubernetes API types, generated from the API schema.
 //!
-//! Structs with the field names of the API in Rust case; a Go value field is a plain field whose
-//! zero means absent, a Go pointer is an `Option`. What is known of a field is told at it: whether
-//! it is required, its values and default, and how lists are merged. Every type speaks JSON (serde)
-//! and protobuf (byte-exact with upstream) through [`Wire`](kubist_apimachinery::wire::Wire).
+//! The structs have the field names of the API in snake case. A Go value is a plain field whose
+//! zero value means absent; a Go pointer is an `Option`. The documentation of a field states if it
+//! is required, its values and default, and how lists are merged. All types implement serde for
+//! JSON, and protobuf, byte-exact with upstream, through
+//! [`Wire`](kubist_apimachinery::wire::Wire).
 //!
-//! Each group version is an additive feature (`core-v1`, `apps-v1`, …, `full` for all); none is on
-//! by default. It is not a client, and validates and defaults nothing: a server does.
+//! Each group version is an additive feature (`core-v1`, `apps-v1`, …; `full` for all). None is
+//! enabled by default. The crate contains no client, no defaulting and no validation.
 //!
 //! ```
 //! # #[cfg(feature = "core-v1")] {
@@ -19,6 +20,13 @@
 //! # }
 //! ```
 
+#[allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "without features there are no types"
+)]
+mod api_type;
 mod facts;
 #[allow(clippy::all, clippy::pedantic, clippy::use_self, reason = "generated")]
 mod generated;

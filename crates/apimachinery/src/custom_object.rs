@@ -4,15 +4,13 @@
 //! goes through the same engine as built-in kinds, so it is stored, listed and watched alike.
 //! Its protobuf form is for this project's own use: the metadata, and the rest as JSON text.
 
-use std::borrow::Cow;
-
-use serde_json::{Map, Value};
-
 use crate::wire::{
     DecodeContext, Entry, Field, FieldFlags as F, FieldType, JsonForm, JsonScalar, KindFacts,
     Message, ReverseWriter, Schema, Slot, View, Wire, WireError, WireErrorKind,
 };
 use crate::{AnyObject, ObjectMeta};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 static FIELDS: [Field; 2] = [
     Field::new(

@@ -3,12 +3,11 @@
 //! Words are stored as they came, because the body goes over the wire as a message;
 //! [`DeleteOptions::checked`] makes a [`Deletion`] of them, which is valid.
 
-use std::fmt;
-
 use crate::post_options::read_dry_run;
 use crate::query::{OptionsError, Query, QueryPairs, push_some};
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, KindFacts};
 use crate::{FieldError, FieldPath, Str, message, schema};
+use std::fmt;
 
 /// Options of delete and deletecollection. The default lets the server decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

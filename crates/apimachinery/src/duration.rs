@@ -3,12 +3,10 @@
 //! Parses and prints Go's duration strings exactly, errors included. It may be negative. It is not
 //! `std::time::Duration`; the two convert.
 
+use crate::go_text::quote_for_time;
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
-
-use serde::{Deserialize, Serialize, Serializer};
-
-use crate::go_text::quote_for_time;
 
 /// A span of time in nanoseconds, at most about 292 years, possibly negative.
 ///

@@ -4,12 +4,10 @@
 //! them becomes the causes of a 422 by [`Status::invalid`](crate::Status::invalid). It says what
 //! is wrong, not which rule said so.
 
-use std::fmt;
-
-use serde::Serialize;
-
 use crate::go_text::{escape_html, quote};
 use crate::{CauseType, FieldPath, Str};
+use serde::Serialize;
+use std::fmt;
 
 /// What is wrong with a field.
 ///

@@ -2,9 +2,8 @@
 //!
 //! For messages to people. It is not a JSON pointer and does not select anything.
 
-use std::fmt;
-
 use crate::Str;
+use std::fmt;
 
 /// A path from the root of an object. The root itself displays as `<nil>`, as upstream's does.
 ///

@@ -3,12 +3,10 @@
 //! Parsed with upstream's grammar, escapes and error texts. It knows no fields: which ones a
 //! resource supports, and what they are, is the server's; a field that is missing counts as empty.
 
+use crate::{ObjectName, Str};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::{ObjectName, Str};
 
 /// Terms, all of which must hold. The default selects everything.
 ///

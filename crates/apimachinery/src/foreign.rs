@@ -7,12 +7,6 @@
 //! They have no protobuf form, so servers are asked for JSON; and no schema, so nothing that needs
 //! one (encoded objects, field indexes, projections) works on them.
 
-use std::marker::PhantomData;
-
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use crate::wire::{
     Bytes, DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError, WireErrorKind,
 };
@@ -20,6 +14,10 @@ use crate::{
     ApiResource, ClusterScoped, Finalizers, Generation, KeyValues, LAST_APPLIED, Namespaced,
     Object, Owner, OwnerSource, Owners, Resource, ResourceFacts, Scope,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::marker::PhantomData;
 
 /// An object with k8s-openapi's metadata whose kind is known at compile time. Implemented for all
 /// that the features take in; not to be implemented by hand.

@@ -3,12 +3,10 @@
 //! They are names, not promises that a server has such an API. [`ApiResource`] says what one must
 //! know to talk about a resource without its Rust type.
 
+use crate::{ResourceFacts, Str};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
-use crate::{ResourceFacts, Str};
 
 /// A group and a version: `apps/v1`, or `v1` for the core group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

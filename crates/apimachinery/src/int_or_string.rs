@@ -3,13 +3,11 @@
 //! It keeps what was given: the string `"80"` stays a string. It is not a percentage type: any
 //! string is accepted, and only [`IntOrString::scaled`] insists on `%`.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::Str;
 use crate::go_text::{self, ParseIntError};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
 
 /// A 32-bit integer or a string.
 ///

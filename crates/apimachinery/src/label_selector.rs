@@ -10,13 +10,11 @@ mod parse;
 mod requirement;
 mod validate;
 
+use crate::{LabelSelector, Object, Str};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::{LabelSelector, Object, Str};
 
 pub use matcher::LabelMatcher;
 pub use parse::ParseSelectorError;

@@ -2,10 +2,9 @@
 //!
 //! It is data; [`Selector`](crate::Selector) is what matches.
 
-use std::collections::BTreeMap;
-
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, ListType, Schema};
 use crate::{Str, message, schema};
+use std::collections::BTreeMap;
 
 /// All of the labels and all of the expressions must hold; an empty one selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,11 +3,10 @@
 //! For projections, in the place of [`ObjectMeta`](crate::ObjectMeta). It has no annotations and
 //! does not say who owns which fields; it cannot be written back.
 
-use std::collections::BTreeMap;
-
 use crate::owner_reference::OWNER_REFERENCE;
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm};
 use crate::{KeyValues, Object, OwnerReference, Owners, Str, Time, message, schema};
+use std::collections::BTreeMap;
 
 /// Metadata without annotations, finalizers and managed fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -52,6 +52,7 @@ mod resource;
 mod resource_version;
 mod retry;
 mod status;
+mod status_reason;
 mod str;
 mod str_option;
 mod time;
@@ -110,9 +111,10 @@ pub use resource::{
 pub use resource_version::ResourceVersion;
 pub use retry::Retry;
 pub use status::{
-    CauseType, GenericResponse, STATUS, STATUS_CAUSE, STATUS_DETAILS, STATUS_FAILURE,
-    STATUS_SUCCESS, Status, StatusCause, StatusDetails, StatusReason,
+    GenericResponse, STATUS, STATUS_CAUSE, STATUS_DETAILS, STATUS_FAILURE, STATUS_SUCCESS, Status,
+    StatusCause, StatusDetails,
 };
+pub use status_reason::{CauseType, StatusReason};
 pub use str::Str;
 pub use str_option::StrOption;
 pub use time::{ParseTimeError, Time};

@@ -3,13 +3,11 @@
 //! The text has exactly six digits after the point, in both directions; otherwise it is as
 //! [`Time`].
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::time::{Fraction, ParseTimeError, parse, since_epoch, write_seconds};
 use crate::{Str, Time};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
 
 /// Seconds since the Unix epoch and the nanoseconds after them (0 to 999,999,999).
 ///

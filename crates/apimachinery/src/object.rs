@@ -3,10 +3,9 @@
 //! Views instead of maps, so that interned, borrowed and encoded forms can implement it, and types
 //! of other crates too. It is not access to spec or status, and cannot change anything.
 
-use std::collections::BTreeMap;
-
 use crate::wire::{ScannedOwners, ScannedPairs};
 use crate::{ObjectMeta, ObjectName, OwnerReference, Str};
+use std::collections::BTreeMap;
 
 /// Something with the metadata of a Kubernetes object.
 pub trait Object: Send + Sync + 'static {

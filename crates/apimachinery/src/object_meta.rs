@@ -1,11 +1,10 @@
 //! `ObjectMeta`: what every object says about itself.
 
-use std::collections::BTreeMap;
-
 use crate::managed_fields::{MANAGED_FIELDS_ENTRY, ManagedFieldsEntry};
 use crate::owner_reference::{OWNER_REFERENCE, OwnerReference};
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, ListType, Merge};
 use crate::{Str, Time, message, schema};
+use std::collections::BTreeMap;
 
 /// The annotation in which `kubectl apply` keeps the whole object as it was applied last.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

@@ -3,13 +3,11 @@
 //! It is what queues and caches use as key. The uid is not part of it: an object that was deleted
 //! and made again has the same name.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::Str;
 use crate::go_text::quote;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
 
 /// A namespace (empty for objects that have none) and a name.
 ///

@@ -3,11 +3,10 @@
 //! Upstream has a type for each verb with the same fields; here create and update share one, and
 //! only the kind that errors name differs. A value that exists is valid.
 
-use std::fmt;
-
 use crate::go_text::is_print;
 use crate::query::{OptionsError, Query, QueryPairs, push_some, push_text};
 use crate::{BadValue, FieldError, FieldPath, Str};
+use std::fmt;
 
 /// Options of create and update, and of each patch. The default writes for real.
 ///

@@ -11,17 +11,15 @@ mod canonical;
 mod decimal;
 mod parse;
 
+use crate::Str;
+use decimal::Decimal;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 use std::str::FromStr;
 use std::sync::LazyLock;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::Str;
-use decimal::Decimal;
 
 pub use parse::ParseQuantityError;
 

@@ -4,13 +4,11 @@
 //! promises for objects of one resource. It does no arithmetic; servers that count use their own
 //! integers.
 
-use std::cmp::Ordering;
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
 use crate::go_text::parse_uint;
 use crate::{FieldError, FieldPath, Str};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::fmt;
 
 /// The version of an object or of a list. Empty means "not set", `0` means "any".
 ///

@@ -6,17 +6,14 @@
 //! a known one. Reasons are stored as words and read as enums.
 
 mod generic;
-mod reason;
 mod response;
 
+use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, KindFacts};
+use crate::{CauseType, LIST_META, ListMeta, Retry, StatusReason, Str, message, schema};
 use std::fmt;
 use std::time::Duration;
 
-use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, KindFacts};
-use crate::{LIST_META, ListMeta, Retry, Str, message, schema};
-
 pub use generic::GenericResponse;
-pub use reason::{CauseType, StatusReason};
 
 /// The end of a request.
 ///

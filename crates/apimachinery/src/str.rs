@@ -6,13 +6,12 @@
 //!
 //! It is not a string builder: build a `String` and convert it.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An immutable string whose clones share one allocation.
 ///

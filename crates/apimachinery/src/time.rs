@@ -6,10 +6,9 @@
 
 mod rfc3339;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use rfc3339::ParseTimeError;
 pub(crate) use rfc3339::{Fraction, parse, write_seconds};

@@ -3,17 +3,15 @@
 //! What custom resources and tools that know no kinds in advance work on. It keeps every field,
 //! knows none but `apiVersion`, `kind` and `metadata`, and has no protobuf form.
 
-use std::fmt;
-
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
-
 use crate::wire::{DecodeContext, Encode, EncodeError, Encoding, WireError, WireErrorKind};
 use crate::{
     ApiResource, GroupVersion, GroupVersionKind, KeyValueSource, KeyValues, LAST_APPLIED, Object,
     Owner, OwnerSource, Owners,
 };
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
 
 /// An object of any kind.
 ///

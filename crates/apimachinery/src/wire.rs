@@ -30,11 +30,14 @@ mod prost_adapter;
 mod protobuf;
 mod protobuf_encode;
 mod raw;
+mod raw_field;
 mod scalar;
 pub mod scan;
 mod schema;
+mod structure_plan;
 #[cfg(test)]
 mod tests;
+mod varint;
 mod wanted;
 
 #[doc(hidden)]
@@ -58,15 +61,19 @@ pub use projection::{
 };
 #[cfg(feature = "prost")]
 pub use prost_adapter::merge_prost_field;
-pub use protobuf::{merge_protobuf, skip_field, varint};
+pub use protobuf::merge_protobuf;
 pub use protobuf_encode::{ReverseWriter, to_protobuf};
 pub use raw::{FIELDS_V1, FieldsV1, RAW_EXTENSION, RAW_JSON, RawExtension, RawJson};
+pub use raw_field::{
+    RawField, delimited_length, push_delimited, push_header, raw_fields, skip_field, split_tag,
+};
 pub use scalar::{DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME};
-pub use scan::{FieldPath, FieldPathError, MetadataSpans, Scan, ScannedOwners, ScannedPairs};
+pub use scan::{MetadataSpans, ScalarField, ScalarFieldError, Scan, ScannedOwners, ScannedPairs};
 pub use schema::{
     Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema,
     order_by_name, order_by_number,
 };
+pub use varint::{PartialVarint, VARINT_BYTES_MAX, int32, push_varint, varint, varint_length};
 pub use wanted::to_wanted;
 
 /// Without the feature `prost`, nothing.

@@ -36,7 +36,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             },
         }));
 
-    let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default())));
+    let registry = Registry::new(RegistryConfig::new(
+        Arc::new(MemoryKv::default()),
+        kubist_kinds::BuiltIn::shared(),
+    ));
     registry.start().await?;
     let server = ApiServer::bind(config, registry).await?;
     write_kubeconfig(&server, &path)?;

@@ -11,13 +11,15 @@
 //! are stored but not enforced.
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};
+//! use kubist_kinds::BuiltIn;
 //! use kubist_registry::{Registry, RegistryConfig};
 //! use kubist_storage::memory::MemoryKv;
 //! use std::sync::Arc;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default())));
+//! let kv = Arc::new(MemoryKv::default());
+//! let registry = Registry::new(RegistryConfig::new(kv, BuiltIn::shared()));
 //! registry.start().await?;
 //! let server = ApiServer::bind(Config::default(), registry).await?;
 //! assert!(server.url().starts_with("https://127.0.0.1:"));

@@ -1,34 +1,33 @@
-//! `ByteBudget`: how much memory the objects of one store may take, and what happens beyond.
+//! `ByteBudget`: a limit on the memory that the objects of one store use.
 //!
-//! It counts what objects occupy themselves, not the indexes over them (some tens of bytes an
-//! object). It never evicts: what is held stays until it changes or goes. There is room again as
-//! objects go, and objects that were cut are whole again when they change, or at the next list.
-
-use std::collections::BTreeMap;
-
-use kubist_apimachinery::{KubeObject, Object, ObjectName, wire};
+//! The budget counts the objects themselves, not the indexes over them, which take some tens of
+//! bytes per object. Objects are never evicted to make room: a stored object stays until it changes
+//! or is deleted. Space is freed as objects are deleted. An object that was reduced to its metadata
+//! is complete again when it next changes and fits, or at the next list.
 
 use crate::{Encoded, Metadata};
+use kubist_apimachinery::{KubeObject, Object, ObjectName, wire};
+use std::collections::BTreeMap;
 
-/// Memory for the objects of one store, and what happens to those that exceed it.
+/// Limits the memory of one store's objects, and says what happens to objects that exceed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it")]
 pub struct ByteBudget {
-    /// What all objects together may occupy, in bytes.
+    /// The limit for all objects together, in bytes.
     pub max_bytes: u64,
     /// What happens to an object that does not fit.
     pub over: OverBudget,
 }
 
 impl ByteBudget {
-    /// About what a decoded object occupies, in bytes: its struct, and what it holds on the heap
-    /// ([`heap_size`](wire::heap_size)). Strings that it shares with others count in full; the
-    /// store's own book-keeping and unused capacity do not count.
+    /// Estimates the memory of a decoded object in bytes: its struct plus its heap allocations
+    /// ([`heap_size`](wire::heap_size)). Strings that are shared with other objects count in full.
+    /// The store's own overhead and unused capacity do not count.
     pub fn decoded_weight<K: wire::Wire>(object: &K) -> u64 {
         (size_of::<K>() + wire::heap_size(object)) as u64
     }
 
-    /// As [`Self::decoded_weight`], of a projection.
+    /// Does the same as [`Self::decoded_weight`] for a projection.
     pub fn projected_weight<P: wire::ProjectionFields>(projection: &P) -> u64 {
         (size_of::<P>() + wire::projected_heap_size(projection)) as u64
     }
@@ -41,11 +40,12 @@ impl ByteBudget {
     reason = "an object is held in part or not at all"
 )]
 pub enum OverBudget {
-    /// Only its metadata is held, even if that exceeds the budget too: names, labels and owners
-    /// are always complete. Decoding it is an error that says so.
+    /// Only the metadata is stored, even if that exceeds the budget too: names, labels and owners
+    /// are always complete. Decoding such an object is an error that names the reason.
     DegradeToMetadata,
-    /// It is not taken. What the store has of it, if anything, stays as it was and is out of
-    /// date, as with an object that could not be read; each is [reported](BudgetError).
+    /// The object is not stored. The version of it that the store already has, if any, stays and is
+    /// out of date, as for an object that cannot be decoded. Each refusal is
+    /// [reported](BudgetError).
     Refuse,
 }
 
@@ -56,39 +56,39 @@ pub enum OverBudget {
 pub struct BudgetError {
     /// The object.
     pub object: ObjectName,
-    /// What it would occupy.
+    /// The size of the object.
     pub bytes: u64,
-    /// What others occupy.
+    /// The size of all other objects.
     pub used: u64,
-    /// What all may occupy.
+    /// The limit.
     pub max_bytes: u64,
 }
 
-/// How a store keeps within its budget.
+/// The usage of a store's budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetStats {
     /// The limit; 0 if there is none.
     pub max_bytes: u64,
-    /// What the objects occupy now; 0 if there is no limit.
+    /// The current size of all objects; 0 if there is no limit.
     pub used_bytes: u64,
-    /// Objects of which only the metadata is held now.
+    /// The number of objects of which only the metadata is stored.
     pub degraded: u64,
-    /// How often an object was cut to its metadata.
+    /// How many times an object was reduced to its metadata.
     pub degraded_total: u64,
-    /// How often an object was refused.
+    /// How many times an object was refused.
     pub refused_total: u64,
 }
 
-/// A held form that knows what it occupies, and that may have a smaller one.
+/// A stored form whose size is known, and which may have a smaller form.
 pub trait Weigh: Object + Sized {
-    /// What it occupies, in bytes. The same at each call.
+    /// Returns the size in bytes, which is the same at each call.
     fn weight(&self) -> u64;
 
-    /// The same object with its metadata alone, if it has more.
+    /// Returns the same object with its metadata alone, if it has more than that.
     fn without_body(&self) -> Option<Self>;
 
-    /// Whether nothing of it was dropped.
+    /// Reports whether the object is complete.
     fn is_whole(&self) -> bool;
 }
 
@@ -106,7 +106,7 @@ impl<K: KubeObject> Weigh for Encoded<K> {
     }
 }
 
-/// Estimated: the text of it, and what maps and lists take around it.
+/// An estimate: the length of the text, and the overhead of maps and lists.
 impl<K: 'static> Weigh for Metadata<K> {
     fn weight(&self) -> u64 {
         let meta = &self.metadata;
@@ -130,7 +130,7 @@ impl<K: 'static> Weigh for Metadata<K> {
     }
 }
 
-/// What a map takes for a pair besides its text.
+/// The size of a map entry without its text.
 const PAIR_BYTES: usize = 64;
-/// What an owner, a finalizer or a manager takes, about.
+/// The approximate size of an owner reference, a finalizer or a managed-fields entry.
 const ITEM_BYTES: usize = 160;

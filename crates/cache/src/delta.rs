@@ -1,79 +1,79 @@
-//! `Delta`: one thing that a reflector puts into a queue; `Change`: what it did to the store.
+//! `Delta`: an entry that a reflector puts into a queue. `ResourceEvent`: the change that a delta
+//! made in the store.
 
+use crate::Deleted;
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use std::fmt;
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
-use crate::Deleted;
-
-/// News from the server, in the order of their arrival.
+/// An event from the server. A queue keeps them in the order of their arrival.
 #[expect(clippy::exhaustive_enums, reason = "a processor must handle each")]
 pub enum Delta<K> {
-    /// A watch says that the object is new.
+    /// A watch reported a new object.
     Added(Arc<K>),
-    /// A watch says that the object changed.
+    /// A watch reported a changed object.
     Updated(Arc<K>),
-    /// The object is gone.
+    /// The object was deleted.
     Deleted(Deleted<K>),
-    /// One object of a new list ([`DeltaFifo`](crate::DeltaFifo) only).
+    /// An object of a new list (only from a [`DeltaFifo`](crate::DeltaFifo)).
     Replaced(Arc<K>),
-    /// One object again, for a resync.
+    /// An object that a resync repeats.
     Sync(Arc<K>),
-    /// A new list: what it does not have is gone.
+    /// A new list. Objects that are not in it were deleted.
     ReplacedAll(Replacement<K>),
-    /// Every object again, for a resync.
+    /// A resync of every object.
     SyncAll,
-    /// Nothing else happened up to this version.
+    /// Everything up to this version was delivered.
     Bookmark(ResourceVersion),
-    /// The object of this name is there, in a state that could not be read; what is known of it
-    /// is older. A name without letters: some object, nobody knows which.
+    /// The object of this name exists, but its current state cannot be decoded; the stored state is
+    /// out of date. An empty name stands for an object whose name cannot be decoded either.
     Unreadable {
-        /// Its name.
+        /// The object name.
         name: ObjectName,
-        /// The version of that state; unset if it could not be read either.
+        /// The version of that state; unset if it cannot be decoded either.
         resource_version: ResourceVersion,
     },
 }
 
-/// A whole list.
+/// A complete list.
 pub struct Replacement<K> {
-    /// Its version.
+    /// The list's resource version.
     pub resource_version: ResourceVersion,
     /// The objects, in the server's order.
     pub objects: Vec<Arc<K>>,
-    /// Objects that the list had and that could not be read: what is known of them stays. One that
-    /// is among the objects too was read before it changed. A name
-    /// without letters stands for those of which not even that could be read.
+    /// Listed objects that cannot be decoded. Their stored state is kept. If such an object is in
+    /// `objects` too, that state is older. An empty name stands for objects whose names cannot be
+    /// decoded.
     pub unreadable: Vec<ObjectName>,
 }
 
-/// What handlers are told, once the store shows it.
+/// A change in the store, as handlers receive it after readers can see it. client-go has a method
+/// of `ResourceEventHandler` for each.
 #[expect(clippy::exhaustive_enums, reason = "a handler must handle each")]
-pub enum Change<K> {
+pub enum ResourceEvent<K> {
     /// The object was not in the store.
     Added {
         /// The object.
         object: Arc<K>,
-        /// Whether it was in the first list.
+        /// Whether the object was in the first list.
         initial: bool,
     },
-    /// The object was in the store in another version (or, rarely, another object of that name:
-    /// compare uids).
+    /// The object was in the store in another version, or, rarely, as another object with the same
+    /// name: compare the uids.
     Updated {
-        /// Before.
+        /// The previous state.
         old: Arc<K>,
-        /// Now.
+        /// The new state.
         new: Arc<K>,
     },
     /// The object is no longer in the store.
     Deleted(Deleted<K>),
-    /// The object did not change; told to those who asked for resyncs.
+    /// The object did not change; sent to handlers with a resync period.
     Resynced(Arc<K>),
 }
 
 impl<K: Object> Delta<K> {
-    /// The object's name; none for what concerns all objects.
+    /// Returns the object's name, or `None` for a delta that concerns all objects.
     pub fn object_name(&self) -> Option<ObjectName> {
         match self {
             Self::Added(object)
@@ -86,8 +86,8 @@ impl<K: Object> Delta<K> {
         }
     }
 
-    /// The newest state that it tells of one object; none for what concerns all objects, and for
-    /// a deletion of which nothing was seen.
+    /// Returns the newest known state of the object; `None` for a delta that concerns all objects,
+    /// and for a deletion without a last known state.
     pub fn object(&self) -> Option<&Arc<K>> {
         match self {
             Self::Added(object)
@@ -116,8 +116,8 @@ impl<K: Object> Delta<K> {
     }
 }
 
-impl<K: Object> Change<K> {
-    /// The object's name.
+impl<K: Object> ResourceEvent<K> {
+    /// Returns the object's name.
     pub fn object_name(&self) -> ObjectName {
         match self {
             Self::Added { object, .. } | Self::Resynced(object) => object.object_name(),
@@ -126,7 +126,7 @@ impl<K: Object> Change<K> {
         }
     }
 
-    /// The newest state that is known; none for a deletion of which nothing was seen.
+    /// Returns the newest known state; `None` for a deletion without a last known state.
     pub fn object(&self) -> Option<&Arc<K>> {
         match self {
             Self::Added { object, .. } | Self::Resynced(object) => Some(object),
@@ -136,7 +136,7 @@ impl<K: Object> Change<K> {
     }
 }
 
-impl<K> Clone for Change<K> {
+impl<K> Clone for ResourceEvent<K> {
     fn clone(&self) -> Self {
         match self {
             Self::Added { object, initial } => Self::Added {
@@ -190,7 +190,7 @@ impl<K: Object> fmt::Debug for Replacement<K> {
     }
 }
 
-impl<K: Object> fmt::Debug for Change<K> {
+impl<K: Object> fmt::Debug for ResourceEvent<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.object_name();
         match self {

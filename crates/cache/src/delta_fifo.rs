@@ -1,49 +1,49 @@
-//! `DeltaFifo`: news gathered by object; what informers ran on before [`RealFifo`].
+//! `DeltaFifo`: a queue that groups deltas by object. Informers used it before [`RealFifo`].
 //!
-//! An object that changes often is one item with all its deltas, in the place of the first. Order
-//! is kept within an object, not between objects. A list becomes one delta for each of its objects
-//! and a tombstone for each object that is queued or known and that it does not have.
+//! An object that changes often is one item with all its deltas, at the position of the first.
+//! Order is kept per object, not between objects. A list becomes one delta per listed object, and a
+//! tombstone for each queued or known object that the list lacks.
 //!
-//! Source of the contract: client-go `tools/cache/delta_fifo.go`; `add_if_not_present` and the
-//! requeue on error as they were in older releases. Differs from it:
-//! - what the consumer knows is a [`Lister`], so a look-up cannot fail;
-//! - an item cannot be empty or without a name, so there are no errors for that;
-//! - one object has at most [`DELTAS_MAX`](crate::DELTAS_MAX) deltas; how many objects wait is
-//!   bounded by whoever fills it, who processes everything before reading on;
-//! - a batch ends with the version up to which nothing is missing (upstream's store has none on
-//!   this queue); whoever takes single [`Deltas`] is not told of versions;
-//! - what comes from the known objects, tombstones and a resync, comes in the order of their names;
-//! - a name that a list could not give a readable object for counts as listed, and is told of as
+//! The contract is that of client-go's `tools/cache/delta_fifo.go`, with `add_if_not_present` and
+//! the requeue on error of older releases. Differences:
+//! - known objects are a [`Lister`], so a look-up cannot fail;
+//! - an item always has a name and at least one delta, so there are no errors for their absence;
+//! - one object has at most [`DELTAS_MAX`](crate::DELTAS_MAX) deltas; the number of queued objects
+//!   is bounded by the producer, which processes everything before it reads on;
+//! - a batch ends with the resource version up to which it is complete (upstream's store has none
+//!   on this queue); a consumer of single [`Deltas`] receives no versions;
+//! - tombstones and resyncs of known objects come in the order of their names;
+//! - an object that a list contains but that cannot be decoded counts as listed, and becomes a
 //!   [`Delta::Unreadable`].
 //!
 //! [`RealFifo`]: crate::RealFifo
 
+mod replace;
+
+use crate::queue::BATCH_MAX;
+use crate::{Batch, Deleted, Delta, Deltas, Lister, ProcessError, Queue, Replacement};
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-use hashbrown::hash_map::Entry;
-use hashbrown::{HashMap, HashSet};
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
-use crate::queue::BATCH_MAX;
-use crate::{Batch, Deleted, Delta, Deltas, Lister, ProcessError, Queue, Replacement};
-
-/// How a [`DeltaFifo`] behaves.
+/// The configuration of a [`DeltaFifo`].
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "made with struct update")]
 pub struct DeltaFifoConfig<K: Object> {
-    /// What the consumer has applied and published: the objects that a list may lack and that a
-    /// resync tells again. None by default: then only what is queued counts, a resync does
-    /// nothing, and a deletion of what is not queued is dropped.
+    /// The objects that the consumer has applied and published. They are compared with lists and
+    /// repeated by resyncs. Default: none, so only queued objects are compared, a resync does
+    /// nothing, and the deletion of an object that is not queued is dropped.
     pub known: Option<Lister<K>>,
-    /// Whether objects of a list are [`Delta::Sync`] as resyncs are, instead of
-    /// [`Delta::Replaced`]. False by default (upstream's `EmitDeltaTypeReplaced` is its opposite,
-    /// and informers turn that on).
+    /// Whether the objects of a list are [`Delta::Sync`], as in resyncs, instead of
+    /// [`Delta::Replaced`]. Default: false. (Upstream's `EmitDeltaTypeReplaced` is the opposite,
+    /// and informers set it.)
     pub list_as_sync: bool,
 }
 
-/// A queue that gathers events by object.
+/// A queue that groups deltas by object.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -63,22 +63,21 @@ pub struct DeltaFifo<K: Object> {
     items: HashMap<ObjectName, Deltas<K>>,
     /// The names in `items`, each once, in the order of their first delta.
     order: VecDeque<ObjectName>,
-    /// Names that were told as unreadable and not as anything else since: a list must tell of
-    /// them.
+    /// Names of objects that were last queued as unreadable; the next list must account for them.
     unreadable: BTreeSet<ObjectName>,
-    /// The deltas in `items`.
+    /// The number of deltas in `items`.
     deltas: usize,
     overflowed: u64,
     /// How many of the first items belong to the first list.
     initial: usize,
-    /// Whether anything came that settles what the first list is.
+    /// Whether the extent of the first list is settled.
     populated: bool,
-    /// The version of the latest news.
+    /// The latest resource version received.
     seen: ResourceVersion,
-    /// The version when everything had been popped last.
-    told: ResourceVersion,
-    /// Whether a list or a bookmark brought a version that is to be told even without an object.
-    untold: bool,
+    /// The resource version at which the queue was last empty.
+    reported: ResourceVersion,
+    /// Whether a list or bookmark brought a version that must be delivered even without an object.
+    version_pending: bool,
     closed: bool,
 }
 
@@ -92,7 +91,7 @@ impl<K: Object> Default for DeltaFifoConfig<K> {
 }
 
 impl<K: Object> DeltaFifo<K> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(config: DeltaFifoConfig<K>) -> Self {
         Self {
             config,
@@ -104,27 +103,28 @@ impl<K: Object> DeltaFifo<K> {
             initial: 0,
             populated: false,
             seen: ResourceVersion::default(),
-            told: ResourceVersion::default(),
-            untold: false,
+            reported: ResourceVersion::default(),
+            version_pending: false,
             closed: false,
         }
     }
 
-    /// The item in front, without versions. An item of the first list counts as handled from now.
+    /// Pops the item at the front, without versions. An item of the first list counts as handled
+    /// from then on.
     pub fn pop_deltas(&mut self) -> Option<Deltas<K>> {
         let deltas = self.take_front();
-        if deltas.is_none() && std::mem::take(&mut self.untold) {
-            self.told = self.seen.clone();
+        if deltas.is_none() && std::mem::take(&mut self.version_pending) {
+            self.reported = self.seen.clone();
         }
         deltas
     }
 
-    /// Pops the item in front and processes it; `process` is also told whether it belongs to the
-    /// first list. None when the queue is empty. An item that goes back does so to the end, and no
-    /// longer counts as one of the first list.
+    /// Pops the item at the front and passes it to `process`, with whether it belongs to the first
+    /// list. Returns `None` if the queue is empty. An item that `process` puts back goes to the end
+    /// and no longer counts as part of the first list.
     ///
     /// # Errors
-    /// What `process` answered; the item is put back or dropped as it says.
+    /// The error of `process`; the item is put back or dropped, as the error says.
     pub fn process<E>(
         &mut self,
         process: impl FnOnce(&Deltas<K>, bool) -> Result<(), ProcessError<E>>,
@@ -136,7 +136,7 @@ impl<K: Object> DeltaFifo<K> {
         Some(ProcessError::settle(result, deltas, put_back))
     }
 
-    /// Puts an item back at the end, unless there is news of its object: what came later counts.
+    /// Puts an item back at the end, unless newer deltas of its object are queued.
     pub fn add_if_not_present(&mut self, deltas: Deltas<K>) {
         self.populated = true;
         if let Entry::Vacant(place) = self.items.entry(deltas.object_name().clone()) {
@@ -146,17 +146,17 @@ impl<K: Object> DeltaFifo<K> {
         }
     }
 
-    /// What is queued for an object.
+    /// Returns the queued deltas of an object.
     pub fn queued(&self, name: &ObjectName) -> Option<&Deltas<K>> {
         self.items.get(name)
     }
 
-    /// The names in the order in which they will be popped.
+    /// Returns the names in the order in which they will be popped.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &ObjectName> {
         self.order.iter()
     }
 
-    /// How many deltas went because their object had too many.
+    /// Returns how many deltas were dropped because their object had too many.
     pub fn overflowed_total(&self) -> u64 {
         self.overflowed
     }
@@ -208,44 +208,7 @@ impl<K: Object> DeltaFifo<K> {
             || known.is_some_and(|it| it.find(&name.namespace, &name.name).is_some())
     }
 
-    /// Tombstones for what is queued or known and not listed; how many.
-    fn bury_missing(&mut self, listed: &HashSet<ObjectName>) -> usize {
-        let mut missing = Vec::new();
-        for (name, deltas) in self.order.iter().map(|name| (name, &self.items[name])) {
-            if !listed.contains(name) {
-                let last_known = deltas.iter().rev().find_map(Delta::object);
-                missing.push((name.clone(), last_known.cloned()));
-            }
-        }
-        let queued = missing.len();
-        if let Some(known) = &self.config.known {
-            for object in known.snapshot().iter() {
-                let name = object.object_name();
-                if !listed.contains(&name) && !self.items.contains_key(&name) {
-                    missing.push((name, Some(Arc::clone(object))));
-                }
-            }
-        }
-        let known = self.config.known.as_ref();
-        let is_missing = |name: &&ObjectName| {
-            let is_known = known.is_some_and(|it| it.find(&name.namespace, &name.name).is_some());
-            !listed.contains(*name) && !self.items.contains_key(*name) && !is_known
-        };
-        let unread: Vec<_> = self.unreadable.iter().filter(is_missing).cloned().collect();
-        missing.extend(unread.into_iter().map(|name| (name, None)));
-        missing[queued..].sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-        let count = missing.len();
-        for (name, last_known) in missing {
-            let tombstone = Deleted::FinalStateUnknown {
-                name: name.clone(),
-                last_known,
-            };
-            self.push(name, Delta::Deleted(tombstone));
-        }
-        count
-    }
-
-    /// At most so many items, none of them on the other side of the first list's end.
+    /// Pops at most this many items, all of the first list or all after it.
     fn take(&mut self, items_max: usize) -> Option<Batch<K>> {
         let initial = !self.has_synced();
         let mut deltas = Vec::new();
@@ -256,23 +219,25 @@ impl<K: Object> DeltaFifo<K> {
             let Some(item) = self.take_front() else { break };
             deltas.extend(item);
         }
-        self.tell_version(&mut deltas);
+        self.push_version(&mut deltas);
         (!deltas.is_empty()).then_some(Batch { deltas, initial })
     }
 
-    /// Objects come out of the order of their versions, so a store that went by them would claim
-    /// more than it has. It is told what holds: the latest version once nothing waits, before that
-    /// the version when nothing waited last.
-    fn tell_version(&mut self, deltas: &mut Vec<Delta<K>>) {
+    /// Appends the version up to which the consumer's store is complete.
+    ///
+    /// Objects leave the queue out of version order, so a store that took its version from them
+    /// would claim too much. The version is the latest one once the queue is empty; until then it
+    /// is the version at which the queue was last empty.
+    fn push_version(&mut self, deltas: &mut Vec<Delta<K>>) {
         if self.order.is_empty() {
-            if std::mem::take(&mut self.untold) || !deltas.is_empty() {
-                self.told = self.seen.clone();
+            if std::mem::take(&mut self.version_pending) || !deltas.is_empty() {
+                self.reported = self.seen.clone();
             } else {
                 return;
             }
         }
         if !self.seen.is_unset() {
-            deltas.push(Delta::Bookmark(self.told.clone()));
+            deltas.push(Delta::Bookmark(self.reported.clone()));
         }
     }
 }
@@ -299,7 +264,7 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
         self.push_seen(&Arc::clone(&object), Delta::Updated(object));
     }
 
-    /// Dropped if the object is neither queued nor known: nobody was told of it.
+    /// Drops the deletion of an object that is neither queued nor known: no consumer has seen it.
     fn delete(&mut self, object: Arc<K>) {
         self.populated = true;
         if self.is_known(&object.object_name()) {
@@ -307,7 +272,7 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
         }
     }
 
-    /// Dropped as [`delete`](Self::delete) does it.
+    /// Drops the deletion under the same condition as [`delete`](Self::delete).
     fn delete_unread(&mut self, name: ObjectName, resource_version: ResourceVersion) {
         self.populated = true;
         self.see(resource_version.as_str());
@@ -320,7 +285,7 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
         }
     }
 
-    /// Of some object: told before anything else that waits, because it may be about any of that.
+    /// An unreadable object without a name goes to the front, because it may be any queued object.
     fn unreadable(&mut self, name: ObjectName, resource_version: ResourceVersion) {
         let initial = !self.has_synced() && self.populated;
         self.populated = true;
@@ -346,39 +311,11 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
     }
 
     fn replace(&mut self, replacement: Replacement<K>) {
-        let mut listed = HashSet::new();
-        for object in replacement.objects {
-            let name = object.object_name();
-            listed.insert(name.clone());
-            let delta = if self.config.list_as_sync {
-                Delta::Sync(object)
-            } else {
-                Delta::Replaced(object)
-            };
-            self.push(name, delta);
-        }
-        // An object that is listed too came before what could not be read.
-        let unreadable: BTreeSet<_> = replacement.unreadable.into_iter().collect();
-        for name in unreadable {
-            listed.insert(name.clone());
-            let unreadable = Delta::Unreadable {
-                name: name.clone(),
-                resource_version: replacement.resource_version.clone(),
-            };
-            self.push(name, unreadable);
-        }
-        let names = listed.len();
-        let missing = self.bury_missing(&listed);
-        if !std::mem::replace(&mut self.populated, true) {
-            self.initial = names + missing;
-        }
-        if !replacement.resource_version.is_unset() {
-            self.seen = replacement.resource_version;
-            self.untold = true;
-        }
+        self.replace_all(replacement);
     }
 
-    /// Tells what is known and has no news queued: an old state must not come after a newer one.
+    /// Queues the known objects that have no queued deltas: an old state must not follow a newer
+    /// one.
     fn resync(&mut self) {
         let Some(known) = &self.config.known else {
             return;
@@ -396,11 +333,11 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
         }
     }
 
-    /// Told once everything before it was popped.
+    /// The version is delivered once everything before it was popped.
     fn bookmark(&mut self, resource_version: ResourceVersion) {
         if !resource_version.is_unset() {
             self.seen = resource_version;
-            self.untold = true;
+            self.version_pending = true;
         }
     }
 
@@ -417,7 +354,7 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
     }
 
     fn len(&self) -> usize {
-        self.deltas + usize::from(self.untold)
+        self.deltas + usize::from(self.version_pending)
     }
 
     fn close(&mut self) {

@@ -1,20 +1,19 @@
-//! `Deltas`: what happened to one object since it was last popped, oldest first.
+//! `Deltas`: the changes of one object since it was last popped, oldest first.
 //!
-//! Never empty, and all of one name. Not a history: two deletions in a row are one, and past
-//! [`DELTAS_MAX`] the oldest go.
+//! There is always at least one delta, and all have the same name. It is not a complete history:
+//! two consecutive deletions become one, and beyond [`DELTAS_MAX`] the oldest deltas are dropped.
 //!
-//! Source of the merging rule: client-go `tools/cache/delta_fifo.go`, `dedupDeltas`.
+//! The merging rule is that of client-go's `tools/cache/delta_fifo.go`, `dedupDeltas`.
 
+use crate::{Deleted, Delta};
+use kubist_apimachinery::{Object, ObjectName};
 use std::collections::{VecDeque, vec_deque};
 use std::fmt;
 use std::iter::{Chain, Once, once};
 
-use kubist_apimachinery::{Object, ObjectName};
-
-use crate::{Deleted, Delta};
-
-/// Deltas kept for one object, at most; ours, upstream has no bound. The newest alone says what
-/// the object has become, so that a consumer who is this far behind still ends with the truth.
+/// The maximum number of deltas of one object; upstream has no bound. The newest delta alone
+/// determines the object's state, so a consumer that is this far behind still ends in the right
+/// state.
 pub const DELTAS_MAX: usize = 1000;
 
 /// The deltas of one object, at least one.
@@ -33,10 +32,10 @@ impl<K: Object> Deltas<K> {
         }
     }
 
-    /// Appends a delta of the same object; whether an older one had to go for it.
+    /// Appends a delta of the same object; reports whether an older one was dropped.
     pub(crate) fn push(&mut self, delta: Delta<K>) -> bool {
         if let (Delta::Deleted(before), Delta::Deleted(_)) = (&self.newest, &delta) {
-            // The one that was seen is worth more; between two that were, the earlier.
+            // A deletion whose last state was seen is preferred; of two such, the earlier.
             if matches!(before, Deleted::FinalStateUnknown { .. }) {
                 self.newest = delta;
             }
@@ -56,28 +55,28 @@ impl<K: Object> Deltas<K> {
         overflows
     }
 
-    /// The name of the object.
+    /// Returns the object name.
     pub fn object_name(&self) -> &ObjectName {
         &self.name
     }
 
-    /// What happened first.
+    /// Returns the oldest delta.
     pub fn oldest(&self) -> &Delta<K> {
         self.older.front().unwrap_or(&self.newest)
     }
 
-    /// What happened last.
+    /// Returns the newest delta.
     pub fn newest(&self) -> &Delta<K> {
         &self.newest
     }
 
-    /// The number of deltas, from 1 to [`DELTAS_MAX`].
+    /// Returns the number of deltas, from 1 to [`DELTAS_MAX`].
     #[expect(clippy::len_without_is_empty, reason = "it never is")]
     pub fn len(&self) -> usize {
         self.older.len() + 1
     }
 
-    /// The deltas, oldest first.
+    /// Returns the deltas, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Delta<K>> {
         self.older.iter().chain(once(&self.newest))
     }

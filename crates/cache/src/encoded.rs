@@ -1,34 +1,34 @@
-//! `Encoded<K>`: an object held as its own bytes, decoded only when somebody wants all of it.
+//! `Encoded<K>`: an object held as encoded bytes, and decoded only on request.
 //!
-//! It costs hardly more than the bytes that the server sent, and answers for its metadata and for
-//! single fields without decoding. Its structure was checked when it was made; what only a full
-//! decode can find (a quantity that is none) is an error of [`Encoded::decode`].
+//! It takes little more memory than the bytes from the server, and gives access to metadata and
+//! single fields without decoding the object. Its structure is checked when it is created; errors
+//! that only a full decode can find, such as an invalid quantity, are returned by
+//! [`Encoded::decode`].
 
+use crate::index::FieldLookup;
+use crate::{Index, IndexValues};
+use bytes::Bytes;
+use kubist_apimachinery::wire::{
+    self, DecodeContext, Encoding, Ingest, MetadataSpans, ScalarField, Schema, WireError,
+    WireErrorKind,
+};
+use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
-use kubist_apimachinery::wire::{
-    self, DecodeContext, Encoding, FieldPath, Ingest, MetadataSpans, Schema, WireError,
-    WireErrorKind,
-};
-use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
-
-use crate::index::FieldLookup;
-use crate::{Index, IndexValues};
-
-/// An object of kind `K` in the encoding in which it came.
+/// An object of kind `K` in the encoding in which it was received.
 pub struct Encoded<K> {
-    /// The object's bytes, with the scan's tail behind them. Its own: no neighbour is kept alive.
+    /// The object's bytes followed by the scan's result. They are a copy, so they keep no buffer
+    /// alive.
     bytes: Box<[u8]>,
     spans: MetadataSpans,
     encoding: Encoding,
     name: ObjectName,
     decodes: Option<Arc<AtomicU64>>,
-    /// Whether the bytes are all that the server sent.
+    /// Whether these are all bytes that the server sent.
     is_whole: bool,
     kind: PhantomData<fn() -> K>,
 }
@@ -40,18 +40,19 @@ impl<K: KubeObject> Encoded<K> {
         Self::ingest(bytes, Encoding::Protobuf, &mut DecodeContext::new())
     }
 
-    /// Decodes the whole object, anew at each call: keep the result as long as it is needed.
+    /// Decodes the whole object. Each call decodes anew, so callers keep the result.
     ///
     /// # Errors
-    /// A value is not what its field demands, or the [body was dropped](Self::without_body).
+    /// A value does not fit its field, or the [body was dropped](Self::without_body).
     pub fn decode(&self) -> Result<Arc<K>, WireError> {
         self.decode_with(&mut DecodeContext::new())
     }
 
-    /// As [`Self::decode`], sharing strings with what else `cx` decodes.
+    /// Does the same as [`Self::decode`], and shares strings with the other objects that `cx`
+    /// decodes.
     ///
     /// # Errors
-    /// A value is not what its field demands, or the body was dropped.
+    /// A value does not fit its field, or the body was dropped.
     pub fn decode_with(&self, cx: &mut DecodeContext) -> Result<Arc<K>, WireError> {
         if !self.is_whole {
             return Err(WireErrorKind::BodyDropped.into());
@@ -62,8 +63,8 @@ impl<K: KubeObject> Encoded<K> {
         wire::decode(self.bytes(), self.encoding, cx).map(Arc::new)
     }
 
-    /// The same object with its metadata alone, without managed fields; none if that is all there
-    /// is. What is held so cannot be decoded: [`WireErrorKind::BodyDropped`].
+    /// Returns the object reduced to its metadata, without managed fields; `None` if it has nothing
+    /// else. The result cannot be decoded: [`WireErrorKind::BodyDropped`].
     pub fn without_body(&self) -> Option<Self> {
         if !self.is_whole {
             return None;
@@ -81,22 +82,22 @@ impl<K: KubeObject> Encoded<K> {
 }
 
 impl<K> Encoded<K> {
-    /// The bytes as they came.
+    /// Returns the bytes as received.
     pub fn bytes(&self) -> &[u8] {
         self.spans.body(&self.bytes)
     }
 
-    /// Their encoding.
+    /// Returns the encoding of the bytes.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// Whether its body was not dropped.
+    /// Reports whether the body is present.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// What the object occupies on the heap, in bytes.
+    /// Returns the object's heap memory in bytes.
     pub fn heap_size(&self) -> usize {
         self.bytes.len() + size_of::<Self>() + self.name.name.len()
     }
@@ -113,7 +114,7 @@ impl<K: KubeObject> Ingest for Encoded<K> {
         } else {
             [bytes.as_ref(), &scan.tail].concat().into()
         };
-        // Names differ, namespaces repeat: only those are worth a look into the interner.
+        // Names are unique and namespaces repeat, so only namespaces are interned.
         let name = ObjectName {
             namespace: cx.str(spans.namespace(&own)),
             name: spans.name(&own).into(),
@@ -186,18 +187,18 @@ impl<K: KubeObject> FieldLookup for Encoded<K> {
         K::SCHEMA
     }
 
-    fn field(&self, path: &FieldPath) -> Cow<'_, str> {
+    fn field(&self, path: &ScalarField) -> Cow<'_, str> {
         path.find(self.bytes(), self.encoding)
     }
 
-    fn knows(&self, path: &FieldPath) -> bool {
+    fn knows(&self, path: &ScalarField) -> bool {
         self.is_whole || path.as_str().starts_with("metadata.")
     }
 }
 
 impl<K: KubeObject> Index<Encoded<K>> {
-    /// An index by a function over the decoded object. It decodes each object once per state, and
-    /// the old state again when it goes: a field index does not.
+    /// Creates an index with a function over the decoded object. Each state of an object is decoded
+    /// when it is stored and again when it is replaced; a field index decodes nothing.
     pub fn decoded(
         name: impl Into<kubist_apimachinery::Str>,
         values: impl Fn(&K, &mut IndexValues) + Send + Sync + 'static,

@@ -1,22 +1,21 @@
-//! `ExpiringStore`: objects that are forgotten some time after they were put in.
+//! `ExpiringStore`: a store whose objects expire some time after they were added.
 //!
-//! An expired object is never seen, and is dropped when the store is next used. No clock: the
-//! caller passes the time. It is for what is looked up and can be looked up again; it has no
-//! indexes, no versions and no readers beside the writer ([`Indexer`](crate::Indexer) has).
+//! Expired objects are invisible, and are dropped when the store is next used. There is no clock:
+//! the caller passes the time. The store is for results that can be looked up again; it has no
+//! indexes, no versions and no concurrent readers, which [`Indexer`](crate::Indexer) has.
 //!
-//! Source of the contract: client-go `tools/cache/expiration_cache.go`. Differs from it: the policy
-//! is asked when an object is put in; `names` leaves out what expired, like everything else; time
-//! alone tells what to drop, no look at every object.
+//! The contract is that of client-go's `tools/cache/expiration_cache.go`. Differences: the policy
+//! is called when an object is added; `names` omits expired objects, as all other methods do;
+//! expired objects are found by their time, without checking every object.
 
+use hashbrown::HashMap;
+use kubist_apimachinery::{Object, ObjectName};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashbrown::HashMap;
-use kubist_apimachinery::{Object, ObjectName};
-
-/// How long an object lives; none is for ever.
+/// An object's time to live; `None` means that it never expires.
 type Policy<K> = dyn Fn(&K) -> Option<Duration> + Send + Sync;
 
 /// A store whose objects expire.
@@ -38,7 +37,7 @@ type Policy<K> = dyn Fn(&K) -> Option<Duration> + Send + Sync;
 /// ```
 pub struct ExpiringStore<K> {
     held: HashMap<ObjectName, Held<K>>,
-    /// What can expire, in that order.
+    /// The objects that can expire, by expiry time.
     ends: BTreeMap<(Instant, u64), ObjectName>,
     next_place: u64,
     policy: Box<Policy<K>>,
@@ -46,17 +45,18 @@ pub struct ExpiringStore<K> {
 
 struct Held<K> {
     object: Arc<K>,
-    /// The last moment at which it is seen.
+    /// The last moment at which the object is visible.
     end: Option<(Instant, u64)>,
 }
 
 impl<K: Object> ExpiringStore<K> {
-    /// Every object lives as long.
+    /// Creates a store in which every object has the same time to live.
     pub fn new(ttl: Duration) -> Self {
         Self::with_policy(move |_| Some(ttl))
     }
 
-    /// Each object lives as long as `policy` says when it is put in; none is for ever.
+    /// Creates a store in which `policy` determines an object's time to live when it is added;
+    /// `None` means that it never expires.
     pub fn with_policy(policy: impl Fn(&K) -> Option<Duration> + Send + Sync + 'static) -> Self {
         Self {
             held: HashMap::new(),
@@ -66,13 +66,13 @@ impl<K: Object> ExpiringStore<K> {
         }
     }
 
-    /// Puts an object in, or in the place of the one of its name; its time begins.
+    /// Adds an object or replaces the one of the same name. Its time to live begins.
     pub fn put(&mut self, object: Arc<K>, now: Instant) -> Option<Arc<K>> {
         self.expire(now);
         let name = object.object_name();
         let old = self.remove(&name);
         let ttl = (self.policy)(&object);
-        // Beyond the end of the clock is for ever.
+        // A time beyond the range of the clock means never.
         let end = ttl.and_then(|ttl| now.checked_add(ttl));
         let end = end.map(|end| (end, self.next_place));
         self.next_place += 1;
@@ -83,7 +83,7 @@ impl<K: Object> ExpiringStore<K> {
         old
     }
 
-    /// Takes an object out, expired or not.
+    /// Removes an object, expired or not.
     pub fn remove(&mut self, name: &ObjectName) -> Option<Arc<K>> {
         let held = self.held.remove(name)?;
         if let Some(end) = held.end {
@@ -92,7 +92,7 @@ impl<K: Object> ExpiringStore<K> {
         Some(held.object)
     }
 
-    /// Puts these objects in the place of all others; the time of each begins.
+    /// Replaces all objects by these. The time to live of each begins.
     pub fn replace(&mut self, objects: impl IntoIterator<Item = Arc<K>>, now: Instant) {
         self.held.clear();
         self.ends.clear();
@@ -101,26 +101,26 @@ impl<K: Object> ExpiringStore<K> {
         }
     }
 
-    /// The object of this name. Drops what expired.
+    /// Returns the object of this name. Drops expired objects.
     pub fn get(&mut self, name: &ObjectName, now: Instant) -> Option<Arc<K>> {
         self.expire(now);
         self.held.get(name).map(|held| Arc::clone(&held.object))
     }
 
-    /// All objects, in no particular order. Drops what expired.
+    /// Returns all objects in no particular order. Drops expired objects.
     pub fn list(&mut self, now: Instant) -> Vec<Arc<K>> {
         self.expire(now);
         let held = self.held.values();
         held.map(|held| Arc::clone(&held.object)).collect()
     }
 
-    /// The names of all objects, in no particular order. Drops what expired.
+    /// Returns the names of all objects in no particular order. Drops expired objects.
     pub fn names(&mut self, now: Instant) -> Vec<ObjectName> {
         self.expire(now);
         self.held.keys().cloned().collect()
     }
 
-    /// Drops what expired, and gives it back in that order.
+    /// Drops the expired objects and returns them in order of expiry.
     pub fn expire(&mut self, now: Instant) -> Vec<Arc<K>> {
         let mut expired = Vec::new();
         while let Some(first) = self.ends.first_entry()
@@ -132,17 +132,17 @@ impl<K: Object> ExpiringStore<K> {
         expired
     }
 
-    /// The last moment at which the object that expires next is seen, for a timer.
+    /// Returns the last moment at which the next object to expire is visible, for a timer.
     pub fn next_end(&self) -> Option<Instant> {
         self.ends.keys().next().map(|(end, _)| *end)
     }
 
-    /// The number of objects, expired ones included that are not dropped yet.
+    /// Returns the number of objects, including expired ones that are not dropped yet.
     pub fn len(&self) -> usize {
         self.held.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }

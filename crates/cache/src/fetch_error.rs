@@ -1,121 +1,121 @@
-//! `FetchError`: why a list or a watch failed, as far as a reflector must tell causes apart.
+//! `FetchError`: why a list or a watch failed, as far as a reflector distinguishes causes.
 //!
-//! Whoever implements [`ListerWatcher`](crate::ListerWatcher) maps its own errors to this enum.
-//! It does not keep statuses, bodies or HTTP codes; those are in the cause, for logs.
+//! Implementations of [`ListerWatcher`](crate::ListerWatcher) map their errors to this enum. It
+//! holds no statuses, bodies or HTTP codes; those are in the source error, for logs.
 
+use kubist_apimachinery::wire::WireError;
+use kubist_apimachinery::{Retry, Str, with_causes};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubist_apimachinery::wire::WireError;
-use kubist_apimachinery::{Retry, Str, with_causes};
-
 /// The cause of an error, of any type, shared by clones.
 pub type Cause = Arc<dyn Error + Send + Sync + 'static>;
 
-/// Why a list or a watch failed, before it began or in the middle.
+/// Why a list or a watch failed, at its start or later.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
     /// The resource version or the continue token is no longer served (410).
     #[error("the requested version is too old: {message}")]
     Expired {
-        /// The server's words.
+        /// The server's message.
         message: Str,
     },
-    /// The server has not seen the resource version yet (504 with that cause, in old servers too).
+    /// The server has not reached the resource version yet (504 with that cause, from old servers
+    /// too).
     #[error("the requested version is newer than the server's")]
     TooLargeResourceVersion {
-        /// The pause that the server asked for.
+        /// The delay that the server requested.
         retry_after: Option<Duration>,
     },
-    /// The server asks for a pause (429).
+    /// The server is throttling requests (429).
     #[error("the server is throttling requests")]
     Throttled {
-        /// How long, if it said so.
+        /// The delay that the server requested, if any.
         retry_after: Option<Duration>,
     },
-    /// Nobody listens at the server's address.
+    /// Nothing listens at the server's address.
     #[error("the connection was refused")]
     ConnectionRefused {
-        /// What the connector said.
+        /// The connector's error.
         #[source]
         source: Cause,
     },
-    /// The connection failed, before or in mid-stream; the body of a watch that ends inside a frame
-    /// too.
+    /// The connection failed, before or during the response. A watch body that ends inside a frame
+    /// counts too.
     #[error("the connection failed")]
     Connection {
-        /// What the transport said.
+        /// The transport's error.
         #[source]
         source: Cause,
     },
-    /// There are no credentials to send; the connection is not to blame.
+    /// There are no credentials to send. The connection itself is not at fault.
     #[error("cannot get credentials")]
     NoCredentials {
-        /// What the file or plugin that has them said.
+        /// The error of the file or plugin that provides them.
         #[source]
         source: Cause,
     },
-    /// The server does not serve the resource, or no longer (404).
+    /// The server does not serve the resource, or does so no longer (404).
     #[error("the server does not serve this resource: {message}")]
     NotServed {
-        /// The server's words.
+        /// The server's message.
         message: Str,
     },
-    /// The server does not know the caller (401).
+    /// The server does not accept the caller's credentials (401).
     #[error("unauthorized: {message}")]
     Unauthorized {
-        /// The server's words.
+        /// The server's message.
         message: Str,
     },
-    /// The caller may not do this (403).
+    /// The caller is not allowed to do this (403).
     #[error("forbidden: {message}")]
     Forbidden {
-        /// The server's words.
+        /// The server's message.
         message: Str,
     },
-    /// The server does not accept the request (400, 405, 422): an old server answers so to
+    /// The server rejects the request as invalid (400, 405, 422), as old servers do for
     /// `sendInitialEvents`.
     #[error("the server refused the request: {message}")]
     Invalid {
-        /// The server's words.
+        /// The server's message.
         message: Str,
     },
-    /// The server failed (500).
+    /// An internal server error (500).
     #[error("internal server error: {message}")]
     Internal {
-        /// The server's words.
+        /// The server's message.
         message: Str,
-        /// The pause that the server asked for.
+        /// The delay that the server requested.
         retry_after: Option<Duration>,
     },
-    /// The server cannot answer now (503, 504).
+    /// The server is unavailable (503, 504).
     #[error("the server is unavailable: {message}")]
     Unavailable {
-        /// The server's words.
+        /// The server's message.
         message: Str,
-        /// The pause that the server asked for.
+        /// The delay that the server requested.
         retry_after: Option<Duration>,
     },
-    /// The stream is not a list or a watch: garbage between items, a frame too long.
-    /// (One bad object is not this: it becomes an [`InvalidItem`](crate::InvalidItem).)
+    /// The stream is not a list or a watch: invalid data between items, or an oversized frame. A
+    /// single invalid object is no such error: it becomes an [`InvalidItem`](crate::InvalidItem).
     #[error("the stream is malformed")]
     Malformed {
-        /// What was found.
+        /// The decoding error.
         #[source]
         source: WireError,
     },
-    /// A whole and readable answer of another kind than asked for, such as a `Table`.
+    /// A complete and readable answer of another kind than requested, such as a `Table`.
     #[error("the server answered with a {kind}")]
     UnexpectedKind {
-        /// The kind found.
+        /// The kind that was received.
         kind: Str,
     },
     /// Anything else.
     #[error("{message}")]
     Other {
-        /// In short.
+        /// A short description.
         message: Str,
         /// The cause, if there is one.
         #[source]
@@ -124,7 +124,7 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// What the caller should do next.
+    /// Returns what the caller should do next.
     pub fn retry(&self) -> Retry {
         match self {
             Self::Expired { .. } => Retry::Relist,
@@ -138,8 +138,7 @@ impl FetchError {
         }
     }
 
-    /// What somebody can do about it: a few words in brackets, with a space before them, or
-    /// nothing.
+    /// Returns advice for the user in brackets, with a leading space, or an empty string.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Unauthorized { .. } => " (check the credentials)",
@@ -157,7 +156,7 @@ impl FetchError {
         }
     }
 
-    /// Whether a list without a resource version may succeed where this one failed.
+    /// Reports whether a list without a resource version may succeed where this one failed.
     pub fn is_version_unavailable(&self) -> bool {
         matches!(
             self,
@@ -165,7 +164,7 @@ impl FetchError {
         )
     }
 
-    /// Whether the same request should simply be sent again after a pause.
+    /// Reports whether the same request should be repeated after a delay.
     pub fn is_overload(&self) -> bool {
         matches!(
             self,
@@ -174,7 +173,7 @@ impl FetchError {
     }
 }
 
-/// Connections fail in the words of whoever made them.
+/// Returns advice for a connection error, by its message.
 fn of_connection(cause: &str) -> &'static str {
     if cause.contains("certificate") {
         " (check the certificate authority that is configured, and the server's name)"

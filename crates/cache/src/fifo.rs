@@ -1,26 +1,25 @@
-//! `Fifo`: the latest value of each object, in the order in which objects came.
+//! `Fifo`: a queue that keeps the latest value of each object, in the order in which objects
+//! arrived.
 //!
-//! For consumers that care for what is, not for what happened: values in between are never seen,
-//! and an object that is deleted before it was popped just leaves. A consumer is not told of
-//! deletions nor of versions, so a store cannot be kept by it; [`RealFifo`](crate::RealFifo) and
+//! It is for consumers that need the current state, not each change: intermediate values are
+//! skipped, and an object that is deleted before it is popped is removed. The consumer sees no
+//! deletions and no versions, so it cannot maintain a store; [`RealFifo`](crate::RealFifo) and
 //! [`DeltaFifo`](crate::DeltaFifo) are for that.
 //!
-//! Source of the contract: client-go `tools/cache/fifo.go`; `add_if_not_present` and the requeue
-//! on error as they were in older releases. Differs from it: a list is queued in its own order, not
-//! in that of a map; an object that is deleted leaves its place too (upstream keeps the place, so
-//! that adding and deleting without a pop grows the queue, and the first list counts as unhandled
-//! until a pop has passed it); a second list before the first was popped takes over as the first.
-//! So its length is at most the number of objects that exist.
-
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
-
-use hashbrown::HashMap;
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+//! The contract is that of client-go's `tools/cache/fifo.go`, with `add_if_not_present` and the
+//! requeue on error of older releases. Differences: a list is queued in its own order, not in map
+//! order. A deleted object gives up its position too; upstream keeps the position, so adding and
+//! deleting without a pop grows the queue, and the first list counts as unhandled until a pop has
+//! passed it. A second list before the first was popped replaces it as the first. So the length is
+//! at most the number of existing objects.
 
 use crate::queue::BATCH_MAX;
 use crate::{Batch, Delta, ProcessError, Queue, Replacement};
+use hashbrown::HashMap;
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 /// A queue that keeps the latest value of each object.
 ///
@@ -41,20 +40,20 @@ use crate::{Batch, Delta, ProcessError, Queue, Replacement};
 /// ```
 pub struct Fifo<K> {
     items: HashMap<ObjectName, (u64, Arc<K>)>,
-    /// The names in `items`, by their places.
+    /// The names in `items`, by position.
     order: BTreeMap<u64, ObjectName>,
     next_place: u64,
-    /// Objects with a place before this one belong to the first list …
+    /// Objects with a position below this one belong to the first list …
     initial_end: u64,
-    /// … and these many of them are queued.
+    /// … and this many of them are queued.
     initial: usize,
-    /// Whether anything came that settles what the first list is.
+    /// Whether the extent of the first list is settled.
     populated: bool,
     closed: bool,
 }
 
 impl<K: Object> Fifo<K> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self {
             items: HashMap::new(),
@@ -67,7 +66,7 @@ impl<K: Object> Fifo<K> {
         }
     }
 
-    /// The latest value of the object in front.
+    /// Pops the latest value of the object at the front.
     pub fn pop_object(&mut self) -> Option<Arc<K>> {
         let (place, name) = self.order.pop_first()?;
         let (_, object) = self.items.remove(&name)?;
@@ -75,12 +74,12 @@ impl<K: Object> Fifo<K> {
         Some(object)
     }
 
-    /// Pops the object in front and processes it; `process` is also told whether it belongs to the
-    /// first list. None when the queue is empty. An object that goes back does so to the end, and
-    /// no longer counts as one of the first list.
+    /// Pops the object at the front and passes it to `process`, with whether it belongs to the
+    /// first list. Returns `None` if the queue is empty. An object that `process` puts back goes to
+    /// the end and no longer counts as part of the first list.
     ///
     /// # Errors
-    /// What `process` answered; the object is put back or dropped as it says.
+    /// The error of `process`; the object is put back or dropped, as the error says.
     pub fn process<E>(
         &mut self,
         process: impl FnOnce(&Arc<K>, bool) -> Result<(), ProcessError<E>>,
@@ -92,7 +91,7 @@ impl<K: Object> Fifo<K> {
         Some(ProcessError::settle(result, object, put_back))
     }
 
-    /// Puts an object back at the end, unless it is queued: that value is the later one.
+    /// Puts an object back at the end, unless a newer value of it is queued.
     pub fn add_if_not_present(&mut self, object: Arc<K>) {
         self.populated = true;
         if !self.items.contains_key(&object.object_name()) {
@@ -100,17 +99,17 @@ impl<K: Object> Fifo<K> {
         }
     }
 
-    /// The value that is queued for an object.
+    /// Returns the queued value of an object.
     pub fn queued(&self, name: &ObjectName) -> Option<&Arc<K>> {
         self.items.get(name).map(|(_, object)| object)
     }
 
-    /// The names in the order in which they will be popped.
+    /// Returns the names in the order in which they will be popped.
     pub fn names(&self) -> impl Iterator<Item = &ObjectName> {
         self.order.values()
     }
 
-    /// The latest value counts; the place is that of the first.
+    /// Queues the latest value at the object's first position.
     fn put(&mut self, object: Arc<K>) {
         let name = object.object_name();
         if let Some((_, queued)) = self.items.get_mut(&name) {
@@ -164,12 +163,12 @@ impl<K: Object> Queue<K> for Fifo<K> {
         self.put(object);
     }
 
-    /// The same as [`add`](Self::add).
+    /// Does the same as [`add`](Self::add).
     fn update(&mut self, object: Arc<K>) {
         self.add(object);
     }
 
-    /// Takes the object out; whoever pops is not told.
+    /// Removes the object from the queue without notifying the consumer.
     fn delete(&mut self, object: Arc<K>) {
         self.populated = true;
         if let Some((place, _)) = self.items.remove(&object.object_name()) {
@@ -186,10 +185,10 @@ impl<K: Object> Queue<K> for Fifo<K> {
         }
     }
 
-    /// Does nothing: the latest value that could be read stays the latest.
+    /// Does nothing: the latest readable value stays.
     fn unreadable(&mut self, _name: ObjectName, _resource_version: ResourceVersion) {}
 
-    /// What is queued makes room for the list, except what the list has and could not read.
+    /// Replaces the queued objects by the list, except those that the list could not decode.
     fn replace(&mut self, replacement: Replacement<K>) {
         let first = !self.has_synced();
         let mut kept: Vec<_> = replacement
@@ -208,10 +207,10 @@ impl<K: Object> Queue<K> for Fifo<K> {
         self.initial = if first { self.items.len() } else { 0 };
     }
 
-    /// Does nothing: what was popped is not known here.
+    /// Does nothing: popped objects are not known here.
     fn resync(&mut self) {}
 
-    /// Does nothing: versions are not told.
+    /// Does nothing: versions are not delivered.
     fn bookmark(&mut self, _resource_version: ResourceVersion) {}
 
     fn pop(&mut self) -> Option<Batch<K>> {

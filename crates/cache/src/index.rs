@@ -1,8 +1,11 @@
-//! `Index`: how objects are grouped under values, so that a group is found without a scan.
+//! `Index`: a grouping of objects by value, so that a group is found without a scan.
 //!
-//! An index is declared once and gives back an [`IndexHandle`] when it is added; look-ups by
-//! handle cannot fail. It holds no objects itself: those are in the store's state.
+//! An index is declared once; adding it returns an [`IndexHandle`], and look-ups by handle cannot
+//! fail. The index itself holds no objects: those are in the store's state.
 
+use crate::Cause;
+use kubist_apimachinery::wire::{ScalarField, ScalarFieldError, Schema, WireError, WireErrorKind};
+use kubist_apimachinery::{KubeObject, Object, ObjectName, Str};
 use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
@@ -10,12 +13,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use kubist_apimachinery::wire::{FieldPath, FieldPathError, Schema, WireError, WireErrorKind};
-use kubist_apimachinery::{KubeObject, Object, ObjectName, Str};
-
-use crate::Cause;
-
-/// The values under which an index function files one object.
+/// The values under which an index function puts one object.
 #[derive(Debug, Default)]
 pub struct IndexValues {
     text: String,
@@ -23,7 +21,7 @@ pub struct IndexValues {
 }
 
 impl IndexValues {
-    /// Files the object under `value`; a second time changes nothing.
+    /// Adds a value. Adding it again has no effect.
     pub fn push(&mut self, value: &str) {
         if self.iter().any(|known| known == value) {
             return;
@@ -32,7 +30,7 @@ impl IndexValues {
         self.ends.push(self.text.len());
     }
 
-    /// The values so far.
+    /// Returns the values so far.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts
@@ -52,7 +50,7 @@ impl IndexValues {
 
 type IndexFn<K> = dyn Fn(&K, &mut IndexValues) -> Result<(), Cause> + Send + Sync;
 
-/// A name and a function from an object to the values under which it is found.
+/// A name and a function from an object to its index values.
 pub struct Index<K> {
     name: Str,
     values: Box<IndexFn<K>>,
@@ -68,7 +66,7 @@ pub(crate) enum Covers {
     Field(Str),
 }
 
-/// An index function that failed for one object; that object is filed under no value.
+/// An index function failed for one object; the object has no values in that index.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("index {index:?} failed for {object}")]
 pub struct IndexError {
@@ -76,12 +74,12 @@ pub struct IndexError {
     pub index: Str,
     /// The object.
     pub object: ObjectName,
-    /// Why.
+    /// The cause.
     #[source]
     pub source: Cause,
 }
 
-/// An index of that name is there already.
+/// An index of that name exists already.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is an index named {name:?} already", name = .name.as_str())]
 pub struct IndexNameTaken {
@@ -89,21 +87,29 @@ pub struct IndexNameTaken {
     pub name: Str,
 }
 
-/// A function that panicked; as the source of an [`IndexError`].
+/// A look-up by index name for which no index exists.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no index named {name:?}")]
+pub struct UnknownIndex {
+    /// The name.
+    pub name: Str,
+}
+
+/// A function panicked; the source of an [`IndexError`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it panicked: {message}")]
 #[non_exhaustive]
 pub struct Panicked {
-    /// What it said, if that was text.
+    /// The panic message, if it was text.
     pub message: String,
 }
 
 impl<K: Object> Index<K> {
-    /// An index by a function of your own, over the held form.
+    /// Creates an index with a custom function over the stored form.
     ///
-    /// The function gives the same values for the same object at any time; an index is kept by
-    /// asking it for the old state as well as for the new one. If it panics, that is reported as
-    /// that object's [`IndexError`], and files the object under no value.
+    /// The function must always return the same values for the same object, because the index is
+    /// updated by comparing the values of the old and the new state. If it panics, the panic is
+    /// reported as an [`IndexError`] of that object, which then has no values in the index.
     ///
     /// ```
     /// # use kubist_apimachinery::ObjectMeta;
@@ -122,8 +128,8 @@ impl<K: Object> Index<K> {
         })
     }
 
-    /// An index by a function that can fail. A failure is reported with the object's name, and
-    /// files the object under no value.
+    /// Creates an index with a function that can fail. A failure is reported with the object's
+    /// name, and the object has no values in the index.
     pub fn fallible<E: Error + Send + Sync + 'static>(
         name: impl Into<Str>,
         values: impl Fn(&K, &mut IndexValues) -> Result<(), E> + Send + Sync + 'static,
@@ -145,7 +151,7 @@ impl<K: Object> Index<K> {
         }
     }
 
-    /// By namespace, under the name `namespace`.
+    /// Creates an index by namespace, named `namespace`.
     pub fn namespace() -> Self {
         Self::with("namespace", Covers::Namespace, |object: &K, values| {
             values.push(object.namespace());
@@ -153,8 +159,8 @@ impl<K: Object> Index<K> {
         })
     }
 
-    /// By the value of a label, under the name `label:KEY`. Selectors that require a value of this
-    /// label use it.
+    /// Creates an index by the value of a label, named `label:KEY`. Selectors that require a value
+    /// of this label use it.
     pub fn label(key: impl Into<Str>) -> Self {
         let key = key.into();
         let covers = Covers::Label(key.clone());
@@ -166,7 +172,7 @@ impl<K: Object> Index<K> {
         })
     }
 
-    /// By the uid of each owner, under the name `owner-uid`.
+    /// Creates an index by the uid of each owner, named `owner-uid`.
     pub fn owner_uid() -> Self {
         Self::new("owner-uid", |object: &K, values| {
             for owner in object.owners().iter() {
@@ -175,7 +181,7 @@ impl<K: Object> Index<K> {
         })
     }
 
-    /// The name, for access without a handle.
+    /// Returns the name, for look-ups without a handle.
     pub fn name(&self) -> &Str {
         &self.name
     }
@@ -184,12 +190,12 @@ impl<K: Object> Index<K> {
         &self.covers
     }
 
-    /// Whether the values follow from the name, and so never change.
+    /// Reports whether the values depend on the object name only, and so never change.
     pub(crate) fn is_by_name(&self) -> bool {
         self.covers == Covers::Namespace
     }
 
-    /// Whether no object is filed under more than one value.
+    /// Reports whether every object has at most one value.
     pub(crate) fn is_single(&self) -> bool {
         self.covers != Covers::Nothing
     }
@@ -210,7 +216,7 @@ impl<K: Object> Index<K> {
         })
     }
 
-    /// Whether an object is filed under a value; `values` is scratch space.
+    /// Reports whether an object has a value; `values` is scratch space.
     pub(crate) fn files(&self, object: &K, value: &str, values: &mut IndexValues) -> bool {
         self.collect(object, values).is_ok() && values.contains(value)
     }
@@ -227,14 +233,15 @@ impl Panicked {
 }
 
 impl<K: FieldLookup> Index<K> {
-    /// By the value of a scalar field, under its path as name; absent fields count as empty, so
-    /// that `spec.nodeName` also finds the Pods that have no node.
+    /// Creates an index by the value of a scalar field, named after its path. Absent fields count
+    /// as empty, so `spec.nodeName` also finds the Pods without a node.
     ///
-    /// On encoded objects it walks the bytes and decodes nothing else. Objects whose body was
-    /// dropped are filed under no value, which is reported.
+    /// On encoded objects it reads the field from the bytes and decodes nothing else. Objects whose
+    /// body was dropped have no value, which is reported.
     ///
     /// # Panics
-    /// If the kind has no such scalar field. [`Self::try_field`] is for paths from outside.
+    /// The kind has no such scalar field. Use [`Self::try_field`] for paths from outside the
+    /// program.
     pub fn field(path: &str) -> Self {
         match Self::try_field(path) {
             Ok(index) => index,
@@ -242,12 +249,9 @@ impl<K: FieldLookup> Index<K> {
         }
     }
 
-    /// As [`Self::field`], for paths that are not known when the program is written.
-    ///
-    /// # Errors
-    /// The kind has no such scalar field.
-    pub fn try_field(path: &str) -> Result<Self, FieldPathError> {
-        let path = FieldPath::new(K::schema(), path)?;
+    /// Does the same as [`Self::field`] for paths that are known only at run time.
+    pub fn try_field(path: &str) -> Result<Self, ScalarFieldError> {
+        let path = ScalarField::new(K::schema(), path)?;
         let name = Str::from(path.as_str());
         let covers = Covers::Field(name.clone());
         Ok(Self::with(name, covers, move |object: &K, values| {
@@ -268,23 +272,23 @@ impl<K> fmt::Debug for Index<K> {
     }
 }
 
-/// An added index; clones are the same one.
+/// A handle to an added index. Clones refer to the same index.
 ///
-/// It works on every lister of objects `K`: where the index is not (or not yet) built, a look-up
-/// scans instead.
+/// It works on every lister of objects `K`: where the index is not built, or not yet, a look-up
+/// scans.
 pub struct IndexHandle<K> {
     pub(crate) index: Arc<Index<K>>,
 }
 
 impl<K: Object> IndexHandle<K> {
-    /// A handle of an index that is still to be added.
+    /// Creates a handle for an index that is added later.
     pub fn new(index: Index<K>) -> Self {
         Self {
             index: Arc::new(index),
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &Str {
         &self.index.name
     }
@@ -306,15 +310,15 @@ impl<K> fmt::Debug for IndexHandle<K> {
     }
 }
 
-/// A form in which single fields can be looked up by path.
+/// A stored form in which single fields can be looked up by path.
 pub trait FieldLookup: Object {
-    /// The schema of the kind.
+    /// Returns the schema of the kind.
     fn schema() -> &'static Schema;
-    /// The value of a scalar field; empty if absent.
-    fn field(&self, path: &FieldPath) -> Cow<'_, str>;
-    /// Whether what is held of the object has the field, if the object has it: not if its body
+    /// Returns the value of a scalar field; empty if it is absent.
+    fn field(&self, path: &ScalarField) -> Cow<'_, str>;
+    /// Reports whether the stored form would have the field if the object had it; false if the body
     /// was dropped.
-    fn knows(&self, path: &FieldPath) -> bool {
+    fn knows(&self, path: &ScalarField) -> bool {
         let _ = path;
         true
     }
@@ -325,7 +329,7 @@ impl<K: KubeObject> FieldLookup for K {
         K::SCHEMA
     }
 
-    fn field(&self, path: &FieldPath) -> Cow<'_, str> {
+    fn field(&self, path: &ScalarField) -> Cow<'_, str> {
         path.find_in(self)
     }
 }

@@ -1,9 +1,10 @@
-//! Stores, indexers, listers and delta queues for Kubernetes objects, and the seam through which
-//! objects come.
+//! Stores, indexers, listers and delta queues for Kubernetes objects, and the traits through which
+//! objects arrive.
 //!
-//! What client-go has in `tools/cache`, without the reflector and the informers (which stand on
-//! this crate). It does no I/O, spawns nothing, reads no clock and knows no encoding beyond what
-//! the objects bring along. It is not a database: the server's answer to a list replaces all.
+//! This crate covers client-go's `tools/cache` except the reflector and the informers, which are
+//! crates on top of it. It does no I/O, spawns no tasks, reads no clock and knows no encoding
+//! except through the object types. It is not a database: each list from the server replaces the
+//! contents.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,29 +32,31 @@
 //! assert_eq!(format!("{changes:?}"), "[Added(shop/web@, initial)]");
 //! ```
 //!
-//! Look-ups: by name and key; by index, one or several at once; by label selector and by
-//! [`Query`], answered from the indexes that cover a part of it; in order, page by page
-//! ([`KeyRange`]); on a [`Snapshot`] where several must agree.
+//! Objects are looked up by name or key, by one or several indexes, by label selector, and by
+//! [`Query`], which uses the indexes that cover part of it. [`KeyRange`] pages through them in
+//! order. A [`Snapshot`] makes several look-ups consistent with each other.
 //!
-//! Three queues implement [`Queue`]: [`RealFifo`] keeps every event in order, [`DeltaFifo`] gathers
-//! events by object, [`Fifo`] keeps the latest value of each.
+//! Three queues implement [`Queue`]: [`RealFifo`] keeps every event in order, [`DeltaFifo`] groups
+//! events by object, and [`Fifo`] keeps the latest value of each object.
 //!
-//! Read your writes: [`WriteLog`] knows which writes a cache does not show yet,
-//! [`Lister::wait_for`] waits for one, [`Overlay`] shows them before the watch does. A
-//! [`ByteBudget`] limits what the objects of a store occupy; [`ExpiringStore`] forgets by time.
+//! For read-your-writes, [`WriteLog`] records writes that a cache does not show yet,
+//! [`Lister::wait_for`] waits for one of them, and [`Overlay`] shows them before the watch does. A
+//! [`ByteBudget`] limits the memory of a store's objects; [`ExpiringStore`] removes objects after a
+//! time to live.
 //!
 //! Contracts:
-//! - One writer, by `&mut`; each read sees one published state, whole. No reader waits for the
-//!   writer, and the writer waits for no reader.
-//! - The store's version says that everything up to it is in the store. A snapshot has its own.
-//! - A relist keeps the `Arc` of every object whose uid and version did not change, and tells
-//!   nobody of it.
-//! - An object that changes and keeps its index values is written once, whatever the number of
-//!   indexes. An index function that fails or panics is that object's reported error.
-//! - A wait for a write ends: by the write, by the caller's deadline, or because nobody writes to
-//!   the store any more. An own write in an overlay never hides anything newer.
+//! - There is one writer, by `&mut`. Each read sees one published state. Readers never wait for the
+//!   writer, and the writer never waits for readers.
+//! - The store contains everything up to its resource version. A snapshot has its own version.
+//! - A relist keeps the `Arc` of every object whose uid and resource version are unchanged, and
+//!   emits no event for it.
+//! - An object that changes but keeps its index values is written once, however many indexes there
+//!   are. An index function that fails or panics is reported as an error of that object.
+//! - A wait for a write ends when the write is visible, at the caller's deadline, or when the store
+//!   has no writer any more. An own write in an overlay never hides a newer state.
 
 mod byte_budget;
+mod clone_refs;
 mod delta;
 mod delta_fifo;
 mod deltas;
@@ -63,6 +66,7 @@ mod fetch_error;
 mod fifo;
 mod index;
 mod indexer;
+mod left_right;
 mod lister;
 mod lister_watcher;
 mod metadata;
@@ -83,13 +87,12 @@ mod store;
 mod tombstone;
 mod transform;
 mod trie;
-mod twin;
 mod wait;
 mod write_log;
 mod written;
 
 pub use byte_budget::{BudgetError, BudgetStats, ByteBudget, OverBudget, Weigh};
-pub use delta::{Change, Delta, Replacement};
+pub use delta::{Delta, Replacement, ResourceEvent};
 pub use delta_fifo::{DeltaFifo, DeltaFifoConfig};
 pub use deltas::{DELTAS_MAX, Deltas};
 pub use encoded::Encoded;
@@ -98,12 +101,13 @@ pub use fetch_error::{Cause, FetchError};
 pub use fifo::Fifo;
 pub use index::{
     FieldLookup, Index, IndexError, IndexHandle, IndexNameTaken, IndexValues, Panicked,
+    UnknownIndex,
 };
 pub use indexer::{
     BUDGET_ERRORS_MAX, INDEX_ERRORS_MAX, Indexer, Indexing, NoName, Replacing, StoreWrite,
     TransactionError,
 };
-pub use lister::{Lister, UnknownIndex};
+pub use lister::Lister;
 pub use lister_watcher::{
     EventType, InvalidEvent, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream,
     ListerWatcher, VersionMatch, WatchItem, WatchRequest, WatchStream,

@@ -1,32 +1,21 @@
 //! `Lister`: the reading half of a store.
 //!
-//! Any number of threads read while the one writer works; none waits for it, and each call sees
-//! one consistent state, the last that was published. For several calls that must agree, take a
-//! [`Snapshot`]. Differs from client-go: a lister also serves indexes.
+//! Any number of threads may read while the writer works, without waiting for it. Each call sees
+//! one consistent state, the last that was published. A [`Snapshot`] makes several calls
+//! consistent. Unlike in client-go, a lister also serves indexes.
 
+use crate::index::UnknownIndex;
+use crate::published::Published;
+use crate::{IndexHandle, Snapshot};
+use kubist_apimachinery::{Object, ObjectName, ParseObjectNameError, ResourceVersion, Selector};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use kubist_apimachinery::{
-    Object, ObjectName, ParseObjectNameError, ResourceVersion, Selector, Str,
-};
-
-use crate::published::Published;
-use crate::{IndexHandle, Snapshot};
-
-/// A by-name look-up of an index that does not exist.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no index named {name:?}")]
-pub struct UnknownIndex {
-    /// The name.
-    pub name: Str,
-}
-
 /// Reads the objects of one store. Clones read the same store.
 pub struct Lister<K> {
     pub(crate) published: Arc<Published<K>>,
-    /// Dropped with the last clone; see [`Self::keeping`].
+    /// Dropped with the last clone; see [`Self::keep_alive`].
     pub(crate) kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -40,38 +29,38 @@ impl<K> Clone for Lister<K> {
 }
 
 impl<K: Object> Lister<K> {
-    /// The same lister, which holds on to `kept` as long as it or a clone of it exists: whoever
-    /// feeds the store can so see that it is still read.
+    /// Returns the same lister, which holds `kept` until it and all of its clones are dropped. The
+    /// producer of the store can thereby tell whether it is still read.
     #[must_use]
-    pub fn keeping(self, kept: Arc<dyn Any + Send + Sync>) -> Self {
+    pub fn keep_alive(self, kept: Arc<dyn Any + Send + Sync>) -> Self {
         Self {
             kept: Some(kept),
             ..self
         }
     }
 
-    /// The present state, for several look-ups that must agree. Holding it keeps old objects
-    /// alive, but delays nobody.
+    /// Returns the current state, for several consistent look-ups. Holding it keeps old objects
+    /// alive, but blocks neither readers nor the writer.
     pub fn snapshot(&self) -> Snapshot<K> {
         Snapshot::new(self.published.state.load_full())
     }
 
-    /// The object of this name.
+    /// Returns the object of this name.
     pub fn get(&self, name: &ObjectName) -> Option<Arc<K>> {
         self.find(&name.namespace, &name.name)
     }
 
-    /// As [`Self::get`], without making an [`ObjectName`].
+    /// Does the same as [`Self::get`], without an [`ObjectName`].
     pub fn find(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
         self.published.state.load().find(namespace, name).cloned()
     }
 
-    /// Looks at the object of this name in place, if there is one, without sharing it: what a
-    /// glance needs costs a third of [`Self::get`], which must count the new reference in the
-    /// object's own memory.
+    /// Calls `look` with the object of this name, if it exists, without cloning its `Arc`. This
+    /// takes a third of the time of [`Self::get`], which must increment a counter in the object's
+    /// own memory.
     ///
-    /// Be brief: while `look` runs, the state that was found is in use, and a writer that would
-    /// change it in place copies parts of it. It does not wait, nor does anybody.
+    /// `look` should be short: while it runs, the state is in use, and a writer that would change
+    /// it in place copies parts of it instead. Neither the writer nor other readers wait.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -91,7 +80,7 @@ impl<K: Object> Lister<K> {
         Some(look(found))
     }
 
-    /// The object of this key, `namespace/name` or the name alone.
+    /// Returns the object of this key: `namespace/name`, or the name alone.
     ///
     /// # Errors
     /// The text is not a key.
@@ -99,62 +88,62 @@ impl<K: Object> Lister<K> {
         Ok(self.get(&key.parse()?))
     }
 
-    /// All objects, in no particular order.
+    /// Returns all objects in no particular order.
     pub fn list(&self) -> Vec<Arc<K>> {
         self.snapshot().list()
     }
 
-    /// The names of all objects, in no particular order.
+    /// Returns the names of all objects in no particular order.
     pub fn names(&self) -> Vec<ObjectName> {
         self.snapshot().names()
     }
 
-    /// The number of objects.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.published.state.load().objects.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The objects filed under a value.
+    /// Returns the objects that have this index value.
     pub fn by_index(&self, handle: &IndexHandle<K>, value: &str) -> Vec<Arc<K>> {
         self.published.state.load().by_index(&handle.index, value)
     }
 
-    /// The objects filed under a value in each of several indexes.
+    /// Returns the objects that have a given value in each of several indexes.
     pub fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {
         self.published.state.load().by_indexes(groups)
     }
 
-    /// As [`Self::by_index`], for indexes known by name only.
+    /// Does the same as [`Self::by_index`] for an index that is known by name only.
     ///
     /// # Errors
-    /// There is no such index, or it is not built yet.
+    /// The index does not exist, or is not built yet.
     pub fn by_index_named(&self, name: &str, value: &str) -> Result<Vec<Arc<K>>, UnknownIndex> {
         let snapshot = self.snapshot();
         let handle = snapshot.index_named(name)?;
         Ok(snapshot.by_index(&handle, value))
     }
 
-    /// The objects of all namespaces that a label selector matches.
+    /// Returns the objects of all namespaces that match a label selector.
     pub fn select(&self, selector: &Selector) -> Vec<Arc<K>> {
         self.snapshot().select(None, selector)
     }
 
-    /// The objects of one namespace that a label selector matches.
+    /// Returns the objects of one namespace that match a label selector.
     pub fn select_in(&self, namespace: &str, selector: &Selector) -> Vec<Arc<K>> {
         self.snapshot().select(Some(namespace), selector)
     }
 
-    /// Whether the writer is gone: nothing will change any more.
+    /// Reports whether the writer was dropped, so that nothing will change any more.
     pub fn is_closed(&self) -> bool {
         self.published.is_closed()
     }
 
-    /// Everything that happened up to this version can be read. Unset before the first list.
+    /// Returns the resource version up to which the store is complete; unset before the first list.
     pub fn resource_version(&self) -> ResourceVersion {
         self.published.state.load().resource_version.clone()
     }

@@ -1,100 +1,100 @@
-//! `ListerWatcher`: the seam between a reflector and whoever can list and watch one resource.
+//! `ListerWatcher`: the trait through which a reflector lists and watches one resource.
 //!
-//! `kubist-client` implements it over HTTP, the API server's watch cache over its storage, tests
-//! by script. Objects come out in the form `K` that the cache holds; nothing here knows an
-//! encoding, a connection or a clock.
+//! `kubist-client` implements it over HTTP, the API server's watch cache over its storage, and
+//! tests by scripts. Objects arrive in the form `K` that the cache stores; this module knows no
+//! encoding, connection or clock.
 
-use std::time::Duration;
-
+use crate::FetchError;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
 use kubist_apimachinery::wire::WireError;
 use kubist_apimachinery::{ObjectName, ResourceVersion, Str};
-
-use crate::FetchError;
+use std::time::Duration;
 
 /// Lists and watches the objects of one resource in one [`Selection`](crate::Selection).
 ///
-/// Futures and streams are cancelled by dropping them; a dropped stream closes its request.
+/// Dropping a future or stream cancels it and closes its request.
 pub trait ListerWatcher<K>: Send + Sync + 'static {
-    /// Fetches one page (or everything, if the limit is 0).
+    /// Fetches one page, or everything if the limit is 0.
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListStream<K>, FetchError>>;
 
-    /// Begins to watch. The future is done when the server has accepted the request.
+    /// Starts a watch. The future completes when the server has accepted the request.
     fn watch(&self, request: WatchRequest) -> BoxFuture<'_, Result<WatchStream<K>, FetchError>>;
 
-    /// Whether to ask for streaming lists at all. False for servers known not to have them.
+    /// Reports whether to try streaming lists; false for servers known not to support them.
     fn supports_streaming_list(&self) -> bool {
         true
     }
 
-    /// Told once a streaming list was refused as invalid, so that the server's other reflectors
-    /// need not try.
+    /// Called after a streaming list was rejected as invalid, so that other reflectors of the same
+    /// server need not try.
     fn streaming_list_refused(&self) {}
 
-    /// Whether an event of some version says that everything before it has come. False for what
-    /// merges several watches: then only lists and bookmarks say so.
+    /// Reports whether an event of some version implies that all earlier events were delivered.
+    /// This is false for a source that merges several watches: then only lists and bookmarks imply
+    /// it.
     fn is_ordered(&self) -> bool {
         true
     }
 }
 
-/// The items of one page, in batches as they arrive, and [`ListBatch::End`] last. After an error
-/// nothing follows; a stream that ends without `End` was cut.
+/// The items of one page, in batches as they arrive, and [`ListBatch::End`] last. An error is the
+/// last item; a stream that ends without `End` was interrupted.
 pub type ListStream<K> = BoxStream<'static, Result<ListBatch<K>, FetchError>>;
 
-/// The events of a watch, in batches as they arrive. An error (the server's `ERROR` event
-/// included) is the last item; a stream that ends without one ended cleanly.
+/// The events of a watch, in batches as they arrive. An error, including the server's `ERROR`
+/// event, is the last item; a stream that ends without one ended normally.
 pub type WatchStream<K> = BoxStream<'static, Result<Vec<WatchItem<K>>, FetchError>>;
 
-/// What to list.
+/// The parameters of a list request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "callers build it; new fields are breaking anyway"
 )]
 pub struct ListRequest {
-    /// Unset: the newest state. `0`: any state that the server has at hand.
+    /// Unset: the newest state. `0`: any state that the server has cached.
     pub resource_version: ResourceVersion,
-    /// How to take the resource version; `None` leaves it to the server.
+    /// How to interpret the resource version; `None` leaves it to the server.
     pub version_match: Option<VersionMatch>,
-    /// Items on a page; 0 means all.
+    /// The page size; 0 means unlimited.
     pub limit: u32,
-    /// Where the last page said to go on; empty for the first.
+    /// The continue token of the previous page; empty for the first.
     pub continue_token: Str,
 }
 
-/// What to watch.
+/// The parameters of a watch request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "callers build it; new fields are breaking anyway"
 )]
 pub struct WatchRequest {
-    /// Events after this version. Unset: from the newest state on; `0`: from any.
+    /// Events after this version. Unset: from the newest state; `0`: from any.
     pub resource_version: ResourceVersion,
-    /// How to take the resource version; `NotOlderThan` with `send_initial_events`.
+    /// How to interpret the resource version; `NotOlderThan` with `send_initial_events`.
     pub version_match: Option<VersionMatch>,
-    /// After how long the server ends the watch (whole seconds are sent); `None` leaves it to it.
+    /// When the server should end the watch, sent in whole seconds; `None` leaves it to the server.
     pub timeout: Option<Duration>,
-    /// Ask for bookmarks.
+    /// Whether to request bookmarks.
     pub bookmarks: bool,
-    /// Begin with the state as `Added` events, then a bookmark with `initial_events_end`.
+    /// Whether to begin with the state as `Added` events, followed by a bookmark with
+    /// `initial_events_end`.
     pub send_initial_events: bool,
 }
 
-/// How a resource version is to be taken.
+/// How to interpret a resource version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the protocol has these two")]
 pub enum VersionMatch {
     /// Exactly this version.
     Exact,
-    /// This version or any later.
+    /// This version or a later one.
     NotOlderThan,
 }
 
 impl VersionMatch {
-    /// The value of the query parameter `resourceVersionMatch`.
+    /// Returns the value of the query parameter `resourceVersionMatch`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "Exact",
@@ -103,7 +103,7 @@ impl VersionMatch {
     }
 }
 
-/// A piece of a list.
+/// A part of a list response.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a reflector must handle each")]
 pub enum ListBatch<K> {
@@ -113,15 +113,15 @@ pub enum ListBatch<K> {
     End(ListEnd),
 }
 
-/// What a list says of itself.
+/// The metadata of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "implementers outside build it")]
 pub struct ListEnd {
-    /// The version of the list.
+    /// The resource version of the list.
     pub resource_version: ResourceVersion,
-    /// Where the next page begins; empty on the last.
+    /// The continue token of the next page; empty on the last.
     pub continue_token: Str,
-    /// How many items follow on later pages, if the server says so.
+    /// The number of items on later pages, if the server reports it.
     pub remaining: Option<u64>,
 }
 
@@ -131,11 +131,11 @@ pub struct ListEnd {
 pub enum ListItem<K> {
     /// An object.
     Object(K),
-    /// Bytes that are not one.
+    /// An item that cannot be decoded.
     Invalid(InvalidItem),
 }
 
-/// One event of a watch.
+/// One watch event.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a reflector must handle each")]
 pub enum WatchItem<K> {
@@ -143,20 +143,21 @@ pub enum WatchItem<K> {
     Added(K),
     /// The object changed.
     Modified(K),
-    /// The object is gone, or no longer selected; its last state, with the version of the event.
+    /// The object was deleted, or is no longer selected. Its last state, with the version of the
+    /// event.
     Deleted(K),
-    /// Nothing happened up to this version.
+    /// Everything up to this version was delivered.
     Bookmark {
         /// The version.
         resource_version: ResourceVersion,
-        /// Whether it is annotated `k8s.io/initial-events-end: "true"`.
+        /// Whether it has the annotation `k8s.io/initial-events-end: "true"`.
         initial_events_end: bool,
     },
-    /// An event whose object could not be read. The watch goes on.
+    /// An event whose object cannot be decoded. The watch goes on.
     Invalid(InvalidEvent),
 }
 
-/// What an event of a watch says that happened.
+/// The type of a watch event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the protocol has these")]
 pub enum EventType {
@@ -164,46 +165,46 @@ pub enum EventType {
     Added,
     /// The object changed.
     Modified,
-    /// The object is gone, or no longer selected.
+    /// The object was deleted, or is no longer selected.
     Deleted,
-    /// Nothing happened.
+    /// A bookmark.
     Bookmark,
 }
 
-/// An event whose object could not be read. What happened to whom is known all the same, as a rule:
-/// neither needs more than a glance at the bytes.
+/// An event whose object cannot be decoded. The event type and the name are usually known even
+/// then, because they can be read without decoding the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "implementers outside build it")]
 pub struct InvalidEvent {
-    /// What happened to the object of the name in [`item`](Self::item); none if either could not be
-    /// made out for sure.
+    /// The event type for the object named in [`item`](Self::item); `None` if the type or the name
+    /// could not be determined reliably.
     pub event: Option<EventType>,
-    /// The version of the event, if that much could be read; otherwise unset.
+    /// The version of the event; unset if it cannot be decoded.
     pub resource_version: ResourceVersion,
-    /// The name, for reports at least, and what was wrong.
+    /// The name, at least for reports, and the error.
     pub item: InvalidItem,
 }
 
 impl InvalidEvent {
-    /// The name of an object that was added or changed.
+    /// Returns the name of an object that was added or modified.
     pub fn saved(&self) -> Option<&ObjectName> {
         let saved = matches!(self.event, Some(EventType::Added | EventType::Modified));
         self.item.name.as_ref().filter(|_| saved)
     }
 
-    /// The name of an object that is gone.
+    /// Returns the name of an object that was deleted.
     pub fn deleted(&self) -> Option<&ObjectName> {
         let deleted = self.event == Some(EventType::Deleted);
         self.item.name.as_ref().filter(|_| deleted)
     }
 }
 
-/// An item that could not be made into an object.
+/// An item that could not be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "implementers outside build it")]
 pub struct InvalidItem {
-    /// Its name, if that much could be read.
+    /// The name, if it could be decoded.
     pub name: Option<ObjectName>,
-    /// What was wrong.
+    /// The decoding error.
     pub error: WireError,
 }

@@ -1,23 +1,21 @@
 //! `Metadata<K>`: an object of which only the metadata is held.
 //!
-//! Made from whole objects or from the partial ones that a server sends when asked for metadata.
-//! It has no spec and no status, and cannot be decoded further.
+//! It is created from whole objects, or from the partial objects that a server returns to metadata
+//! requests. It has no spec and no status, and cannot be decoded further.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-use std::ops::Deref;
-
+use crate::IngestAny;
+use crate::index::FieldLookup;
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
-    self, DecodeContext, Encoding, FieldPath, Ingest, Schema, WireError,
+    self, DecodeContext, Encoding, Ingest, ScalarField, Schema, WireError,
 };
 use kubist_apimachinery::{
     ApiResource, Generation, KeyValues, Object, ObjectMeta, Owners, Resource,
 };
-
-use crate::IngestAny;
-use crate::index::FieldLookup;
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// The metadata of an object of kind `K`.
 pub struct Metadata<K> {
@@ -27,7 +25,7 @@ pub struct Metadata<K> {
 }
 
 impl<K> Metadata<K> {
-    /// From metadata.
+    /// Wraps metadata.
     pub fn new(metadata: ObjectMeta) -> Self {
         Self {
             metadata,
@@ -119,13 +117,13 @@ impl<K: Resource> Resource for Metadata<K> {
     type Scope = K::Scope;
 }
 
-/// Paths begin below `metadata`: `labels.app`.
+/// Paths start below `metadata`: `labels.app`.
 impl<K: 'static> FieldLookup for Metadata<K> {
     fn schema() -> &'static Schema {
         &kubist_apimachinery::OBJECT_META
     }
 
-    fn field(&self, path: &FieldPath) -> Cow<'_, str> {
+    fn field(&self, path: &ScalarField) -> Cow<'_, str> {
         path.find_in(&self.metadata)
     }
 }

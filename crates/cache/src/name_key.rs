@@ -1,29 +1,29 @@
-//! `NameKey`: a name as the tries of a store know it: its hash, and its text where that is short.
+//! `NameKey`: the key of an object name in the tries of a store: its hash, and its text if it is
+//! short.
 //!
-//! The text stands beside the hash, in the same cache line, so that to find an object by name no
-//! other object's memory is touched, and the found one's only to share it. It is not a name to
-//! show: that is the object's own.
-
-use std::hash::{DefaultHasher, Hasher};
+//! The text is in the same cache line as the hash, so that a look-up touches no other object's
+//! memory, and the memory of the found object only to clone its `Arc`. The key is not for display;
+//! the object has its name.
 
 use kubist_apimachinery::Object;
+use std::hash::{DefaultHasher, Hasher};
 
-/// Bytes of namespace and name together that are held in place. A Pod of a Deployment has some 20
-/// to 40; of longer names, only the hash is.
+/// The maximum length of namespace and name together that is stored inline. A Pod of a Deployment
+/// has about 20 to 40 bytes; of longer names only the hash is stored.
 const TEXT_MAX: usize = 46;
 
-/// In the place of the length, for names that are longer.
+/// Replaces the length for longer names.
 const LONG: u8 = u8::MAX;
 
-/// What a name is looked up by.
+/// The key by which a name is looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameKey {
     pub(crate) hash: u64,
     pub(crate) text: NameText,
 }
 
-/// A short name: namespace and name in a row, zeros, the namespace's length, and both lengths
-/// together. A long one is all zeros but for a mark.
+/// A short name: namespace and name in a row, zeros, the length of the namespace, and the total
+/// length. A long name is all zeros and a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NameText([u8; TEXT_MAX + 2]);
 
@@ -71,22 +71,23 @@ impl NameText {
         text
     }
 
-    /// Whether it does not tell the name.
+    /// Reports whether the text is not stored.
     pub(crate) fn is_long(&self) -> bool {
         self.0[TEXT_MAX + 1] == LONG
     }
 }
 
-/// The hash of an index value.
+/// Returns the hash of an index value.
 pub(crate) fn hash_value(value: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(value.as_bytes());
     masked(hasher.finish())
 }
 
-/// Equal hashes of different names hardly happen; in unit tests they do. The hash is keyed with a
-/// constant, so that iteration order is the same in every run; it is a strong one, so that nobody
-/// who picks names makes many of them meet, and names that begin alike only make a path longer.
+/// Keeps few bits of the hash in unit tests, so that collisions occur; otherwise they are very
+/// rare. The hash has a constant key, so that the iteration order is the same in every run. It is a
+/// strong hash, so that chosen names do not collide, and names with a common prefix only lengthen a
+/// path.
 fn masked(hash: u64) -> u64 {
     hash & if cfg!(test) { 0xf000_0003 } else { u64::MAX }
 }

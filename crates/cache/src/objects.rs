@@ -1,27 +1,25 @@
 //! `Objects`: the objects of a store by name.
 //!
-//! A persistent trie whose entries say their names themselves (see [`NameKey`]), so a look-up does
-//! not read the objects it passes. It knows nothing of indexes.
-
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
+//! A persistent trie whose entries contain their names (see [`NameKey`]), so a look-up does not
+//! read the objects that it passes. Indexes are elsewhere.
 
 use crate::name_key::{NameKey, NameText};
 use crate::trie::{Ambiguous, Trie, Walk};
+use kubist_apimachinery::Object;
+use std::sync::Arc;
 
-/// Clones are snapshots: they share what neither changes.
+/// Clones are snapshots: they share all unchanged nodes.
 pub(crate) struct Objects<K> {
     trie: Trie<Held<K>>,
 }
 
-/// Through the objects, with rests in between (see [`Walk`]).
+/// An iteration over the objects that can be interrupted (see [`Walk`]).
 pub(crate) struct ObjectsWalk<K>(Walk<Held<K>>);
 
-/// With its hash, one cache line.
+/// One cache line together with its hash.
 struct Held<K> {
     text: NameText,
-    /// None only while a leaf is rewritten.
+    /// `None` only while a leaf is rewritten.
     object: Option<Arc<K>>,
 }
 
@@ -64,23 +62,23 @@ impl<K> Objects<K> {
         self.trie.len()
     }
 
-    /// All objects.
+    /// Iterates over all objects.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<K>> {
         Iter(self.trie.iter())
     }
 
-    /// A walk through all objects.
+    /// Starts an interruptible iteration over all objects.
     pub(crate) fn into_walk(self) -> ObjectsWalk<K> {
         ObjectsWalk(self.trie.into_walk())
     }
 
-    /// The one object whose name has this hash, if there is one.
+    /// Returns the object whose name has this hash, if it is the only one.
     pub(crate) fn only(&self, hash: u64) -> Result<Option<&Arc<K>>, Ambiguous> {
         let found = self.trie.only(hash)?;
         Ok(found.and_then(|held| held.object.as_ref()))
     }
 
-    /// The objects whose names have this hash.
+    /// Returns the objects whose names have this hash.
     pub(crate) fn with_hash(&self, hash: u64) -> impl Iterator<Item = &Arc<K>> {
         let found = self.trie.with_hash(hash);
         found.filter_map(|held| held.object.as_ref())
@@ -92,18 +90,18 @@ impl<K: Object> Objects<K> {
         self.get(&NameKey::new(namespace, name), namespace, name)
     }
 
-    /// The object of the name of this one.
+    /// Returns the stored object with the name of `object`.
     pub(crate) fn alike(&self, object: &K) -> Option<&Arc<K>> {
         self.find(object.namespace(), object.name())
     }
 
-    /// As [`Self::find`], with the key of that name.
+    /// Does the same as [`Self::find`], with the key of that name.
     pub(crate) fn get(&self, key: &NameKey, namespace: &str, name: &str) -> Option<&Arc<K>> {
         let found = self.trie.get(key.hash, is_named(key, namespace, name))?;
         found.object.as_ref()
     }
 
-    /// Puts an object in the place of the one of its name, which it gives back, or adds it.
+    /// Adds an object or replaces the one of the same name, which is returned.
     pub(crate) fn insert(&mut self, key: &NameKey, object: &Arc<K>) -> Option<Arc<K>> {
         let is_object = is_named(key, object.namespace(), object.name());
         let held = Held {
@@ -113,14 +111,14 @@ impl<K: Object> Objects<K> {
         self.trie.insert(key.hash, held, is_object)?.object
     }
 
-    /// Takes out the object of the name of this one.
+    /// Removes the object with the name of `object`.
     pub(crate) fn remove(&mut self, key: &NameKey, object: &K) -> Option<Arc<K>> {
         let is_object = is_named(key, object.namespace(), object.name());
         self.trie.remove(key.hash, is_object)?.object
     }
 }
 
-/// Among entries of the name's hash, whether it is the one of this name.
+/// Tests whether an entry with the name's hash has this name.
 fn is_named<K: Object>(key: &NameKey, namespace: &str, name: &str) -> impl Fn(&Held<K>) -> bool {
     let text = key.text;
     move |held| {
@@ -130,7 +128,7 @@ fn is_named<K: Object>(key: &NameKey, namespace: &str, name: &str) -> impl Fn(&H
 }
 
 impl<K> ObjectsWalk<K> {
-    /// Frees some of what is left; true once nothing is.
+    /// Frees some of the remaining entries; returns true once nothing is left.
     pub(crate) fn release(&mut self, objects: usize) -> bool {
         self.0.release(objects)
     }

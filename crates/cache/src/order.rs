@@ -1,19 +1,18 @@
-//! `Order`: the names of a store in order, persistent like the rest of it.
+//! `Order`: the sorted names of a store, in a persistent structure.
 //!
-//! Chunks of sorted names in a sorted list: a name that comes or goes rewrites one chunk, an object
-//! that changes rewrites nothing. It holds names, not objects.
+//! The names are in a sorted list of sorted chunks. Adding or removing a name rewrites one chunk;
+//! an update of an object rewrites nothing. It holds names, not objects.
 
+use kubist_apimachinery::ObjectName;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use kubist_apimachinery::ObjectName;
-
-/// Names in a chunk before it is split in two.
+/// The number of names at which a chunk is split.
 const CHUNK_MAX: usize = 128;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// None of them is empty.
+    /// No chunk is empty.
     chunks: Arc<Vec<Arc<Vec<ObjectName>>>>,
 }
 
@@ -26,7 +25,7 @@ impl Order {
         }
     }
 
-    /// The chunk where a name is or belongs.
+    /// Returns the index of the chunk to which a name belongs.
     fn chunk_of(&self, name: &ObjectName) -> usize {
         let after = self.chunks.partition_point(|chunk| chunk[0] <= *name);
         after.saturating_sub(1)
@@ -64,7 +63,7 @@ impl Order {
         }
     }
 
-    /// The names from one on.
+    /// Iterates over the names from a given one on.
     pub(crate) fn from<'a>(
         &'a self,
         start: Bound<&ObjectName>,
@@ -91,11 +90,9 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     fn name(number: u16) -> ObjectName {
         ObjectName::new(format!("ns{}", number % 7), format!("{number:04}"))

@@ -1,29 +1,27 @@
-//! `Overlay`: a cache as it will look once the watch has brought one's own writes.
+//! `Overlay`: a view of a cache that already includes one's own writes.
 //!
-//! Reads a lister, and lays over it what was written and not seen yet. It is not a cache of its
-//! own: an own write goes as soon as the store has come to it, and never hides anything newer.
+//! It reads a lister and adds writes that the watch has not delivered yet. It is not a cache of its
+//! own: an own write is dropped as soon as the store has reached it, and never hides a newer state.
 //!
-//! Source of the idea: client-go's mutation cache (`tools/cache/mutation_cache.go`). Differs from
-//! it: nothing stays because a timer has not run out; index look-ups judge the object that was
-//! written; deletions hide; versions that are not numbers do no harm.
-
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
-
-use arc_swap::Guard;
-use kubist_apimachinery::{Object, ObjectName, Selector, Str};
-use parking_lot::Mutex;
+//! The idea is that of client-go's mutation cache (`tools/cache/mutation_cache.go`). Differences:
+//! nothing stays until a timer expires; index look-ups use the written object; deletions hide
+//! objects; versions that are not numbers are handled.
 
 use crate::index::IndexValues;
 use crate::store::State;
 use crate::{IndexHandle, Lister, Visibility, Written};
+use arc_swap::Guard;
+use kubist_apimachinery::{Object, ObjectName, Selector, Str};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
-/// Objects with own writes in an overlay, at most; the oldest goes, and readers see what the store
-/// has.
+/// The maximum number of objects with own writes in an overlay. Beyond it the oldest is dropped,
+/// and readers see the state of the store.
 pub const OVERLAY_MAX: usize = 10_000;
 
-/// A lister with own writes laid over it. Clones share the writes.
+/// A lister with own writes on top. Clones share the writes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -56,18 +54,18 @@ struct OwnWrites<K> {
 
 struct Own<K> {
     written: Written,
-    /// None: it is deleted, or no longer selected.
+    /// `None`: deleted, or no longer selected.
     object: Option<Arc<K>>,
-    /// Uid and version of what the store held when this was written.
+    /// The uid and version of the stored object when this was written.
     base: Option<(Str, Str)>,
     place: u64,
 }
 
-/// Own writes that a state does not show.
+/// Own writes that a state does not include.
 type Unseen<K> = BTreeMap<ObjectName, Option<Arc<K>>>;
 
 impl<K: Object> Overlay<K> {
-    /// Nothing is laid over it yet.
+    /// Creates an overlay without writes.
     pub fn new(lister: Lister<K>) -> Self {
         Self {
             lister,
@@ -80,21 +78,22 @@ impl<K: Object> Overlay<K> {
         }
     }
 
-    /// For a lister of selected objects only: own objects that the selection does not have are
-    /// hidden, as the watch will do. It applies to writes recorded through this clone from now on.
+    /// For a lister of selected objects only: own objects that do not match the selection are
+    /// hidden, as the watch will hide them. This applies to later writes that are recorded through
+    /// this clone.
     #[must_use]
     pub fn selecting(mut self, selects: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
         self.selects = Some(Arc::new(selects));
         self
     }
 
-    /// The lister below.
+    /// Returns the underlying lister.
     pub fn lister(&self) -> &Lister<K> {
         &self.lister
     }
 
-    /// Lays an object over the store: what the server answered to a create, update or patch. Older
-    /// than what is there or was written before, or without version, it is ignored.
+    /// Records an object that the server returned to a create, update or patch. It is ignored if it
+    /// has no version, or is older than the stored object or an earlier write.
     pub fn saved(&self, object: Arc<K>) {
         let written = Written::saved(&*object);
         if written.is_traceable() {
@@ -103,13 +102,13 @@ impl<K: Object> Overlay<K> {
         }
     }
 
-    /// Hides an object that was deleted and is gone; an empty uid means whichever has the name.
+    /// Hides an object that was deleted. An empty uid means any object of that name.
     pub fn deleted(&self, name: ObjectName, uid: impl Into<Str>) {
         self.record(Written::deleted(name, uid), None);
     }
 
-    /// As [`Self::deleted`]; `object` is how it was last seen, so that a store which has not come
-    /// so far does not show an earlier object of that name.
+    /// Does the same as [`Self::deleted`]. `object` is its last known state, so that a store which
+    /// has not reached it does not show an earlier object of that name.
     pub fn deleted_object(&self, object: &K) {
         self.record(Written::deleted_object(object), None);
     }
@@ -134,7 +133,7 @@ impl<K: Object> Overlay<K> {
         };
         if let Some(old) = own.take(&name) {
             let kept = old.written.clone().then(new.written.clone());
-            // Both may stand for the same version; then either will do.
+            // Both may have the same version; then either is correct.
             if kept == old.written {
                 new.object = old.object;
             }
@@ -153,12 +152,12 @@ impl<K: Object> Overlay<K> {
         }
     }
 
-    /// The number of objects of which the store does not show the latest own write.
+    /// Returns the number of objects whose latest own write the store does not include.
     pub fn unseen_len(&self) -> usize {
         self.unseen().1.len()
     }
 
-    /// The object of this name.
+    /// Returns the object of this name.
     pub fn get(&self, name: &ObjectName) -> Option<Arc<K>> {
         let mut own = self.own.lock();
         let state = self.lister.published.state.load();
@@ -172,12 +171,12 @@ impl<K: Object> Overlay<K> {
         state.find(&name.namespace, &name.name).cloned()
     }
 
-    /// All objects, in no particular order.
+    /// Returns all objects in no particular order.
     pub fn list(&self) -> Vec<Arc<K>> {
         self.read(|state| state.objects.iter().cloned().collect(), |_| true)
     }
 
-    /// The objects filed under a value.
+    /// Returns the objects that have this index value.
     pub fn by_index(&self, handle: &IndexHandle<K>, value: &str) -> Vec<Arc<K>> {
         let is_filed = |object: &K| {
             let mut values = IndexValues::default();
@@ -186,7 +185,7 @@ impl<K: Object> Overlay<K> {
         self.read(|state| state.by_index(&handle.index, value), is_filed)
     }
 
-    /// The objects that a label selector matches, in one namespace or in all.
+    /// Returns the objects that match a label selector, in one namespace or in all.
     pub fn select(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Arc<K>> {
         let matches = |object: &K| {
             namespace.is_none_or(|namespace| object.namespace() == namespace)
@@ -195,8 +194,8 @@ impl<K: Object> Overlay<K> {
         self.read(|state| state.select(namespace, selector), matches)
     }
 
-    /// What `stored` finds in the store, without the objects written since, and with those of
-    /// them that `belongs` wants.
+    /// Returns what `stored` finds in the store, replacing objects written since by those for which
+    /// `belongs` is true.
     fn read(
         &self,
         stored: impl FnOnce(&State<K>) -> Vec<Arc<K>>,
@@ -212,10 +211,11 @@ impl<K: Object> Overlay<K> {
         found
     }
 
-    /// The store's state, and the own writes that it does not show; the others are dropped.
+    /// Returns the store's state and the own writes that it does not include; drops the others.
     fn unseen(&self) -> (Guard<Arc<State<K>>>, Unseen<K>) {
         let mut own = self.own.lock();
-        // Within the lock: a write that somebody dropped is in any state loaded from now on.
+        // Within the lock: a write that another call dropped is included in any state loaded from
+        // now on.
         let state = self.lister.published.state.load();
         let mut unseen = Unseen::new();
         let mut settled = Vec::new();
@@ -242,12 +242,13 @@ impl<K> OwnWrites<K> {
 }
 
 impl<K: Object> Own<K> {
-    /// Whether the store's word counts from now on.
+    /// Reports whether the store's state is authoritative for this object again.
     fn is_settled(&self, state: &State<K>) -> bool {
         match self.written.visibility(state) {
             Visibility::Shown => true,
             Visibility::NotYet => false,
-            // Older or newer, nobody knows; but the watch has moved on from what was written upon.
+            // Whether it is older or newer is unknown, but the watch has passed the state that was
+            // replaced.
             Visibility::Unknown => {
                 let name = &self.written.name;
                 let held = state.find(&name.namespace, &name.name);

@@ -1,23 +1,21 @@
-//! `Published`: what the writer of a store shares with its readers.
+//! `Published`: the state that a store's writer shares with its readers.
 //!
-//! One pointer to the state that readers see, and a bell that rings when it is exchanged. It is not
-//! the working copy, which is the writer's alone.
+//! It holds one pointer to the published state, and an event that fires when the pointer is
+//! replaced. The working copy belongs to the writer alone.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
+use crate::store::State;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use event_listener::Event;
 use kubist_apimachinery::Str;
-
-use crate::store::State;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) struct Published<K> {
     pub(crate) state: ArcSwap<State<K>>,
-    /// Rings after each publication, and when the writer is gone.
+    /// Fires after each publication, and when the writer is dropped.
     pub(crate) changed: Event,
     closed: AtomicBool,
-    /// What keeps the writer from being up to date, as it says itself.
+    /// The problem that keeps the store from being up to date, as set by the writer.
     pub(crate) problem: ArcSwapOption<Str>,
 }
 
@@ -36,7 +34,7 @@ impl<K> Published<K> {
         self.changed.notify(usize::MAX);
     }
 
-    /// Nothing will be published any more.
+    /// Marks the state as final: nothing will be published any more.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.changed.notify(usize::MAX);

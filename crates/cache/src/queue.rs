@@ -1,21 +1,18 @@
-//! `Queue`: what stands between a reflector, which puts news in, and the one processor that takes
-//! them out.
+//! `Queue`: the queue between a reflector, which adds events, and the processor that consumes them.
 //!
-//! A queue is a plain data structure with one owner: no lock, no waiting. Three kinds of it exist
-//! in the field: [`RealFifo`](crate::RealFifo) keeps every event in the order of arrival, and is
-//! what informers run on; [`DeltaFifo`](crate::DeltaFifo) gathers events by object;
-//! [`Fifo`](crate::Fifo) keeps the latest value of each object.
+//! A queue is a plain data structure with one owner, without locks or waiting. There are three:
+//! [`RealFifo`](crate::RealFifo) keeps every event in the order of arrival, and is the default of
+//! informers; [`DeltaFifo`](crate::DeltaFifo) groups events by object; [`Fifo`](crate::Fifo) keeps
+//! the latest value of each object.
 //!
-//! Source of the contract: client-go `tools/cache`, the interfaces `ReflectorStore`, `Queue` and
-//! `QueueWithBatch`. Differs from it: whoever pops is the owner, so a pop does not wait and takes
-//! no function; "closed" is a state to ask for, [`Queue::is_drained`], not an error.
-
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+//! The contract is that of client-go's interfaces `ReflectorStore`, `Queue` and `QueueWithBatch`.
+//! Differences: the consumer owns the queue, so a pop does not wait and takes no function; a closed
+//! queue is a state ([`Queue::is_drained`]), not an error.
 
 use crate::{Delta, Replacement};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use std::fmt;
+use std::sync::Arc;
 
 /// A queue of [`Delta`]s.
 pub trait Queue<K: Object>: Send + fmt::Debug {
@@ -25,60 +22,60 @@ pub trait Queue<K: Object>: Send + fmt::Debug {
     /// The object changed.
     fn update(&mut self, object: Arc<K>);
 
-    /// The object is gone; this is its last state.
+    /// The object was deleted; this is its last state.
     fn delete(&mut self, object: Arc<K>);
 
-    /// The object of this name is gone; its last state could not be read.
+    /// The object of this name was deleted; its last state cannot be decoded.
     fn delete_unread(&mut self, name: ObjectName, resource_version: ResourceVersion);
 
-    /// The object of this name is there, in a state that could not be read. Without letters: some
-    /// object.
+    /// The object of this name exists, but its current state cannot be decoded. An empty name
+    /// stands for an unknown object.
     fn unreadable(&mut self, name: ObjectName, resource_version: ResourceVersion);
 
-    /// A whole list.
+    /// A complete list.
     fn replace(&mut self, replacement: Replacement<K>);
 
-    /// Every object is to be told again.
+    /// Queues a resync of every object.
     fn resync(&mut self);
 
-    /// Nothing else happened up to this version.
+    /// Everything up to this version was delivered.
     fn bookmark(&mut self, resource_version: ResourceVersion);
 
-    /// The one item that is to be processed next: a delta, or all that were gathered for one
-    /// object; none when the queue is empty.
+    /// Pops the next item: a delta, or all deltas of one object. Returns `None` if the queue is
+    /// empty.
     fn pop(&mut self) -> Option<Batch<K>>;
 
-    /// What is to be processed next, at most [`BATCH_MAX`] objects; none when the queue is empty.
+    /// Pops the next batch, at most [`BATCH_MAX`] objects. Returns `None` if the queue is empty.
     fn pop_batch(&mut self) -> Option<Batch<K>>;
 
-    /// Whether everything that the first list had was popped.
+    /// Reports whether every object of the first list was popped.
     fn has_synced(&self) -> bool;
 
-    /// The number of deltas.
+    /// Returns the number of deltas.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Reports whether the queue is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// No more is to be expected. What is queued can still be popped, and writing is still
-    /// possible: whoever closes a queue stops its writers too.
+    /// Marks the queue as closed. Queued items can still be popped, and items can still be added:
+    /// the caller stops the producer as well.
     fn close(&mut self);
 
-    /// Whether [`close`](Self::close) was called.
+    /// Reports whether [`close`](Self::close) was called.
     fn is_closed(&self) -> bool;
 
-    /// Whether the queue is closed and everything was popped: its consumer can stop.
+    /// Reports whether the queue is closed and empty, so that its consumer can stop.
     fn is_drained(&self) -> bool {
         self.is_closed() && self.is_empty()
     }
 }
 
-/// Objects in one batch, at most.
+/// The maximum number of objects in one batch.
 pub const BATCH_MAX: usize = 1000;
 
-/// Deltas to be applied together. A name occurs in it once, unless the queue gathers by name.
+/// Deltas to be applied together. A name occurs in it once, unless the queue groups by name.
 pub struct Batch<K> {
     /// The deltas, in order.
     pub deltas: Vec<Delta<K>>,

@@ -1,40 +1,38 @@
-//! `KeyRange`: objects in the order of their names, from anywhere, page by page.
+//! `KeyRange`: objects in name order, from any position, page by page.
 //!
-//! Where the writer keeps the order ([`Indexer::keep_order`](crate::Indexer::keep_order)), a page
-//! costs what is in it; elsewhere each call sorts the names. Pages of one snapshot fit together
-//! without gaps; across snapshots they may differ, as those do.
+//! If the writer keeps the names sorted ([`Indexer::keep_order`](crate::Indexer::keep_order)), a
+//! page costs only what it contains; otherwise each call sorts the names. Pages of one snapshot are
+//! consistent and without gaps; pages of different snapshots may differ as the snapshots do.
 
+use crate::Snapshot;
+use kubist_apimachinery::{Object, ObjectName, Str};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ObjectName, Str};
-
-use crate::Snapshot;
-
-/// Which names, in order. Default: all, from the first.
+/// A range of names. Default: all names, from the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it")]
 pub struct KeyRange {
-    /// The namespace; `None` means all, one after the other.
+    /// The namespace; `None` means all, in order.
     pub namespace: Option<Str>,
-    /// What a name begins with (within each namespace, if there are several).
+    /// The prefix of the object name; it applies within each namespace.
     pub prefix: Str,
-    /// Only names after this one: the last of the page before.
+    /// Only names after this one, the last of the previous page.
     pub after: Option<ObjectName>,
 }
 
-/// A part of a range.
+/// One page of a range.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Page<K> {
     /// The objects, by namespace and name.
     pub objects: Vec<Arc<K>>,
-    /// Where the next page begins, if there is more: [`KeyRange::after`].
+    /// The position of the next page, for [`KeyRange::after`]; `None` on the last page.
     pub next: Option<ObjectName>,
 }
 
 impl KeyRange {
-    /// In one namespace.
+    /// Selects one namespace.
     pub fn in_namespace(namespace: impl Into<Str>) -> Self {
         Self {
             namespace: Some(namespace.into()),
@@ -42,21 +40,21 @@ impl KeyRange {
         }
     }
 
-    /// Names that begin with this.
+    /// Selects names with this prefix.
     #[must_use]
     pub fn with_prefix(mut self, prefix: impl Into<Str>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// Only names after this one.
+    /// Selects names after this one.
     #[must_use]
     pub fn after(mut self, name: ObjectName) -> Self {
         self.after = Some(name);
         self
     }
 
-    /// The first name that can be in the range.
+    /// Returns the first name that can be in the range.
     fn first(&self) -> Option<ObjectName> {
         let namespace = self.namespace.as_ref()?;
         Some(ObjectName::new(namespace, &self.prefix))
@@ -81,13 +79,13 @@ impl KeyRange {
 }
 
 impl<K: Object> Snapshot<K> {
-    /// The objects of a range, in order, one by one.
+    /// Iterates over the objects of a range in order.
     pub fn range(&self, range: &KeyRange) -> impl Iterator<Item = &Arc<K>> {
         let names = self.ordered(range);
         names.filter_map(|name| self.state.find(&name.namespace, &name.name))
     }
 
-    /// At most `len_max` objects of a range, and where to go on.
+    /// Returns at most `len_max` objects of a range, and where the next page begins.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -1,33 +1,30 @@
-//! `RealFifo`: news in the order of their arrival; what informers run on.
+//! `RealFifo`: a queue in the order of arrival; the default queue of informers.
 //!
-//! Nothing is merged or dropped. A list is one delta, however long, so that readers see it at
-//! once. Its length is bounded by whoever fills it: an informer processes everything before it
-//! reads on.
+//! Nothing is merged or dropped. A list is one delta of any length, so that readers see it at once.
+//! The length is bounded by the producer: an informer processes everything before it reads on.
 //!
-//! Source of the contract: client-go v0.36, `tools/cache/the_real_fifo.go`, with atomic events:
-//! whoever applies a list finds out what it no longer has.
-
-use std::collections::VecDeque;
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+//! The contract is that of client-go v0.36, `tools/cache/the_real_fifo.go`, with atomic events: the
+//! consumer of a list determines which objects it no longer contains.
 
 use crate::queue::BATCH_MAX;
 use crate::{Batch, Deleted, Delta, Queue, Replacement};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
 
 /// A queue that keeps every event.
 pub struct RealFifo<K> {
     items: VecDeque<Delta<K>>,
     /// How many of the first items belong to the first list.
     initial: usize,
-    /// Whether anything came that settles what the first list is.
+    /// Whether the extent of the first list is settled.
     populated: bool,
     closed: bool,
 }
 
 impl<K: Object> RealFifo<K> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self {
             items: VecDeque::new(),
@@ -42,7 +39,7 @@ impl<K: Object> RealFifo<K> {
         self.items.push_back(delta);
     }
 
-    /// The name of the next item, if it may share a batch.
+    /// Returns the name of the next item if it may share a batch.
     fn batchable(&self) -> Option<ObjectName> {
         self.items.front().and_then(Delta::object_name)
     }
@@ -105,12 +102,12 @@ impl<K: Object> Queue<K> for RealFifo<K> {
     }
 
     fn resync(&mut self) {
-        // As a bookmark, it does not settle what the first list is.
+        // Like a bookmark, it does not settle the extent of the first list.
         self.items.push_back(Delta::SyncAll);
     }
 
     fn bookmark(&mut self, resource_version: ResourceVersion) {
-        // It does not count as population: a first list may still follow.
+        // It does not populate the queue: a first list may still follow.
         self.items.push_back(Delta::Bookmark(resource_version));
     }
 
@@ -158,9 +155,8 @@ impl<K: Object> Queue<K> for RealFifo<K> {
 
 #[cfg(test)]
 mod tests {
-    use kubist_apimachinery::ObjectMeta;
-
     use super::*;
+    use kubist_apimachinery::ObjectMeta;
 
     fn object(name: &str, version: u64) -> Arc<ObjectMeta> {
         let resource_version = version.to_string().into();

@@ -1,13 +1,12 @@
-//! `Retired`: what readers see no longer, given back some entries at a time.
+//! `Retired`: states that readers no longer see, freed some entries at a time.
 //!
-//! The state before a list may be as large as the store, and freeing it at once would keep others
-//! waiting. What a reader still holds is freed by that reader.
-
-use std::sync::Arc;
+//! The state before a list may be as large as the store, and freeing it at once would block other
+//! tasks. Entries that a reader still holds are freed by that reader.
 
 use crate::objects::{Objects, ObjectsWalk};
 use crate::store::{Posting, State};
 use crate::trie::Walk;
+use std::sync::Arc;
 
 pub(crate) struct Retired<K> {
     objects: Vec<ObjectsWalk<K>>,
@@ -38,7 +37,7 @@ impl<K> Retired<K> {
             .extend(indexes.map(|built| built.postings.into_walk()));
     }
 
-    /// Frees about so many entries; true once nothing is left.
+    /// Frees about this many entries; returns true once nothing is left.
     pub(crate) fn release(&mut self, entries: usize) -> bool {
         if let Some(walk) = self.objects.last_mut() {
             if walk.release(entries) {

@@ -1,21 +1,18 @@
-//! Look-ups that several indexes answer together: selectors and intersections.
+//! Look-ups that combine several indexes: selectors and intersections.
 //!
-//! Each index that covers a part of the question gives the hashes of the objects in question; the
-//! smallest group is gone through, and the others say of each hash whether they have it, so that
-//! objects which are not meant are hardly ever touched. What no index covers is judged on the
-//! object.
+//! Each index that covers a part of the query returns the hashes of its objects. The smallest group
+//! is iterated and the others are tested for each hash, so that objects which do not match are
+//! rarely read. Parts that no index covers are evaluated on the object.
 
-use std::hint::black_box;
-use std::sync::Arc;
-
-use kubist_apimachinery::wire::{FieldPath, FieldPathError};
-use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
-
+use crate::clone_refs::clone_refs;
 use crate::index::{Covers, FieldLookup, IndexValues};
 use crate::store::{Built, Posting, State};
 use crate::{Index, IndexHandle, Snapshot};
+use kubist_apimachinery::wire::{ScalarField, ScalarFieldError};
+use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
+use std::sync::Arc;
 
-/// Which objects of a store: a namespace or all, by labels, by fields. Default: all.
+/// A query for objects of a store: by namespace, labels and fields. Default: all objects.
 ///
 /// ```
 /// use kubist_cache::Query;
@@ -29,13 +26,14 @@ use crate::{Index, IndexHandle, Snapshot};
 pub struct Query {
     /// The namespace; `None` means all.
     pub namespace: Option<kubist_apimachinery::Str>,
-    /// What labels must be.
+    /// The label selector.
     pub labels: Selector,
-    /// What fields must be: any scalar field of the kind, not only those that a server allows.
+    /// The field selector. Any scalar field of the kind is allowed, not only those that a server
+    /// supports.
     pub fields: FieldSelector,
 }
 
-/// The objects that one index has for a part of the question: those in any of the postings.
+/// The objects that one index has for a part of the query: those in any of its postings.
 struct Part<'a> {
     postings: Vec<&'a Posting>,
     len: usize,
@@ -53,7 +51,7 @@ impl<'a> Part<'a> {
         postings.any(|it| it.hashes.get(hash, |()| true).is_some())
     }
 
-    /// Every hash once. One that is in two postings belongs to two objects.
+    /// Returns every hash once. A hash in two postings belongs to two objects.
     fn hashes(&self) -> impl Iterator<Item = u64> {
         let postings = self.postings.iter().enumerate();
         postings.flat_map(|(position, posting)| {
@@ -69,7 +67,7 @@ impl<'a> Part<'a> {
 
 impl<K: Object> State<K> {
     pub(crate) fn by_index(&self, index: &Arc<Index<K>>, value: &str) -> Vec<Arc<K>> {
-        copied(self.filed(index, value))
+        clone_refs(self.iter_index(index, value))
     }
 
     pub(crate) fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {
@@ -101,7 +99,7 @@ impl<K: Object> State<K> {
         })
     }
 
-    /// What the indexes have on a question.
+    /// Returns the results of the indexes for a query.
     fn parts(
         &self,
         namespace: Option<&str>,
@@ -129,8 +127,8 @@ impl<K: Object> State<K> {
         parts
     }
 
-    /// The objects in all parts that `is_meant`; it is also told whether there is no other object
-    /// of the same hash, so that the parts are the object's own.
+    /// Returns the objects in all parts for which `is_meant` returns true. Its second argument says
+    /// whether no other object has the same hash, so that the parts apply to this object.
     fn gather(&self, mut parts: Vec<Part<'_>>, is_meant: impl Fn(&K, bool) -> bool) -> Vec<Arc<K>> {
         parts.sort_by_key(|part| part.len);
         let Some((smallest, others)) = parts.split_first() else {
@@ -150,29 +148,9 @@ impl<K: Object> State<K> {
     }
 }
 
-/// Objects in one go whose reference counts are touched before any of them is raised.
-const COPIED_AT_ONCE: usize = 256;
-
-/// Copies references. Raising a count waits for its cache line, one after the other; reading the
-/// counts first lets the processor fetch many lines at a time.
-pub(crate) fn copied<'a, K: 'a>(objects: impl Iterator<Item = &'a Arc<K>>) -> Vec<Arc<K>> {
-    let mut objects = objects.inspect(|object| {
-        black_box(Arc::strong_count(object));
-    });
-    let mut copied = Vec::with_capacity(objects.size_hint().0);
-    let mut warm = Vec::new();
-    loop {
-        warm.extend(objects.by_ref().take(COPIED_AT_ONCE));
-        if warm.is_empty() {
-            return copied;
-        }
-        copied.extend(warm.drain(..).map(Arc::clone));
-    }
-}
-
 impl<K> Built<K> {
-    /// For an index by a label: the objects that can meet a requirement on it, unless those are
-    /// the ones that the index does not have.
+    /// For a label index: returns the objects that can meet a requirement on it, unless those are
+    /// the ones that the index does not contain.
     fn required(&self, requirement: &Requirement) -> Option<Part<'_>> {
         match requirement.operator() {
             Operator::Equals | Operator::DoubleEquals | Operator::In => {
@@ -195,16 +173,16 @@ impl<K> Built<K> {
 }
 
 impl<K: FieldLookup> Snapshot<K> {
-    /// The objects that a query matches. Answered from the indexes that cover a part of it:
+    /// Returns the objects that match a query, using the indexes that cover parts of it:
     /// [`Index::namespace`], [`Index::label`], [`Index::field`]. An object whose body was dropped
-    /// is not among them if the query asks for a field of it.
+    /// does not match a query for one of its body's fields.
     ///
     /// # Errors
     /// The kind has no such scalar field.
-    pub fn query(&self, query: &Query) -> Result<Vec<Arc<K>>, FieldPathError> {
+    pub fn query(&self, query: &Query) -> Result<Vec<Arc<K>>, ScalarFieldError> {
         let mut terms = Vec::new();
         for term in query.fields.terms() {
-            terms.push((FieldPath::new(K::schema(), &term.field)?, term));
+            terms.push((ScalarField::new(K::schema(), &term.field)?, term));
         }
         if query.labels.is_nothing() {
             return Ok(Vec::new());

@@ -1,22 +1,20 @@
 //! `Snapshot`: all objects and indexes at one moment.
 //!
-//! A snapshot never changes and never waits; making one costs a reference count. It is what
-//! listers read from, and what several look-ups that must agree are made on. It is not the writing
-//! half: that is [`Indexer`](crate::Indexer).
+//! A snapshot never changes and reading it never waits; creating one costs a reference count.
+//! Listers read from snapshots, and several look-ups on one snapshot are consistent. The writing
+//! half is [`Indexer`](crate::Indexer).
 
-use std::fmt;
-use std::sync::Arc;
-
+use crate::clone_refs::clone_refs;
+use crate::index::{IndexValues, UnknownIndex};
+use crate::store::State;
+use crate::{IndexError, IndexHandle};
 use kubist_apimachinery::{
     Object, ObjectName, ParseObjectNameError, ResourceVersion, Selector, Str,
 };
+use std::fmt;
+use std::sync::Arc;
 
-use crate::index::IndexValues;
-use crate::select::copied;
-use crate::store::State;
-use crate::{IndexError, IndexHandle, UnknownIndex};
-
-/// All objects at one moment, with the resource version of that moment. Clones share it.
+/// All objects at one moment, with the resource version of that moment. Clones share them.
 ///
 /// Objects come in no particular order, except from [`Snapshot::range`].
 pub struct Snapshot<K> {
@@ -36,49 +34,49 @@ impl<K: Object> Snapshot<K> {
         Self { state }
     }
 
-    /// The object of this name.
+    /// Returns the object of this name.
     pub fn get(&self, name: &ObjectName) -> Option<Arc<K>> {
         self.find(&name.namespace, &name.name)
     }
 
-    /// As [`Self::get`], without making an [`ObjectName`].
+    /// Does the same as [`Self::get`], without an [`ObjectName`].
     pub fn find(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
         self.state.find(namespace, name).cloned()
     }
 
-    /// The object of this name, without sharing it.
+    /// Returns a reference to the object of this name.
     pub fn peek(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
         self.state.find(namespace, name)
     }
 
-    /// All objects, without copying a list.
+    /// Iterates over all objects.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<K>> {
         self.state.objects.iter()
     }
 
-    /// All objects.
+    /// Returns all objects.
     pub fn list(&self) -> Vec<Arc<K>> {
-        copied(self.iter())
+        clone_refs(self.iter())
     }
 
-    /// The names of which something that is not after the store's version could not be read, or had
-    /// no room: what is held of them, if anything, is older. A name without letters stands for
-    /// some object, nobody knows which. Empty as a rule.
+    /// Returns the names for which the store is not up to date with its version, because a newer
+    /// state could not be decoded or exceeded the budget. An empty name stands for an unknown
+    /// object. Usually there are none.
     pub fn unreadable(&self) -> impl Iterator<Item = &ObjectName> {
         self.state.unreadable.iter().flat_map(|names| names.iter())
     }
 
-    /// The number of objects.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.state.objects.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The object of this key, `namespace/name` or the name alone.
+    /// Returns the object of this key: `namespace/name`, or the name alone.
     ///
     /// # Errors
     /// The text is not a key.
@@ -86,32 +84,32 @@ impl<K: Object> Snapshot<K> {
         Ok(self.get(&key.parse()?))
     }
 
-    /// The names of all objects, in no particular order.
+    /// Returns the names of all objects in no particular order.
     pub fn names(&self) -> Vec<ObjectName> {
         self.iter().map(|object| object.object_name()).collect()
     }
 
-    /// The objects filed under a value, without copying a list.
-    pub fn filed<'a>(
+    /// Iterates over the objects that have this index value.
+    pub fn iter_index<'a>(
         &'a self,
         handle: &'a IndexHandle<K>,
         value: &'a str,
     ) -> impl Iterator<Item = &'a Arc<K>> {
-        self.state.filed(&handle.index, value)
+        self.state.iter_index(&handle.index, value)
     }
 
-    /// The objects filed under a value.
+    /// Returns the objects that have this index value.
     pub fn by_index(&self, handle: &IndexHandle<K>, value: &str) -> Vec<Arc<K>> {
         self.state.by_index(&handle.index, value)
     }
 
-    /// The objects that are filed under a value in each of several indexes; of all of them if
-    /// there is none. The smallest group is looked at, whatever the order.
+    /// Returns the objects that have a given value in each of several indexes, or all objects if no
+    /// index is given. The smallest group is iterated, whatever the order.
     pub fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {
         self.state.by_indexes(groups)
     }
 
-    /// The objects that share a value of an index with `object`, which need not be in the store.
+    /// Returns the objects that share an index value with `object`, which need not be in the store.
     ///
     /// # Errors
     /// The index function failed for `object`.
@@ -126,15 +124,15 @@ impl<K: Object> Snapshot<K> {
         Ok(found)
     }
 
-    /// The names of the objects filed under a value, sorted.
+    /// Returns the sorted names of the objects that have this index value.
     pub fn index_keys(&self, handle: &IndexHandle<K>, value: &str) -> Vec<ObjectName> {
-        let objects = self.filed(handle, value);
+        let objects = self.iter_index(handle, value);
         let mut names: Vec<_> = objects.map(|object| object.object_name()).collect();
         names.sort_unstable();
         names
     }
 
-    /// The values under which anything is filed, sorted.
+    /// Returns the sorted values of an index that have objects.
     pub fn index_values(&self, handle: &IndexHandle<K>) -> Vec<Str> {
         let mut found = Vec::new();
         if let Some(built) = self.state.built(&handle.index) {
@@ -152,16 +150,16 @@ impl<K: Object> Snapshot<K> {
         found
     }
 
-    /// The names of the indexes that are built.
+    /// Returns the names of the built indexes.
     pub fn index_names(&self) -> Vec<Str> {
         let built = self.state.indexes.iter();
         built.map(|built| built.index.name().clone()).collect()
     }
 
-    /// The handle of an index by its name, for dynamic use.
+    /// Returns the handle of an index by its name, for dynamic use.
     ///
     /// # Errors
-    /// There is no such index, or it is not built yet.
+    /// The index does not exist, or is not built yet.
     pub fn index_named(&self, name: &str) -> Result<IndexHandle<K>, UnknownIndex> {
         let found = self
             .state
@@ -175,14 +173,14 @@ impl<K: Object> Snapshot<K> {
             .ok_or_else(|| UnknownIndex { name: name.into() })
     }
 
-    /// The objects that a label selector matches, in one namespace or in all. Answered from the
-    /// indexes that cover a requirement ([`Index::label`](crate::Index::label),
-    /// [`Index::namespace`](crate::Index::namespace)): of those the smallest is looked at.
+    /// Returns the objects that match a label selector, in one namespace or in all. It uses the
+    /// smallest result of the indexes that cover a requirement
+    /// ([`Index::label`](crate::Index::label), [`Index::namespace`](crate::Index::namespace)).
     pub fn select(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Arc<K>> {
         self.state.select(namespace, selector)
     }
 
-    /// Everything that happened up to this version is in the snapshot. Unset before the first
+    /// Returns the resource version up to which the snapshot is complete; unset before the first
     /// list.
     pub fn resource_version(&self) -> &ResourceVersion {
         &self.state.resource_version

@@ -1,23 +1,21 @@
-//! `Source`: makes a [`ListerWatcher`] for any kind and selection.
+//! `Source`: creates a [`ListerWatcher`] for any kind and selection.
 //!
-//! A client is one, and so is a script in a test; a `SharedInformerFactory` is generic over it and
-//! so needs to know neither.
-
-use std::sync::Arc;
-
-use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, WireError, WireErrorKind};
-use kubist_apimachinery::{ApiResource, Object, Str, Unstructured};
+//! A client implements it, and so does a script in a test. A `SharedInformerFactory` is generic
+//! over it and depends on neither.
 
 use crate::ListerWatcher;
+use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, WireError, WireErrorKind};
+use kubist_apimachinery::{ApiResource, Object, Str, Unstructured};
+use std::sync::Arc;
 
-/// Where informers get their objects from. Clones are cheap and mean the same source.
+/// The source of an informer's objects. Clones are cheap and refer to the same source.
 pub trait Source: Clone + Send + Sync + 'static {
-    /// For a kind known at compile time, in the form `F`.
+    /// Creates the lister-watcher of a kind known at compile time, in the form `F`.
     ///
-    /// A form with [`Ingest::METADATA_ONLY`] may be fed with partial objects.
+    /// A form with [`Ingest::METADATA_ONLY`] may receive partial objects.
     fn lister_watcher<F: Ingest>(&self, selection: &Selection) -> Arc<dyn ListerWatcher<F>>;
 
-    /// For a kind known at run time.
+    /// Creates the lister-watcher of a kind known at run time.
     fn dynamic_lister_watcher<F: IngestAny>(
         &self,
         resource: &ApiResource,
@@ -25,14 +23,14 @@ pub trait Source: Clone + Send + Sync + 'static {
     ) -> Arc<dyn ListerWatcher<F>>;
 }
 
-/// A form in which objects of any kind can be held: `Unstructured`, bare metadata.
+/// A form that can hold objects of any kind: `Unstructured`, or metadata alone.
 pub trait IngestAny: Object + Sized {
-    /// As [`Ingest::METADATA_ONLY`].
+    /// See [`Ingest::METADATA_ONLY`].
     const METADATA_ONLY: bool = false;
-    /// Whether protobuf can be read without a schema of the kind.
+    /// Whether protobuf can be decoded without a schema of the kind.
     const PROTOBUF: bool = false;
 
-    /// Makes the held form of one object of `resource`; see [`Ingest::ingest`].
+    /// Creates the stored form of one object of `resource`; see [`Ingest::ingest`].
     ///
     /// # Errors
     /// The bytes are not an object; the caller counts and reports it, and goes on.
@@ -43,7 +41,7 @@ pub trait IngestAny: Object + Sized {
         cx: &mut DecodeContext,
     ) -> Result<Self, WireError>;
 
-    /// As [`Ingest::drop_managed_fields`].
+    /// See [`Ingest::drop_managed_fields`].
     fn drop_managed_fields(&mut self) {}
 }
 
@@ -70,10 +68,10 @@ impl IngestAny for Unstructured {
     }
 }
 
-/// Which objects of a resource: a namespace or all, and selectors. Default: all.
+/// Selects objects of a resource by namespace and selectors. Default: all objects.
 ///
-/// Two that print the same select the same, so it serves as a key of shared informers. Selectors
-/// are text in the query's syntax; a typed one goes in by its `to_string()`.
+/// Equal values select the same objects, so a selection serves as the key of shared informers.
+/// Selectors are text in query syntax; typed ones are converted by `to_string()`.
 ///
 /// ```
 /// use kubist_cache::Selection;
@@ -83,7 +81,7 @@ impl IngestAny for Unstructured {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it")]
 pub struct Selection {
-    /// The namespace; `None` means all (and is right for cluster-scoped kinds).
+    /// The namespace; `None` means all, and is required for cluster-scoped kinds.
     pub namespace: Option<Str>,
     /// A label selector; empty selects everything.
     pub labels: Str,
@@ -92,26 +90,26 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Every object.
+    /// Selects every object.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// In this namespace only.
+    /// Selects one namespace.
     #[must_use]
     pub fn in_namespace(mut self, namespace: impl Into<Str>) -> Self {
         self.namespace = Some(namespace.into());
         self
     }
 
-    /// With these labels only.
+    /// Selects by labels.
     #[must_use]
     pub fn with_labels(mut self, selector: impl Into<Str>) -> Self {
         self.labels = selector.into();
         self
     }
 
-    /// With these fields only.
+    /// Selects by fields.
     #[must_use]
     pub fn with_fields(mut self, selector: impl Into<Str>) -> Self {
         self.fields = selector.into();

@@ -1,57 +1,55 @@
-//! `State`: what a store holds at one moment, and the single steps that change it.
+//! `State`: the contents of a store at one moment, and the steps that change it.
 //!
 //! The objects are in one persistent trie, by the hash of their names. An index holds those hashes
-//! only: an object that changes and keeps its index values is written once, whatever the number of
-//! indexes. It decides nothing: which steps a change takes is the [`Indexer`](crate::Indexer)'s.
-
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
+//! only: an object that changes and keeps its index values is written once, however many indexes
+//! there are. The [`Indexer`](crate::Indexer) decides which steps make up a change.
 
 use crate::index::{Index, IndexValues};
 use crate::name_key::{NameKey, hash_value};
 use crate::objects::Objects;
 use crate::order::Order;
 use crate::trie::{Ambiguous, Trie};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// What a store holds; the writer's working copy and each published one are of this type.
+/// The contents of a store; the type of the writer's working copy and of each published state.
 pub(crate) struct State<K> {
     pub(crate) objects: Objects<K>,
     pub(crate) indexes: Vec<Built<K>>,
-    /// The names in order, if somebody asked for them to be kept.
+    /// The sorted names, if they are kept.
     pub(crate) order: Option<Order>,
     pub(crate) resource_version: ResourceVersion,
-    /// The names of which the store lacks a state that is not after its version; none as a rule.
+    /// The names for which the store is not up to date with its version; usually none.
     pub(crate) unreadable: Option<Arc<BTreeSet<ObjectName>>>,
 }
 
-/// An index with what is filed in it.
+/// An index with its contents.
 pub(crate) struct Built<K> {
     pub(crate) index: Arc<Index<K>>,
     pub(crate) postings: Trie<Posting>,
 }
 
-/// The objects under one value, by the hashes of their names.
+/// The objects with one index value, by the hashes of their names.
 #[derive(Clone, Default)]
 pub(crate) struct Posting {
     pub(crate) value: Str,
     pub(crate) hashes: Trie<()>,
 }
 
-/// One step. Applied to equal states, it has equal results.
+/// A single change. Applied to equal states, it has equal results.
 pub(crate) enum Step<K> {
-    /// An object comes, or takes the place of the one of its name.
+    /// Adds an object or replaces the one of the same name.
     Put { key: NameKey, object: Arc<K> },
-    /// The object of this one's name goes.
+    /// Removes the object with the name of this one.
     Take { key: NameKey, object: Arc<K> },
-    /// An object is filed in the index at a position.
+    /// Adds an object to the index at a position.
     File {
         position: usize,
         value: Str,
         hash: u64,
     },
-    /// An object is filed there no more.
+    /// Removes an object from the index at a position.
     Unfile {
         position: usize,
         value: Str,
@@ -97,8 +95,8 @@ impl<K: Object> State<K> {
         self.objects.find(namespace, name)
     }
 
-    /// Whether the store's version says nothing of this name, because something newer than what is
-    /// held could not be read.
+    /// Reports whether the store's version does not apply to this name, because a newer state could
+    /// not be decoded.
     pub(crate) fn is_behind_for(&self, name: &ObjectName) -> bool {
         let behind = self.unreadable.as_deref();
         behind.is_some_and(|it| it.contains(name) || it.contains(&ObjectName::default()))
@@ -110,8 +108,9 @@ impl<K: Object> State<K> {
             .find(|built| Arc::ptr_eq(&built.index, index))
     }
 
-    /// The objects that an index has under a value, whether or not it is built here.
-    pub(crate) fn filed<'a>(
+    /// Iterates over the objects that have this index value, whether or not the index is built
+    /// here.
+    pub(crate) fn iter_index<'a>(
         &'a self,
         index: &'a Arc<Index<K>>,
         value: &'a str,
@@ -131,14 +130,15 @@ impl<K: Object> State<K> {
             .chain(scan.into_iter().flatten())
     }
 
-    /// The objects of a posting.
+    /// Returns the objects of a posting.
     pub(crate) fn group<'a>(
         &'a self,
         index: &'a Arc<Index<K>>,
         posting: &'a Posting,
     ) -> impl Iterator<Item = &'a Arc<K>> {
         posting.hashes.hashes().flat_map(move |hash| {
-            // Two names of one hash: only the index can tell which of them is meant.
+            // Two names have the same hash, so the index function decides which of them has the
+            // value.
             let (one, several) = match self.objects.only(hash) {
                 Ok(one) => (one, None),
                 Err(Ambiguous) => (None, Some(self.objects.with_hash(hash))),
@@ -151,7 +151,7 @@ impl<K: Object> State<K> {
         })
     }
 
-    /// Whether another object whose name has the same hash is filed under a value.
+    /// Reports whether another object whose name has the same hash has this index value.
     pub(crate) fn is_shared(&self, hash: u64, object: &K, index: &Index<K>, value: &str) -> bool {
         let is_object =
             |other: &K| other.name() == object.name() && other.namespace() == object.namespace();
@@ -219,7 +219,7 @@ impl<K> Built<K> {
             .insert(hash_value(&posting.value.clone()), posting, same);
     }
 
-    /// Empty groups go, so that an index does not grow with values that were once used.
+    /// Removes empty groups, so that an index does not keep values that are no longer used.
     fn unfile(&mut self, value: &Str, hash: u64) {
         let same = |posting: &Posting| posting.value == *value;
         let Some(posting) = self.postings.get_mut(hash_value(value), same) else {

@@ -1,26 +1,26 @@
-//! `Deleted`: what is known of an object that is gone.
+//! `Deleted`: the last known state of a deleted object.
 
+use kubist_apimachinery::{Object, ObjectName};
 use std::fmt;
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ObjectName};
-
-/// An object that no longer exists, or is no longer selected.
+/// An object that was deleted, or is no longer selected.
 #[expect(clippy::exhaustive_enums, reason = "a handler must tell the two apart")]
 pub enum Deleted<K> {
-    /// The watch reported it: this is its last state, with the version of the deletion.
+    /// A watch reported the deletion. This is the last state, with the version of the deletion.
     Known(Arc<K>),
-    /// A later list did not have it: when it went, and what it was then, nobody saw.
+    /// The object was missing from a later list; its deletion and its final state were not
+    /// observed.
     FinalStateUnknown {
-        /// Its name.
+        /// The object name.
         name: ObjectName,
-        /// The last state seen, if any was.
+        /// The last known state, if any.
         last_known: Option<Arc<K>>,
     },
 }
 
 impl<K: Object> Deleted<K> {
-    /// The name.
+    /// Returns the object name.
     pub fn object_name(&self) -> ObjectName {
         match self {
             Self::Known(object) => object.object_name(),
@@ -28,7 +28,7 @@ impl<K: Object> Deleted<K> {
         }
     }
 
-    /// The last state that is known.
+    /// Returns the last known state.
     pub fn object(&self) -> Option<&Arc<K>> {
         match self {
             Self::Known(object) => Some(object),

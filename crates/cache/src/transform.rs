@@ -1,12 +1,12 @@
-//! `drop_managed_fields`: the ready-made transform.
+//! `drop_managed_fields`: a ready-made transform.
 //!
-//! A transform is a function that changes each object once, as it comes in and before anybody sees
-//! it; informers and reflectors take any `Fn(&mut F)` as one. This one works on every held form,
-//! [`Encoded`](crate::Encoded) too, whose bytes it cuts without decoding them.
+//! A transform changes each object once, before it enters the store; informers and reflectors
+//! accept any `Fn(&mut F)`. This one works on every stored form, including
+//! [`Encoded`](crate::Encoded), whose bytes it cuts without decoding them.
 
 use kubist_apimachinery::wire::Ingest;
 
-/// A transform that drops `metadata.managedFields` and the annotation
+/// Drops `metadata.managedFields` and the annotation
 /// `kubectl.kubernetes.io/last-applied-configuration`; see [`Ingest::drop_managed_fields`].
 ///
 /// ```

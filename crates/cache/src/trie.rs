@@ -1,10 +1,10 @@
-//! `Trie`: a persistent hash trie, which is what makes snapshots cheap.
+//! `Trie`: a persistent hash trie, which makes snapshots cheap.
 //!
-//! A clone costs one reference count. A change copies only the nodes on its way that a clone still
-//! shares (at most a few hundred bytes each), and changes others in place; so a writer that
-//! publishes a clone after each batch pays for the batch, not for the number of entries.
+//! A clone costs one reference count. A change copies only the nodes on its path that a clone still
+//! shares (at most a few hundred bytes each), and modifies the others in place. So the cost of
+//! publishing a clone after each batch depends on the batch, not on the number of entries.
 //!
-//! It does not hash and does not compare: callers bring a hash and say which entry they mean.
+//! The trie neither hashes nor compares: callers pass a hash and a predicate for the entry.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ mod walk;
 
 pub(crate) use walk::Walk;
 
-/// Entries in a leaf before it becomes a branch.
+/// The maximum number of entries in a leaf before it becomes a branch.
 const LEAF_MAX: usize = 16;
-/// A branch with no more entries than this becomes a leaf again.
+/// A branch with this many entries or fewer becomes a leaf again.
 const LEAF_AGAIN: usize = 8;
-/// Hash bits used by one level.
+/// The hash bits used by one level.
 const BITS: u32 = 4;
-/// After these levels the hash is used up, and leaves grow without bound.
+/// The number of levels after which the hash is used up, and leaves grow without bound.
 const DEPTH_MAX: u32 = u64::BITS / BITS;
 
 /// Several entries have the hash.
@@ -87,7 +87,7 @@ impl<E> Clone for Branch<E> {
     }
 }
 
-/// The child that a hash belongs to, at a depth.
+/// The index of the child to which a hash belongs, at a depth.
 #[expect(clippy::cast_possible_truncation, reason = "four bits of it are used")]
 fn child(hash: u64, depth: u32) -> usize {
     (hash >> (depth * BITS)) as usize & ((1 << BITS) - 1)
@@ -102,7 +102,7 @@ impl<E> Trie<E> {
         self.with_hash(hash).find(|entry| same(entry))
     }
 
-    /// The one entry with this hash, if there is one.
+    /// Returns the entry with this hash, if there is exactly one.
     pub(crate) fn only(&self, hash: u64) -> Result<Option<&E>, Ambiguous> {
         let mut found = None;
         for slot in self.leaf(hash) {
@@ -113,7 +113,7 @@ impl<E> Trie<E> {
         Ok(found)
     }
 
-    /// The entries with this hash.
+    /// Returns the entries with this hash.
     pub(crate) fn with_hash(&self, hash: u64) -> impl Iterator<Item = &E> {
         let found = self.leaf(hash).iter().filter(move |slot| slot.hash == hash);
         found.map(|slot| &slot.entry)
@@ -134,12 +134,12 @@ impl<E> Trie<E> {
         }
     }
 
-    /// The hashes of all entries.
+    /// Returns the hashes of all entries.
     pub(crate) fn hashes(&self) -> impl Iterator<Item = u64> {
         self.slots().map(|slot| slot.hash)
     }
 
-    /// The entries.
+    /// Iterates over the entries.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &E> {
         self.slots().map(|slot| &slot.entry)
     }
@@ -156,7 +156,7 @@ impl<E> Trie<E> {
 }
 
 impl<E: Clone + Default> Trie<E> {
-    /// Puts an entry in the place of the same one, which it gives back, or adds it.
+    /// Adds an entry or replaces the same one, which is returned.
     pub(crate) fn insert(&mut self, hash: u64, entry: E, same: impl Fn(&E) -> bool) -> Option<E> {
         let old = insert(&mut self.root, 0, Slot { hash, entry }, &same);
         self.len += usize::from(old.is_none());
@@ -164,7 +164,7 @@ impl<E: Clone + Default> Trie<E> {
     }
 
     pub(crate) fn remove(&mut self, hash: u64, same: impl Fn(&E) -> bool) -> Option<E> {
-        // Looking first leaves shared nodes alone when there is nothing to remove.
+        // Looking first leaves shared nodes untouched when there is nothing to remove.
         self.get(hash, &same)?;
         let old = remove(&mut self.root, 0, hash, &same);
         self.len -= usize::from(old.is_some());
@@ -223,7 +223,7 @@ fn insert<E: Clone + Default>(
             for moved in Arc::make_mut(&mut longer).iter_mut().map(std::mem::take) {
                 branch.len += 1;
                 let place = &mut branch.links[child(moved.hash, depth)];
-                // All are different, so nothing is replaced.
+                // All entries are different, so nothing is replaced.
                 insert(place, depth + 1, moved, same);
             }
             *link = Link::Branch(Arc::new(branch));
@@ -277,8 +277,8 @@ fn remove<E: Clone + Default>(
     }
 }
 
-/// A leaf with one more entry. Entries of a leaf that nobody shares are moved: to clone them is to
-/// touch what they refer to.
+/// Returns a leaf with one more entry. Entries of an unshared leaf are moved, because cloning them
+/// would touch the memory to which they refer.
 fn longer<E: Clone + Default>(leaf: &mut Arc<[Slot<E>]>, slot: Slot<E>) -> Arc<[Slot<E>]> {
     match Arc::get_mut(leaf) {
         Some(own) => own.iter_mut().map(std::mem::take).chain([slot]).collect(),
@@ -286,7 +286,7 @@ fn longer<E: Clone + Default>(leaf: &mut Arc<[Slot<E>]>, slot: Slot<E>) -> Arc<[
     }
 }
 
-/// A leaf without the entry at `gone`, moved likewise.
+/// Returns a leaf without the entry at `gone`, moving entries likewise.
 fn shorter<E: Clone + Default>(leaf: &mut Arc<[Slot<E>]>, gone: usize) -> Arc<[Slot<E>]> {
     if let Some(own) = Arc::get_mut(leaf) {
         let (before, after) = own.split_at_mut(gone);
@@ -305,8 +305,8 @@ fn gather<E: Clone>(link: &Link<E>, into: &mut Vec<Slot<E>>) {
     }
 }
 
-/// The slots of a [`Trie`], in the order of its hashes: the same for the same contents only as
-/// long as leaves were filled in the same order.
+/// Iterates over the slots of a [`Trie`] in hash order. The order is the same for the same contents
+/// only if leaves were filled in the same order.
 #[derive(Debug)]
 struct Slots<'a, E> {
     branches: Vec<std::slice::Iter<'a, Link<E>>>,

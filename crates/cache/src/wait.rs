@@ -1,44 +1,42 @@
-//! Waiting until a store shows a write of one's own.
+//! Waits until a store shows one's own write.
 //!
-//! No clock and no runtime: the deadline is a future of the caller's, and waiters are woken by the
-//! writer's [`publish`](crate::Indexer::publish). It never waits past the deadline, nor for a
-//! writer that is gone.
+//! There is no clock and no runtime: the deadline is a future of the caller, and waiters are woken
+//! by the writer's [`publish`](crate::Indexer::publish). A wait ends at the latest at the deadline,
+//! or when the writer is dropped.
 
+use crate::{Lister, Visibility, Written};
+use kubist_apimachinery::{Object, ResourceVersion, Str};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-use kubist_apimachinery::{Object, ResourceVersion, Str};
-
-use crate::{Lister, Visibility, Written};
-
-/// Why a wait for a write ended without it.
+/// Why a wait for a write failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The deadline came first.
+    /// The deadline passed first.
     #[error("the cache is at version {} and does not show {written} yet{}", quoted(.store), because(.problem.as_ref()))]
     Deadline {
-        /// What was waited for.
+        /// The write.
         written: Written,
-        /// How far the store had come.
+        /// The version of the store.
         store: ResourceVersion,
-        /// What kept it from coming further, if whoever feeds it has said.
+        /// The problem that keeps the store from being up to date, if known.
         problem: Option<Str>,
     },
-    /// The deadline came, and the versions of the write and of the store cannot be compared: the
-    /// store may have passed the write without ever showing exactly it.
+    /// The deadline passed, and the versions of the write and the store cannot be compared: the
+    /// store may have passed the write without showing exactly it.
     #[error("versions cannot be compared: {} in the cache, {written}", quoted(.store))]
     Incomparable {
-        /// What was waited for.
+        /// The write.
         written: Written,
-        /// What the store had come to.
+        /// The version of the store.
         store: ResourceVersion,
     },
-    /// Nobody writes to the store any more; its informer has stopped.
+    /// The store has no writer any more; its informer has stopped.
     #[error("the cache is closed and does not show {written}")]
     Closed {
-        /// What was waited for.
+        /// The write.
         written: Written,
     },
 }
@@ -52,24 +50,24 @@ fn quoted(version: &ResourceVersion) -> String {
 }
 
 impl<K: Object> Lister<K> {
-    /// Whether the published state shows this write or something later.
+    /// Reports whether the published state includes this write or a later one.
     ///
-    /// A saved object is shown when the object of that name, or the store itself, has come to its
-    /// version: so also when a selector keeps the object out of the store, or when it is deleted
-    /// again by now. A deletion is shown when no object of that name has that uid any more, even
-    /// if a new one has the name.
+    /// A saved object is visible when the object of that name, or the store itself, has reached its
+    /// version. This includes objects that a selector excludes and objects that were deleted again.
+    /// A deletion is visible when no object of that name has that uid any more, even if a new
+    /// object has the name.
     pub fn visibility(&self, written: &Written) -> Visibility {
         written.visibility(&self.published.state.load())
     }
 
-    /// Waits until the store shows a write ([`Self::visibility`] says what that means), or until
-    /// `deadline` is ready. If the store shows it already, the deadline does not matter.
+    /// Waits until a write is [visible](Self::visibility), or `deadline` completes. If it is
+    /// visible already, the deadline does not matter.
     ///
-    /// On an idle resource it is a bookmark that tells how far the store has come: servers send
-    /// them about once a minute.
+    /// On an idle resource the store's version advances by bookmarks only, which servers send about
+    /// once a minute.
     ///
     /// # Errors
-    /// The deadline, or a closed store, came first.
+    /// The deadline passed, or the store was closed, first.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -103,10 +101,10 @@ impl<K: Object> Lister<K> {
         self.wait_until(written, pin!(deadline)).await
     }
 
-    /// As [`Self::wait_for`], for several writes within one deadline.
+    /// Does the same as [`Self::wait_for`] for several writes with one deadline.
     ///
     /// # Errors
-    /// The deadline, or a closed store, came before one of them was shown.
+    /// The deadline passed, or the store was closed, before one of them was visible.
     pub async fn wait_for_all(
         &self,
         writes: impl IntoIterator<Item = Written>,
@@ -125,7 +123,7 @@ impl<K: Object> Lister<K> {
         mut deadline: Pin<&mut impl Future>,
     ) -> Result<(), WaitError> {
         loop {
-            // Listening before looking: what is published in between rings.
+            // Listening before looking: a publication in between fires the event.
             let mut changed = self.published.changed.listen();
             let is_closed = self.published.is_closed();
             if self.visibility(written) == Visibility::Shown {
@@ -135,7 +133,7 @@ impl<K: Object> Lister<K> {
                 let written = written.clone();
                 return Err(WaitError::Closed { written });
             }
-            // The deadline is asked each time, so that a busy writer cannot keep it from counting.
+            // The deadline is polled each time, so that frequent publications cannot starve it.
             let in_time = poll_fn(|cx| {
                 let rang = Pin::new(&mut changed).poll(cx).is_ready();
                 match deadline.as_mut().poll(cx) {
@@ -150,7 +148,7 @@ impl<K: Object> Lister<K> {
         }
     }
 
-    /// At the deadline: one last look.
+    /// Checks one last time at the deadline.
     fn judge(&self, written: &Written) -> Result<(), WaitError> {
         let state = self.published.state.load();
         let store = state.resource_version.clone();

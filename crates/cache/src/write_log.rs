@@ -1,32 +1,31 @@
-//! `WriteLog`: writes of one's own that a cache does not show yet.
+//! `WriteLog`: one's own writes that a cache does not show yet.
 //!
-//! Whoever writes records what the server answered; whoever reads a cache, or is about to work on
-//! a key, asks what is still outstanding. A log goes with one lister: what that has shown is
-//! forgotten. It holds no objects ([`Overlay`](crate::Overlay) does) and is not a history.
+//! Writers record the server's answers; readers of a cache ask which writes are still outstanding,
+//! for instance before they work on a key. A log belongs to one lister: writes that it shows are
+//! forgotten. The log holds no objects, which [`Overlay`](crate::Overlay) does, and is not a
+//! history.
 
+use crate::store::State;
+use crate::{Lister, Visibility, WaitError, Written};
+use hashbrown::HashMap;
+use kubist_apimachinery::{Object, ObjectName, Str};
+use parking_lot::Mutex;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use kubist_apimachinery::{Object, ObjectName, Str};
-use parking_lot::Mutex;
-
-use crate::store::State;
-use crate::{Lister, Visibility, WaitError, Written};
-
-/// Objects of which a log knows an outstanding write, at most. Of the oldest beyond that, the log
-/// remembers the greatest version only, and takes all writes for outstanding until the cache has
-/// come that far: keys are delayed too much rather than too little. (A deletion of which no
-/// version is known is lost then.)
+/// The maximum number of objects with an outstanding write. Of older ones the log keeps the
+/// greatest version only, and treats all writes as outstanding until the cache has reached it: keys
+/// are delayed too much rather than too little. (A deletion without a known version is lost in that
+/// case.)
 pub const WRITES_MAX: usize = 10_000;
 
 /// The writes to objects of kind `K` that a cache does not show yet. Clones share it.
 ///
-/// A controller gives each run a log [of its key](Self::for_key); before the key runs again, it
-/// asks for what is unseen, and delays the key until a lister shows it:
+/// A controller gives each run a log [of its key](Self::for_key). Before the key runs again, it
+/// asks for the unseen writes, and delays the key until a lister shows them:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,7 +50,7 @@ pub const WRITES_MAX: usize = 10_000;
 /// ```
 pub struct WriteLog<K> {
     log: Arc<Mutex<Log>>,
-    /// On whose behalf this handle records.
+    /// The key for which this handle records.
     key: Option<ObjectName>,
     kind: PhantomData<fn() -> K>,
 }
@@ -61,10 +60,10 @@ struct Log {
     entries: HashMap<ObjectName, Entry>,
     /// The names in `entries`, oldest write first.
     order: BTreeMap<u64, ObjectName>,
-    /// Keys with the objects written on their behalf.
+    /// Keys and the objects written for them.
     by_key: BTreeSet<(ObjectName, ObjectName)>,
     next_place: u64,
-    /// The latest of the writes that had to make room.
+    /// The latest of the writes that were evicted.
     floor: Option<Written>,
     evicted: u64,
 }
@@ -76,7 +75,7 @@ struct Entry {
 }
 
 impl<K> WriteLog<K> {
-    /// An empty log.
+    /// Creates an empty log.
     pub fn new() -> Self {
         Self {
             log: Arc::default(),
@@ -85,8 +84,8 @@ impl<K> WriteLog<K> {
         }
     }
 
-    /// The same log, as it is to be given to whoever writes on behalf of a key: what it records
-    /// can be asked for by that key too.
+    /// Returns the same log for a writer that works on a key: its writes can be queried by that key
+    /// too.
     #[must_use]
     pub fn for_key(&self, key: &ObjectName) -> Self {
         Self {
@@ -95,58 +94,57 @@ impl<K> WriteLog<K> {
         }
     }
 
-    /// Records what a write returned. A write without any version (a dry run has none that will
-    /// ever be seen, and should not be recorded) is ignored.
+    /// Records the result of a write. A write without a version is ignored. Dry runs should not be
+    /// recorded, because no cache will ever show them.
     pub fn record(&self, written: Written) {
         if written.is_traceable() {
             self.log.lock().record(written, self.key.as_ref());
         }
     }
 
-    /// Records that an object was created or changed; `object` is the server's answer, in any
-    /// form.
+    /// Records that an object was created or updated; `object` is the server's answer, in any form.
     pub fn saved<F: Object>(&self, object: &F) {
         self.record(Written::saved(object));
     }
 
-    /// Records that an object was deleted and is gone.
+    /// Records that an object was deleted.
     pub fn deleted(&self, name: ObjectName, uid: impl Into<Str>) {
         self.record(Written::deleted(name, uid));
     }
 
-    /// The latest write to an object, if it was not seen yet when somebody last looked.
+    /// Returns the latest write to an object, unless an earlier query found it visible.
     pub fn pending(&self, name: &ObjectName) -> Option<Written> {
         let log = self.log.lock();
         log.entries.get(name).map(|entry| entry.written.clone())
     }
 
-    /// The number of objects with writes that were not seen yet when somebody last looked.
+    /// Returns the number of objects with writes that no query has found visible.
     pub fn len(&self) -> usize {
         self.log.lock().entries.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether there are none.
     pub fn is_empty(&self) -> bool {
         let log = self.log.lock();
         log.entries.is_empty() && log.floor.is_none()
     }
 
-    /// How many writes had to make room unseen; see [`WRITES_MAX`].
+    /// Returns how many writes were evicted unseen; see [`WRITES_MAX`].
     pub fn evicted_total(&self) -> u64 {
         self.log.lock().evicted
     }
 
-    /// The write to an object that the lister does not show yet. One that it shows is forgotten.
+    /// Returns the write to an object that the lister does not show yet. A write that it shows is
+    /// forgotten.
     ///
-    /// A write whose versions cannot be compared counts as unseen until the lister shows exactly
-    /// it.
+    /// A write whose version cannot be compared counts as unseen until the lister shows exactly it.
     pub fn unseen<F: Object>(&self, lister: &Lister<F>, name: &ObjectName) -> Option<Written> {
         let state = lister.published.state.load();
         let mut log = self.log.lock();
         log.check(&state, name).or_else(|| log.check_floor(&state))
     }
 
-    /// The writes on behalf of a key that the lister does not show yet. Those that it shows are
+    /// Returns the writes for a key that the lister does not show yet. Writes that it shows are
     /// forgotten.
     pub fn unseen_of<F: Object>(&self, lister: &Lister<F>, key: &ObjectName) -> Vec<Written> {
         let state = lister.published.state.load();
@@ -160,10 +158,10 @@ impl<K> WriteLog<K> {
         unseen
     }
 
-    /// Waits until the lister shows all that was written on behalf of a key.
+    /// Waits until the lister shows all writes for a key.
     ///
     /// # Errors
-    /// The deadline, or a closed store, came first.
+    /// The deadline passed, or the store was closed, first.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -179,8 +177,8 @@ impl<K> WriteLog<K> {
         Ok(())
     }
 
-    /// Forgets a write although nobody has seen it: for who has waited long enough. A later write
-    /// to the same object stays.
+    /// Forgets a write that was not seen, after the caller has waited long enough. A later write to
+    /// the same object is kept.
     pub fn forget(&self, written: &Written) {
         let mut log = self.log.lock();
         let held = log.entries.get(&written.name);
@@ -192,7 +190,7 @@ impl<K> WriteLog<K> {
         }
     }
 
-    /// Forgets all that the lister shows.
+    /// Forgets all writes that the lister shows.
     pub fn prune<F: Object>(&self, lister: &Lister<F>) {
         let state = lister.published.state.load();
         let mut log = self.log.lock();

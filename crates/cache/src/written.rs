@@ -1,32 +1,30 @@
-//! `Written`: what a write returned, and how to tell whether a store shows it.
+//! `Written`: the record of a write, and whether a store shows it.
 //!
-//! It is plain data and can be kept, compared and sent. It does not wait: that is
-//! [`Lister::wait_for`](crate::Lister::wait_for); it does not hold the object: that is
-//! [`Overlay`](crate::Overlay).
+//! It is plain data that can be stored, compared and sent.
+//! [`Lister::wait_for`](crate::Lister::wait_for) waits for it; [`Overlay`](crate::Overlay) holds
+//! the written object.
 //!
-//! Source of the idea: the consistency store of Kubernetes' own controllers (KEP 5647), which
-//! skips and retries instead of waiting, and knows no deletions.
-
-use std::cmp::Ordering;
-use std::fmt;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
+//! The idea is that of the consistency store in Kubernetes' own controllers (KEP 5647), which skips
+//! and retries instead of waiting, and does not cover deletions.
 
 use crate::store::State;
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
+use std::cmp::Ordering;
+use std::fmt;
 
 /// One write to one object, as the server answered it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Written {
-    /// The object.
+    /// The object name.
     pub name: ObjectName,
-    /// Its uid; empty if the answer had none, which then means any.
+    /// The object's uid; empty if the answer had none, which matches any.
     pub uid: Str,
-    /// What was done.
+    /// The result of the write.
     pub outcome: Outcome,
 }
 
-/// What a write did.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an object is there or it is not")]
 pub enum Outcome {
@@ -35,10 +33,10 @@ pub enum Outcome {
         /// The version that the server returned.
         version: ResourceVersion,
     },
-    /// The object is gone.
+    /// The object was deleted.
     Deleted {
-        /// A version at or after which it was deleted, as far as known: a store that has not come
-        /// so far may lack the object because it never saw it. Unset if nothing is known.
+        /// A version at or after which it was deleted, as far as known; unset if unknown. A store
+        /// that has not reached it may lack the object because it never contained it.
         after: ResourceVersion,
     },
 }
@@ -47,17 +45,18 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no fourth answer")]
 pub enum Visibility {
-    /// It shows that write, or something later.
+    /// It shows the write or a later one.
     Shown,
-    /// It does not yet.
+    /// It does not show the write yet.
     NotYet,
-    /// The versions cannot be compared, and what the store has is not exactly what was written:
-    /// it may be older or newer.
+    /// The versions cannot be compared, and the stored object is not exactly the written one: it
+    /// may be older or newer.
     Unknown,
 }
 
 impl Written {
-    /// An object was created, changed, or marked for deletion; `object` is the server's answer.
+    /// Records that an object was created, updated, or marked for deletion; `object` is the
+    /// server's answer.
     pub fn saved<K: Object>(object: &K) -> Self {
         Self {
             name: object.object_name(),
@@ -68,8 +67,8 @@ impl Written {
         }
     }
 
-    /// An object was deleted and is gone: not one that waits for its finalizers, which is
-    /// [`saved`](Self::saved). An empty uid means whichever object has the name.
+    /// Records that an object was deleted. An object that waits for its finalizers is
+    /// [`saved`](Self::saved) instead. An empty uid matches any object of the name.
     pub fn deleted(name: ObjectName, uid: impl Into<Str>) -> Self {
         Self {
             name,
@@ -80,14 +79,14 @@ impl Written {
         }
     }
 
-    /// An object was deleted and is gone; `object` is how it was last seen, or how the server
-    /// returned it.
+    /// Records that an object was deleted; `object` is its last known state, or the server's
+    /// answer.
     pub fn deleted_object<K: Object>(object: &K) -> Self {
         Self::deleted(object.object_name(), object.uid()).after(object.resource_version().into())
     }
 
-    /// For a deletion: the version that the object had, so that a store which has not seen the
-    /// object yet is not taken for one that has seen it go.
+    /// For a deletion: sets the version that the object had, so that a store which has not seen the
+    /// object yet does not count as having seen its deletion.
     #[must_use]
     pub fn after(mut self, version: ResourceVersion) -> Self {
         if let Outcome::Deleted { after } = &mut self.outcome {
@@ -96,7 +95,7 @@ impl Written {
         self
     }
 
-    /// The version that a store has to reach, as far as known.
+    /// Returns the version that a store has to reach, as far as known.
     pub fn version(&self) -> &ResourceVersion {
         match &self.outcome {
             Outcome::Saved { version } => version,
@@ -104,12 +103,12 @@ impl Written {
         }
     }
 
-    /// Whether it is a deletion.
+    /// Reports whether this is a deletion.
     pub fn is_deletion(&self) -> bool {
         matches!(self.outcome, Outcome::Deleted { .. })
     }
 
-    /// Whether there is anything by which it could be recognised.
+    /// Reports whether the write has a version or uid by which it can be recognised.
     pub(crate) fn is_traceable(&self) -> bool {
         self.is_deletion() || !self.version().is_unset()
     }
@@ -118,8 +117,8 @@ impl Written {
         self.uid.is_empty() || self.uid == *uid
     }
 
-    /// What is left to wait for after `later` was recorded too. Answers to writes that ran side by
-    /// side may be recorded in any order.
+    /// Returns the write to wait for after `later` was recorded too. Answers to concurrent writes
+    /// may be recorded in any order.
     pub(crate) fn then(self, mut later: Self) -> Self {
         let is_older =
             |it: &ResourceVersion, than: &ResourceVersion| it.compare(than) == Some(Ordering::Less);
@@ -135,7 +134,7 @@ impl Written {
                         later.uid
                     };
                 } else if after.compare(version) != Some(Ordering::Greater) {
-                    // What was saved took the place of what was deleted.
+                    // The saved object replaced the deleted one.
                     return self;
                 }
             }
@@ -162,7 +161,7 @@ impl Written {
         later
     }
 
-    /// Whether `state` shows this write or something later.
+    /// Reports whether `state` includes this write or a later one.
     pub(crate) fn visibility<K: Object>(&self, state: &State<K>) -> Visibility {
         let held = state.find(&self.name.namespace, &self.name.name);
         match &self.outcome {
@@ -176,7 +175,7 @@ impl Written {
                 }
                 let held = held.map(|held| ResourceVersion::from(held.resource_version()));
                 let by_object = held.and_then(|held| held.compare(version));
-                // Of a name that could not be read it says nothing.
+                // The version does not apply to a name whose state could not be decoded.
                 let is_behind = state.is_behind_for(&self.name);
                 let by_store = state.resource_version.compare(version);
                 let by_store = by_store.filter(|_| !is_behind);
@@ -191,7 +190,7 @@ impl Written {
                 }
             }
             Outcome::Deleted { after } => {
-                // A store without any list says nothing by not having an object.
+                // In a store without a list, a missing object means nothing.
                 if state.resource_version.is_unset()
                     || held.is_none() && state.is_behind_for(&self.name)
                     || held.is_some_and(|held| self.concerns(held.uid()))
@@ -200,7 +199,7 @@ impl Written {
                 }
                 let successor = held.map(|held| ResourceVersion::from(held.resource_version()));
                 let is_after = |it: &ResourceVersion| it.compare(after) != Some(Ordering::Less);
-                // Where versions cannot be compared, that the uid is gone is all there is to see.
+                // If versions cannot be compared, the missing uid is the only evidence.
                 if is_after(&state.resource_version) || successor.is_some_and(|it| is_after(&it)) {
                     Visibility::Shown
                 } else {

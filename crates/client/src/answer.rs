@@ -1,5 +1,7 @@
-//! Reading answers that are one object, or the Status of a failure.
+//! Reading responses that are one object, or the Status of a failure.
 
+use crate::error::{AnswerError, ApiError};
+use crate::request::{JSON, PROTOBUF, Target};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, Method, Response, StatusCode};
@@ -11,17 +13,15 @@ use kubist_codec::envelope::Envelope;
 use kubist_transport::ResponseBody;
 use serde::Deserialize;
 
-use crate::error::{AnswerError, ApiError};
-use crate::request::{JSON, PROTOBUF, Target};
-
-/// Bytes of an answer that is one object. Upstream stores at most 1.5 MiB; lists are not read here.
+/// The most bytes of a response with one object. Upstream stores at most 1.5 MiB; lists are not
+/// read here.
 const OBJECT_BYTES_MAX: usize = 64 << 20;
-/// Bytes of an error's answer that are read, to find a Status.
+/// The most bytes read of an error response to find a Status.
 const STATUS_BYTES_MAX: usize = 1 << 20;
-/// Bytes of an error's text that are shown if it is no Status; client-go's number.
+/// The most bytes shown of an error response that is not a Status; the same as in client-go.
 const TEXT_BYTES_MAX: usize = 2048;
 
-/// One object, still encoded, taken out of its envelope.
+/// One object, encoded, without its envelope.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) bytes: Bytes,
@@ -30,7 +30,7 @@ pub(crate) struct Answer {
     kind: Str,
 }
 
-/// What an answer that is not the object asked for may be.
+/// What a response may be instead of the requested object.
 #[derive(Deserialize, Default)]
 struct TypeMeta {
     #[serde(default, rename = "apiVersion")]
@@ -40,7 +40,7 @@ struct TypeMeta {
 }
 
 impl Answer {
-    /// Reads the whole body of a successful answer.
+    /// Reads the whole body of a successful response.
     pub(crate) async fn read(
         response: Response<ResponseBody>,
         request: &Str,
@@ -50,7 +50,7 @@ impl Answer {
         let bytes = body.map_err(|source| ApiError::transport(request, source))?;
         let answer = encoding.and_then(|encoding| Self::open(bytes, encoding));
         let answer = answer.map_err(|source| ApiError::answer(request, source))?;
-        // A Status of a failure counts, whatever the code said.
+        // A failure Status counts, whatever the HTTP code is.
         match answer.status() {
             Some(status) if status.status == STATUS_FAILURE => {
                 Err(ApiError::Status(Box::new(status)))
@@ -74,7 +74,7 @@ impl Answer {
                 kind,
             });
         }
-        // Not JSON at all is found, with its place, by whoever decodes.
+        // Malformed JSON is reported with its position when the object is decoded.
         let meta: TypeMeta = serde_json::from_slice(&bytes).unwrap_or_default();
         Ok(Self {
             bytes,
@@ -84,7 +84,7 @@ impl Answer {
         })
     }
 
-    /// The Status, if it is one.
+    /// Returns the Status, if the object is one.
     pub(crate) fn status(&self) -> Option<Status> {
         if self.kind != "Status" || self.api_version != "v1" {
             return None;
@@ -92,9 +92,9 @@ impl Answer {
         self.message().ok()
     }
 
-    /// Fails unless the object says that it is of this kind, or does not say.
+    /// Fails if the object has another kind. An object without a kind passes.
     pub(crate) fn expect_kind(&self, kind: &str) -> Result<(), AnswerError> {
-        // Metadata comes in a kind of its own.
+        // Metadata has its own kind.
         if self.kind.is_empty() || self.kind == *kind || self.kind == "PartialObjectMetadata" {
             return Ok(());
         }
@@ -110,7 +110,7 @@ impl Answer {
     }
 }
 
-/// The encoding that the headers name. None means JSON.
+/// Returns the encoding that the headers name; JSON by default.
 pub(crate) fn encoding(headers: &HeaderMap) -> Result<Encoding, AnswerError> {
     let Some(value) = headers.get(CONTENT_TYPE) else {
         return Ok(Encoding::Json);
@@ -128,12 +128,12 @@ pub(crate) fn encoding(headers: &HeaderMap) -> Result<Encoding, AnswerError> {
     }
 }
 
-/// The pause that the headers ask for. Dates are not understood, as by client-go.
+/// Returns the pause in `Retry-After`. Dates are not supported, as in client-go.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
     headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// The Status of an answer that is none of 2xx: the server's, or one that fits.
+/// Returns the Status of a response other than 2xx: the server's, or a generic one.
 pub(crate) async fn failure(
     response: Response<ResponseBody>,
     method: &Method,

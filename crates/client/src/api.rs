@@ -1,9 +1,9 @@
 //! `Api<K>`: one resource, and the verbs on it.
 //!
-//! `K` says both what the resource is and in which form its objects come: a generated type, an
-//! `Encoded<Pod>`, a `Metadata<Pod>` (the server then sends no more than metadata), a projection of
-//! your own, or, for kinds known at run time, `Unstructured` and `Metadata<()>`. With the features
-//! `k8s-openapi` and `kube` of `kubist-apimachinery`, those crates' types too.
+//! `K` determines the resource and the form of its objects: a generated type, an `Encoded<Pod>`, a
+//! `Metadata<Pod>` (the server then sends only metadata), a projection, or, for kinds known at run
+//! time, `Unstructured` and `Metadata<()>`. With the features `k8s-openapi` and `kube` of
+//! `kubist-apimachinery`, the types of those crates work too.
 
 mod create;
 mod delete;
@@ -11,31 +11,30 @@ mod get;
 mod list;
 mod patch;
 mod replace;
+mod subresource;
 mod wait_until;
 mod watch;
 mod watch_on;
 
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::wire::Ingest;
-use kubist_apimachinery::{ApiResource, Namespaced, Object, ResourceFacts, Str};
-use kubist_cache::{IngestAny, WriteLog};
-
 use crate::Client;
 use crate::endpoint::{Endpoint, Form};
 use crate::request::Target;
-use crate::subresource::Subresource;
+use kubist_apimachinery::wire::Ingest;
+use kubist_apimachinery::{ApiResource, Namespaced, Object, ResourceFacts, Str};
+use kubist_cache::{IngestAny, WriteLog};
+use std::fmt;
+use std::sync::Arc;
 
 pub use delete::DeleteAnswer;
 pub use list::PAGE_SIZE;
 pub use patch::Patch;
+pub use subresource::Subresource;
 pub use wait_until::WaitUntilError;
 pub use watch_on::WatchOn;
 
-/// One resource in one namespace, or in all. Cheap to clone.
+/// A resource in one namespace, or in all. Cheap to clone.
 ///
-/// A kind that lives in the cluster has no namespaces:
+/// A cluster-scoped kind has no namespaces:
 ///
 /// ```
 /// # use kubist_api::core::v1::{Namespace, Pod};
@@ -58,9 +57,9 @@ pub struct Api<K> {
 }
 
 impl<K: Ingest> Api<K> {
-    /// All objects of the kind: the whole cluster's, or those in every namespace. Single objects
-    /// of a kind that lives in namespaces are reached through [`Self::in_namespace`]; creating and
-    /// replacing take the namespace from the object.
+    /// Returns an API for all objects of the kind, in every namespace. To read single objects of a
+    /// namespaced kind use [`Self::in_namespace`]; create and replace take the namespace from the
+    /// object.
     pub fn all(client: Client) -> Self {
         Self::new(client, ApiResource::of::<K::Kind>(), None, Form::of_kind())
     }
@@ -70,7 +69,7 @@ impl<K: Ingest> Api<K>
 where
     K::Kind: ResourceFacts<Scope = Namespaced>,
 {
-    /// The objects in one namespace.
+    /// Returns an API for the objects in one namespace.
     pub fn namespaced(client: Client, namespace: impl Into<Str>) -> Self {
         let namespace = Some(namespace.into());
         Self::new(
@@ -81,7 +80,7 @@ where
         )
     }
 
-    /// The objects in the client's own namespace.
+    /// Returns an API for the objects in the client's default namespace.
     pub fn default_namespaced(client: Client) -> Self {
         let namespace = client.default_namespace().clone();
         Self::namespaced(client, namespace)
@@ -89,13 +88,13 @@ where
 }
 
 impl<K: IngestAny> Api<K> {
-    /// All objects of a kind that is known at run time, as from
+    /// Returns an API for all objects of a kind known at run time, for example from
     /// [`Discovery`](crate::Discovery).
     pub fn dynamic(client: Client, resource: &ApiResource) -> Self {
         Self::new(client, resource.clone(), None, Form::of_any_kind())
     }
 
-    /// The objects in one namespace. A kind that lives in the cluster ignores it.
+    /// Returns an API for the objects in one namespace. A cluster-scoped kind ignores it.
     pub fn dynamic_namespaced(
         client: Client,
         resource: &ApiResource,
@@ -112,28 +111,17 @@ impl<K: IngestAny> Api<K> {
 
 impl<K> Api<K> {
     fn new(client: Client, resource: ApiResource, namespace: Option<Str>, form: Form<K>) -> Self {
-        let resource = Arc::new(resource);
-        let kind = Arc::clone(&resource);
-        let subresource = Str::default();
         Self {
-            endpoint: Endpoint {
-                client,
-                resource,
-                kind,
-                namespace,
-                subresource,
-                form,
-                recorder: None,
-            },
+            endpoint: Endpoint::new(client, resource, namespace, form),
         }
     }
 
-    /// The same, writing what its writes return into a log: create, replace, patch, apply and
-    /// delete, of objects and of their subresources. Whoever reads a cache can then tell whether
-    /// it shows them yet.
+    /// Returns the same API, recording the objects that its writes return: create, replace, patch,
+    /// apply and delete, of objects and of their subresources. A cache reader can then tell whether
+    /// the cache includes them yet.
     ///
-    /// Dry runs are not recorded, nor is deleting a collection, nor a write whose answer was lost
-    /// on the way or cannot be read.
+    /// Not recorded are dry runs, collection deletes, and writes whose response was lost or cannot
+    /// be read.
     ///
     /// ```
     /// # use kubist_api::core::v1::Pod;
@@ -155,19 +143,19 @@ impl<K> Api<K> {
         Self { endpoint }
     }
 
-    /// The same resource in another namespace. A kind that lives in the cluster ignores it.
+    /// Returns the same API in another namespace. A cluster-scoped kind ignores it.
     pub fn in_namespace(&self, namespace: impl Into<Str>) -> Self {
         let mut endpoint = self.endpoint.clone();
         endpoint.namespace = Some(namespace.into());
         Self { endpoint }
     }
 
-    /// The resource.
+    /// Returns the resource.
     pub fn resource(&self) -> &ApiResource {
         &self.endpoint.resource
     }
 
-    /// The namespace; `None` if it is all of them, or the kind lives in none.
+    /// Returns the namespace; `None` for all namespaces and for cluster-scoped kinds.
     pub fn namespace(&self) -> Option<&Str> {
         self.endpoint
             .namespace
@@ -175,12 +163,12 @@ impl<K> Api<K> {
             .filter(|_| self.endpoint.resource.namespaced)
     }
 
-    /// The client.
+    /// Returns the client.
     pub fn client(&self) -> &Client {
         &self.endpoint.client
     }
 
-    /// A subresource whose objects are of a kind known at compile time.
+    /// Returns a subresource whose objects have a kind known at compile time.
     pub fn subresource<S: Ingest>(&self, name: impl Into<Str>) -> Subresource<S> {
         self.subresource_of(
             name,
@@ -189,7 +177,7 @@ impl<K> Api<K> {
         )
     }
 
-    /// A subresource whose objects are of the kind `kind`.
+    /// Returns a subresource whose objects have the kind `kind`.
     pub fn dynamic_subresource<S: IngestAny>(
         &self,
         name: impl Into<Str>,
@@ -225,7 +213,7 @@ impl<K> Api<K> {
         }
     }
 
-    /// The `status` subresource, whose objects are whole ones of the same kind.
+    /// Returns the `status` subresource, whose objects are whole objects of the same kind.
     pub fn status(&self) -> Subresource<K> {
         self.subresource_of(
             "status",
@@ -236,7 +224,7 @@ impl<K> Api<K> {
 }
 
 impl<K: Object> Api<K> {
-    /// Where an object goes: in its own namespace if this is about all.
+    /// Returns the target of a write: for an API of all namespaces, the object's own namespace.
     fn target_of<'a>(&'a self, object: &'a impl Object, name: Option<&'a str>) -> Target<'a> {
         let namespace = self
             .endpoint

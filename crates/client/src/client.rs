@@ -1,48 +1,46 @@
-//! `Client`: a handle on one API server.
+//! `Client`: a handle for one API server.
 //!
-//! Sends requests through a transport, and does what belongs to every one of them: waits when the
-//! server says so, passes warnings on, turns a failure's answer into its Status.
-
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-use http::{Method, Request, Response};
-use kubist_apimachinery::wire::Encoding;
-use kubist_apimachinery::{ApiResource, Str};
-use kubist_transport::{Body, ResponseBody, Transport};
-use serde::Deserialize;
+//! It sends requests through a transport and does what every request needs: it waits when the
+//! server asks for it, reports warnings, and turns failure responses into a Status.
 
 use crate::answer;
 use crate::error::{AnswerError, ApiError};
 use crate::request::{self, JSON, Target};
 use crate::warning::{self, LogWarnings, WarningHandler};
+use http::{Method, Request, Response};
+use kubist_apimachinery::wire::Encoding;
+use kubist_apimachinery::{ApiResource, Str};
+use kubist_transport::{Body, ResponseBody, Transport};
+use serde::Deserialize;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-/// The pause before a GET is sent again whose connection broke; client-go's number.
+/// The pause before a GET is retried after its connection broke; the same as in client-go.
 const BROKEN_CONNECTION_PAUSE: Duration = Duration::from_secs(1);
-/// Bytes of an answer that will be asked for again, read so that its connection can be kept.
+/// The most bytes read of a response that will be requested again, to keep its connection usable.
 const DRAIN_BYTES_MAX: usize = 2048;
-/// Bytes of an answer that is not an object of the API: versions, discovery.
+/// The most bytes of a response that is not an API object: versions, discovery.
 const DOCUMENT_BYTES_MAX: usize = 64 << 20;
 
-/// How a client behaves. What it connects to is its transport's business.
+/// The client configuration. Connections are configured on the transport.
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
 pub struct Config {
     /// The namespace of [`Api::default_namespaced`](crate::Api::default_namespaced). Default:
     /// `default`.
     pub default_namespace: Str,
-    /// The encoding of kinds that have both. Default: protobuf.
+    /// The preferred encoding for kinds that support both. Default: protobuf.
     pub encoding: Encoding,
-    /// How often a request is repeated that the server asked to repeat later (429, 500 and above,
-    /// with `Retry-After` in seconds), or, if it is a GET, whose connection broke. Default: 10, as
+    /// How often a request is retried when the server asks for it (429, 500 and above, with
+    /// `Retry-After` in seconds), or, for a GET, when its connection broke. Default: 10, as in
     /// client-go.
     pub retries_max: u32,
-    /// The longest pause that is waited for; if the server asks for a longer one, its answer is
-    /// the request's. Default: 60 s. (client-go waits for any.)
+    /// The longest pause to wait for; if the server asks for a longer one, its response is
+    /// returned. Default: 60 s. (client-go has no limit.)
     pub retry_after_max: Duration,
-    /// Who hears of warnings. Default: the log.
+    /// Receives warnings. Default: the log.
     pub warnings: Arc<dyn WarningHandler>,
 }
 
@@ -69,7 +67,8 @@ impl fmt::Debug for Config {
     }
 }
 
-/// A client of one API server. Cheap to clone; all clones share connections and what was learnt.
+/// A client for one API server. Cheap to clone; all clones share connections and what was learned
+/// about the server.
 #[derive(Clone, Debug)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -79,13 +78,13 @@ pub struct Client {
 struct Shared {
     transport: Transport,
     config: Config,
-    /// The server refused a body in protobuf.
+    /// The server has refused a protobuf body.
     writes_json: AtomicBool,
-    /// The server refused a streaming list.
+    /// The server has refused a streaming list.
     refuses_streaming_lists: AtomicBool,
 }
 
-/// What a server says it is.
+/// The version that a server reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
@@ -101,7 +100,7 @@ pub struct ServerVersion {
 }
 
 impl Client {
-    /// A client on these connections.
+    /// Creates a client over a transport.
     pub fn new(transport: Transport, config: Config) -> Self {
         let shared = Shared {
             transport,
@@ -114,34 +113,35 @@ impl Client {
         }
     }
 
-    /// The namespace of those who name none.
+    /// Returns the default namespace.
     pub fn default_namespace(&self) -> &Str {
         &self.shared.config.default_namespace
     }
 
-    /// The connections.
+    /// Returns the transport.
     pub fn transport(&self) -> &Transport {
         &self.shared.transport
     }
 
-    /// Which version the server has (`/version`).
+    /// Reads the server version (`/version`).
     pub async fn server_version(&self) -> Result<ServerVersion, ApiError> {
         self.document("/version", JSON)
             .await
             .map(|(version, _)| version)
     }
 
-    /// Sends any request, waiting and repeating as all requests of this client do.
+    /// Sends a request, waiting and retrying like all requests of this client.
     ///
-    /// The URI needs a path only. An answer other than 2xx is an error.
+    /// The URI only needs a path. A response other than 2xx is an error.
     ///
-    /// Cancel safety: dropping the future cancels the request; the server may have acted on it.
+    /// Cancel safety: dropping the future cancels the request; the server may have acted on it
+    /// already.
     pub async fn send(&self, request: Request<Body>) -> Result<Response<ResponseBody>, ApiError> {
         self.send_to(request, None, self.shared.config.retries_max)
             .await
     }
 
-    /// As [`Self::send`], for requests about a resource.
+    /// Same as [`Self::send`], for a request about a resource.
     pub(crate) async fn send_to(
         &self,
         request: Request<Body>,
@@ -188,7 +188,7 @@ impl Client {
         }
     }
 
-    /// How long to wait before the request is sent again, if that is what the server asks for.
+    /// Returns the pause before the next attempt, if the response asks for one.
     fn pause(&self, response: &Response<ResponseBody>) -> Option<Duration> {
         let code = response.status().as_u16();
         if code != 429 && code < 500 {
@@ -198,7 +198,7 @@ impl Client {
         (pause <= self.shared.config.retry_after_max).then_some(pause)
     }
 
-    /// A JSON document that is no object of the API, and its content type.
+    /// Reads a JSON document that is not an API object, and its content type.
     pub(crate) async fn document<T: for<'de> Deserialize<'de>>(
         &self,
         path: &str,
@@ -229,19 +229,19 @@ impl Client {
         self.shared.config.retries_max
     }
 
-    /// Whether to ask for protobuf of kinds that have it.
+    /// Reports whether to request protobuf for kinds that support it.
     pub(crate) fn reads_protobuf(&self) -> bool {
         self.shared.config.encoding == Encoding::Protobuf
     }
 
-    /// Whether to write objects of this resource in protobuf.
+    /// Reports whether to send objects of this resource as protobuf.
     pub(crate) fn writes_protobuf(&self, resource: &ApiResource) -> bool {
         self.reads_protobuf()
             && is_built_in(&resource.group)
             && !self.shared.writes_json.load(Ordering::Relaxed)
     }
 
-    /// Remembers that this server wants JSON.
+    /// Notes that this server accepts only JSON.
     pub(crate) fn protobuf_refused(&self) {
         self.shared.writes_json.store(true, Ordering::Relaxed);
     }
@@ -257,8 +257,8 @@ impl Client {
     }
 }
 
-/// Whether every server has this group built in, and so reads protobuf of it. Custom resources are
-/// JSON only.
+/// Reports whether the group is built into every server, which therefore reads its protobuf. Custom
+/// resources are JSON only.
 fn is_built_in(group: &str) -> bool {
     const SHORT: &[&str] = &["", "apps", "autoscaling", "batch", "extensions", "policy"];
     const LONG: &[&str] = &[

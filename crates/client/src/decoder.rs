@@ -1,10 +1,9 @@
-//! `Decoder`: makes the objects of one list or watch.
+//! `Decoder`: decodes the objects of one list or watch.
 //!
-//! An item that is no object is reported with its name, as far as that can be read; it is not the
-//! end of the stream that it came in.
+//! An item that cannot be decoded is reported with its name, as far as that can be read, and does
+//! not end the stream.
 
-use std::sync::Arc;
-
+use crate::endpoint::Form;
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
     DecodeContext, Encoding, Interner, WireError, WireErrorKind, scan,
@@ -12,11 +11,10 @@ use kubist_apimachinery::wire::{
 use kubist_apimachinery::{ApiResource, Object, Str};
 use kubist_cache::InvalidItem;
 use parking_lot::Mutex;
+use std::sync::Arc;
 
-use crate::endpoint::Form;
-
-/// A decode context that the lists and watches of one informer share, so that strings which repeat
-/// are the same in all of them. Locked while one batch is made, never across an await.
+/// A decode context shared by the lists and watches of one informer, so that they share repeated
+/// strings. It is locked while one batch is decoded, never across an await.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedContext(Arc<Mutex<DecodeContext>>);
 
@@ -46,7 +44,7 @@ impl<K: Object> Decoder<K> {
         encoding: Encoding,
         cx: &mut DecodeContext,
     ) -> Result<K, InvalidItem> {
-        // A second handle, because the bytes are gone once they were tried.
+        // A second handle: decoding consumes the bytes.
         let copy = bytes.clone();
         let object = (self.form.decode)(bytes, encoding, &self.kind, cx);
         let object = object.and_then(|object| {
@@ -63,7 +61,7 @@ impl<K: Object> Decoder<K> {
     }
 }
 
-/// Nothing can be kept under an empty name; an object of another kind usually has none.
+/// An object without a name cannot be stored; usually it is of another kind.
 fn no_name() -> WireError {
     WireError {
         path: "metadata.name".to_owned(),

@@ -1,20 +1,18 @@
-//! `Discovery`: what a server serves, and which resource a word means.
+//! `Discovery`: the resources that a server serves, and look-ups by name.
 //!
-//! Asked for in one go: two requests where the server aggregates, else one for every group and
-//! version. It is a snapshot; nothing is watched or refreshed.
+//! It takes two requests with aggregated discovery, otherwise one for every group and version. The
+//! result is a snapshot; it is not watched or refreshed.
 
 mod aggregated;
 mod legacy;
 
-use std::collections::BTreeMap;
-
-use kubist_apimachinery::{ApiResource, GroupVersion, GroupVersionKind, GroupVersionResource, Str};
-
 use crate::Client;
 use crate::error::ApiError;
+use kubist_apimachinery::{ApiResource, GroupVersion, GroupVersionKind, GroupVersionResource, Str};
+use std::collections::BTreeMap;
 
-/// What a server serves: the core group first, then groups in the server's order, of each group
-/// the preferred version first.
+/// The resources of a server: the core group first, then the groups in the server's order, and
+/// within each group the preferred version first.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
     resources: Vec<DiscoveredResource>,
@@ -25,36 +23,36 @@ pub struct Discovery {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiscoveredResource {
-    /// How to address it.
+    /// Its group, version, kind and plural name.
     pub resource: ApiResource,
-    /// Short names, as `deploy`.
+    /// Short names such as `deploy`.
     pub short_names: Vec<Str>,
-    /// Categories, as `all`.
+    /// Categories such as `all`.
     pub categories: Vec<Str>,
-    /// What can be done with it.
+    /// The verbs.
     pub verbs: Vec<Str>,
-    /// Subresources, as `status`, with what can be done with each.
+    /// Subresources such as `status`, with their verbs.
     pub subresources: BTreeMap<Str, Vec<Str>>,
 }
 
-/// A group version whose resources are not known.
+/// A group version whose resources are unknown.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FailedGroup {
-    /// Which.
+    /// The group version.
     pub group_version: GroupVersion,
-    /// Why; `None` if the server itself says that what it knows is out of date.
+    /// The error; `None` if the server itself reports that its information is stale.
     pub error: Option<ApiError>,
 }
 
 impl DiscoveredResource {
-    /// Whether it can be done.
+    /// Reports whether the resource supports a verb.
     pub fn has_verb(&self, verb: &str) -> bool {
         self.verbs.iter().any(|it| *it == *verb)
     }
 
-    /// Whether a word means this resource: its plural or singular name, its kind in any case, or a
-    /// short name.
+    /// Reports whether a word names this resource: its plural or singular name, its kind in any
+    /// case, or a short name.
     fn is_called(&self, word: &str) -> bool {
         let ApiResource {
             plural,
@@ -71,19 +69,19 @@ impl DiscoveredResource {
 }
 
 impl Discovery {
-    /// Everything, in order of preference.
+    /// Returns all resources in order of preference.
     pub fn resources(&self) -> &[DiscoveredResource] {
         &self.resources
     }
 
-    /// What could not be found out.
+    /// Returns the group versions that could not be discovered.
     pub fn failed(&self) -> &[FailedGroup] {
         &self.failed
     }
 
-    /// The resource that a word means: `po`, `Pod`, `pods`, `deployments.apps`,
-    /// `deployments.v1.apps`. Of several, the first in order of preference; full names win over
-    /// short ones.
+    /// Returns the resource that a word names: `po`, `Pod`, `pods`, `deployments.apps`,
+    /// `deployments.v1.apps`. If several match, the first in order of preference wins; full names
+    /// win over short ones.
     pub fn resolve(&self, word: &str) -> Option<&DiscoveredResource> {
         let plain = self.find(|it| it.resource.plural.eq_ignore_ascii_case(word));
         if let Some(found) = plain.or_else(|| self.find(|it| it.is_called(word))) {
@@ -103,12 +101,12 @@ impl Discovery {
         })
     }
 
-    /// The resource of a kind.
+    /// Returns the resource of a kind.
     pub fn of_kind(&self, gvk: &GroupVersionKind) -> Option<&DiscoveredResource> {
         self.find(|it| it.resource.gvk() == *gvk)
     }
 
-    /// The resource of a name.
+    /// Returns the resource with a plural name.
     pub fn of_resource(&self, gvr: &GroupVersionResource) -> Option<&DiscoveredResource> {
         self.find(|it| it.resource.gvr() == *gvr)
     }
@@ -119,8 +117,8 @@ impl Discovery {
 }
 
 impl Client {
-    /// Finds out what the server serves. A group that does not answer is in
-    /// [`Discovery::failed`], not an error.
+    /// Discovers the resources of the server. A group that does not answer is listed in
+    /// [`Discovery::failed`] and is not an error.
     pub async fn discover(&self) -> Result<Discovery, ApiError> {
         match aggregated::discover(self).await? {
             Some(discovery) => Ok(discovery),

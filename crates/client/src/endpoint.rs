@@ -1,18 +1,5 @@
-//! `Endpoint`: one resource, in a namespace or all, in one form; what `Api`, `Subresource` and the
-//! lister-watchers have in common.
-
-use std::fmt;
-use std::sync::Arc;
-
-use bytes::Bytes;
-use http::{Method, Response};
-use kubist_apimachinery::wire::{
-    DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError, scan,
-};
-use kubist_apimachinery::{ApiResource, Object, QueryPairs, Str};
-use kubist_cache::{IngestAny, Written};
-use kubist_codec::envelope;
-use kubist_transport::ResponseBody;
+//! `Endpoint`: a resource in one namespace or in all, with the form of its objects; shared by
+//! `Api`, `Subresource` and the lister-watchers.
 
 use crate::Client;
 use crate::answer::{self, Answer};
@@ -21,10 +8,21 @@ use crate::error::{AnswerError, ApiError, RequestError, WrittenObject};
 use crate::item_stream::ItemStream;
 use crate::request::{self, Content, JSON, PROTOBUF, Target};
 use crate::watch_event_stream::WatchEventStream;
+use bytes::Bytes;
+use http::{Method, Response};
+use kubist_apimachinery::wire::{
+    DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError, scan,
+};
+use kubist_apimachinery::{ApiResource, Object, PatchOptions, PostOptions, QueryPairs, Str};
+use kubist_cache::{IngestAny, Written};
+use kubist_codec::envelope;
+use kubist_transport::ResponseBody;
+use std::fmt;
+use std::sync::Arc;
 
 type Decode<K> = fn(Bytes, Encoding, &ApiResource, &mut DecodeContext) -> Result<K, WireError>;
 
-/// How objects come: the seam between kinds known at compile time and those known at run time.
+/// How objects are decoded; it covers kinds known at compile time and at run time.
 pub(crate) struct Form<K> {
     pub(crate) decode: Decode<K>,
     metadata_only: bool,
@@ -59,7 +57,7 @@ impl<K> Clone for Form<K> {
 
 impl<K> Copy for Form<K> {}
 
-/// What of an answer is wanted.
+/// The expected shape of a response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
     Object,
@@ -69,9 +67,9 @@ pub(crate) enum Shape {
 
 pub(crate) struct Endpoint<K> {
     pub(crate) client: Client,
-    /// What the path says.
+    /// The resource in the path.
     pub(crate) resource: Arc<ApiResource>,
-    /// What objects are: another kind than the resource's in some subresources.
+    /// The kind of the objects; some subresources have another kind than the resource.
     pub(crate) kind: Arc<ApiResource>,
     pub(crate) namespace: Option<Str>,
     pub(crate) subresource: Str,
@@ -79,8 +77,29 @@ pub(crate) struct Endpoint<K> {
     pub(crate) recorder: Option<Recorder>,
 }
 
-/// Takes what writes returned.
+/// Records the results of writes.
 pub(crate) type Recorder = Arc<dyn Fn(Written) + Send + Sync>;
+
+impl<K> Endpoint<K> {
+    /// An endpoint for whole objects of a resource, without a write recorder.
+    pub(crate) fn new(
+        client: Client,
+        resource: ApiResource,
+        namespace: Option<Str>,
+        form: Form<K>,
+    ) -> Self {
+        let resource = Arc::new(resource);
+        Self {
+            client,
+            kind: Arc::clone(&resource),
+            resource,
+            namespace,
+            subresource: Str::default(),
+            form,
+            recorder: None,
+        }
+    }
+}
 
 impl<K: Object> Endpoint<K> {
     pub(crate) fn target<'a>(&'a self, name: Option<&'a str>) -> Target<'a> {
@@ -92,7 +111,7 @@ impl<K: Object> Endpoint<K> {
         }
     }
 
-    /// The `Accept` header. Metadata is asked for with a fall-back to whole objects.
+    /// Returns the `Accept` header. For metadata it includes whole objects as a fallback.
     fn accept(&self, shape: Shape) -> &'static str {
         let protobuf = self.form.protobuf && self.client.reads_protobuf();
         match (self.form.metadata_only, shape, protobuf) {
@@ -116,7 +135,7 @@ impl<K: Object> Endpoint<K> {
         }
     }
 
-    /// Sends a request; the answer is its head, and the request's name.
+    /// Sends a request; returns the response head and the request's name.
     async fn send(
         &self,
         method: Method,
@@ -136,7 +155,7 @@ impl<K: Object> Endpoint<K> {
         Ok((response, name))
     }
 
-    /// Sends a request whose answer is one object.
+    /// Sends a request whose response is one object.
     pub(crate) async fn call(
         &self,
         method: Method,
@@ -152,7 +171,7 @@ impl<K: Object> Endpoint<K> {
         Ok((Answer::read(response, &name).await?, name))
     }
 
-    /// Sends an object. If the server does not read protobuf, it gets JSON.
+    /// Sends an object, as protobuf if the server reads it, otherwise as JSON.
     pub(crate) async fn write<B: Encode>(
         &self,
         method: Method,
@@ -190,7 +209,37 @@ impl<K: Object> Endpoint<K> {
         .await
     }
 
-    /// Makes the object of an answer.
+    /// Sends an object of this endpoint's kind with a write verb. Returns the answered object.
+    pub(crate) async fn save(
+        &self,
+        method: Method,
+        target: Target<'_>,
+        object: &K,
+        options: &PostOptions,
+    ) -> Result<K, ApiError>
+    where
+        K: Encode,
+    {
+        let query = options.to_query();
+        let sent = self.write(method, target, &query, object, &self.kind).await;
+        self.written(sent?, options.dry_run)
+    }
+
+    /// Sends a patch. Returns the answered object.
+    pub(crate) async fn patch(
+        &self,
+        target: Target<'_>,
+        content: Content,
+        options: &PatchOptions,
+    ) -> Result<K, ApiError> {
+        let query = options.to_query();
+        let sent = self
+            .call(Method::PATCH, target, &query, Some(content))
+            .await;
+        self.written(sent?, options.post.dry_run)
+    }
+
+    /// Decodes the object of an answer.
     pub(crate) fn object(&self, (answer, name): (Answer, Str)) -> Result<K, ApiError> {
         let object = answer.expect_kind(&self.kind.kind).and_then(|()| {
             let cx = &mut DecodeContext::new();
@@ -200,12 +249,12 @@ impl<K: Object> Endpoint<K> {
         object.map_err(|source| ApiError::answer(&name, source))
     }
 
-    /// Makes the object of an answer to a write, and records it unless nothing was stored.
+    /// Decodes the response to a write, and records the object unless it was a dry run.
     pub(crate) fn written(&self, sent: (Answer, Str), dry_run: bool) -> Result<K, ApiError> {
         self.written_as(sent, dry_run, Written::saved)
     }
 
-    /// As [`Self::written`], recorded as `written` says.
+    /// Same as [`Self::written`], with the record made by `written`.
     pub(crate) fn written_as(
         &self,
         sent: (Answer, Str),
@@ -215,7 +264,7 @@ impl<K: Object> Endpoint<K> {
         if dry_run {
             return self.object(sent);
         }
-        // A second handle, because the bytes are gone once they were tried.
+        // A second handle: decoding consumes the bytes.
         let (bytes, encoding) = (sent.0.bytes.clone(), sent.0.encoding);
         let unread = || WrittenObject {
             name: scan::name_in(&bytes, encoding),
@@ -232,7 +281,7 @@ impl<K: Object> Endpoint<K> {
         }
     }
 
-    /// Begins to list.
+    /// Starts a list.
     pub(crate) async fn list(
         &self,
         query: &QueryPairs,
@@ -243,7 +292,7 @@ impl<K: Object> Endpoint<K> {
         Ok(ItemStream::new(body, encoding, decoder))
     }
 
-    /// Begins to watch.
+    /// Starts a watch.
     pub(crate) async fn watch(
         &self,
         query: &QueryPairs,
@@ -278,7 +327,7 @@ impl<K: Object> Endpoint<K> {
     }
 }
 
-/// The bytes of a body; an object that has none is not sent as an empty one.
+/// Maps the encoding error of a body, so that an object that cannot be encoded is not sent empty.
 pub(crate) fn encoded(
     kind: &ApiResource,
     body: Result<Vec<u8>, EncodeError>,

@@ -1,10 +1,8 @@
-//! `ApiError`: why a request did not bring what was asked for.
+//! `ApiError`: why a request failed.
 //!
-//! Either the server said no, and its Status is here; or nobody answered; or the answer cannot be
-//! read, and place and cause are here; or the request could not even be made. The text of an error
-//! has all its causes, in one line: whoever uses an `Api` in a script sees nothing but that.
-
-use std::time::Duration;
+//! The server answered with a Status, or did not answer, or sent an answer that cannot be read, or
+//! the request could not be built. The text of an error includes all its causes in one line,
+//! because in scripts it is often all that is seen.
 
 use kubist_apimachinery::wire::{EncodeError, WireError, WireErrorKind};
 use kubist_apimachinery::{ObjectName, ResourceVersion, Retry, Status, Str, with_causes};
@@ -12,26 +10,27 @@ use kubist_codec::envelope::EnvelopeError;
 use kubist_codec::list_stream::ListStreamError;
 use kubist_codec::watch_stream::WatchStreamError;
 use kubist_transport::TransportError;
+use std::time::Duration;
 
 /// Why a request failed. Cheap to clone.
 ///
-/// Its text says why, in one line: the causes that `source()` leads to are in it too. Whoever walks
-/// the causes as well wants [`with_causes`], which has each part once.
+/// Its text is one line and includes the causes that `source()` leads to. To print each cause once
+/// while walking the sources, use [`with_causes`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApiError {
-    /// The server answered that it failed, or ended a watch with an error.
+    /// The server answered with a failure, or ended a watch with an error.
     #[error(transparent)]
     Status(Box<Status>),
-    /// No answer, or only a part of it. A write may have been done all the same.
+    /// No answer, or an incomplete one. A write may have been applied all the same.
     #[error("{request} got no answer: {}", with_causes(.source))]
     Transport {
         /// Method and path.
         request: Str,
-        /// What the transport said.
+        /// The transport error.
         source: TransportError,
     },
-    /// The answer is not what was asked for.
+    /// The answer cannot be read.
     #[error("the answer to {request} cannot be read: {}", with_causes(.source))]
     Answer {
         /// Method and path.
@@ -39,9 +38,9 @@ pub enum ApiError {
         /// What is wrong, and where.
         source: Box<AnswerError>,
     },
-    /// The server did what was asked of it, and answered with an object that `K` cannot hold: one
-    /// with a value that the type does not know, as a rule. To repeat it is of no use. A write that
-    /// needs nothing of the object goes through an `Api<Metadata<K>>`.
+    /// The server applied the write, and answered with an object that `K` cannot hold, usually
+    /// because of a value that the type does not have. Do not repeat the write. If the object is
+    /// not needed, write through an `Api<Metadata<K>>`.
     #[error(
         "{request} was done, but the answer cannot be read (Api<Metadata<K>> writes what K cannot \
          hold): {}",
@@ -50,23 +49,23 @@ pub enum ApiError {
     Written {
         /// Method and path.
         request: Str,
-        /// The object, as far as it can be made out.
+        /// The identity of the object, as far as it can be read.
         object: Box<WrittenObject>,
         /// What is wrong with the answer, and where.
         source: Box<AnswerError>,
     },
-    /// The request cannot be made.
+    /// The request cannot be built.
     #[error(transparent)]
     Request(#[from] RequestError),
 }
 
-/// What is known of an object that was written and cannot be read.
+/// The identity of an object that was written and cannot be decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrittenObject {
-    /// Its name, if that much could be read.
+    /// Its name, if that can be read.
     pub name: Option<ObjectName>,
-    /// Its version after the write, if that much could be read; otherwise unset.
+    /// Its resource version after the write, if that can be read; unset otherwise.
     pub resource_version: ResourceVersion,
 }
 
@@ -74,85 +73,85 @@ pub struct WrittenObject {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// An encoding that was not asked for.
+    /// A content type that was not requested.
     #[error("the content type is {found:?}, neither JSON nor protobuf")]
     ContentType {
-        /// The header.
+        /// The `Content-Type` header.
         found: Str,
     },
-    /// No body where there must be one.
+    /// The body is missing.
     #[error("the body is empty")]
     Empty,
-    /// An object of another kind.
+    /// The answer is an object of another kind.
     #[error("the object is a {found}, not a {expected}")]
     Kind {
-        /// The kind asked for.
+        /// The requested kind.
         expected: Str,
-        /// The kind found.
+        /// The answered kind.
         found: Str,
     },
-    /// The protobuf envelope is broken.
+    /// The protobuf envelope cannot be decoded.
     #[error("the envelope is broken")]
     Envelope(#[source] EnvelopeError),
-    /// The object is broken; the source says in which field.
+    /// The object cannot be decoded; the source names the field.
     #[error("the object is broken")]
     Object(#[source] WireError),
-    /// The list is broken between its items.
+    /// The list cannot be read past this point: it is malformed between its items.
     #[error("the list is broken")]
     List(#[source] ListStreamError),
-    /// One item of a list is broken.
+    /// One item of a list cannot be decoded.
     #[error("item {index} of the list{} is broken", of(.name.as_ref()))]
     Item {
         /// Its index on the page, from 0.
         index: u64,
-        /// Its name, if that much could be read.
+        /// Its name, if that can be read.
         name: Option<ObjectName>,
         /// What is wrong, and where.
         source: Box<WireError>,
     },
-    /// The watch is broken between its events.
+    /// The watch cannot be read past this point: it is malformed between its events.
     #[error("the watch is broken")]
     Watch(#[source] WatchStreamError),
 }
 
-/// Why a request cannot be made.
+/// Why a request cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// An object is addressed by an empty name.
+    /// The object name is empty.
     #[error("the name of the {kind} is empty")]
     NoName {
         /// The kind.
         kind: Str,
     },
-    /// The kind lives in namespaces, and none was given.
+    /// The kind is namespaced, and no namespace was given.
     #[error("no namespace for the {kind}")]
     NoNamespace {
         /// The kind.
         kind: Str,
     },
-    /// A name, namespace or subresource that cannot stand in a path.
+    /// A name, namespace or subresource that is not valid in a path.
     #[error("{value:?} cannot be a part of a path: it is `.` or `..`, or has `/` or `%`")]
     PathSegment {
-        /// What was given.
+        /// The invalid value.
         value: String,
     },
-    /// A watch that is to go on needs a version to go on from, and there is none: neither in the
-    /// options (`0` is none) nor in an object.
+    /// A resumable watch needs a resource version to start from; neither the options (`0` does not
+    /// count) nor an object have one.
     #[error(
         "no resource version to watch from: list first, and go on from the list's \
          metadata.resource_version"
     )]
     NoVersion,
-    /// The object has no encoded form.
+    /// The object cannot be encoded.
     #[error("the {kind} cannot be sent: {}", with_causes(.source))]
     Encode {
         /// The kind.
         kind: Str,
-        /// What is wrong with it.
+        /// The encoding error.
         source: EncodeError,
     },
-    /// The request is not valid HTTP, or too long.
+    /// The request is not valid HTTP, or it is too long.
     #[error("not a valid request: {reason}")]
     Http {
         /// The reason.
@@ -165,7 +164,7 @@ fn of(name: Option<&ObjectName>) -> String {
 }
 
 impl ApiError {
-    /// The server's Status, if it answered.
+    /// Returns the server's Status, if it answered.
     pub fn status(&self) -> Option<&Status> {
         match self {
             Self::Status(status) => Some(status),
@@ -173,8 +172,8 @@ impl ApiError {
         }
     }
 
-    /// What was written, if the server did what was asked for and only its answer cannot be read
-    /// ([`Self::Written`]).
+    /// Returns the identity of the written object if the server applied the write and only its
+    /// answer cannot be read ([`Self::Written`]).
     pub fn written(&self) -> Option<&WrittenObject> {
         match self {
             Self::Written { object, .. } => Some(object),
@@ -182,8 +181,8 @@ impl ApiError {
         }
     }
 
-    /// Whether the server did what was asked for, and only its answer cannot be read. (Where no
-    /// answer came at all, or half of one, nobody knows: that is not told here.)
+    /// Reports whether the server applied the write and only its answer cannot be read. If no
+    /// answer arrived, or only part of one, the outcome is unknown and this is false.
     ///
     /// ```
     /// # use kubist_api::core::v1::Pod;
@@ -203,67 +202,68 @@ impl ApiError {
         self.status().is_some_and(test)
     }
 
-    /// 404: there is no such object, or no such resource.
+    /// Reports a 404: the object, or the resource, does not exist.
     pub fn is_not_found(&self) -> bool {
         self.is(Status::is_not_found)
     }
 
-    /// 409: somebody else changed the object in between.
+    /// Reports a 409 caused by a concurrent change of the object.
     pub fn is_conflict(&self) -> bool {
         self.is(Status::is_conflict)
     }
 
-    /// 409: an object of this name is there already.
+    /// Reports a 409 because an object with this name already exists.
     pub fn is_already_exists(&self) -> bool {
         self.is(Status::is_already_exists)
     }
 
-    /// 410: the version asked for is no longer there.
+    /// Reports a 410: the requested resource version is no longer available.
     pub fn is_gone(&self) -> bool {
         self.is(Status::is_gone)
     }
 
-    /// Another word for [`Self::is_gone`]: servers give both reasons.
+    /// Same as [`Self::is_gone`]: servers use both reasons.
     pub fn is_expired(&self) -> bool {
         self.is_gone()
     }
 
-    /// 422: the object breaks rules; the causes say which.
+    /// Reports a 422: the object is invalid; the causes name the fields.
     pub fn is_invalid(&self) -> bool {
         self.is(Status::is_invalid)
     }
 
-    /// 400.
+    /// Reports a 400.
     pub fn is_bad_request(&self) -> bool {
         self.is(Status::is_bad_request)
     }
 
-    /// 401: the server does not know the caller.
+    /// Reports a 401: the caller is not authenticated.
     pub fn is_unauthorized(&self) -> bool {
         self.is(Status::is_unauthorized)
     }
 
-    /// 403: the caller may not do this.
+    /// Reports a 403: the caller is not allowed to do this.
     pub fn is_forbidden(&self) -> bool {
         self.is(Status::is_forbidden)
     }
 
-    /// 415: the server does not read this encoding, or this kind of patch.
+    /// Reports a 415: the server does not support this encoding or patch type.
     pub fn is_unsupported_media_type(&self) -> bool {
         self.is(Status::is_unsupported_media_type)
     }
 
-    /// 429: too many requests, or an eviction that a disruption budget does not allow now.
+    /// Reports a 429: too many requests, or an eviction that a disruption budget does not allow
+    /// now.
     pub fn is_too_many_requests(&self) -> bool {
         self.is(Status::is_too_many_requests)
     }
 
-    /// The pause that the server asked for.
+    /// Returns the pause that the server requested.
     pub fn retry_after(&self) -> Option<Duration> {
         self.status().and_then(Status::retry_after)
     }
 
-    /// What the caller should do next.
+    /// Returns when to retry the request.
     pub fn retry(&self) -> Retry {
         match self {
             Self::Status(status) => status.retry(),
@@ -285,8 +285,9 @@ impl ApiError {
         }
     }
 
-    /// As the error of a write that was done: the object that came back is whole, and not readable.
-    /// Anything else (a page of a proxy, another kind) says nothing about the write.
+    /// Converts an error about the answer into one about a write that was applied, if the object
+    /// arrived whole and cannot be decoded. Any other answer (a proxy's page, another kind) says
+    /// nothing about the write.
     pub(crate) fn of_write(self, object: impl FnOnce() -> WrittenObject) -> Self {
         match self {
             Self::Answer { request, source } if matches!(*source, AnswerError::Object(_)) => {
@@ -309,7 +310,7 @@ impl ApiError {
 }
 
 impl AnswerError {
-    /// Whether the answer ended where no end can be: the connection did, whatever it said.
+    /// Reports whether the answer ended early: then the connection broke, whatever it reported.
     pub(crate) fn is_cut(&self) -> bool {
         matches!(
             self,
@@ -318,7 +319,7 @@ impl AnswerError {
         )
     }
 
-    /// As the error of a stream, for those who know of wires only.
+    /// Converts a stream error into a plain decoding error.
     pub(crate) fn to_wire_error(&self) -> WireError {
         match self {
             Self::Object(error) => error.clone(),

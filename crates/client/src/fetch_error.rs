@@ -1,13 +1,11 @@
-//! `ApiError` as a reflector sorts errors.
+//! Conversion of `ApiError` into the error classes of a reflector.
 
-use std::sync::Arc;
-
+use crate::error::{AnswerError, ApiError};
 use kubist_apimachinery::Status;
 use kubist_cache::{Cause, FetchError};
 use kubist_codec::list_stream::ListStreamError;
 use kubist_transport::TransportError;
-
-use crate::error::{AnswerError, ApiError};
+use std::sync::Arc;
 
 impl From<ApiError> for FetchError {
     fn from(error: ApiError) -> Self {
@@ -18,7 +16,7 @@ impl From<ApiError> for FetchError {
                     source: cause(&error),
                 }
             }
-            // Nothing is wrong with the connection: there was nothing to send on it.
+            // The connection is fine: there were no credentials to send.
             ApiError::Transport {
                 source: TransportError::Auth(reason),
                 ..

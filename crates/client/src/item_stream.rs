@@ -1,11 +1,10 @@
-//! `ItemStream`: the objects of one list answer, in batches, as its bytes arrive.
+//! `ItemStream`: the objects of one list response, in batches, as its bytes arrive.
 //!
-//! Holds a chunk of the body and a batch of items, never the body. What has arrived is handed out
-//! before more is waited for.
+//! It holds one chunk of the body and one batch of items, never the whole body. Items that have
+//! arrived are delivered before more bytes are awaited.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
+use crate::decoder::Decoder;
+use crate::error::{AnswerError, ApiError};
 use futures_core::Stream;
 use http_body::Body as _;
 use kubist_apimachinery::wire::Encoding;
@@ -13,14 +12,13 @@ use kubist_apimachinery::{ListMeta, Object};
 use kubist_cache::ListItem;
 use kubist_codec::list_stream::{ListStream, ListStreamError};
 use kubist_transport::ResponseBody;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use crate::decoder::Decoder;
-use crate::error::{AnswerError, ApiError};
-
-/// Items in one batch at most; then the reader has its turn.
+/// The most items in one batch; after that the reader is polled again.
 pub(crate) const BATCH_ITEMS_MAX: usize = 256;
 
-/// A piece of a list.
+/// A part of a list.
 pub(crate) enum Piece<K> {
     Items(Vec<ListItem<K>>),
     /// The list is complete.
@@ -35,7 +33,7 @@ pub(crate) struct ItemStream<K> {
 
 enum State {
     Reading(Box<ListStream>),
-    /// To be handed out once the items before it are.
+    /// Delivered after the items before it.
     Ending(Result<ListMeta, ApiError>),
     Done,
 }
@@ -49,7 +47,7 @@ impl<K: Object> ItemStream<K> {
         }
     }
 
-    /// Takes what is complete out of the cutter.
+    /// Decodes the complete items that have arrived.
     fn take(&mut self, items: &mut Vec<ListItem<K>>) {
         let State::Reading(list) = &mut self.state else {
             return;
@@ -73,7 +71,7 @@ impl<K: Object> ItemStream<K> {
         }
     }
 
-    /// Takes more of the body in.
+    /// Reads more of the body.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let State::Reading(list) = &mut self.state else {
             return Poll::Ready(());

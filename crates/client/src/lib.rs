@@ -1,12 +1,12 @@
 //! The Kubernetes API client: verbs on typed, dynamic and metadata-only objects, subresources,
-//! discovery, and the lists and watches that informers live on.
+//! discovery, and the lists and watches of informers.
 //!
-//! [`Client`] is a cheap handle on one API server; [`Api<K>`] is one resource of it, in one
-//! namespace or in all. `Client` also implements [`kubist_cache::Source`], so that a shared
-//! informer factory can be built on it.
+//! [`Client`] is a cheap handle for one API server; [`Api<K>`] is one of its resources, in one
+//! namespace or in all. `Client` also implements [`kubist_cache::Source`], so a shared informer
+//! factory can be built on it.
 //!
-//! It is **not** a cache, retries nothing but what the server asks to retry, resolves no conflicts,
-//! and reads no configuration: `kubist-kubeconfig` makes the [`kubist_transport::Config`].
+//! It is **not** a cache. It retries only what the server asks to retry, resolves no conflicts and
+//! reads no configuration files: `kubist-kubeconfig` makes the [`kubist_transport::Config`].
 //!
 //! ```
 //! use kubist_api::core::v1::Pod;
@@ -34,19 +34,20 @@
 //!
 //! # Contracts
 //!
-//! - Built-in kinds go over the wire in protobuf, everything else in JSON; a server that refuses
-//!   protobuf gets JSON from then on.
-//! - Lists and watches are read as they arrive; no body is held. One object that cannot be read is
-//!   reported, and the others are delivered.
-//! - An answer of 429 or of 500 and above that says after how many seconds to try again is waited
-//!   for, at most [`Config::retries_max`] times. Lists and watches made for informers are not
-//!   repeated here: a reflector does that, and must see every error.
-//! - Every error is an [`ApiError`], which names the request, carries the server's Status or the
-//!   place and cause in an answer that cannot be read, and says whether to try again; its text has
-//!   the causes. A write that was done is told from one that was not, as far as anybody knows.
-//! - Who waits, waits in silence for nothing: what keeps [`Api::wait_until`] and [`Api::watch_on`]
-//!   waiting is logged, in one line with cause and advice, and not too often.
-//! - Dropping a future or a stream cancels the request. Nothing is spawned.
+//! - Built-in kinds are sent as protobuf, everything else as JSON. A server that refuses protobuf
+//!   gets JSON from then on.
+//! - Lists and watches are decoded as they arrive; no body is buffered whole. An object that cannot
+//!   be decoded is reported, and the others are delivered.
+//! - When a response with 429, or with 500 and above, names a pause in seconds, the client waits
+//!   and retries, at most [`Config::retries_max`] times. Lists and watches for informers are not
+//!   retried here: the reflector does that and sees every error.
+//! - Every error is an [`ApiError`]. It names the request, carries the server's Status or the
+//!   position and cause in a response that cannot be read, and says whether to retry; its text
+//!   includes the causes. A write that was applied is told apart from one that was not, as far as
+//!   that is known.
+//! - [`Api::wait_until`] and [`Api::watch_on`] log the problems that keep them waiting, each in one
+//!   line with cause and advice, at a limited rate.
+//! - Dropping a future or a stream cancels the request. No tasks are spawned.
 
 mod answer;
 mod api;
@@ -61,14 +62,12 @@ mod lister_watcher;
 mod passing;
 mod request;
 mod retry_on;
-mod subresource;
 mod warning;
 mod watch_event_stream;
 
-pub use api::{Api, DeleteAnswer, PAGE_SIZE, Patch, WaitUntilError, WatchOn};
+pub use api::{Api, DeleteAnswer, PAGE_SIZE, Patch, Subresource, WaitUntilError, WatchOn};
 pub use client::{Client, Config, ServerVersion};
 pub use discovery::{DiscoveredResource, Discovery, FailedGroup};
 pub use error::{AnswerError, ApiError, RequestError, WrittenObject};
 pub use retry_on::{Retries, retry_on, retry_on_conflict};
-pub use subresource::Subresource;
 pub use warning::{LogWarnings, WarningHandler};

@@ -1,24 +1,22 @@
-//! The client as a source of informers: `kubist_cache::Source` and `ListerWatcher` over HTTP.
+//! The client as a source for informers: `kubist_cache::Source` and `ListerWatcher` over HTTP.
 //!
-//! Nothing is repeated here and no watch is timed: a reflector decides that, and must see every
-//! error to do so. What is learnt of a server (that it has no streaming lists) all clones of the
-//! client share.
+//! Requests are not retried and watches are not timed here: the reflector does both and needs to
+//! see every error. All clones of a client share what it learns about the server, for example that
+//! streaming lists are not supported.
 
-use std::sync::Arc;
-
+use crate::Client;
+use crate::decoder::SharedContext;
+use crate::endpoint::{Endpoint, Form};
+use crate::item_stream::Piece;
 use futures_core::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, ListMeta, Object, QueryPairs};
 use kubist_cache::{
     FetchError, IngestAny, ListBatch, ListEnd, ListRequest, ListStream, ListerWatcher, Selection,
-    Source, WatchRequest, WatchStream,
+    Source, VersionMatch, WatchRequest, WatchStream,
 };
-
-use crate::Client;
-use crate::decoder::SharedContext;
-use crate::endpoint::{Endpoint, Form};
-use crate::item_stream::Piece;
+use std::sync::Arc;
 
 /// Lists and watches one resource.
 struct Resource<K> {
@@ -29,18 +27,9 @@ struct Resource<K> {
 
 impl<K> Resource<K> {
     fn new(client: &Client, resource: ApiResource, selection: &Selection, form: Form<K>) -> Self {
-        let resource = Arc::new(resource);
-        let endpoint = Endpoint {
-            client: client.clone(),
-            kind: Arc::clone(&resource),
-            resource,
-            namespace: selection.namespace.clone(),
-            subresource: kubist_apimachinery::Str::default(),
-            form,
-            recorder: None,
-        };
+        let namespace = selection.namespace.clone();
         Self {
-            endpoint,
+            endpoint: Endpoint::new(client.clone(), resource, namespace, form),
             selection: selection.clone(),
             cx: SharedContext::new(),
         }
@@ -57,7 +46,11 @@ impl<K> Resource<K> {
     }
 }
 
-/// Empty values are left out of a query.
+/// Omits empty values from the query.
+fn match_text(version_match: Option<VersionMatch>) -> String {
+    version_match.map_or("", VersionMatch::as_str).to_owned()
+}
+
 fn flag(on: bool) -> String {
     if on { "true".to_owned() } else { String::new() }
 }
@@ -82,13 +75,7 @@ impl<K: Object> ListerWatcher<K> for Resource<K> {
             };
             let query = self.query([
                 ("resourceVersion", request.resource_version.to_string()),
-                (
-                    "resourceVersionMatch",
-                    request
-                        .version_match
-                        .map_or("", kubist_cache::VersionMatch::as_str)
-                        .to_owned(),
-                ),
+                ("resourceVersionMatch", match_text(request.version_match)),
                 ("limit", limit),
                 ("continue", request.continue_token.to_string()),
             ]);
@@ -114,13 +101,7 @@ impl<K: Object> ListerWatcher<K> for Resource<K> {
                 ("allowWatchBookmarks", flag(request.bookmarks)),
                 ("sendInitialEvents", flag(request.send_initial_events)),
                 ("resourceVersion", request.resource_version.to_string()),
-                (
-                    "resourceVersionMatch",
-                    request
-                        .version_match
-                        .map_or("", kubist_cache::VersionMatch::as_str)
-                        .to_owned(),
-                ),
+                ("resourceVersionMatch", match_text(request.version_match)),
                 ("timeoutSeconds", timeout),
             ]);
             let events = self.endpoint.watch(&query, self.cx.clone(), 0).await?;

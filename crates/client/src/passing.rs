@@ -1,24 +1,22 @@
-//! `Passing`: what keeps somebody waiting, in the log and for whoever asks.
+//! `Passing`: transient problems of a wait, logged and available to the caller.
 //!
-//! Those who wait are told nothing of errors that pass: they see a wait. So each is logged, in one
-//! line with its causes and what to do, and the last one is kept.
+//! Transient errors do not end a wait, so each is logged in one line with its causes and advice,
+//! and the most recent one is kept.
 
-use std::time::Duration;
-
+use crate::error::ApiError;
 use kubist_apimachinery::{Str, with_causes};
 use kubist_cache::{FetchError, InvalidItem};
 use parking_lot::Mutex;
+use std::time::Duration;
 use tokio::time::Instant;
 
-use crate::error::ApiError;
-
-/// From one line of a kind to the next, for one wait; the informers' number.
+/// The shortest time between two log lines of one kind for one wait; the same as for informers.
 const LOGGED_EVERY: Duration = Duration::from_secs(10);
 
-/// Problems of one wait.
+/// The problems of one wait.
 #[derive(Debug)]
 pub(crate) struct Passing {
-    /// What goes on, for the log.
+    /// What is waited for, for the log.
     what: Str,
     state: Mutex<State>,
 }
@@ -29,17 +27,17 @@ struct State {
     unread: Lines,
 }
 
-/// The lines of one kind.
+/// The log lines of one problem kind.
 #[derive(Debug, Default)]
 struct Lines {
-    /// The last problem, until it is over.
+    /// The most recent problem, until it is over.
     last: Option<Str>,
     logged: Option<Instant>,
     left_out: u64,
 }
 
 impl Lines {
-    /// How many were left out before this one; none if this one is left out too.
+    /// Returns how many lines were suppressed before this one; none if this one is suppressed too.
     fn admit(&mut self, now: Instant) -> Option<u64> {
         let early = |at: Instant| now.saturating_duration_since(at) < LOGGED_EVERY;
         if self.logged.is_some_and(early) {
@@ -59,7 +57,7 @@ impl Passing {
         }
     }
 
-    /// What kept it waiting last; none if that is over.
+    /// Returns the most recent problem; none if it is over.
     pub(crate) fn last(&self) -> Option<Str> {
         let state = self.state.lock();
         state
@@ -69,24 +67,24 @@ impl Passing {
             .or_else(|| state.unread.last.clone())
     }
 
-    /// The server answers as it should.
+    /// Notes that the server answers normally.
     pub(crate) fn answered(&self) {
         self.state.lock().failed.last = None;
     }
 
-    /// The object could be read, or is gone.
+    /// Notes that the object was decoded, or is gone.
     pub(crate) fn read(&self) {
         self.state.lock().unread.last = None;
     }
 
-    /// A request failed, or its answer ended in an error, and it will be repeated.
+    /// Notes that a request failed, or its response ended in an error, and will be retried.
     pub(crate) fn failed(&self, error: &ApiError) {
         let advice = FetchError::from(error.clone()).advice();
         let problem = format!("{}{advice}", with_causes(error));
         self.tell(problem, |state| &mut state.failed);
     }
 
-    /// An object cannot be read, and its next state is waited for.
+    /// Notes that an object cannot be decoded; its next state is awaited.
     pub(crate) fn unread(&self, item: &InvalidItem) {
         let name = item.name.as_ref();
         let name = name.map_or_else(|| "an object".to_owned(), ToString::to_string);

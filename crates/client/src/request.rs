@@ -1,23 +1,21 @@
-//! Building requests: paths, queries and headers.
+//! Request building: paths, queries and headers.
 //!
-//! Names are checked before they become part of a path: a name with a slash would be another
-//! resource's path.
+//! Names are checked before they become part of a path: a name with a slash would address another
+//! resource.
 
-use std::fmt::Write as _;
-
+use crate::error::RequestError;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request};
 use kubist_apimachinery::{ApiResource, QueryPairs, Str};
 use kubist_transport::Body;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-
-use crate::error::RequestError;
+use std::fmt::Write as _;
 
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// What is encoded in a segment of a path. `/` and `%` were refused before.
+/// The characters to percent-encode in a path segment. `/` and `%` have been refused already.
 const SEGMENT: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -34,7 +32,7 @@ const SEGMENT: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'\\');
 
-/// What is encoded in values of a query.
+/// The characters to percent-encode in query values.
 const QUERY: &AsciiSet = &SEGMENT
     .add(b'%')
     .add(b'&')
@@ -43,11 +41,11 @@ const QUERY: &AsciiSet = &SEGMENT
     .add(b';')
     .add(b'\'');
 
-/// What a request is about; for its path and for the words of errors.
+/// What a request addresses; used for its path and in error messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) resource: &'a ApiResource,
-    /// `None` for all namespaces, and for kinds that live in none.
+    /// `None` for all namespaces, and for cluster-scoped kinds.
     pub(crate) namespace: Option<&'a str>,
     /// `None` for the collection.
     pub(crate) name: Option<&'a str>,
@@ -123,7 +121,7 @@ pub(crate) struct Content {
     pub(crate) bytes: Bytes,
 }
 
-/// An HTTP request.
+/// Builds an HTTP request.
 pub(crate) fn build(
     method: Method,
     path: &str,
@@ -144,7 +142,7 @@ pub(crate) fn build(
     })
 }
 
-/// Method and path, as errors name a request.
+/// Returns the method and path, which identify the request in errors.
 pub(crate) fn name_of(request: &Request<Body>) -> Str {
     format!("{} {}", request.method(), request.uri().path()).into()
 }

@@ -1,43 +1,42 @@
-//! `retry_on_conflict`: read, change and write again until nobody else was faster.
+//! `retry_on_conflict`: repeats a read, change and write until there is no conflict.
 //!
-//! It repeats the caller's whole operation, which must begin by reading: what was read before the
-//! conflict is out of date. It is not for lost connections or busy servers (the client waits for
-//! those itself as far as the server asks for it), unless [`retry_on`] is told so.
+//! It repeats the caller's whole operation, which must start with a read, because earlier reads are
+//! outdated after a conflict. It does not cover lost connections or busy servers, for which the
+//! client waits itself when the server asks for it, unless [`retry_on`] selects those errors.
 
+use crate::error::ApiError;
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
-use crate::error::ApiError;
-
-/// How often, and with which pauses.
+/// The number of attempts and the pauses between them.
 ///
-/// The numbers of the two constants are those of client-go's `util/retry`.
+/// Both constants have the values of client-go's `util/retry`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a configuration is built by its users"
 )]
 pub struct Retries {
-    /// Attempts in all; 0 counts as 1.
+    /// The total number of attempts; 0 counts as 1.
     pub attempts: u32,
     /// The pause after the first attempt.
     pub pause: Duration,
-    /// Each pause is this many times the one before.
+    /// The factor by which each pause is longer than the one before.
     pub factor: u32,
-    /// Up to this share of a pause is added to it, by chance: 0.1 is a tenth.
+    /// The jitter: a random share of the pause, up to this one, is added; 0.1 is a tenth.
     pub jitter: f64,
 }
 
 impl Retries {
-    /// For objects that several clients write now and then: 5 attempts, 10 ms apart. Upstream's
-    /// `DefaultRetry`, and what [`retry_on_conflict`] uses.
+    /// For objects that several clients write occasionally: 5 attempts, 10 ms apart. Upstream's
+    /// `DefaultRetry`, and the default of [`retry_on_conflict`].
     pub const CONFLICT: Self = Self {
         attempts: 5,
         pause: Duration::from_millis(10),
         factor: 1,
         jitter: 0.1,
     };
-    /// For objects that a controller writes all the time: 4 attempts, after 10, 50 and 250 ms.
+    /// For objects that a controller writes continuously: 4 attempts, after 10, 50 and 250 ms.
     /// Upstream's `DefaultBackoff`.
     pub const BUSY: Self = Self {
         attempts: 4,
@@ -46,18 +45,18 @@ impl Retries {
         jitter: 0.1,
     };
 
-    /// The pause after this many attempts.
+    /// Returns the pause after this many attempts.
     fn pause_after(&self, attempts: u32) -> Duration {
         let factor = self.factor.saturating_pow(attempts.saturating_sub(1));
         let pause = self.pause.saturating_mul(factor);
-        // Each `RandomState` has keys of its own; nothing here need be unpredictable.
+        // Each `RandomState` has its own keys; the jitter need not be unpredictable.
         let chance = f64::from((RandomState::new().hash_one(attempts) >> 32) as u32);
         let share = self.jitter.clamp(0.0, 1.0) * chance / f64::from(u32::MAX);
         pause.saturating_add(pause.mul_f64(share))
     }
 }
 
-/// Repeats `operation` while it ends in a conflict, as [`Retries::CONFLICT`] says.
+/// Repeats `operation` while it fails with a conflict, according to [`Retries::CONFLICT`].
 ///
 /// ```
 /// # use kubist_api::core::v1::ConfigMap;
@@ -74,19 +73,19 @@ impl Retries {
 /// ```
 ///
 /// # Errors
-/// The last conflict, when the attempts are used up; any other error at once.
+/// The last conflict when the attempts are used up; any other error at once.
 pub async fn retry_on_conflict<T>(
     operation: impl AsyncFnMut() -> Result<T, ApiError>,
 ) -> Result<T, ApiError> {
     retry_on(Retries::CONFLICT, ApiError::is_conflict, operation).await
 }
 
-/// Repeats `operation` while it ends in an error that `retriable` names.
+/// Repeats `operation` while it fails with an error that `retriable` accepts.
 ///
-/// Cancel safety: dropping the future drops the attempt that is under way.
+/// Cancel safety: dropping the future drops the current attempt.
 ///
 /// # Errors
-/// The last error, when the attempts are used up; one that is not retriable at once.
+/// The last error when the attempts are used up; an error that is not retriable at once.
 pub async fn retry_on<T>(
     retries: Retries,
     retriable: impl Fn(&ApiError) -> bool,

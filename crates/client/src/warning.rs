@@ -1,12 +1,12 @@
-//! Warnings that a server sends beside an answer: deprecated versions, dropped fields.
+//! Warnings that a server sends with a response: deprecated versions, dropped fields.
 //!
-//! They are headers of the form `Warning: 299 - "text"`. They change nothing; a handler shows them
-//! to somebody. Only code 299 is passed on, as upstream's clients do.
+//! They are headers of the form `Warning: 299 - "text"` and change nothing; a handler shows them.
+//! Only code 299 is passed on, as in upstream's clients.
 
 use http::HeaderMap;
 use http::header::WARNING;
 
-/// Takes what a server warns of. Called while a request is being answered: it must not block.
+/// Receives warnings. It is called while a response is processed and must not block.
 pub trait WarningHandler: Send + Sync + 'static {
     /// One warning.
     fn warning(&self, text: &str);
@@ -18,7 +18,7 @@ impl<F: Fn(&str) + Send + Sync + 'static> WarningHandler for F {
     }
 }
 
-/// Logs warnings by `tracing`, at level WARN. The default.
+/// Logs warnings with `tracing` at level WARN. The default.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "it has no state")]
 pub struct LogWarnings;
@@ -29,7 +29,7 @@ impl WarningHandler for LogWarnings {
     }
 }
 
-/// Hands all warnings of an answer to the handler.
+/// Passes all warnings of a response to the handler.
 pub(crate) fn report(headers: &HeaderMap, handler: &dyn WarningHandler) {
     for value in headers.get_all(WARNING) {
         let Ok(mut rest) = std::str::from_utf8(value.as_bytes()) else {
@@ -44,7 +44,7 @@ pub(crate) fn report(headers: &HeaderMap, handler: &dyn WarningHandler) {
     }
 }
 
-/// Code and text of the first warning, and what follows it.
+/// Returns the code and the text of the first warning, and the rest of the header.
 fn parse(header: &str) -> Option<(&str, String, &str)> {
     let header = header.trim_start_matches([' ', '\t', ',']);
     let (code, rest) = header.split_once(' ')?;

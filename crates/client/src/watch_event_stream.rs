@@ -1,11 +1,11 @@
 //! `WatchEventStream`: the events of one watch, in batches, as its bytes arrive.
 //!
-//! Ends with an error if the server says so, the connection breaks or the frames do; ends without
-//! one if the server closed the watch in order.
+//! The stream ends with an error if the server sends one, the connection breaks or a frame is
+//! malformed. It ends without an error if the server closes the watch normally.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
+use crate::decoder::Decoder;
+use crate::error::{AnswerError, ApiError};
+use crate::item_stream::BATCH_ITEMS_MAX;
 use futures_core::Stream;
 use http_body::Body as _;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, scan};
@@ -13,12 +13,10 @@ use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use kubist_cache::{EventType, InvalidEvent, InvalidItem, WatchItem};
 use kubist_codec::watch_stream::{EventKind, Frame, WatchStream, WatchStreamError};
 use kubist_transport::ResponseBody;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use crate::decoder::Decoder;
-use crate::error::{AnswerError, ApiError};
-use crate::item_stream::BATCH_ITEMS_MAX;
-
-/// Marks the bookmark that follows the initial events of a streaming list.
+/// The annotation that marks the bookmark after the initial events of a streaming list.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 pub(crate) struct WatchEventStream<K> {
@@ -29,7 +27,7 @@ pub(crate) struct WatchEventStream<K> {
 
 enum State {
     Reading(Box<WatchStream>),
-    /// To be handed out once the events before it are; `None` for a clean end.
+    /// Delivered after the events before it; `None` for a normal end.
     Ending(Option<ApiError>),
 }
 
@@ -42,7 +40,7 @@ impl<K: Object> WatchEventStream<K> {
         }
     }
 
-    /// Takes what is complete out of the cutter.
+    /// Decodes the complete frames that have arrived.
     fn take(&mut self, events: &mut Vec<WatchItem<K>>) {
         let State::Reading(watch) = &mut self.state else {
             return;
@@ -65,7 +63,7 @@ impl<K: Object> WatchEventStream<K> {
         }
     }
 
-    /// Takes more of the body in.
+    /// Reads more of the body.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let State::Reading(watch) = &mut self.state else {
             return Poll::Ready(());
@@ -122,7 +120,7 @@ impl<K: Object> Stream for WatchEventStream<K> {
     }
 }
 
-/// What a frame says; an error is the end of the watch.
+/// Decodes a frame; an error ends the watch.
 fn event<K: Object>(
     frame: Frame,
     decoder: &Decoder<K>,
@@ -169,8 +167,8 @@ fn bookmark<K>(frame: &Frame, cx: &mut DecodeContext) -> WatchItem<K> {
     }
 }
 
-/// An event whose object could not be made: what happened stands in the frame, and to whom needs
-/// no more than a glance at the bytes.
+/// Builds the event for an object that cannot be decoded: the frame gives the event type, and the
+/// name is read from the bytes.
 fn unread<K>(
     kind: EventKind,
     bytes: &[u8],
@@ -178,7 +176,7 @@ fn unread<K>(
     item: InvalidItem,
     decoder: &Decoder<K>,
 ) -> WatchItem<K> {
-    // Half a name may be another object's.
+    // A truncated name could be that of another object.
     let whole = |name: &ObjectName| decoder.kind.namespaced != name.namespace.is_empty();
     let event = match kind {
         EventKind::Added => Some(EventType::Added),
@@ -193,7 +191,7 @@ fn unread<K>(
     })
 }
 
-/// A frame whose borders were sound and whose contents were not.
+/// Builds the event for a well-delimited frame with malformed contents.
 fn lost<K>(error: AnswerError) -> WatchItem<K> {
     WatchItem::Invalid(InvalidEvent {
         event: None,

@@ -3,14 +3,13 @@
 //! It prints MB per second for bodies of 20,000 objects that come in chunks of 16 KiB. It does not
 //! decode the objects.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use kubist_apimachinery::ListMeta;
 use kubist_apimachinery::wire::Encoding;
 use kubist_codec::list_encoder::{ListHead, encode_list};
 use kubist_codec::list_stream::ListStream;
 use kubist_codec::watch_stream::{EventKind, FrameObject, WatchStream, encode_frame};
+use std::time::Duration;
 
 const OBJECTS: usize = 20_000;
 const CHUNK: usize = 16 << 10;

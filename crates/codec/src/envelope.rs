@@ -4,7 +4,9 @@
 //! contentType = 4 }`, all fields always written, as upstream does. Opening borrows. It does not
 //! decode the message inside.
 
-use kubist_apimachinery::wire::{Message, WireErrorKind, skip_field, to_protobuf, varint};
+use kubist_apimachinery::wire::{
+    Message, WireErrorKind, delimited_length, push_delimited, push_header, raw_fields, to_protobuf,
+};
 
 /// The first four bytes of every protobuf object, in bodies and in storage.
 pub const MAGIC: [u8; 4] = *b"k8s\0";
@@ -117,68 +119,25 @@ pub(crate) fn each_delimited<'b>(
     base: usize,
     mut take: impl FnMut(u32, &'b [u8], usize) -> Result<(), EnvelopeError>,
 ) -> Result<(), EnvelopeError> {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let offset = base + bytes.len() - rest.len();
-        let malformed = |kind| EnvelopeError::Malformed { offset, kind };
-        let (tag, after) = varint(rest).map_err(malformed)?;
-        let number = u32::try_from(tag >> 3).unwrap_or(0);
-        if number == 0 {
-            return Err(malformed(WireErrorKind::BadVarint));
+    let mut end = base;
+    for field in raw_fields(bytes) {
+        let field = field.map_err(|kind| EnvelopeError::Malformed { offset: end, kind })?;
+        end += field.whole.len();
+        if field.wire_type == 2 {
+            take(field.number, field.bytes, end - field.bytes.len())?;
         }
-        let wire_type = (tag & 7) as u8;
-        let next = skip_field(number, wire_type, after).map_err(malformed)?;
-        if wire_type == 2 {
-            let (_, contents) = varint(after).map_err(malformed)?;
-            let contents = &contents[..contents.len() - next.len()];
-            take(
-                number,
-                contents,
-                base + bytes.len() - next.len() - contents.len(),
-            )?;
-        }
-        rest = next;
     }
     Ok(())
 }
 
 /// Appends what comes before a message of `raw_length` bytes.
 pub(crate) fn push_head(api_version: &str, kind: &str, raw_length: usize, out: &mut Vec<u8>) {
-    let type_meta = 2
-        + varint_length(api_version.len())
-        + varint_length(kind.len())
-        + api_version.len()
-        + kind.len();
+    let type_meta = delimited_length(1, api_version.len()) + delimited_length(2, kind.len());
     out.extend_from_slice(&MAGIC);
-    out.push(0x0a);
-    push_varint(type_meta, out);
-    out.push(0x0a);
-    push_varint(api_version.len(), out);
-    out.extend_from_slice(api_version.as_bytes());
-    out.push(0x12);
-    push_varint(kind.len(), out);
-    out.extend_from_slice(kind.as_bytes());
-    out.push(0x12);
-    push_varint(raw_length, out);
-}
-
-/// Appends a varint.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "seven bits at a time are meant"
-)]
-pub(crate) fn push_varint(mut value: usize, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// How many bytes a varint takes.
-pub(crate) const fn varint_length(value: usize) -> usize {
-    let bits = (usize::BITS - (value | 1).leading_zeros()) as usize;
-    bits.div_ceil(7)
+    push_header(1, type_meta, out);
+    push_delimited(1, api_version.as_bytes(), out);
+    push_delimited(2, kind.as_bytes(), out);
+    push_header(2, raw_length, out);
 }
 
 /// What comes before and after a message of `length` bytes in its envelope, for whoever does not

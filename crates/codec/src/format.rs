@@ -3,9 +3,8 @@
 //! It does not decode anything. CBOR and encrypted values are recognised so that they can be
 //! refused by name.
 
-use kubist_apimachinery::wire::Encoding;
-
 use crate::envelope;
+use kubist_apimachinery::wire::Encoding;
 
 /// An encoding of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,10 +3,9 @@
 //! Both look at one level only; values are cut out or stepped over by a
 //! [`ValueScanner`](crate::json_value::ValueScanner).
 
-use bytes::Bytes;
-
 use crate::input::{Gather, Input};
 use crate::json_value::{ValueScanner, begins_value};
+use bytes::Bytes;
 
 /// What is wrong at the current offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,9 @@
 //! Items go out as they are; in JSON, upstream's items of a typed list have neither `kind` nor
 //! `apiVersion`.
 
-use kubist_apimachinery::ListMeta;
-use kubist_apimachinery::wire::{Encoding, Wire};
-
 use crate::envelope;
+use kubist_apimachinery::ListMeta;
+use kubist_apimachinery::wire::{Encoding, Wire, delimited_length, push_delimited, push_header};
 
 /// What stands around the items.
 #[derive(Clone, Copy, Debug)]
@@ -40,11 +39,10 @@ impl ListEncoder {
     ) -> Self {
         if encoding == Encoding::Protobuf {
             let metadata = head.metadata.to_protobuf();
-            let field = |length: usize| 1 + envelope::varint_length(length) + length;
-            let length = field(metadata.len()) + item_lengths.map(field).sum::<usize>();
+            let items = item_lengths.map(|length| delimited_length(2, length));
+            let length = delimited_length(1, metadata.len()) + items.sum::<usize>();
             envelope::push_head(head.api_version, head.kind, length, out);
-            push_field(0x0a, metadata.len(), out);
-            out.extend_from_slice(&metadata);
+            push_delimited(1, &metadata, out);
         } else {
             out.extend_from_slice(b"{\"kind\":");
             push_text(head.kind, out);
@@ -64,7 +62,7 @@ impl ListEncoder {
     /// wherever it is.
     pub fn before_item(&mut self, length: usize, out: &mut Vec<u8>) {
         if self.encoding == Encoding::Protobuf {
-            push_field(0x12, length, out);
+            push_header(2, length, out);
         } else if !self.first {
             out.push(b',');
         }
@@ -85,11 +83,6 @@ impl ListEncoder {
             out.extend_from_slice(b"]}\n");
         }
     }
-}
-
-fn push_field(tag: u8, length: usize, out: &mut Vec<u8>) {
-    out.push(tag);
-    envelope::push_varint(length, out);
 }
 
 /// A string of ours as JSON.

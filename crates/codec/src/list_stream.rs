@@ -13,11 +13,10 @@ use bytes::Bytes;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Wire};
 use kubist_apimachinery::{ListMeta, Str};
 
+use crate::input::Input;
 pub use error::{ListStreamError, Place};
 use json::JsonList;
 use protobuf::ProtobufList;
-
-use crate::input::Input;
 
 /// Limits of a list stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,9 @@
 //! It looks at one level only: a length-delimited field is cut out, stepped over, or walked by
 //! another `Fields` of its length.
 
-use bytes::Bytes;
-use kubist_apimachinery::wire::WireErrorKind;
-
 use crate::input::{Gather, Input};
+use bytes::Bytes;
+use kubist_apimachinery::wire::{PartialVarint, WireErrorKind, split_tag};
 
 /// What is wrong at the current offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +55,7 @@ pub(crate) struct Fields {
     state: State,
     /// Bytes of this message that are not consumed; none if it ends with the stream.
     left: Option<u64>,
-    /// A varint that arrives in parts: its value so far and its bits.
-    varint: (u64, u32),
+    varint: PartialVarint,
     gather: Gather,
 }
 
@@ -67,14 +65,14 @@ impl Fields {
         Self {
             state: State::Tag,
             left: length,
-            varint: (0, 0),
+            varint: PartialVarint::default(),
             gather: Gather::default(),
         }
     }
 
     /// Whether the stream may end here, for a message without length.
     pub(crate) fn may_end(&self) -> bool {
-        matches!(self.state, State::Tag) && self.varint.1 == 0
+        matches!(self.state, State::Tag) && self.varint.is_empty()
     }
 
     /// Keeps the field that begins, if it has at most `max` bytes.
@@ -114,9 +112,10 @@ impl Fields {
             match self.state {
                 State::Tag => {
                     if self.left == Some(0) {
-                        return match self.varint.1 {
-                            0 => Ok(FieldStep::End),
-                            _ => Err(Flaw::Wire(WireErrorKind::Truncated)),
+                        return if self.varint.is_empty() {
+                            Ok(FieldStep::End)
+                        } else {
+                            Err(Flaw::Wire(WireErrorKind::Truncated))
                         };
                     }
                     let Some(tag) = self.varint(input)? else {
@@ -190,29 +189,19 @@ impl Fields {
             if self.left == Some(0) {
                 return Err(Flaw::Wire(WireErrorKind::Truncated));
             }
-            let (value, bits) = self.varint;
-            if bits >= 70 {
-                return Err(Flaw::Wire(WireErrorKind::BadVarint));
-            }
             input.advance(1);
             self.consume(1);
-            let value = value | u64::from(byte & 0x7f) << bits.min(63);
-            if byte < 0x80 {
-                self.varint = (0, 0);
+            if let Some(value) = self.varint.push(byte).map_err(Flaw::Wire)? {
                 return Ok(Some(value));
             }
-            self.varint = (value, bits + 7);
         }
         Ok(None)
     }
 }
 
 fn state_after_tag(tag: u64) -> Result<State, Flaw> {
-    let number = u32::try_from(tag >> 3).unwrap_or(0);
-    if number == 0 {
-        return Err(Flaw::Wire(WireErrorKind::BadVarint));
-    }
-    match (tag & 7) as u8 {
+    let (number, wire_type) = split_tag(tag).map_err(Flaw::Wire)?;
+    match wire_type {
         0 => Ok(State::Varint),
         1 => Ok(State::Skip { left: 8 }),
         2 => Ok(State::Length { number }),

@@ -11,7 +11,7 @@ mod scalar;
 mod text;
 
 use fields::{Cursor, Found, Part, entry_of, is_repeated};
-use kubist_apimachinery::wire::{Entry, Field, FieldFlags, FieldType, JsonForm, Schema};
+use kubist_apimachinery::wire::{Entry, Field, FieldFlags, FieldType, JsonForm, Schema, int32};
 use text::{push_bytes, push_double, push_int, push_text};
 
 /// Messages within messages.
@@ -342,18 +342,10 @@ impl Writer<'_> {
 }
 
 /// A number as its type has it; 0 if it is not there.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "protobuf defines int32 as truncation"
-)]
-#[expect(
-    clippy::cast_possible_wrap,
-    reason = "protobuf stores negative numbers so"
-)]
 fn number(field: &Field, found: &Found) -> i64 {
     match field.ty {
-        FieldType::I32 | FieldType::I32List => i64::from(found.value as i32),
-        _ => found.value as i64,
+        FieldType::I32 | FieldType::I32List => i64::from(int32(found.value)),
+        _ => found.value.cast_signed(),
     }
 }
 

@@ -12,12 +12,11 @@ mod protobuf;
 use bytes::Bytes;
 use kubist_apimachinery::wire::Encoding;
 
+use crate::input::Input;
 pub use error::WatchStreamError;
 pub use frame::{EventKind, Frame, FrameObject, encode_frame};
 use json::JsonEvents;
 use protobuf::ProtobufEvents;
-
-use crate::input::Input;
 
 /// Bytes of one frame by default: 16 MiB, as upstream's clients.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;

@@ -11,10 +11,9 @@ mod print;
 mod resolve;
 mod scalar_style;
 
-use serde_json::Value;
-
 use compose::Composer;
 pub use print::to_yaml;
+use serde_json::Value;
 
 /// Bytes of one document: 5 MiB, as upstream.
 pub const DOCUMENT_BYTES_MAX: usize = 5 << 20;

@@ -1,8 +1,8 @@
-//! `Action`: what a reconciler that succeeded wants next.
+//! `Action`: what a successful reconcile requests next.
 
 use std::time::Duration;
 
-/// What happens to the name after a run that succeeded. Changes bring it back in either case.
+/// What happens to the key after a successful reconcile. Later changes requeue it in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[must_use = "it is the answer to the controller"]
 pub struct Action {
@@ -10,22 +10,22 @@ pub struct Action {
 }
 
 impl Action {
-    /// Nothing: the next change brings the name back.
+    /// Nothing: the next change requeues the key.
     pub const fn done() -> Self {
         Self {
             requeue_after: None,
         }
     }
 
-    /// Again after `wait`, or earlier if something changes.
+    /// Requeues the key after `wait`, or earlier if something changes.
     pub const fn requeue_after(wait: Duration) -> Self {
         Self {
             requeue_after: Some(wait),
         }
     }
 
-    /// The earlier of both.
-    pub fn sooner(self, other: Self) -> Self {
+    /// Returns the earlier of the two.
+    pub fn earlier(self, other: Self) -> Self {
         let requeue_after = match (self.requeue_after, other.requeue_after) {
             (Some(one), Some(two)) => Some(one.min(two)),
             (one, two) => one.or(two),
@@ -33,7 +33,7 @@ impl Action {
         Self { requeue_after }
     }
 
-    /// After how long the name comes back without a change.
+    /// Returns the requeue delay, if any.
     pub const fn wait(self) -> Option<Duration> {
         self.requeue_after
     }
@@ -47,8 +47,8 @@ mod tests {
     fn the_earlier_of_two_actions_wins() {
         let second = Action::requeue_after(Duration::from_secs(1));
         let minute = Action::requeue_after(Duration::from_mins(1));
-        assert_eq!(minute.sooner(second), second);
-        assert_eq!(Action::done().sooner(minute), minute);
-        assert_eq!(Action::done().sooner(Action::done()).wait(), None);
+        assert_eq!(minute.earlier(second), second);
+        assert_eq!(Action::done().earlier(minute), minute);
+        assert_eq!(Action::done().earlier(Action::done()).wait(), None);
     }
 }

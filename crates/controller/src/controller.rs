@@ -1,121 +1,63 @@
-//! `Controller`: informers in, one reconciler out.
+//! `Controller`: maps the events of informers to keys and calls a reconciler.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::event_source::{AnyEventSource, OwnerKind};
+use crate::own_writes::{Logged, OwnWrites, PendingKeys};
+use crate::run::Run;
+use crate::run_error::RunError;
+use crate::stats::Shared;
+use crate::{Config, EventSource, Monitor, Reconciler, Stats};
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
 use kubist_cache::WriteLog;
 use kubist_informers::SharedInformer;
+use std::fmt;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-use crate::own_writes::{Logged, OwnWrites, WaitingRoom};
-use crate::run::Run;
-use crate::stats::Shared;
-use crate::trigger::{AnyTrigger, OwnerKind};
-use crate::{Config, Monitor, Reconciler, Stats, Trigger};
-
-/// Calls a reconciler for every object of one kind that may need it.
+/// Calls a reconciler for the objects of one kind.
 ///
-/// Made with the informers to listen to, then [run](Self::run). Informers are not run by it: a
-/// factory or a [`Manager`](crate::Manager) does.
+/// It is built from the informers to watch, and then [run](Self::run). It does not run the
+/// informers: a factory or a [`Manager`](crate::Manager) does.
 pub struct Controller {
     name: Str,
     kind: OwnerKind,
-    triggers: Vec<Box<dyn AnyTrigger>>,
+    sources: Vec<Box<dyn AnyEventSource>>,
     own_writes: Vec<Box<dyn OwnWrites>>,
     config: Config,
-    /// Said by itself.
+    /// Set by [`Self::workers`].
     workers: Option<usize>,
-    /// Made early, so that a monitor can be had before the run.
+    /// Created early, so that a monitor is available before the run.
     monitor: Option<Monitor>,
 }
 
-/// Why a controller ended before it was stopped.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// An informer's first list did not come in time.
-    #[error(
-        "controller {controller}: no first list of {informer} within {waited:?}{}",
-        because(.problem.as_ref())
-    )]
-    SyncTimeout {
-        /// The controller.
-        controller: Str,
-        /// The informer.
-        informer: Str,
-        /// How long it waited.
-        waited: Duration,
-        /// What kept the informer from it, in one line with the cause and what to do, if that is
-        /// known.
-        problem: Option<Str>,
-    },
-    /// Nobody runs an informer.
-    #[error(
-        "controller {controller}: nobody runs the informer of {informer}: call \
-         SharedInformerFactory::start before the controller runs, or let a Manager run both"
-    )]
-    InformerNotStarted {
-        /// The controller.
-        controller: Str,
-        /// The informer.
-        informer: Str,
-    },
-    /// An informer stopped, so that the controller would no longer hear of changes.
-    #[error(
-        "controller {controller}: the informer of {informer} has stopped{}",
-        because(.problem.as_ref())
-    )]
-    InformerStopped {
-        /// The controller.
-        controller: Str,
-        /// The informer.
-        informer: Str,
-        /// What kept the informer from listing or watching last, if anything did.
-        problem: Option<Str>,
-    },
-    /// A worker ended with a panic outside of the reconciler.
-    #[error("controller {controller}: a worker panicked")]
-    WorkerPanicked {
-        /// The controller.
-        controller: Str,
-    },
-}
-
-fn because(problem: Option<&Str>) -> String {
-    problem.map_or_else(String::new, |problem| format!(": {problem}"))
-}
-
 impl Controller {
-    /// A controller for the objects of an informer, in whichever form it holds them; types that
-    /// derive kube's `Resource` too, with the feature `kube`.
+    /// Creates a controller for the objects of an informer, in any stored form. With the feature
+    /// `kube`, also for types that derive kube's `Resource`.
     pub fn new<K: Ingest>(name: impl Into<Str>, informer: &SharedInformer<K>) -> Self {
-        Self::with_trigger::<K, K>(name, Trigger::itself(informer))
+        Self::with_source::<K, K>(name, EventSource::for_object(informer))
     }
 
-    /// A controller for objects of the kind `K`, which `trigger` gives the names of. For
-    /// predicates and resyncs on its own kind.
-    pub fn with_trigger<K: Ingest, W: Object>(name: impl Into<Str>, trigger: Trigger<W>) -> Self {
-        Self::empty(name.into(), OwnerKind::of::<K>()).trigger(trigger)
+    /// Creates a controller for objects of the kind `K` whose keys come from `source`, for instance
+    /// with predicates or resyncs for its own kind.
+    pub fn with_source<K: Ingest, W: Object>(name: impl Into<Str>, source: EventSource<W>) -> Self {
+        Self::empty(name.into(), OwnerKind::of::<K>()).source(source)
     }
 
-    /// A controller for the objects of a kind that is known at run time only.
+    /// Creates a controller for the objects of a kind that is known only at run time.
     pub fn dynamic<K: Object>(
         name: impl Into<Str>,
         resource: &ApiResource,
         informer: &SharedInformer<K>,
     ) -> Self {
         let kind = OwnerKind::of_resource(resource);
-        Self::empty(name.into(), kind).trigger(Trigger::itself(informer))
+        Self::empty(name.into(), kind).source(EventSource::for_object(informer))
     }
 
     fn empty(name: Str, kind: OwnerKind) -> Self {
         Self {
             name,
             kind,
-            triggers: Vec::new(),
+            sources: Vec::new(),
             own_writes: Vec::new(),
             config: Config::default(),
             workers: None,
@@ -123,34 +65,33 @@ impl Controller {
         }
     }
 
-    /// Changes of these objects lead to their controlling owner, if it is of this controller's
-    /// kind.
+    /// Watches objects and maps them to their controller owner, if it is of this controller's kind.
     #[must_use]
     pub fn owns<W: Object>(self, informer: &SharedInformer<W>) -> Self {
-        let trigger = Trigger::owner(informer, self.kind.clone());
-        self.trigger(trigger)
+        let source = EventSource::owner(informer, self.kind.clone());
+        self.source(source)
     }
 
-    /// Changes of these objects lead to the names that a function gives.
+    /// Watches objects and maps them to keys with a function.
     #[must_use]
     pub fn watches<W: Object>(
         self,
         informer: &SharedInformer<W>,
         map: impl Fn(&W) -> Vec<ObjectName> + Send + 'static,
     ) -> Self {
-        self.trigger(Trigger::mapped(informer, map))
+        self.source(EventSource::mapped(informer, map))
     }
 
-    /// One more source of names.
+    /// Adds an event source.
     #[must_use]
-    pub fn trigger<W: Object>(mut self, trigger: Trigger<W>) -> Self {
-        self.triggers.push(Box::new(trigger));
+    pub fn source<W: Object>(mut self, source: EventSource<W>) -> Self {
+        self.sources.push(Box::new(source));
         self
     }
 
-    /// A name is not reconciled before the informer shows everything that was written to its kind
-    /// for that name, as recorded in `log`; for more than one kind, call it for each. The name
-    /// waits without a worker, and no longer than [`Config::own_writes_timeout`].
+    /// Delays a key until the informer shows everything that was written to its kind for that key,
+    /// as recorded in `log`. Call it once for each kind. The key waits without a worker, at most
+    /// for [`Config::own_writes_timeout`].
     ///
     /// ```
     /// # use kubist_api::apps::v1::{Deployment, ReplicaSet};
@@ -186,32 +127,33 @@ impl Controller {
         log: &WriteLog<K>,
     ) -> Self {
         self.own_writes.push(Box::new(Logged {
-            lister: informer.lister_before_sync(),
+            lister: informer.lister_unsynced(),
             log: log.clone(),
         }));
         self
     }
 
-    /// How many names are worked on at the same time. Default: 1.
+    /// Sets the maximum number of concurrent reconciles. Default: 1.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// All settings. [`Self::workers`] goes before [`Config::workers`], whichever is called first.
+    /// Sets the configuration. [`Self::workers`] overrides [`Config::workers`], in whichever order
+    /// they are called.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Its name.
+    /// Returns the controller's name.
     pub fn name(&self) -> &Str {
         &self.name
     }
 
-    /// Reads its figures, from elsewhere, before, while and after it runs.
+    /// Returns a monitor of the controller's figures, for use before, during and after the run.
     pub fn monitor(&mut self) -> Monitor {
         let name = &self.name;
         let make = || Monitor {
@@ -220,11 +162,11 @@ impl Controller {
         self.monitor.get_or_insert_with(make).clone()
     }
 
-    /// Waits for the informers' first lists, then reconciles until `token` is cancelled, then
-    /// gives the running reconciles [`Config::stop_timeout`] to end.
+    /// Waits for the informers' first lists, then reconciles until `token` is cancelled, then gives
+    /// running reconciles [`Config::stop_timeout`] to end.
     ///
     /// # Errors
-    /// An informer did not sync in time, or stopped; running reconciles get their time then too.
+    /// An informer did not sync in time, or stopped; running reconciles get the same time then.
     ///
     /// # Cancel safety
     /// Dropping the future drops the running reconciles and removes the handlers.
@@ -236,11 +178,11 @@ impl Controller {
         let monitor = self.monitor();
         let shared = Arc::clone(&monitor.shared);
         shared.open_queue(std::mem::take(&mut self.config.queue));
-        let triggers = std::mem::take(&mut self.triggers);
+        let sources = std::mem::take(&mut self.sources);
         let run = Run {
-            attached: triggers.into_iter().map(|it| it.attach(&shared)).collect(),
+            attached: sources.into_iter().map(|it| it.attach(&shared)).collect(),
             shared: Arc::clone(&shared),
-            room: Arc::new(WaitingRoom::new(
+            pending: Arc::new(PendingKeys::new(
                 std::mem::take(&mut self.own_writes),
                 self.config.own_writes_timeout,
             )),

@@ -1,24 +1,23 @@
-//! `Error`: why a reconcile failed, and what the controller should do about it.
+//! `Error`: why a reconcile failed, and how it is retried.
 //!
-//! It carries any cause. Without further words a failed name comes back through the rate limiter;
-//! what a server asked for is respected.
-
-use std::error::Error as StdError;
-use std::fmt;
-use std::time::Duration;
+//! It wraps any cause. By default a failed key is retried through the rate limiter; a delay
+//! requested by a server is honoured.
 
 use kubist_apimachinery::Retry;
 use kubist_apimachinery::wire::WireError;
 use kubist_cache::{FetchError, WaitError};
 use kubist_client::ApiError;
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
 
 /// Why a reconcile failed.
 ///
-/// `?` makes one of an [`ApiError`], a [`FetchError`], a [`WireError`], a [`WaitError`], an error
-/// of `serde_json` or of I/O, and, with the feature `anyhow`, an `anyhow::Error`; [`Error::new`]
-/// of anything else. A refusal that no repetition of the same request could turn (a conflict, an
-/// invalid object) is repeated too: the next run reads anew and may ask for something else.
-/// [`Error::terminal`] is for those that only a change can turn.
+/// `?` converts an [`ApiError`], a [`FetchError`], a [`WireError`], a [`WaitError`], an error of
+/// `serde_json` or of I/O and, with the feature `anyhow`, an `anyhow::Error`; [`Error::new`]
+/// converts anything else. Errors that repeating the same request cannot fix (a conflict, an
+/// invalid object) are retried too: the next reconcile reads anew and may send another request.
+/// [`Error::terminal`] is for errors that only a change of the object can fix.
 #[derive(Debug)]
 pub struct Error {
     source: Box<dyn StdError + Send + Sync>,
@@ -26,7 +25,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// A failure that is tried again at growing intervals. Takes texts and errors.
+    /// Creates an error that is retried with growing delays, from a text or an error.
     pub fn new(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self {
             source: source.into(),
@@ -34,7 +33,7 @@ impl Error {
         }
     }
 
-    /// A failure that is not tried again until the object changes.
+    /// Creates an error that is not retried until the object changes.
     pub fn terminal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self {
             source: source.into(),
@@ -42,7 +41,7 @@ impl Error {
         }
     }
 
-    /// A failure that is tried again no earlier than after `wait`.
+    /// Creates an error that is retried after `wait` at the earliest.
     pub fn after(wait: Duration, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self {
             source: source.into(),
@@ -50,12 +49,12 @@ impl Error {
         }
     }
 
-    /// What the controller does next.
+    /// Returns what the controller does next.
     pub fn retry(&self) -> Retry {
         self.retry
     }
 
-    /// The cause as the type that it is.
+    /// Returns the cause as its concrete type.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
         self.source.downcast_ref()
     }
@@ -78,7 +77,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The cause is shown in its place, so the source is the cause's own.
+/// The cause is displayed in place of this error, so the source is the cause's own.
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.source.source()
@@ -123,7 +122,7 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// An error of ours within is what it would be without anyhow.
+/// An error of ours inside an `anyhow::Error` is treated as it would be without anyhow.
 #[cfg(feature = "anyhow")]
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
@@ -163,7 +162,7 @@ mod tests {
         assert_eq!(Error::new("no").to_string(), "no");
     }
 
-    /// What a reconciler meets goes up with `?`.
+    /// Common errors are converted by `?`.
     #[test]
     fn common_errors_become_one_by_a_question_mark() {
         fn parse(text: &str) -> Result<u64, Error> {

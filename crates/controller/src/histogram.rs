@@ -1,20 +1,19 @@
-//! `Histogram`: how durations are spread, in fixed memory.
+//! `Histogram`: a distribution of durations in constant memory.
 //!
-//! Sixteen steps for each doubling, so that a quantile is at most 1/16 too high and never too low.
-//! Below 16 µs it is exact to the microsecond. It keeps no order and no single value but the
-//! largest.
+//! It has sixteen buckets per power of two, so a quantile is at most 1/16 too high and never too
+//! low. Below 16 µs it is exact to the microsecond. Only the maximum is kept as a single value.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Steps of each doubling, as a power of two.
+/// The number of buckets per power of two, as an exponent.
 const STEP_BITS: u32 = 4;
 const STEPS: u64 = 1 << STEP_BITS;
-/// The doubling of the largest duration told apart: 2^40 µs are 12 days.
+/// The largest distinguished power of two: 2^40 µs are 12 days.
 const EXPONENT_MAX: u32 = 40;
 const BUCKETS: usize = ((EXPONENT_MAX - STEP_BITS + 2) as usize) << STEP_BITS;
 
-/// Counts of durations, from microseconds to days.
+/// Counts durations from microseconds to days.
 #[derive(Clone)]
 pub struct Histogram {
     counts: Box<[u64; BUCKETS]>,
@@ -24,7 +23,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one duration.
+    /// Records one duration.
     pub fn record(&mut self, duration: Duration) {
         self.counts[bucket(micros(duration))] += 1;
         self.count += 1;
@@ -32,7 +31,7 @@ impl Histogram {
         self.max = self.max.max(duration);
     }
 
-    /// Adds what another one counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count += more;
@@ -42,17 +41,17 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many were counted.
+    /// Returns the number of recorded durations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest.
+    /// Returns the maximum.
     pub fn max(&self) -> Duration {
         self.max
     }
 
-    /// The mean; zero if there are none.
+    /// Returns the mean; zero if the histogram is empty.
     pub fn mean(&self) -> Duration {
         u32::try_from(self.count).map_or_else(
             |_| self.sum / u32::MAX,
@@ -60,8 +59,8 @@ impl Histogram {
         )
     }
 
-    /// The duration that `percent` of all do not exceed (up to 1/16 more); zero if there are none.
-    /// `percent` is taken as 0 to 100.
+    /// Returns the duration that `percent` of all do not exceed (up to 1/16 more); zero if the
+    /// histogram is empty. `percent` is clamped to 0 to 100.
     pub fn percentile(&self, percent: u8) -> Duration {
         let percent = u128::from(percent.min(100));
         let wanted = (u128::from(self.count) * percent).div_ceil(100).max(1);
@@ -116,7 +115,7 @@ fn bucket(micros: u64) -> usize {
     usize::try_from(index).expect("micros() is limited")
 }
 
-/// The largest number of microseconds in a bucket.
+/// Returns the largest number of microseconds in a bucket.
 fn upper(index: usize) -> u64 {
     let index = index as u64;
     let Some(exponent) = (index >> STEP_BITS).checked_sub(1) else {

@@ -1,21 +1,19 @@
-//! `Manager`: several controllers and the informers under them, as one future.
+//! `Manager`: runs several controllers and their informers as one future.
 
-use std::fmt;
-use std::time::Duration;
-
+use crate::{Controller, Error, Monitor, Reconciler, RunError, Stats};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::Str;
 use kubist_cache::Source;
 use kubist_informers::{InformerSummary, SharedInformerFactory};
+use std::fmt;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Controller, Error, Monitor, Reconciler, RunError, Stats};
-
-/// Runs controllers, and a factory's informers for them.
+/// Runs controllers and the informers of a factory.
 ///
-/// Controllers start together and each waits for its own informers. They stop before the
-/// informers do. If one fails, all are stopped.
+/// Controllers start together, and each waits for its own informers. They stop before the informers
+/// do. If one fails, all are stopped.
 pub struct Manager<S> {
     factory: SharedInformerFactory<S>,
     parts: Vec<Part>,
@@ -32,45 +30,45 @@ enum PartError {
     Task(Error),
 }
 
-/// How long a task may go on after the stop before it is dropped; as controller-runtime has it.
+/// How long a task may continue after the stop before it is dropped, as in controller-runtime.
 const TASK_STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What controllers and informers have done.
+/// The figures of controllers and informers.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Of each controller, by name, in the order in which they were added.
+    /// The figures of each controller by name, in the order in which they were added.
     pub controllers: Vec<(Str, Stats)>,
-    /// Of each informer.
+    /// The figures of each informer.
     pub informers: Vec<InformerSummary>,
 }
 
-/// Why a manager ended before it was stopped.
+/// Why a manager stopped by itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManagerError {
-    /// A controller ended.
+    /// A controller failed.
     #[error(transparent)]
     Controller(RunError),
     /// A task failed.
     #[error("{name} failed")]
     Task {
-        /// Its name.
+        /// The task's name.
         name: Str,
-        /// Why.
+        /// The cause.
         #[source]
         source: Error,
     },
     /// A task panicked.
     #[error("{name} panicked")]
     Panicked {
-        /// Its name.
+        /// The task's name.
         name: Str,
     },
 }
 
 impl<S: Source> Manager<S> {
-    /// A manager of nothing yet.
+    /// Creates a manager without controllers.
     pub fn new(factory: SharedInformerFactory<S>) -> Self {
         Self {
             factory,
@@ -79,8 +77,8 @@ impl<S: Source> Manager<S> {
         }
     }
 
-    /// One more controller. Its informers should be the factory's, which are started; others must
-    /// be run elsewhere.
+    /// Adds a controller. Its informers should be the factory's, which the manager starts; others
+    /// must be run elsewhere.
     #[must_use]
     pub fn with(mut self, mut controller: Controller, reconciler: impl Reconciler) -> Self {
         self.monitors.push(controller.monitor());
@@ -97,9 +95,9 @@ impl<S: Source> Manager<S> {
         self
     }
 
-    /// Something else that runs until its token is cancelled: a server of metrics, a cleaner. If
-    /// it ends early without an error, the others go on; if it has not ended 30 s after the stop,
-    /// it is dropped.
+    /// Adds a task that runs until its token is cancelled, for instance a metrics server. If it
+    /// ends early without an error, the others continue. It is dropped if it has not ended 30 s
+    /// after the stop.
     #[must_use]
     pub fn with_task<F>(
         mut self,
@@ -125,20 +123,20 @@ impl<S: Source> Manager<S> {
         self
     }
 
-    /// Reads the controllers' figures while they run, in the order in which they were added.
+    /// Returns monitors of the controllers' figures, in the order in which they were added.
     pub fn monitors(&self) -> Vec<Monitor> {
         self.monitors.clone()
     }
 
-    /// The factory.
+    /// Returns the factory.
     pub fn factory(&self) -> &SharedInformerFactory<S> {
         &self.factory
     }
 
-    /// Runs all until `token` is cancelled, then stops them and the factory.
+    /// Runs everything until `token` is cancelled, then stops it, the factory last.
     ///
     /// # Errors
-    /// The first part that failed; the others were stopped then.
+    /// The first failure, after which the others were stopped.
     ///
     /// # Cancel safety
     /// Dropping the future drops everything that runs.
@@ -168,7 +166,7 @@ impl<S: Source> Manager<S> {
             first = first.and(Err(failed));
             token.cancel();
         }
-        // Parts that all ended by themselves leave the informers until the stop.
+        // If all controllers and tasks ended by themselves, the informers run until the stop.
         if first.is_ok() {
             token.cancelled().await;
         }
@@ -182,7 +180,7 @@ impl<S: Source> Manager<S> {
     }
 }
 
-/// Ready when the stop was asked for so long ago that a task should have ended.
+/// Completes when a task should have ended after the stop.
 async fn out_of_time(token: CancellationToken) {
     token.cancelled().await;
     tokio::time::sleep(TASK_STOP_TIMEOUT).await;

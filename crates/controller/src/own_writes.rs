@@ -1,31 +1,28 @@
-//! Own writes that must be seen before a name is reconciled again.
+//! Keys that wait until the cache shows their own writes.
 //!
-//! A name whose writes the cache does not show yet waits here, outside of any worker, and goes
-//! back into the queue when they are shown or the time is up: it never waits for ever, and the
-//! writes that it waited for in vain are not waited for again. What was written for which name is
-//! the reconciler's to record, in a [`WriteLog`].
+//! A key whose writes the cache does not show yet waits here without a worker, and returns to the
+//! queue when they are shown or after a timeout. Writes for which it waited in vain are not waited
+//! for again. The reconciler records its writes in a [`WriteLog`].
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::stats::Shared;
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{Object, ObjectName};
 use kubist_cache::{Lister, WriteLog};
 use kubist_workqueue::Work;
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use crate::stats::Shared;
-
-/// A log of writes, and the cache in which they will be seen; the kinds are forgotten.
+/// A log of writes and the cache that will show them, with their kinds erased.
 pub(crate) trait OwnWrites: Send + Sync {
-    /// Whether the cache shows everything that was written for this name.
+    /// Reports whether the cache shows all writes for this key.
     fn are_shown(&self, key: &ObjectName) -> bool;
-    /// Waits until it does; false if it does not in time.
-    fn shown<'a>(&'a self, key: &'a ObjectName, until: Instant) -> BoxFuture<'a, bool>;
-    /// Waits no more for what is not shown now.
-    fn give_up(&self, key: &ObjectName);
+    /// Waits until it does; false after the timeout.
+    fn wait_shown<'a>(&'a self, key: &'a ObjectName, until: Instant) -> BoxFuture<'a, bool>;
+    /// Forgets the writes that are not shown.
+    fn forget(&self, key: &ObjectName);
 }
 
 pub(crate) struct Logged<F, K> {
@@ -38,27 +35,27 @@ impl<F: Object, K: 'static> OwnWrites for Logged<F, K> {
         self.log.unseen_of(&self.lister, key).is_empty()
     }
 
-    fn shown<'a>(&'a self, key: &'a ObjectName, until: Instant) -> BoxFuture<'a, bool> {
+    fn wait_shown<'a>(&'a self, key: &'a ObjectName, until: Instant) -> BoxFuture<'a, bool> {
         let wait = self.log.wait_for_key(&self.lister, key, sleep_until(until));
         Box::pin(async move { wait.await.is_ok() })
     }
 
-    fn give_up(&self, key: &ObjectName) {
+    fn forget(&self, key: &ObjectName) {
         for written in self.log.unseen_of(&self.lister, key) {
             self.log.forget(&written);
         }
     }
 }
 
-/// Where names wait. Dropping it ends the waiting.
-pub(crate) struct WaitingRoom {
+/// The waiting keys. Dropping it ends their tasks.
+pub(crate) struct PendingKeys {
     pub(crate) own_writes: Arc<[Box<dyn OwnWrites>]>,
     pub(crate) timeout: Duration,
-    /// One task for each name that waits: no more than there are names in the queue.
+    /// One task per waiting key, so no more than there are keys in the queue.
     waiting: Mutex<JoinSet<()>>,
 }
 
-impl WaitingRoom {
+impl PendingKeys {
     pub(crate) fn new(own_writes: Vec<Box<dyn OwnWrites>>, timeout: Duration) -> Self {
         Self {
             own_writes: own_writes.into(),
@@ -67,7 +64,7 @@ impl WaitingRoom {
         }
     }
 
-    /// Gives the work back if it can begin; otherwise it comes back through the queue.
+    /// Returns the work if it can start; otherwise it returns through the queue.
     pub(crate) fn admit(
         &self,
         shared: &Arc<Shared>,
@@ -84,14 +81,14 @@ impl WaitingRoom {
         waiting.spawn(async move {
             let mut in_time = true;
             for it in own_writes.iter() {
-                if !it.shown(&work, until).await {
-                    it.give_up(&work);
+                if !it.wait_shown(&work, until).await {
+                    it.forget(&work);
                     in_time = false;
                 }
             }
             if !in_time {
                 shared.counts.lock().own_writes_overdue += 1;
-                tracing::warn!(controller = %shared.name, key = %*work, "own writes not seen in time");
+                tracing::warn!(controller = %shared.name, key = %*work, "the cache did not show own writes in time");
             }
             work.postpone(Duration::ZERO);
         });

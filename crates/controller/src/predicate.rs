@@ -1,47 +1,47 @@
-//! `Predicate`: which changes are worth a reconcile.
+//! `Predicate`: which events lead to a reconcile.
 //!
-//! It looks at single changes on their way into the queue. It saves runs, not memory: the store
-//! holds every object. A reconciler must not rely on it, because first lists pass every predicate
-//! here, and a name may come back for other reasons.
+//! Predicates filter single events on their way into the queue. They reduce reconciles, not memory:
+//! the store holds every object. A reconciler must not depend on them, because initial lists match
+//! every predicate, and keys are requeued for other reasons too.
 
 use kubist_apimachinery::{Generation, Object, Selector};
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 
-type Test<K> = dyn Fn(&Change<K>) -> bool + Send;
+type Test<K> = dyn Fn(&ResourceEvent<K>) -> bool + Send;
 
-/// A test of changes.
+/// A predicate on events.
 pub struct Predicate<K> {
     test: Box<Test<K>>,
 }
 
 impl<K: Object> Predicate<K> {
-    /// By a function of your own.
-    pub fn new(test: impl Fn(&Change<K>) -> bool + Send + 'static) -> Self {
+    /// Creates a predicate with a custom function.
+    pub fn new(test: impl Fn(&ResourceEvent<K>) -> bool + Send + 'static) -> Self {
         Self {
             test: Box::new(test),
         }
     }
 
-    /// Updates for which a function of both states differs; all other changes.
+    /// Matches updates for which a function of the two states differs, and all other events.
     pub fn differs<T: PartialEq>(of: impl Fn(&K) -> T + Send + 'static) -> Self {
         Self::new(move |change| match change {
-            Change::Updated { old, new } => of(old) != of(new) || old.uid() != new.uid(),
+            ResourceEvent::Updated { old, new } => of(old) != of(new) || old.uid() != new.uid(),
             _ => true,
         })
     }
 
-    /// Updates that change the labels; all other changes.
+    /// Matches updates that change the labels, and all other events.
     pub fn labels_changed() -> Self {
         Self::new(|change| match change {
-            Change::Updated { old, new } => !old.labels().iter().eq(new.labels().iter()),
+            ResourceEvent::Updated { old, new } => !old.labels().iter().eq(new.labels().iter()),
             _ => true,
         })
     }
 
-    /// Changes of objects that the selector matches, before or after.
+    /// Matches events of objects that match the selector in their old or new state.
     pub fn selected(selector: Selector) -> Self {
         Self::new(move |change| match change {
-            Change::Updated { old, new } => {
+            ResourceEvent::Updated { old, new } => {
                 selector.matches_object(&**old) || selector.matches_object(&**new)
             }
             change => change
@@ -50,25 +50,25 @@ impl<K: Object> Predicate<K> {
         })
     }
 
-    /// Both hold.
+    /// Matches if both match.
     pub fn and(self, other: Self) -> Self {
         Self::new(move |change| self.passes(change) && other.passes(change))
     }
 
-    /// One of both holds.
+    /// Matches if either matches.
     pub fn or(self, other: Self) -> Self {
         Self::new(move |change| self.passes(change) || other.passes(change))
     }
 
-    /// Whether a change passes.
-    pub fn passes(&self, change: &Change<K>) -> bool {
+    /// Reports whether an event matches.
+    pub fn passes(&self, change: &ResourceEvent<K>) -> bool {
         (self.test)(change)
     }
 }
 
 impl<K: Generation> Predicate<K> {
-    /// Updates that change the desired state (`metadata.generation`) or begin the deletion; all
-    /// other changes. For kinds of which the server counts generations.
+    /// Matches updates that change the desired state (`metadata.generation`) or start the deletion,
+    /// and all other events. For kinds whose generation the server increments.
     pub fn generation_changed() -> Self {
         Self::differs(|object: &K| (object.generation(), object.is_terminating()))
     }
@@ -82,17 +82,15 @@ impl<K> std::fmt::Debug for Predicate<K> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use kubist_api::core::v1::Pod;
     use std::sync::Arc;
 
-    use kubist_api::core::v1::Pod;
-
-    use super::*;
-
-    fn updated(change: impl Fn(&mut Pod)) -> Change<Pod> {
+    fn updated(change: impl Fn(&mut Pod)) -> ResourceEvent<Pod> {
         let old = Pod::default();
         let mut new = old.clone();
         change(&mut new);
-        Change::Updated {
+        ResourceEvent::Updated {
             old: Arc::new(old),
             new: Arc::new(new),
         }
@@ -107,7 +105,7 @@ mod tests {
             updated(|pod| pod.metadata.deletion_timestamp = Some(kubist_apimachinery::Time::ZERO));
         assert!(predicate.passes(&begun));
         let object = Arc::new(Pod::default());
-        assert!(predicate.passes(&Change::Added {
+        assert!(predicate.passes(&ResourceEvent::Added {
             object,
             initial: false
         }));

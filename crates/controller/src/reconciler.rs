@@ -1,16 +1,16 @@
-//! `Reconciler`: brings one object from what it is to what it should be.
-
-use kubist_apimachinery::ObjectName;
+//! `Reconciler`: brings an object from its current to its desired state.
 
 use crate::{Action, Error};
+use kubist_apimachinery::ObjectName;
 
-/// Called with the name of an object that may need something. A closure is one too.
+/// Called with the key of an object that may need work. A closure is a reconciler too.
 ///
-/// It is told no reason, and may be called without one: it compares what is with what should be,
-/// every time. The object may be gone. A future that is dropped (timeout, end of the stop's
-/// patience) must leave nothing half done that the next call could not find.
+/// It does not learn the reason of a call, and may be called without one: it compares the current
+/// with the desired state every time. The object may not exist any more. A future may be dropped
+/// (at a timeout, or at the stop), so it must leave nothing half done that the next call cannot
+/// detect.
 pub trait Reconciler: Send + Sync + 'static {
-    /// Works on one name. Never called for a name that is being worked on.
+    /// Reconciles one key. Never called concurrently for the same key.
     fn reconcile(&self, key: ObjectName) -> impl Future<Output = Result<Action, Error>> + Send;
 }
 

@@ -1,24 +1,23 @@
-//! One run of a controller: wait for the informers, let workers work, stop.
+//! One run of a controller: wait for the informers, run the workers, stop.
 
+use crate::Reconciler;
+use crate::event_source::Attached;
+use crate::own_writes::PendingKeys;
+use crate::run_error::RunError;
+use crate::stats::Shared;
+use crate::worker::Worker;
+use futures_util::future::{join_all, select_all};
 use std::sync::Arc;
 use std::time::Duration;
-
-use futures_util::future::{join_all, select_all};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::own_writes::WaitingRoom;
-use crate::stats::Shared;
-use crate::trigger::Attached;
-use crate::worker::Worker;
-use crate::{Reconciler, RunError};
-
 pub(crate) struct Run {
     pub(crate) shared: Arc<Shared>,
-    /// Handlers, removed when this goes.
+    /// The handlers, removed when this is dropped.
     pub(crate) attached: Vec<Box<dyn Attached>>,
-    pub(crate) room: Arc<WaitingRoom>,
+    pub(crate) pending: Arc<PendingKeys>,
     pub(crate) workers: usize,
     pub(crate) sync_timeout: Option<Duration>,
     pub(crate) reconcile_timeout: Option<Duration>,
@@ -36,7 +35,7 @@ impl Run {
             () = token.cancelled() => return Ok(()),
             synced = self.sync() => synced?,
         }
-        // A child, so that the workers stop also when an informer does.
+        // A child token, so that the workers also stop when an informer does.
         let token = token.child_token();
         let mut workers = self.start(reconciler, &token);
         let result = tokio::select! {
@@ -93,7 +92,7 @@ impl Run {
             let worker = Worker {
                 shared: Arc::clone(&self.shared),
                 reconciler: Arc::clone(&reconciler),
-                room: Arc::clone(&self.room),
+                pending: Arc::clone(&self.pending),
                 timeout: self.reconcile_timeout,
                 token: token.clone(),
             };
@@ -111,7 +110,7 @@ impl Run {
         }
     }
 
-    /// Waits for the workers as long as they may take.
+    /// Waits for the workers until the stop timeout.
     async fn stop(&self, mut workers: JoinSet<()>) -> Result<(), RunError> {
         let patience = sleep(self.stop_timeout);
         tokio::pin!(patience);

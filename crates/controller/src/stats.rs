@@ -1,70 +1,68 @@
-//! `Stats`: what a controller has done; `Monitor`: reads them while it runs.
+//! `Stats`: the figures of a controller. `Monitor`: reads them while it runs.
 
-use std::sync::{Arc, OnceLock};
-
+use crate::Histogram;
 use hashbrown::HashMap;
 use kubist_apimachinery::{ObjectName, Str};
 use kubist_workqueue::{Lane, WorkQueue};
 use parking_lot::Mutex;
+use std::sync::{Arc, OnceLock};
 use tokio::time::Instant;
 
-use crate::Histogram;
-
-/// What a controller has done so far. Names follow controller-runtime's metrics.
+/// The figures of a controller. Names follow controller-runtime's metrics.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Changes that informers told, those of the first lists included.
+    /// Events received from informers, including initial lists.
     pub events: u64,
-    /// Calls of mappings and predicates that panicked.
+    /// Panics in mappings and predicates.
     pub mapping_panics: u64,
-    /// Runs of the reconciler, whatever came of them.
+    /// Reconciles, successful or not.
     pub reconciles: u64,
-    /// Runs that failed, panics and timeouts included.
+    /// Failed reconciles, including panics and timeouts.
     pub errors: u64,
-    /// Runs that failed and are not tried again until something changes.
+    /// Failed reconciles that are not retried until something changes.
     pub terminal_errors: u64,
-    /// Runs that panicked.
+    /// Reconciles that panicked.
     pub panics: u64,
-    /// Runs that took longer than they may.
+    /// Reconciles that exceeded their time limit.
     pub timeouts: u64,
-    /// Runs that were dropped because they did not end after the stop.
+    /// Reconciles that were dropped because they did not end after the stop.
     pub abandoned: u64,
-    /// Names that were put back after a failure.
+    /// Keys requeued after a failure.
     pub retries: u64,
-    /// Names that the reconciler asked to see again later.
+    /// Keys requeued at the reconciler's request.
     pub requeues: u64,
-    /// Times that a name waited for its own writes to be seen.
+    /// How many times a key waited for its own writes.
     pub own_writes_waits: u64,
-    /// Times that it waited in vain, and was reconciled all the same.
+    /// How many times a key was reconciled although its own writes were not shown in time.
     pub own_writes_overdue: u64,
-    /// Runs that are under way.
+    /// Running reconciles.
     pub active: u64,
-    /// From the first change that a run answers to the begin of that run. First lists, resyncs,
-    /// retries and requeues do not count.
+    /// The time from the first change until the reconcile that handles it starts. Initial lists,
+    /// resyncs, retries and requeues do not count.
     pub latency: Histogram,
-    /// How long runs took.
+    /// The duration of reconciles.
     pub duration: Histogram,
     /// The queue.
     pub queue: kubist_workqueue::Stats,
 }
 
-/// Reads a controller's figures, before, while and after it runs. Clones read the same.
+/// Reads a controller's figures before, during and after its run. Clones read the same.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     pub(crate) shared: Arc<Shared>,
 }
 
 impl Monitor {
-    /// The controller's name.
+    /// Returns the controller's name.
     pub fn name(&self) -> &Str {
         &self.shared.name
     }
 
-    /// The figures of this moment.
+    /// Returns the current figures.
     pub fn stats(&self) -> Stats {
         let mut stats = self.shared.counts.lock().clone();
-        // Nothing has passed through one that is not made yet.
+        // A queue that is not created yet has no figures.
         stats.queue = self
             .shared
             .queue
@@ -75,16 +73,16 @@ impl Monitor {
     }
 }
 
-/// What triggers, workers and monitors share.
+/// The state that event sources, workers and monitors share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) name: Str,
-    /// Made when the controller runs, so that its settings can be changed until then.
+    /// Created when the controller runs, so that its settings can be changed until then.
     queue: OnceLock<WorkQueue<ObjectName>>,
     /// Without the queue's figures.
     pub(crate) counts: Mutex<Stats>,
-    /// When the first change came of each name that a worker has not taken since: no more entries
-    /// than names that wait.
+    /// The time of the first change of each key that no worker has taken since; at most one entry
+    /// per waiting key.
     arrivals: Mutex<HashMap<ObjectName, Instant>>,
 }
 
@@ -98,7 +96,7 @@ impl Shared {
         }
     }
 
-    /// The controller runs with these settings.
+    /// Creates the queue with these settings.
     pub(crate) fn open_queue(&self, config: kubist_workqueue::Config<ObjectName>) {
         self.queue.get_or_init(|| WorkQueue::new(config));
     }
@@ -111,7 +109,7 @@ impl Shared {
         self.counts.lock().events += 1;
     }
 
-    /// A change concerns this name.
+    /// Enqueues a key because of a change.
     pub(crate) fn add(&self, lane: Lane, key: ObjectName) {
         if lane != Lane::Background && !self.queue().is_shut_down() {
             let now = Instant::now();
@@ -120,7 +118,7 @@ impl Shared {
         self.queue().add_to(lane, key);
     }
 
-    /// A worker has this name.
+    /// Records that a worker took a key.
     pub(crate) fn begin(&self, key: &ObjectName) -> Instant {
         let now = Instant::now();
         let arrival = self.arrivals.lock().remove(key);

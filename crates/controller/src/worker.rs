@@ -1,39 +1,37 @@
-//! The loop of one worker: takes a name, reconciles, tells the queue what came of it.
+//! The loop of one worker: takes a key, reconciles it, and reports the result to the queue.
 
+use crate::own_writes::PendingKeys;
+use crate::stats::Shared;
+use crate::{Action, Error, Reconciler};
+use futures_util::FutureExt as _;
+use kubist_apimachinery::{ObjectName, Retry, with_causes};
+use kubist_informers::CoopBudget;
+use kubist_workqueue::Work;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-
-use futures_util::FutureExt as _;
-use kubist_apimachinery::{ObjectName, Retry, with_causes};
-use kubist_informers::Pace;
-use kubist_workqueue::Work;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use crate::own_writes::WaitingRoom;
-use crate::stats::Shared;
-use crate::{Action, Error, Reconciler};
-
 pub(crate) struct Worker<R> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) reconciler: Arc<R>,
-    pub(crate) room: Arc<WaitingRoom>,
+    pub(crate) pending: Arc<PendingKeys>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) token: CancellationToken,
 }
 
-/// How one run ended.
+/// How one reconcile ended.
 enum Outcome {
     Answer(Result<Action, Error>),
-    /// With what the panic said.
+    /// With the panic message.
     Panicked(String),
     TimedOut,
 }
 
-/// Counts a run as abandoned unless it is told otherwise.
+/// Counts a reconcile as abandoned unless it completes.
 struct Running<'a> {
     shared: &'a Shared,
     over: bool,
@@ -48,12 +46,12 @@ impl Drop for Running<'_> {
 }
 
 impl<R: Reconciler> Worker<R> {
-    /// Works until the stop; what runs then is finished first.
+    /// Works until the stop; the current reconcile is finished first.
     pub(crate) async fn run(self) {
-        // The queue counts items, and not what one takes.
-        let mut pace = Pace::begin();
+        // The queue's own budget counts items, not their time.
+        let mut budget = CoopBudget::start();
         loop {
-            pace.keep().await;
+            budget.yield_if_due().await;
             let next = async {
                 tokio::select! {
                     biased;
@@ -61,10 +59,10 @@ impl<R: Reconciler> Worker<R> {
                     work = self.shared.queue().next() => work,
                 }
             };
-            let Some(work) = pace.during(next).await else {
+            let Some(work) = budget.track(next).await else {
                 return;
             };
-            if let Some(work) = self.room.admit(&self.shared, work) {
+            if let Some(work) = self.pending.admit(&self.shared, work) {
                 self.reconcile(work).await;
             }
         }
@@ -76,8 +74,8 @@ impl<R: Reconciler> Worker<R> {
             shared: &self.shared,
             over: false,
         };
-        // What the reconciler holds across a panic is its own affair; the queue's item is out of
-        // its reach.
+        // The reconciler is responsible for its state across a panic; it cannot reach the queue's
+        // item.
         let (controller, key) = (&self.shared.name, work.item());
         let span = tracing::info_span!(
             "reconcile",
@@ -141,7 +139,7 @@ impl<R: Reconciler> Worker<R> {
             Outcome::Answer(Err(error)) => {
                 match error.retry() {
                     Retry::Never => work.succeed(),
-                    Retry::After(wait) => work.fail_for(wait),
+                    Retry::After(wait) => work.fail_retry_after(wait),
                     Retry::Backoff | Retry::Relist => work.fail(),
                 }
                 let cause = with_causes(&error);
@@ -159,7 +157,7 @@ impl<R: Reconciler> Worker<R> {
     }
 }
 
-/// What a panic says; `panic!` makes text of whatever it is given.
+/// Returns the panic message; `panic!` creates a text.
 fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

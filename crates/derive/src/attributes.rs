@@ -1,4 +1,4 @@
-//! What the attributes of a projection say.
+//! Parses the attributes of a projection.
 
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
@@ -8,18 +8,18 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Path, Toke
 pub(crate) struct Projected {
     pub(crate) name: Ident,
     pub(crate) of: Of,
-    /// Where `kubist-apimachinery` is.
+    /// The path of `kubist-apimachinery`.
     pub(crate) krate: Path,
     pub(crate) fields: Vec<Field>,
 }
 
-/// What it is a projection of.
+/// The type that is projected.
 pub(crate) enum Of {
     Kind(Type),
     Message(Type),
 }
 
-/// One field, and where its value stands.
+/// A field and its path in the kind.
 pub(crate) struct Field {
     pub(crate) name: Ident,
     pub(crate) ty: Type,
@@ -30,7 +30,7 @@ pub(crate) struct Field {
 impl Projected {
     pub(crate) fn parse(input: &DeriveInput) -> Result<Self, Error> {
         if !input.generics.params.is_empty() {
-            let text = "a projection has no type parameters";
+            let text = "a projection cannot have type parameters";
             return Err(Error::new_spanned(&input.generics, text));
         }
         let (of, krate) = container(input)?;
@@ -38,7 +38,7 @@ impl Projected {
             return Err(Error::new_spanned(&input.ident, "a projection is a struct"));
         };
         let Fields::Named(fields) = &data.fields else {
-            let text = "a projection is a struct with named fields";
+            let text = "a projection must be a struct with named fields";
             return Err(Error::new_spanned(&input.ident, text));
         };
         let fields = fields.named.iter().map(Field::parse);
@@ -51,7 +51,7 @@ impl Projected {
     }
 }
 
-/// The attribute of the struct.
+/// Parses the attribute of the struct.
 fn container(input: &DeriveInput) -> Result<(Of, Path), Error> {
     let (mut of, mut krate) = (None, None);
     for attribute in ours(&input.attrs) {
@@ -76,7 +76,7 @@ fn container(input: &DeriveInput) -> Result<(Of, Path), Error> {
         })?;
     }
     let of = of.ok_or_else(|| {
-        let text = "of which kind? `#[projection(of = Pod)]`, or `part_of` for a message";
+        let text = "missing kind: write `#[projection(of = Pod)]`, or `part_of` for a message";
         Error::new_spanned(&input.ident, text)
     })?;
     let krate = krate.unwrap_or_else(|| syn::parse_quote!(::kubist_apimachinery));
@@ -86,7 +86,7 @@ fn container(input: &DeriveInput) -> Result<(Of, Path), Error> {
 impl Field {
     fn parse(field: &syn::Field) -> Result<Self, Error> {
         let name = field.ident.clone().ok_or_else(|| {
-            let text = "a projection is a struct with named fields";
+            let text = "a projection must be a struct with named fields";
             Error::new_spanned(field, text)
         })?;
         let mut found = None;
@@ -104,7 +104,7 @@ impl Field {
             })?);
         }
         let (path, is_metadata) = found.ok_or_else(|| {
-            let text = "where does it stand? `#[projection(\"spec.nodeName\")]`";
+            let text = "missing path: write `#[projection(\"spec.nodeName\")]`";
             Error::new(name.span(), text)
         })?;
         Ok(Self {

@@ -1,10 +1,9 @@
-//! A projection of a kind.
+//! Generates the projection of a kind.
 
+use crate::attributes::{Field, Of, Projected};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Error, Path, Type};
-
-use crate::attributes::{Field, Of, Projected};
 
 pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
     let Projected {
@@ -108,7 +107,7 @@ fn ingest(projected: &Projected, kind: &Type, meta: &Metadata<'_>) -> TokenStrea
     }
 }
 
-/// The field that is the metadata.
+/// The field that holds the metadata.
 struct Metadata<'a> {
     krate: &'a Path,
     name: &'a syn::Ident,
@@ -132,16 +131,16 @@ fn metadata(projected: &Projected) -> Result<Metadata<'_>, Error> {
         }),
         (None, _) => Err(Error::new_spanned(
             &projected.name,
-            "one field must be the metadata: `#[projection(metadata)] meta: LeanMeta`",
+            "one field must hold the metadata: `#[projection(metadata)] meta: LeanMeta`",
         )),
         (Some(_), Some(second)) => Err(Error::new(
             second.name.span(),
-            "another field is the metadata already",
+            "another field holds the metadata already",
         )),
     }
 }
 
-/// At compile time: the path leads to a field, and the Rust type takes it.
+/// Generates a compile-time check: the path leads to a field, and the Rust type accepts it.
 pub(crate) fn check(krate: &Path, of: &Type, field: &Field) -> TokenStream {
     let Field { ty, path, .. } = field;
     let kind = quote!(#of).to_string();
@@ -161,7 +160,7 @@ pub(crate) fn check(krate: &Path, of: &Type, field: &Field) -> TokenStream {
     }
 }
 
-/// At compile time: no path stands inside another, unless both are keys of one map.
+/// Generates a compile-time check: no path lies inside another, unless both are keys of one map.
 fn meetings(krate: &Path, kind: &Type, fields: &[Field]) -> Result<Vec<TokenStream>, Error> {
     let mut checks = Vec::new();
     for (index, field) in fields.iter().enumerate() {

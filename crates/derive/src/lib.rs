@@ -1,15 +1,15 @@
 //! Derives for Kubist: `Projection`.
 //!
-//! It writes `impl` blocks and checks paths; the work is done by `kubist-apimachinery`, which a
-//! crate that uses the derive must depend on (or name another path to it, see below). It is not a
-//! generator of custom resources: those are written with kube's derive, or by hand, as
-//! `docs/coming-from-kube-rs.md` shows.
+//! The derive generates `impl` blocks and compile-time checks. The decoding is in
+//! `kubist-apimachinery`, on which a crate that uses the derive must depend (or name another path
+//! to it, see below). Custom resources are not generated here: they use kube's derive or are
+//! written by hand, as `docs/coming-from-kube-rs.md` shows.
 //!
 //! # Projections
 //!
-//! A projection is a struct of some fields of a kind. It is decoded straight from the wire, JSON or
-//! protobuf, in one pass that skips everything else without an allocation; informers, caches and
-//! `Api` hold it as they hold a whole object.
+//! A projection is a struct with some of the fields of a kind. It is decoded directly from JSON or
+//! protobuf, in one pass that skips everything else without an allocation. Informers, caches and
+//! `Api` accept it in place of a whole object.
 //!
 //! ```
 //! use kubist_api::core::v1::Pod;
@@ -39,20 +39,21 @@
 //! # Ok::<(), kubist_apimachinery::wire::WireError>(())
 //! ```
 //!
-//! The struct needs `Default` (what is absent keeps its default) and one field marked `metadata`:
-//! a `LeanMeta`, or an `ObjectMeta` if annotations and the rest are wanted too.
+//! The struct must implement `Default` (absent fields keep their default) and have one field marked
+//! `metadata`: a `LeanMeta`, or an `ObjectMeta` if annotations and the rest are needed too.
 //!
-//! A path is made of the JSON names of fields.
-//! - `spec.nodeName`: through messages to a field of any type. `Option<T>` tells absence from a
-//!   value; what Go cannot tell from absent (an empty string that is no pointer) is absent.
-//! - `spec.containers[].image`: of each item of a list. The values are gathered in a `Vec`; items
-//!   without the field add nothing. Lists in lists are gathered in one.
+//! A path consists of the JSON names of fields.
+//! - `spec.nodeName` leads through messages to a field of any type. `Option<T>` distinguishes
+//!   absent from present values; a value that Go cannot distinguish from an absent one (an empty
+//!   string that is no pointer) is absent.
+//! - `spec.containers[].image` takes the field of each item of a list. The values are collected in
+//!   a `Vec`; items without the field are skipped. Nested lists are flattened.
 //! - `spec.nodeSelector.example.com/zone`: below a map, the rest of the path is a key.
 //!
-//! No path may stand inside another that takes all of what it leads to.
+//! A path must not lie inside another path that takes the whole value.
 //!
-//! For a few fields of each item, kept together, there are parts: a struct that is a projection of
-//! a message and can be the type of a field.
+//! To keep several fields of each item together, define a part: a struct that is a projection of a
+//! message and can be the type of a field.
 //!
 //! ```
 //! # use kubist_api::core::v1::{Container, Pod};
@@ -77,7 +78,7 @@
 //! }
 //! ```
 //!
-//! Paths are checked at compile time. One that the kind does not have does not compile:
+//! Paths are checked at compile time. A path that the kind does not have does not compile:
 //!
 //! ```compile_fail
 //! # use kubist_api::core::v1::Pod;
@@ -93,7 +94,7 @@
 //! }
 //! ```
 //!
-//! Neither does a field whose type is another than the path's:
+//! Neither does a field whose type does not fit the path:
 //!
 //! ```compile_fail
 //! # use kubist_api::core::v1::Pod;
@@ -125,7 +126,7 @@
 //! }
 //! ```
 //!
-//! A crate that knows `kubist-apimachinery` by another path says so; with the facade it is
+//! A crate that reaches `kubist-apimachinery` by another path names it; with the facade it is
 //! `#[projection(of = Pod, crate = kubist::apimachinery)]`, and the derive is
 //! `kubist::derive::Projection`.
 
@@ -133,12 +134,11 @@ mod attributes;
 mod kind;
 mod part;
 
+use attributes::{Of, Projected};
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Error, parse_macro_input};
 
-use attributes::{Of, Projected};
-
-/// Makes a struct a projection of a kind, or of a message; the crate's documentation says how.
+/// Derives a projection of a kind or of a message; see the crate's documentation.
 #[proc_macro_derive(Projection, attributes(projection))]
 pub fn projection(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -1,11 +1,10 @@
-//! A projection of a message: a message with some of its fields.
-
-use proc_macro2::{Literal, TokenStream};
-use quote::quote;
-use syn::Error;
+//! Generates the projection of a message.
 
 use crate::attributes::{Of, Projected};
 use crate::kind::check;
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use syn::Error;
 
 pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
     let Projected {
@@ -16,7 +15,7 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
     } = projected;
     for field in fields {
         if field.is_metadata || field.path.value().contains(['.', '[']) {
-            let text = "a part has fields of its own message, by their names alone";
+            let text = "the fields of a part are direct fields of its message";
             return Err(Error::new(field.path.span(), text));
         }
     }

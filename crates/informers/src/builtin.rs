@@ -1,8 +1,8 @@
-//! The built-in resources by name, where the API types are compiled in.
+//! The built-in resources by name, if the API types are compiled in.
 
 use kubist_apimachinery::{ApiResource, GroupVersionResource};
 
-/// The built-in resource of this name.
+/// Returns the built-in resource of this name.
 #[cfg(feature = "builtin")]
 pub(crate) fn resource(name: &GroupVersionResource) -> Option<ApiResource> {
     let group = kubist_api::GROUPS
@@ -26,7 +26,7 @@ pub(crate) fn resource(name: &GroupVersionResource) -> Option<ApiResource> {
     })
 }
 
-/// Without the API types nothing is built in.
+/// Without the API types there are no built-in resources.
 #[cfg(not(feature = "builtin"))]
 pub(crate) fn resource(_: &GroupVersionResource) -> Option<ApiResource> {
     None

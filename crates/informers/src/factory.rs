@@ -1,44 +1,38 @@
-//! `SharedInformerFactory`: one informer for each kind, selection and held form, shared by all who
-//! ask for it.
+//! `SharedInformerFactory`: one shared informer per kind, selection and stored form.
 //!
-//! It is generic over its [`Source`], and so knows no client. Informers run in tasks that the
-//! factory owns, from [`SharedInformerFactory::start`] until
+//! The factory is generic over its [`Source`] and independent of any client. Informers run in tasks
+//! that the factory owns. A task runs from [`SharedInformerFactory::start`] until
 //! [`SharedInformerFactory::shutdown`], until the last handle of the factory is dropped, or until
-//! nobody has used them for a while ([`FactoryConfig::unused_after`]).
+//! the informer has been unused for a while ([`FactoryConfig::unused_after`]).
 
 mod entry;
 mod kind_config;
 mod lifecycle;
 
+use crate::namespaces::Namespaces;
+use crate::shared::Shared;
+use crate::{InformerConfig, SharedInformer};
+use entry::{Entry, Key};
+pub use kind_config::{FactoryConfig, KindConfig, UNUSED_AFTER};
+use kubist_apimachinery::wire::Ingest;
+use kubist_apimachinery::{ApiResource, GroupVersionResource, Object, Str};
+use kubist_cache::{IngestAny, ListerWatcher, Selection, Source};
+pub use lifecycle::{InformerSummary, NotSynced, SyncResult, Unsynced};
+use parking_lot::Mutex;
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-
-use kubist_apimachinery::wire::Ingest;
-use kubist_apimachinery::{ApiResource, GroupVersionResource, Object, Str};
-use kubist_cache::{IngestAny, ListerWatcher, Selection, Source};
-use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub use kind_config::{FactoryConfig, KindConfig, UNUSED_AFTER};
-pub use lifecycle::{InformerSummary, NotSynced, SyncResult, Unsynced};
-
-use entry::{Entry, Key};
-
-use crate::namespaces::Namespaces;
-use crate::shared::Shared;
-use crate::{InformerConfig, SharedInformer};
-
-/// Makes informers and shares them. Clones are the same factory.
+/// Creates and shares informers. Clones refer to the same factory.
 ///
-/// Typed accessors (`factory.core().v1().pods()`) come with the features named after groups and
-/// versions; they call [`SharedInformerFactory::informer`].
+/// Typed accessors (`factory.core().v1().pods()`) are enabled by the features named after groups
+/// and versions; they call [`SharedInformerFactory::informer`].
 ///
-/// An informer is used as long as a handle or a lister of it exists, or a handler that has not
-/// been removed.
+/// An informer is in use as long as a handle or lister of it exists, or a handler is registered.
 pub struct SharedInformerFactory<S> {
     inner: Arc<Inner<S>>,
 }
@@ -48,29 +42,29 @@ struct Inner<S> {
     config: FactoryConfig,
     token: CancellationToken,
     informers: Mutex<BTreeMap<Key, Entry>>,
-    /// The `KindConfig<F>` of each form that has one.
+    /// The `KindConfig<F>` of each configured form.
     kinds: Mutex<BTreeMap<KindKey, Box<dyn Any + Send + Sync>>>,
     tasks: Mutex<JoinSet<()>>,
 }
 
-/// A form, and for forms of any kind the resource.
+/// A form, with the resource for forms of any kind.
 type KindKey = (TypeId, Option<ApiResource>);
 
 /// A resource that the factory does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no resource {resource} is built in or configured")]
+#[error("the resource {resource} is neither built in nor configured")]
 pub struct UnknownResource {
-    /// What was asked for.
+    /// The requested resource.
     pub resource: GroupVersionResource,
 }
 
 impl<S: Source> SharedInformerFactory<S> {
-    /// A factory whose informers hold everything.
+    /// Creates a factory whose informers select all objects.
     pub fn new(source: S) -> Self {
         Self::with_config(source, FactoryConfig::default())
     }
 
-    /// A factory with other choices.
+    /// Creates a factory with a configuration.
     pub fn with_config(source: S, config: FactoryConfig) -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -84,12 +78,12 @@ impl<S: Source> SharedInformerFactory<S> {
         }
     }
 
-    /// Says what is different for informers in the form `F` that are made from now on.
+    /// Configures the informers in the form `F` that are created from now on.
     pub fn configure<F: Ingest>(&self, config: KindConfig<F>) {
         self.set_kind((TypeId::of::<F>(), None), config);
     }
 
-    /// As [`Self::configure`], for a resource that is known at run time only.
+    /// Does the same as [`Self::configure`] for a resource that is known only at run time.
     pub fn configure_dynamic<F: IngestAny>(&self, resource: &ApiResource, config: KindConfig<F>) {
         self.set_kind((TypeId::of::<F>(), Some(resource.clone())), config);
     }
@@ -98,18 +92,18 @@ impl<S: Source> SharedInformerFactory<S> {
         self.inner.kinds.lock().insert(key, Box::new(config));
     }
 
-    /// The informer of objects in the form `F` (`Pod`, `Encoded<Pod>`, `Metadata<Pod>`, …), made
-    /// when first asked for.
+    /// Returns the informer of objects in the form `F` (`Pod`, `Encoded<Pod>`, `Metadata<Pod>`, …),
+    /// and creates it on first use.
     pub fn informer<F: Ingest>(&self) -> SharedInformer<F> {
         self.typed(None)
     }
 
-    /// As [`Self::informer`], of a part of the objects.
+    /// Does the same as [`Self::informer`] for a selection of the objects.
     pub fn informer_of<F: Ingest>(&self, selection: &Selection) -> SharedInformer<F> {
         self.typed(Some((selection.clone(), Vec::new())))
     }
 
-    /// As [`Self::informer`], of the objects in some namespaces, in one store.
+    /// Does the same as [`Self::informer`] for the objects of some namespaces, in one store.
     pub fn informer_in<F: Ingest>(
         &self,
         namespaces: impl IntoIterator<Item = impl Into<Str>>,
@@ -146,7 +140,7 @@ impl<S: Source> SharedInformerFactory<S> {
         })
     }
 
-    /// The informer of a resource that is known at run time only, as `Unstructured`,
+    /// Returns the informer of a resource that is known only at run time, as `Unstructured`,
     /// `Metadata<()>` or another form of any kind.
     pub fn dynamic<F: IngestAny>(
         &self,
@@ -156,11 +150,11 @@ impl<S: Source> SharedInformerFactory<S> {
         self.of_any_kind(resource, Some((selection.clone(), Vec::new())))
     }
 
-    /// The informer of a resource by its name alone: a built-in one whose feature is on, or one
-    /// of [`FactoryConfig::resources`].
+    /// Returns the informer of a resource by its name: a built-in one whose feature is enabled, or
+    /// one of [`FactoryConfig::resources`].
     ///
     /// # Errors
-    /// It is neither.
+    /// The resource is neither.
     pub fn for_resource<F: IngestAny>(
         &self,
         resource: &GroupVersionResource,
@@ -203,7 +197,7 @@ impl<S: Source> SharedInformerFactory<S> {
         })
     }
 
-    /// The source of all its informers.
+    /// Returns the source of all informers.
     pub fn source(&self) -> &S {
         &self.inner.source
     }
@@ -216,7 +210,7 @@ impl<S: Source> SharedInformerFactory<S> {
         kind.cloned().unwrap_or_default()
     }
 
-    /// What is to be selected, in which namespaces if there are several.
+    /// Returns the selection, and the namespaces if there are several.
     fn scope<F>(
         &self,
         asked: Option<(Selection, Vec<Str>)>,
@@ -279,7 +273,7 @@ impl<S: Source> SharedInformerFactory<S> {
     }
 }
 
-/// One for each namespace, as one, if there are several.
+/// Combines the lister-watchers of several namespaces into one.
 fn lister_watcher<F: Object>(
     key: &Key,
     make: impl Fn(&Selection) -> Arc<dyn ListerWatcher<F>>,
@@ -292,7 +286,8 @@ fn lister_watcher<F: Object>(
     Arc::new(Namespaces::new(in_each.collect()))
 }
 
-/// The last handle is gone: informers stop gracefully where they are awaited, else at once.
+/// Called when the last handle is dropped: informers that are awaited stop gracefully, the others
+/// at once.
 impl<S> Drop for Inner<S> {
     fn drop(&mut self) {
         self.token.cancel();

@@ -1,27 +1,25 @@
-//! `Filtered`: a handler that sees only objects that a predicate admits, with enter and leave.
+//! `Filtered`: a handler that receives only objects that match a predicate.
 //!
-//! An object that begins to pass is added, one that passes no longer is deleted, with the state in
-//! which it passed last. The store is not filtered; a [`Selection`](kubist_cache::Selection) is
-//! what keeps objects out of it.
+//! An object that starts to match is added, and one that no longer matches is deleted, with its
+//! last matching state. The store is not filtered; a [`Selection`](kubist_cache::Selection)
+//! excludes objects from the store.
 //!
-//! Source of the contract: client-go `FilteringResourceEventHandler`. Differs from it: it
-//! remembers the names of what is inside, so that each object that entered leaves exactly once,
-//! whatever was merged on the way and whatever its last state was.
-
-use std::sync::Arc;
-
-use hashbrown::HashSet;
-use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{Change, Deleted};
+//! The contract is that of client-go's `FilteringResourceEventHandler`. Difference: it remembers
+//! the names of matching objects, so that each object that was added is deleted exactly once,
+//! whatever events were merged and whatever its last state was.
 
 use crate::EventHandler;
+use hashbrown::HashSet;
+use kubist_apimachinery::{Object, ObjectName};
+use kubist_cache::{Deleted, ResourceEvent};
+use std::sync::Arc;
 
-/// Tells `handler` of what `admits` admits.
+/// Passes the events of matching objects to `handler`.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use kubist_apimachinery::ObjectMeta;
-/// use kubist_cache::{Change, Deleted};
+/// use kubist_cache::{ResourceEvent, Deleted};
 /// use kubist_informers::{EventHandler, Filtered};
 ///
 /// let pod = |owner: &str| {
@@ -32,7 +30,7 @@ use crate::EventHandler;
 /// let heard = Arc::clone(&log);
 /// let mut handler = Filtered::new(
 ///     |pod: &ObjectMeta| pod.uid == "mine",
-///     move |change: Change<ObjectMeta>| heard.lock().push(format!("{change:?}")),
+///     move |change: ResourceEvent<ObjectMeta>| heard.lock().push(format!("{change:?}")),
 /// );
 /// handler.on_add(pod("other"), true);
 /// handler.on_update(pod("other"), pod("mine"));
@@ -47,7 +45,7 @@ pub struct Filtered<P, H> {
 }
 
 impl<P, H> Filtered<P, H> {
-    /// A handler behind a filter. The predicate must depend on the object alone.
+    /// Wraps a handler in a filter. The predicate must depend on the object alone.
     pub fn new(admits: P, handler: H) -> Self {
         Self {
             admits,
@@ -57,38 +55,38 @@ impl<P, H> Filtered<P, H> {
     }
 }
 
-/// Who is inside; as many names as objects that pass.
+/// The names of the matching objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate {
     inside: HashSet<ObjectName>,
 }
 
 impl Gate {
-    /// What remains of a change for one who sees only what passes.
+    /// Returns the event for a consumer that sees matching objects only.
     pub(crate) fn admitted<K: Object>(
         &mut self,
         admits: &mut (impl FnMut(&K) -> bool + ?Sized),
-        change: Change<K>,
-    ) -> Option<Change<K>> {
+        change: ResourceEvent<K>,
+    ) -> Option<ResourceEvent<K>> {
         let name = change.object_name();
         match change {
-            Change::Added { object, initial } => {
+            ResourceEvent::Added { object, initial } => {
                 let enters = admits(&object) && self.inside.insert(name);
-                enters.then_some(Change::Added { object, initial })
+                enters.then_some(ResourceEvent::Added { object, initial })
             }
-            Change::Updated { old, new } if admits(&new) => {
+            ResourceEvent::Updated { old, new } if admits(&new) => {
                 if self.inside.insert(name) {
                     let (object, initial) = (new, false);
-                    return Some(Change::Added { object, initial });
+                    return Some(ResourceEvent::Added { object, initial });
                 }
-                Some(Change::Updated { old, new })
+                Some(ResourceEvent::Updated { old, new })
             }
-            Change::Updated { old, .. } => {
+            ResourceEvent::Updated { old, .. } => {
                 let leaves = self.inside.remove(&name);
-                leaves.then_some(Change::Deleted(Deleted::Known(old)))
+                leaves.then_some(ResourceEvent::Deleted(Deleted::Known(old)))
             }
-            Change::Deleted(_) => self.inside.remove(&name).then_some(change),
-            Change::Resynced(_) => self.inside.contains(&name).then_some(change),
+            ResourceEvent::Deleted(_) => self.inside.remove(&name).then_some(change),
+            ResourceEvent::Resynced(_) => self.inside.contains(&name).then_some(change),
         }
     }
 }
@@ -100,36 +98,35 @@ where
     H: EventHandler<K>,
 {
     fn on_add(&mut self, object: Arc<K>, is_in_initial_list: bool) {
-        self.on_change(Change::Added {
+        self.on_event(ResourceEvent::Added {
             object,
             initial: is_in_initial_list,
         });
     }
 
     fn on_update(&mut self, old: Arc<K>, new: Arc<K>) {
-        self.on_change(Change::Updated { old, new });
+        self.on_event(ResourceEvent::Updated { old, new });
     }
 
     fn on_delete(&mut self, deleted: Deleted<K>) {
-        self.on_change(Change::Deleted(deleted));
+        self.on_event(ResourceEvent::Deleted(deleted));
     }
 
     fn on_resync(&mut self, object: Arc<K>) {
-        self.on_change(Change::Resynced(object));
+        self.on_event(ResourceEvent::Resynced(object));
     }
 
-    fn on_change(&mut self, change: Change<K>) {
+    fn on_event(&mut self, change: ResourceEvent<K>) {
         if let Some(change) = self.gate.admitted(&mut self.admits, change) {
-            self.handler.on_change(change);
+            self.handler.on_event(change);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use kubist_apimachinery::ObjectMeta;
-
     use super::*;
+    use kubist_apimachinery::ObjectMeta;
 
     fn object(version: u32) -> Arc<ObjectMeta> {
         Arc::new(ObjectMeta {
@@ -139,29 +136,29 @@ mod tests {
         })
     }
 
-    fn added(version: u32, initial: bool) -> Change<ObjectMeta> {
+    fn added(version: u32, initial: bool) -> ResourceEvent<ObjectMeta> {
         let object = object(version);
-        Change::Added { object, initial }
+        ResourceEvent::Added { object, initial }
     }
 
-    fn updated(old: u32, new: u32) -> Change<ObjectMeta> {
+    fn updated(old: u32, new: u32) -> ResourceEvent<ObjectMeta> {
         let (old, new) = (object(old), object(new));
-        Change::Updated { old, new }
+        ResourceEvent::Updated { old, new }
     }
 
-    fn deleted(last: u32) -> Change<ObjectMeta> {
-        Change::Deleted(Deleted::Known(object(last)))
+    fn deleted(last: u32) -> ResourceEvent<ObjectMeta> {
+        ResourceEvent::Deleted(Deleted::Known(object(last)))
     }
 
-    fn vanished() -> Change<ObjectMeta> {
-        Change::Deleted(Deleted::FinalStateUnknown {
+    fn vanished() -> ResourceEvent<ObjectMeta> {
+        ResourceEvent::Deleted(Deleted::FinalStateUnknown {
             name: ObjectName::cluster("a"),
             last_known: None,
         })
     }
 
-    /// Even versions pass.
-    fn heard(changes: Vec<Change<ObjectMeta>>) -> Vec<String> {
+    /// Objects with even versions match.
+    fn heard(changes: Vec<ResourceEvent<ObjectMeta>>) -> Vec<String> {
         let mut admits = |it: &ObjectMeta| {
             it.resource_version
                 .parse::<u32>()
@@ -177,7 +174,7 @@ mod tests {
     /// Contract INF-12.
     #[test]
     fn objects_enter_and_leave() {
-        let resynced = |version| Change::Resynced(object(version));
+        let resynced = |version| ResourceEvent::Resynced(object(version));
         assert_eq!(heard(vec![added(2, true)]), ["Added(a@2, initial)"]);
         assert_eq!(
             heard(vec![
@@ -188,7 +185,7 @@ mod tests {
             ]),
             ["Added(a@2)", "Updated(a@2->4)", "Resynced(a@4)", "Known(a)"]
         );
-        // It enters late, and not as one of the first list.
+        // It starts to match later, so it is not part of the first list.
         assert_eq!(
             heard(vec![added(1, true), resynced(1), updated(1, 4)]),
             ["Added(a@4)"]
@@ -228,7 +225,7 @@ mod tests {
         gate.admitted(&mut admits, added(2, false))
             .expect("it passes");
         let left = gate.admitted(&mut admits, updated(2, 3));
-        let Some(Change::Deleted(Deleted::Known(last))) = left else {
+        let Some(ResourceEvent::Deleted(Deleted::Known(last))) = left else {
             panic!("{left:?}");
         };
         assert_eq!(last.resource_version, "2");

@@ -1,113 +1,111 @@
-//! `EventHandler`: what a shared informer tells, and how it is delivered.
+//! `EventHandler`: receives the events of a shared informer; `HandlerConfig`: how they are
+//! delivered.
 //!
-//! The store shows a change before any handler hears of it. Calls of one handler come one after
-//! the other, in order for each object; handlers do not wait for each other.
+//! The store shows a change before any handler receives its event. Calls of one handler are
+//! sequential and in order for each object. Handlers do not wait for each other.
 
+use kubist_apimachinery::{Object, Str};
+use kubist_cache::{Deleted, ResourceEvent};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubist_apimachinery::{Object, Str};
-use kubist_cache::{Change, Deleted};
-
-/// Told of changes. A closure over [`Change`] is one too.
+/// Receives the events of a shared informer. A closure over [`ResourceEvent`] is a handler too.
 ///
-/// Calls should return soon: put a key into a queue, and work elsewhere. One that must block says
-/// so ([`HandlerConfig::blocking`]), one that must wait is
-/// [added as such](crate::SharedInformer::add_waiting_handler). A call that panics is counted and
-/// reported; the handler goes on with the next change.
+/// Calls should return soon: put a key into a queue, and do the work elsewhere. Set
+/// [`HandlerConfig::blocking`] for a handler that blocks, and use
+/// [`add_waiting_handler`](crate::SharedInformer::add_waiting_handler) for one that awaits. A call
+/// that panics is counted and reported; the handler continues with the next event.
 pub trait EventHandler<K>: Send + 'static {
-    /// The object is new to this handler.
+    /// Called for an object that is new to this handler.
     fn on_add(&mut self, object: Arc<K>, is_in_initial_list: bool);
 
-    /// The object changed. Both can be different objects of one name: compare uids.
+    /// Called for a changed object. The two may be different objects of one name: compare the uids.
     fn on_update(&mut self, old: Arc<K>, new: Arc<K>);
 
-    /// The object is gone.
+    /// Called for a deleted object.
     fn on_delete(&mut self, deleted: Deleted<K>);
 
-    /// The object did not change; only with [`HandlerConfig::resync`]. Calls
-    /// [`Self::on_update`] with the object twice.
+    /// Called for an unchanged object at a resync ([`HandlerConfig::resync`]). Calls
+    /// [`Self::on_update`] with the object twice by default.
     fn on_resync(&mut self, object: Arc<K>) {
         self.on_update(Arc::clone(&object), object);
     }
 
-    /// Any of the above.
-    fn on_change(&mut self, change: Change<K>) {
+    /// Called for each event; calls one of the other methods by default.
+    fn on_event(&mut self, change: ResourceEvent<K>) {
         match change {
-            Change::Added { object, initial } => self.on_add(object, initial),
-            Change::Updated { old, new } => self.on_update(old, new),
-            Change::Deleted(deleted) => self.on_delete(deleted),
-            Change::Resynced(object) => self.on_resync(object),
+            ResourceEvent::Added { object, initial } => self.on_add(object, initial),
+            ResourceEvent::Updated { old, new } => self.on_update(old, new),
+            ResourceEvent::Deleted(deleted) => self.on_delete(deleted),
+            ResourceEvent::Resynced(object) => self.on_resync(object),
         }
     }
 }
 
-impl<K: Object, F: FnMut(Change<K>) + Send + 'static> EventHandler<K> for F {
+impl<K: Object, F: FnMut(ResourceEvent<K>) + Send + 'static> EventHandler<K> for F {
     fn on_add(&mut self, object: Arc<K>, is_in_initial_list: bool) {
-        self(Change::Added {
+        self(ResourceEvent::Added {
             object,
             initial: is_in_initial_list,
         });
     }
 
     fn on_update(&mut self, old: Arc<K>, new: Arc<K>) {
-        self(Change::Updated { old, new });
+        self(ResourceEvent::Updated { old, new });
     }
 
     fn on_delete(&mut self, deleted: Deleted<K>) {
-        self(Change::Deleted(deleted));
+        self(ResourceEvent::Deleted(deleted));
     }
 
-    fn on_change(&mut self, change: Change<K>) {
+    fn on_event(&mut self, change: ResourceEvent<K>) {
         self(change);
     }
 }
 
-/// How one handler wants to be told.
+/// How events are delivered to one handler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a configuration is built by its users"
 )]
 pub struct HandlerConfig {
-    /// What happens to changes that the handler is too slow for. Default:
-    /// [`Delivery::Coalesced`].
+    /// What happens to events if the handler is too slow. Default: [`Delivery::Coalesced`].
     pub delivery: Delivery,
-    /// Every object is told again this often, at least [`RESYNC_MIN`] apart; 0 means never. By
-    /// default the informer's [`Resync`](crate::Resync) decides, which means never.
+    /// The resync period, at least [`RESYNC_MIN`]; 0 means no resyncs. By default the informer's
+    /// [`Resync`](crate::Resync) decides, which means none.
     pub resync: Option<Duration>,
-    /// Calls may block: each is made on a thread for blocking work instead of the handler's task.
-    /// Default: false. (Waiting handlers and subscriptions have no use for it.)
+    /// Whether calls may block: each is made on a thread for blocking work instead of the handler's
+    /// task. Default: false. (Ignored by waiting handlers and subscriptions.)
     pub blocking: bool,
-    /// A name for reports. Default: empty.
+    /// The handler's name in reports. Default: empty.
     pub name: Str,
 }
 
-/// The shortest period of resyncs.
+/// The minimum resync period.
 pub const RESYNC_MIN: Duration = Duration::from_secs(1);
 
-/// What happens to changes that a handler is too slow for.
+/// What happens to events if a handler is too slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// What is pending for one object merges: at most one update, or a deletion and an addition,
-    /// waits for each. Nothing final is lost, and memory is bounded by the number of live objects
-    /// and of deletions the handler must still hear of. An object that came and went unseen is
-    /// never told, and of several former states one: whoever maps a change to other objects must
-    /// hear of each, which is what
-    /// [handlers in place](crate::SharedInformer::add_handler_in_place) do.
+    /// Pending events of one object are merged: at most one update, or a deletion and an addition.
+    /// The final state is always delivered, and memory is bounded by the number of existing objects
+    /// and of undelivered deletions. Intermediate states are skipped, and so are objects that were
+    /// added and deleted in between. A handler that maps changes to other objects must receive
+    /// every state: use [`add_handler_in_place`](crate::SharedInformer::add_handler_in_place).
     #[default]
     Coalesced,
-    /// Every change, in order. More than `pending_max` waiting end the registration.
+    /// Every event in order. More than `pending_max` pending events end the registration.
     EveryEvent {
-        /// Changes that may wait.
+        /// The maximum number of pending events.
         pending_max: usize,
     },
-    /// Every change, in order, as long as no more than `pending_max` wait.
+    /// Every event in order while at most `pending_max` are pending.
     Bounded {
-        /// Changes that may wait in order.
+        /// The maximum number of pending events in order.
         pending_max: usize,
-        /// What happens when more would.
+        /// What happens beyond the maximum.
         on_overflow: Overflow,
     },
 }
@@ -116,8 +114,8 @@ pub enum Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// What waits is merged, as by [`Delivery::Coalesced`], until the handler has caught up: it
-    /// ends with what is now, without the steps.
+    /// Pending events are merged, as by [`Delivery::Coalesced`], until the handler has caught up:
+    /// it receives the final state without the intermediate ones.
     Snapshot,
     /// The registration ends.
     End,

@@ -1,71 +1,71 @@
-//! `Informer`: one watch, one store, and one reader, who sets the pace.
+//! `Informer`: one watch and one store, driven by one reader.
 //!
-//! Nobody runs it: whoever asks for news reads the watch, and it is read on only when all that it
-//! brought was given out. So a slow reader slows the watch down, through the connection to the
-//! server, and nothing piles up: what waits is one list or one batch of a watch, which the store
-//! holds as well. It has no handlers, merges nothing and spawns nothing; several readers want a
+//! It has no task: the reader drives the watch, which is read only when everything before it has
+//! been returned. So a slow reader slows down the watch through the connection to the server, and
+//! no backlog builds up: at most one list or one watch batch is pending, which the store holds as
+//! well. It has no handlers, merges nothing and spawns nothing. For several readers, use
 //! [`SharedInformer`](crate::SharedInformer).
-
-use std::fmt;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
-
-use futures_core::Stream;
-use kubist_apimachinery::Object;
-use kubist_cache::{Change, Delta, Index, IndexHandle, Indexer, Lister, ListerWatcher, Queue};
-use kubist_reflector::Reflector;
-use tokio::time::{Instant, Sleep};
 
 use crate::intake::{self, Intake, Step};
 use crate::problem_log::ProblemLog;
 use crate::resync::Resyncs;
-use crate::{InformerConfig, InformerState, OnProblem, Pace, Problem};
+use crate::{CoopBudget, InformerConfig, InformerState, OnProblem, Problem};
+use futures_core::Stream;
+use kubist_apimachinery::Object;
+use kubist_cache::{
+    Delta, Index, IndexHandle, Indexer, Lister, ListerWatcher, Queue, ResourceEvent,
+};
+use kubist_reflector::Reflector;
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::time::{Instant, Sleep};
 
-/// The number of the one reader, for resyncs.
+/// The number of the reader for resyncs.
 const READER: u64 = 0;
 
-/// What a reader is told.
+/// An event for the reader of an [`Informer`].
 #[expect(clippy::exhaustive_enums, reason = "a reader must handle each")]
-pub enum News<K> {
-    /// The store shows this.
-    Changed(Change<K>),
-    /// All of the first list was told; once.
+pub enum InformerEvent<K> {
+    /// A change that the store shows.
+    Resource(ResourceEvent<K>),
+    /// All of the first list was returned; sent once.
     Synced,
 }
 
-/// One watch, one store, one reader. It is a [`Stream`] of [`News`] that never ends; dropping it
-/// ends the watch.
+/// One watch and one store with one reader. It is a [`Stream`] of [`InformerEvent`] that never
+/// ends; dropping it ends the watch.
 ///
-/// The store is ahead of the reader by what waits, at most. A list that follows an expired version
-/// is told as what it changed, deletions included. What goes wrong is seen by
-/// [`InformerConfig::on_problem`]; the informer goes on by itself.
+/// The store is ahead of the reader by the pending events at most. A list that follows an expired
+/// version is returned as the changes it made, including deletions. Problems go to
+/// [`InformerConfig::on_problem`]; the informer recovers by itself.
 ///
-/// A reader that is away for longer than the server keeps a watch open finds it cut, and resumes
-/// from the last version, or lists again if that has expired.
+/// If the reader pauses for longer than the server keeps a watch open, the watch is resumed from
+/// the last version, or the informer lists again if that version has expired.
 ///
-/// Resyncs come with [`Resync::Checked`](crate::Resync::Checked), whose period is this reader's;
-/// those that were due while it was away come once.
+/// Resyncs require [`Resync::Checked`](crate::Resync::Checked), whose period applies to this
+/// reader. Resyncs that became due during a pause are merged into one.
 pub struct Informer<K: Object> {
     indexer: Indexer<K>,
     reflector: Reflector<K>,
     queue: Box<dyn Queue<K>>,
     on_problem: OnProblem,
     resyncs: Resyncs,
-    /// What the resyncs count from.
+    /// The start of the resync clock.
     started: Instant,
     alarm: Option<Pin<Box<Sleep>>>,
     intake: Intake<K>,
-    /// What a list that is not whole yet has changed.
-    changes: Vec<Change<K>>,
-    waiting: std::vec::IntoIter<Change<K>>,
-    synced_told: bool,
-    /// Whoever asks without a pause is made to yield now and then.
-    pace: Pace,
+    /// The changes made by a list that is not complete yet.
+    changes: Vec<ResourceEvent<K>>,
+    waiting: std::vec::IntoIter<ResourceEvent<K>>,
+    synced_reported: bool,
+    /// Makes a reader that never pauses yield now and then.
+    budget: CoopBudget,
 }
 
 impl<K: Object> Informer<K> {
-    /// An informer that has read nothing yet.
+    /// Creates an informer that has read nothing yet.
     pub fn new(source: Arc<dyn ListerWatcher<K>>, config: InformerConfig<K>) -> Self {
         let mut indexer = Indexer::new();
         if let Some(budget) = &config.budget {
@@ -87,28 +87,28 @@ impl<K: Object> Informer<K> {
             intake: Intake::default(),
             changes: Vec::new(),
             waiting: Vec::new().into_iter(),
-            synced_told: false,
-            pace: Pace::begin(),
+            synced_reported: false,
+            budget: CoopBudget::start(),
         }
     }
 
-    /// What happened next.
+    /// Returns the next event.
     ///
     /// # Cancel safety
     /// Safe: a dropped future loses nothing.
-    pub async fn next(&mut self) -> News<K> {
-        std::future::poll_fn(|cx| self.poll_news(cx)).await
+    pub async fn next(&mut self) -> InformerEvent<K> {
+        std::future::poll_fn(|cx| self.poll_event(cx)).await
     }
 
-    /// A lister of what the informer holds. It may be used anywhere; it does not read the watch.
+    /// Returns a lister of the store. It can be used anywhere; it does not drive the watch.
     pub fn lister(&self) -> Lister<K> {
         self.indexer.lister()
     }
 
-    /// Adds an index, at any time.
+    /// Adds an index at any time.
     pub fn add_index(&mut self, index: Index<K>) -> IndexHandle<K> {
         let handle = IndexHandle::new(index);
-        // Until then nothing else may be written; nothing of what came before it waits.
+        // Nothing else may be written within a list; no earlier events are pending.
         while self.intake.is_within_list() {
             let (queue, changes) = (&mut *self.queue, &mut self.changes);
             if self.intake.step(queue, &mut self.indexer, changes) == Step::Batch {
@@ -121,7 +121,7 @@ impl<K: Object> Informer<K> {
         handle
     }
 
-    /// Where it stands; never [`InformerState::Stopped`].
+    /// Returns the state, which is never [`InformerState::Stopped`].
     pub fn state(&self) -> InformerState {
         match self.indexer.has_synced() {
             _ if self.reflector.is_not_served() => InformerState::NotServed,
@@ -130,22 +130,22 @@ impl<K: Object> Informer<K> {
         }
     }
 
-    /// What was listed and watched so far.
+    /// Returns the figures of lists and watches.
     pub fn stats(&self) -> kubist_reflector::Stats {
         self.reflector.stats()
     }
 
-    fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News<K>> {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<InformerEvent<K>> {
         loop {
             if !self.waiting.as_slice().is_empty() {
-                ready!(self.pace.poll_keep(cx));
+                ready!(self.budget.poll_yield(cx));
             }
             if let Some(change) = self.waiting.next() {
-                return Poll::Ready(News::Changed(change));
+                return Poll::Ready(InformerEvent::Resource(change));
             }
-            if !self.synced_told && self.indexer.has_synced() {
-                self.synced_told = true;
-                return Poll::Ready(News::Synced);
+            if !self.synced_reported && self.indexer.has_synced() {
+                self.synced_reported = true;
+                return Poll::Ready(InformerEvent::Synced);
             }
             let (queue, changes) = (&mut *self.queue, &mut self.changes);
             let step = self.intake.step(queue, &mut self.indexer, changes);
@@ -154,21 +154,21 @@ impl<K: Object> Informer<K> {
                 self.waiting = std::mem::take(&mut self.changes).into_iter();
                 continue;
             }
-            ready!(self.pace.poll_keep(cx));
+            ready!(self.budget.poll_yield(cx));
             if step == Step::Idle {
                 ready!(self.poll_step(cx));
             }
         }
     }
 
-    /// Reads on.
+    /// Drives the reflector by one step.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let on_problem = &self.on_problem;
         let mut report = |report| on_problem(&Problem::Fetch(report));
         pin!(self.reflector.step(&mut *self.queue, &mut report)).poll(cx)
     }
 
-    /// Whether a resync was due, which is in `changes` then.
+    /// Reports whether a resync was due; its events are in `changes` then.
     fn poll_resync(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(due) = self.resyncs.due() else {
             return false;
@@ -196,24 +196,24 @@ impl<K: Object> Informer<K> {
     }
 }
 
-/// Where nobody asked to be told.
+/// The default callback, which logs.
 fn logged(name: kubist_apimachinery::Str) -> OnProblem {
     let log = ProblemLog::default();
     Arc::new(move |problem| log.log(&name, problem))
 }
 
 impl<K: Object> Stream for Informer<K> {
-    type Item = News<K>;
+    type Item = InformerEvent<K>;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<News<K>>> {
-        self.get_mut().poll_news(cx).map(Some)
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<InformerEvent<K>>> {
+        self.get_mut().poll_event(cx).map(Some)
     }
 }
 
-impl<K: Object> fmt::Debug for News<K> {
+impl<K: Object> fmt::Debug for InformerEvent<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Changed(change) => change.fmt(f),
+            Self::Resource(change) => change.fmt(f),
             Self::Synced => f.write_str("Synced"),
         }
     }

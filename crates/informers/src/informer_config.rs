@@ -1,57 +1,56 @@
-//! `InformerConfig`: how an informer works.
+//! `InformerConfig`: the configuration of an informer.
 
-use std::fmt;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-
+use crate::{OnProblem, Resync};
 use kubist_apimachinery::{Object, Str};
 use kubist_cache::{ByteBudget, Indexer, OverBudget, Weigh};
 use kubist_reflector::{Config, Transform};
+use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
-use crate::{OnProblem, Resync};
-
-/// How an informer works. `Default` is right for a client of any API server.
+/// The configuration of an informer. `Default` suits clients of any API server.
 #[expect(
     clippy::exhaustive_structs,
     reason = "a configuration is built by its users"
 )]
 pub struct InformerConfig<K> {
-    /// A name for reports. Default: empty.
+    /// The informer's name in reports. Default: empty.
     pub name: Str,
-    /// How to list and watch.
+    /// The configuration of lists and watches.
     pub reflector: Config,
-    /// Varies pauses and watch timeouts. Default: `None`, a different one for each informer.
+    /// The seed of backoff jitter and watch timeouts. Default: `None`, a different one for each
+    /// informer.
     pub seed: Option<u64>,
-    /// Changes each object as it arrives, once, before anybody sees it. Default: none.
+    /// Changes each object once before it enters the store. Default: none.
     pub transform: Option<Transform<K>>,
-    /// What stands between the watch and the store. Default: [`QueueKind::RealFifo`].
+    /// The queue between the watch and the store. Default: [`QueueKind::RealFifo`].
     pub queue: QueueKind,
     /// How resyncs are timed. Default: [`Resync::Exact`].
     pub resync: Resync,
-    /// What the objects of the store may occupy, and what happens beyond. Default: no limit.
+    /// The memory limit of the store's objects. Default: no limit.
     pub budget: Option<Budget<K>>,
-    /// Told of everything that went wrong; the informer goes on by itself. Default: it is logged,
-    /// as warnings of one line that say what to do, each kind at most every [`LOGGED_EVERY`].
+    /// Receives every problem; the informer recovers by itself. Default: problems are logged as
+    /// one-line warnings with advice, each kind at most every [`LOGGED_EVERY`].
     ///
     /// [`LOGGED_EVERY`]: crate::LOGGED_EVERY
     pub on_problem: Option<OnProblem>,
 }
 
-/// A limit for the store of one informer.
+/// The memory limit of one informer's store.
 pub struct Budget<K> {
     limit: ByteBudget,
     weigh: Weigher<K>,
 }
 
-/// Functions instead of a bound, so that informers of forms that cannot be weighed exist.
+/// Functions in place of a trait bound, so that informers of forms without a known size exist.
 enum Weigher<K> {
-    /// The form weighs itself, and can be cut.
+    /// The form knows its size and can be reduced to metadata.
     Form(fn(&mut Indexer<K>, ByteBudget)),
-    /// A function weighs it, and it cannot be cut.
+    /// A function returns the size, and objects cannot be reduced.
     Function(fn(&K) -> u64),
 }
 
 impl<K: Weigh> Budget<K> {
-    /// Keeps the store within `limit`.
+    /// Limits the store to `limit`.
     pub fn new(limit: ByteBudget) -> Self {
         Self {
             limit,
@@ -61,9 +60,8 @@ impl<K: Weigh> Budget<K> {
 }
 
 impl<K: Object> Budget<K> {
-    /// Keeps the store within so many bytes, as `weight` counts them, by refusing what does not
-    /// fit: for objects that have no smaller form
-    /// ([`ByteBudget::decoded_weight`],
+    /// Limits the store to this many bytes, as `weight` measures them, and refuses objects that do
+    /// not fit. For forms that cannot be reduced ([`ByteBudget::decoded_weight`],
     /// [`ByteBudget::projected_weight`]).
     pub fn refusing(max_bytes: u64, weight: fn(&K) -> u64) -> Self {
         let over = OverBudget::Refuse;
@@ -103,21 +101,21 @@ impl<K> fmt::Debug for Budget<K> {
     }
 }
 
-/// What stands between the watch and the store. Handlers hear the same of both, save that events
-/// of several objects may come in another order.
+/// The queue between the watch and the store. Both deliver the same events to handlers, but the
+/// order across objects may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueueKind {
-    /// Every event in the order of arrival, a list as one: client-go's present queue.
+    /// Every event in the order of arrival, and a list as one delta: client-go's current queue.
     #[default]
     RealFifo,
-    /// Events gathered by object: client-go's original queue. A list reaches readers in parts.
+    /// Deltas grouped by object: client-go's original queue. A list becomes visible in parts.
     DeltaFifo,
 }
 
 impl<K> InformerConfig<K> {
     pub(crate) fn seed(&self) -> u64 {
-        // The standard library's hasher keys are the one source of randomness that needs no crate.
+        // The standard library's hasher keys are a source of randomness that needs no crate.
         self.seed
             .unwrap_or_else(|| RandomState::new().build_hasher().finish())
     }

@@ -1,13 +1,11 @@
-//! `InformerState`: where an informer stands; `InformerStats`: what it has done.
-
-use std::time::Duration;
-
-use kubist_apimachinery::Str;
-use kubist_cache::BudgetStats;
+//! `InformerState`: the state of an informer. `InformerStats`: its figures.
 
 use crate::HandlerState;
+use kubist_apimachinery::Str;
+use kubist_cache::BudgetStats;
+use std::time::Duration;
 
-/// Where an informer stands.
+/// The state of an informer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InformerState {
@@ -17,64 +15,63 @@ pub enum InformerState {
     Syncing,
     /// The first list is in the store.
     Synced,
-    /// The server says that it does not serve the kind (yet, or any longer). It is asked for now
-    /// and then; what was in the store stays until a list says otherwise.
+    /// The server does not serve the kind, or no longer does. The informer retries periodically;
+    /// the store keeps its contents until a list replaces them.
     NotServed,
-    /// It runs no more.
+    /// It has stopped.
     Stopped,
 }
 
-/// Where an informer stands, and whether it ever was synced.
+/// The state of an informer, and whether it has ever synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct Status {
     pub(crate) state: InformerState,
     pub(crate) has_synced: bool,
 }
 
-/// What an informer has done, and what it holds.
+/// The figures of an informer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InformerStats {
-    /// Of listing and watching.
+    /// The figures of lists and watches.
     pub reflector: kubist_reflector::Stats,
-    /// Objects in the store.
+    /// The number of objects in the store.
     pub objects: usize,
-    /// Changes told to handlers, each counted once.
+    /// The number of changes delivered to handlers, each counted once.
     pub changes: u64,
-    /// Handlers that are served.
+    /// The number of active handlers.
     pub handlers: usize,
-    /// Calls of handlers that panicked.
+    /// The number of handler calls that panicked.
     pub handler_panics: u64,
-    /// Handlers that ended because they fell too far behind.
+    /// The number of handlers that ended because they fell too far behind.
     pub handler_overflows: u64,
-    /// Index functions that failed for an object.
+    /// The number of index function failures.
     pub index_errors: u64,
-    /// How the store keeps within its budget; all zero if it has none.
+    /// The usage of the byte budget; all zero without one.
     pub budget: BudgetStats,
-    /// Objects that were decoded in full, however often each; for encoded forms only.
+    /// The number of full decodes of objects; for encoded forms only.
     pub full_decodes: u64,
 }
 
-/// One handler of an informer, as its name, state and figures.
+/// The name, state and figures of one handler.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HandlerSummary {
-    /// The name that it was given.
+    /// The configured name.
     pub name: Str,
-    /// How far it has come.
+    /// The state.
     pub state: HandlerState,
-    /// Changes that wait for it.
+    /// The number of pending events.
     pub waiting: usize,
-    /// Calls that were made.
+    /// The number of calls.
     pub handled: u64,
-    /// Calls that panicked.
+    /// The number of calls that panicked.
     pub panics: u64,
-    /// How often it is told everything again.
+    /// The resync period.
     pub resync: Option<Duration>,
 }
 
-/// How long an informer may be waited for that nobody runs: long enough for whoever starts it a
-/// little later.
+/// How long to wait for an informer that nobody runs, so that it may be started a little later.
 pub const NOT_STARTED_AFTER: Duration = Duration::from_secs(10);
 
 /// Why there will be no first list.
@@ -84,14 +81,13 @@ pub enum SyncError {
     /// The informer has stopped.
     #[error("the informer has stopped{}", because(.problem.as_ref()))]
     Stopped {
-        /// What kept it from listing or watching last, if anything did, in one line with the cause
-        /// and what to do.
+        /// The last problem of a list or watch, if any, in one line with the cause and advice.
         problem: Option<Str>,
     },
     /// Nobody has run it for [`NOT_STARTED_AFTER`].
     #[error(
-        "nobody runs the informer: call SharedInformerFactory::start after asking for it, or \
-         SharedInformer::run, or leave both to a Manager"
+        "the informer is not running: call SharedInformerFactory::start after requesting it, or \
+         SharedInformer::run, or use a Manager"
     )]
     NotStarted,
 }
@@ -104,7 +100,7 @@ fn because(problem: Option<&Str>) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// It runs already, or has run: an informer runs once.
+    /// It is running or has run: an informer runs once.
     #[error("the informer was started before")]
     StartedBefore,
 }

@@ -1,17 +1,15 @@
-//! `Intake`: what brings news into a store: a reflector, a queue, and the steps from the queue to
-//! the indexer.
-
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
-use kubist_cache::{
-    Change, Delta, DeltaFifo, DeltaFifoConfig, Indexer, ListerWatcher, Queue, RealFifo, Replacing,
-};
-use kubist_reflector::Reflector;
+//! `Intake`: applies the events of a reflector's queue to a store, step by step.
 
 use crate::{InformerConfig, QueueKind};
+use kubist_apimachinery::Object;
+use kubist_cache::{
+    Delta, DeltaFifo, DeltaFifoConfig, Indexer, ListerWatcher, Queue, RealFifo, Replacing,
+    ResourceEvent,
+};
+use kubist_reflector::Reflector;
+use std::sync::Arc;
 
-/// A reflector and a queue for this store.
+/// Creates the reflector and the queue for a store.
 pub(crate) fn open<K: Object>(
     source: Arc<dyn ListerWatcher<K>>,
     config: &InformerConfig<K>,
@@ -28,7 +26,7 @@ pub(crate) fn open<K: Object>(
     }
     let queue: Box<dyn Queue<K>> = match config.queue {
         QueueKind::RealFifo => Box::new(RealFifo::new()),
-        // It would tell versions of objects as the store's.
+        // This queue would report object versions as the store's.
         QueueKind::DeltaFifo if !ordered => Box::new(RealFifo::new()),
         QueueKind::DeltaFifo => Box::new(DeltaFifo::new(DeltaFifoConfig {
             known: Some(indexer.lister()),
@@ -38,27 +36,27 @@ pub(crate) fn open<K: Object>(
     (reflector, queue)
 }
 
-/// Objects of a list that are applied in one step; each may be a call of an index function.
+/// The number of list objects that one step applies; each may call index functions.
 pub(crate) const AT_ONCE: usize = 32;
 
-/// What is on its way from a queue into a store. A list is applied in steps, between which others
-/// have their turn; readers see it when it is whole.
+/// The batch that is being applied. A list is applied in steps, between which other tasks may run;
+/// readers see it once it is complete.
 pub(crate) struct Intake<K> {
-    /// What is left of a batch.
+    /// The rest of the batch.
     batch: Option<std::vec::IntoIter<Delta<K>>>,
     replacing: Option<Replacing<K>>,
-    /// Whether there are states that readers see no more.
+    /// Whether states that readers no longer see remain to be freed.
     is_releasing: bool,
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Nothing is queued.
     Idle,
-    /// There is more to do.
-    Part,
-    /// A batch is applied, and readers see it.
+    /// The batch needs further steps.
+    Partial,
+    /// The batch was applied and published.
     Batch,
 }
 
@@ -73,20 +71,20 @@ impl<K> Default for Intake<K> {
 }
 
 impl<K: Object> Intake<K> {
-    /// Does the next step of applying what is queued, and adds what it did to `changes`.
+    /// Performs the next step of applying queued deltas, and appends the events to `changes`.
     pub(crate) fn step(
         &mut self,
         queue: &mut dyn Queue<K>,
         indexer: &mut Indexer<K>,
-        changes: &mut Vec<Change<K>>,
+        changes: &mut Vec<ResourceEvent<K>>,
     ) -> Step {
         if self.is_releasing {
             self.is_releasing = !indexer.release(AT_ONCE);
-            return Step::Part;
+            return Step::Partial;
         }
         if let Some(replacing) = &mut self.replacing {
-            if !indexer.replace_some(replacing, AT_ONCE, changes) {
-                return Step::Part;
+            if !indexer.replace_step(replacing, AT_ONCE, changes) {
+                return Step::Partial;
             }
             self.replacing = None;
         }
@@ -102,13 +100,13 @@ impl<K: Object> Intake<K> {
                 Delta::ReplacedAll(list) => {
                     self.replacing = Some(indexer.begin_replace(list));
                     self.batch = Some(batch);
-                    return Step::Part;
+                    return Step::Partial;
                 }
                 delta => indexer.apply(delta, changes),
             }
         }
         if queue.has_synced() {
-            // The other queue gives a list object by object.
+            // The other queue delivers a list object by object.
             indexer.finish_first_list();
         }
         indexer.publish_first();
@@ -116,7 +114,7 @@ impl<K: Object> Intake<K> {
         Step::Batch
     }
 
-    /// Whether a list is applied in part, and nothing else may be written.
+    /// Reports whether a list is partially applied, so that nothing else may be written.
     pub(crate) fn is_within_list(&self) -> bool {
         self.replacing.is_some()
     }

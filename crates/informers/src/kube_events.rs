@@ -1,33 +1,32 @@
-//! `KubeEvents`: what an informer tells, as the events of kube's watcher.
+//! `KubeEvents`: an informer's events in the form of kube's watcher events.
 //!
-//! So that a kube-rs reflector or controller can be fed by an informer of ours, in place of a watch
-//! of its own. One informer may feed many. The informer deals with errors itself, so none come
-//! here; a resync is nothing that kube's watcher has, so it is left out.
+//! A kube-rs reflector or controller can thereby use an informer in place of a watch of its own,
+//! and one informer can serve many of them. The informer handles errors itself, so the stream
+//! contains none. Resyncs are omitted, because kube's watcher has none.
 
+use crate::{HandlerConfig, HandlerState, SharedInformer, Subscription};
+use futures_core::Stream;
+use futures_core::future::BoxFuture;
+use kube_runtime::watcher::{self, Event};
+use kubist_apimachinery::Object;
+use kubist_cache::ResourceEvent;
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures_core::Stream;
-use futures_core::future::BoxFuture;
-use kube_runtime::watcher::{self, Event};
-use kubist_apimachinery::Object;
-use kubist_cache::Change;
-
-use crate::{HandlerConfig, HandlerState, SharedInformer, Subscription};
-
-/// The changes of an informer as events of kube's watcher: `Init`, an `InitApply` for each object
-/// that there is, `InitDone`, then `Apply` and `Delete`. It ends when the informer does.
+/// The events of an informer as kube's watcher events: `Init`, an `InitApply` for each existing
+/// object, `InitDone`, then `Apply` and `Delete`. It ends when the informer stops.
 ///
-/// A deletion in the first phase is told after `InitDone`, because only then kube's stores heed it.
+/// A deletion during the first phase is sent after `InitDone`, because kube's stores ignore it
+/// earlier.
 pub struct KubeEvents<K: Object> {
     subscription: Subscription<K>,
     synced: BoxFuture<'static, HandlerState>,
     phase: Phase,
-    /// To be told before anything else.
-    waiting: VecDeque<Change<K>>,
+    /// Events to send before any others.
+    waiting: VecDeque<ResourceEvent<K>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +38,7 @@ enum Phase {
 }
 
 impl<K: Object + Clone> SharedInformer<K> {
-    /// What the informer holds and every change of it, as kube's watcher would tell it.
+    /// Returns the informer's objects and all later changes as kube's watcher events.
     pub fn kube_events(&self, config: HandlerConfig) -> KubeEvents<K> {
         let subscription = self.subscribe(config);
         let registration = subscription.registration();
@@ -53,12 +52,12 @@ impl<K: Object + Clone> SharedInformer<K> {
 }
 
 impl<K: Object + Clone> KubeEvents<K> {
-    /// The first list: over once everything in it was given out, and more was asked for.
+    /// Polls the first list, which ends once all of it was returned and more is requested.
     fn poll_init(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event<K>>> {
         loop {
             let change = Pin::new(&mut self.subscription).poll_next(cx);
             if let Poll::Ready(state) = self.synced.as_mut().poll(cx) {
-                // What is at hand came later.
+                // This event is not part of the first list.
                 if let Poll::Ready(Some(change)) = change {
                     self.waiting.push_back(change);
                 }
@@ -67,13 +66,16 @@ impl<K: Object + Clone> KubeEvents<K> {
                 return Poll::Ready(synced.then_some(Event::InitDone));
             }
             match std::task::ready!(change) {
-                Some(Change::Added { object, .. } | Change::Updated { new: object, .. }) => {
+                Some(
+                    ResourceEvent::Added { object, .. }
+                    | ResourceEvent::Updated { new: object, .. },
+                ) => {
                     let name = Some(object.object_name());
                     self.waiting.retain(|it| deleted_name(it) != name);
                     return Poll::Ready(Some(Event::InitApply(Arc::unwrap_or_clone(object))));
                 }
-                Some(deleted @ Change::Deleted(_)) => self.waiting.push_back(deleted),
-                Some(Change::Resynced(_)) => {}
+                Some(deleted @ ResourceEvent::Deleted(_)) => self.waiting.push_back(deleted),
+                Some(ResourceEvent::Resynced(_)) => {}
                 None => {
                     self.phase = Phase::Ended;
                     return Poll::Ready(None);
@@ -89,15 +91,18 @@ impl<K: Object + Clone> KubeEvents<K> {
                 None => std::task::ready!(Pin::new(&mut self.subscription).poll_next(cx)),
             };
             match change {
-                Some(Change::Added { object, .. } | Change::Updated { new: object, .. }) => {
+                Some(
+                    ResourceEvent::Added { object, .. }
+                    | ResourceEvent::Updated { new: object, .. },
+                ) => {
                     return Poll::Ready(Some(Event::Apply(Arc::unwrap_or_clone(object))));
                 }
-                Some(Change::Deleted(deleted)) => {
+                Some(ResourceEvent::Deleted(deleted)) => {
                     if let Some(object) = deleted.object() {
                         return Poll::Ready(Some(Event::Delete(K::clone(object))));
                     }
                 }
-                Some(Change::Resynced(_)) => {}
+                Some(ResourceEvent::Resynced(_)) => {}
                 None => {
                     self.phase = Phase::Ended;
                     return Poll::Ready(None);
@@ -131,10 +136,10 @@ impl<K: Object> fmt::Debug for KubeEvents<K> {
     }
 }
 
-/// The object that a deletion is of.
-fn deleted_name<K: Object>(change: &Change<K>) -> Option<kubist_apimachinery::ObjectName> {
+/// Returns the name of a deleted object.
+fn deleted_name<K: Object>(change: &ResourceEvent<K>) -> Option<kubist_apimachinery::ObjectName> {
     match change {
-        Change::Deleted(deleted) => Some(deleted.object_name()),
+        ResourceEvent::Deleted(deleted) => Some(deleted.object_name()),
         _ => None,
     }
 }

@@ -1,28 +1,26 @@
-//! `Mailbox`: the changes that wait for one handler. Pure: no lock, no waiting.
+//! `Mailbox`: the pending events of one handler. A pure data structure without locks.
 //!
-//! In order as long as the delivery says so, merged by object otherwise.
-
-use std::collections::VecDeque;
-use std::sync::Arc;
-
-use hashbrown::{HashTable, hash_table};
-use kubist_apimachinery::Object;
-use kubist_cache::{Change, Deleted};
+//! Events are kept in order, or merged by object, as the delivery mode says.
 
 use crate::name_hash::{NameHash, name_of, name_of_deleted};
 use crate::{Delivery, Overflow};
+use hashbrown::{HashTable, hash_table};
+use kubist_apimachinery::Object;
+use kubist_cache::{Deleted, ResourceEvent};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
-/// Gaps that changes which cancelled out may leave among those that wait, before they are closed.
+/// The maximum number of gaps, left by events that cancelled out, before they are closed.
 const GAPS_MAX: usize = 64;
 
 pub(crate) struct Mailbox<K> {
     delivery: Delivery,
-    ordered: VecDeque<Change<K>>,
-    /// What waits merged, in the order in which the objects began to wait.
+    ordered: VecDeque<ResourceEvent<K>>,
+    /// Merged events, in the order in which their objects became pending.
     merged: VecDeque<Option<Waiting<K>>>,
-    /// The number of the first of them; the others count on from it.
+    /// The number of the first of them; the others are numbered consecutively.
     first: u64,
-    /// The numbers, found by name. A name is that of the object that waits: no copy is kept.
+    /// The numbers by name. The name is that of the pending object, so no copy is kept.
     numbers: HashTable<u64>,
     /// Additions of the first list that the handler has not handled.
     initial: usize,
@@ -33,7 +31,7 @@ struct Waiting<K> {
     pending: Pending<K>,
 }
 
-/// What one object's waiting changes amount to.
+/// The merged pending events of one object.
 enum Pending<K> {
     Added { object: Arc<K>, initial: bool },
     Updated { old: Arc<K>, new: Arc<K> },
@@ -42,7 +40,7 @@ enum Pending<K> {
     Resynced(Arc<K>),
 }
 
-/// The registration must end: more waits than may.
+/// The registration must end because too many events are pending.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Overflowed;
 
@@ -58,12 +56,12 @@ impl<K: Object> Mailbox<K> {
         }
     }
 
-    /// Whether additions of the first list are still to be handled.
+    /// Reports whether additions of the first list are still to be handled.
     pub(crate) fn has_initial(&self) -> bool {
         self.initial > 0
     }
 
-    /// One addition of the first list was handled.
+    /// Counts one addition of the first list as handled.
     pub(crate) fn initial_handled(&mut self) {
         self.initial = self.initial.saturating_sub(1);
     }
@@ -72,9 +70,13 @@ impl<K: Object> Mailbox<K> {
         self.ordered.len() + self.numbers.len()
     }
 
-    /// `hash` is that of the change's name.
-    pub(crate) fn push(&mut self, hash: NameHash, change: Change<K>) -> Result<(), Overflowed> {
-        self.initial += usize::from(matches!(change, Change::Added { initial: true, .. }));
+    /// Adds an event; `hash` is the hash of its object's name.
+    pub(crate) fn push(
+        &mut self,
+        hash: NameHash,
+        change: ResourceEvent<K>,
+    ) -> Result<(), Overflowed> {
+        self.initial += usize::from(matches!(change, ResourceEvent::Added { initial: true, .. }));
         let pending_max = match self.delivery {
             Delivery::Coalesced => 0,
             Delivery::EveryEvent { pending_max } | Delivery::Bounded { pending_max, .. } => {
@@ -101,7 +103,7 @@ impl<K: Object> Mailbox<K> {
         Ok(())
     }
 
-    fn merge(&mut self, hash: NameHash, change: Change<K>) {
+    fn merge(&mut self, hash: NameHash, change: ResourceEvent<K>) {
         let new = Pending::from(change);
         let Self {
             merged,
@@ -127,7 +129,7 @@ impl<K: Object> Mailbox<K> {
         let Some(Waiting { pending: old, .. }) = waiting.take() else {
             unreachable!("what is found by its name waits");
         };
-        // What is merged away, or is no longer told as an addition, need not be handled.
+        // An addition that is merged away, or becomes another event, need not be handled.
         let counted = usize::from(old.is_initial()) + usize::from(new.is_initial());
         let pending = old.and(new);
         let counts = usize::from(pending.as_ref().is_some_and(Pending::is_initial));
@@ -140,7 +142,7 @@ impl<K: Object> Mailbox<K> {
         }
     }
 
-    /// Numbers anew what waits, if there are too many gaps.
+    /// Renumbers the pending events if there are too many gaps.
     fn close_gaps(&mut self) {
         if self.merged.len() <= 2 * self.numbers.len() + GAPS_MAX {
             return;
@@ -158,17 +160,17 @@ impl<K: Object> Mailbox<K> {
         }
     }
 
-    /// Takes up to `limit` changes out, in order.
-    pub(crate) fn take(&mut self, limit: usize) -> Vec<Change<K>> {
+    /// Takes up to `limit` events in order.
+    pub(crate) fn take(&mut self, limit: usize) -> Vec<ResourceEvent<K>> {
         let mut taken = Vec::with_capacity(limit.min(self.len()));
         let ordered = limit.min(self.ordered.len());
         taken.extend(self.ordered.drain(..ordered));
         if limit - taken.len() >= self.merged.len() {
-            // All of it, which spares looking each up.
+            // All of them, so none has to be looked up.
             self.numbers.clear();
             self.first += self.merged.len() as u64;
             let waiting = self.merged.drain(..).flatten();
-            waiting.for_each(|it| it.pending.tell(&mut taken));
+            waiting.for_each(|it| it.pending.notify(&mut taken));
             return taken;
         }
         while taken.len() < limit {
@@ -182,25 +184,25 @@ impl<K: Object> Mailbox<K> {
                 if let Ok(found) = found {
                     found.remove();
                 }
-                pending.tell(&mut taken);
+                pending.notify(&mut taken);
             }
         }
         taken
     }
 }
 
-/// Where a number is, counted from the first.
+/// Returns the position of a number, counted from the first.
 fn place(first: u64, number: u64) -> usize {
     usize::try_from(number - first).expect("no more wait than there is memory for")
 }
 
-impl<K: Object> From<Change<K>> for Pending<K> {
-    fn from(change: Change<K>) -> Self {
+impl<K: Object> From<ResourceEvent<K>> for Pending<K> {
+    fn from(change: ResourceEvent<K>) -> Self {
         match change {
-            Change::Added { object, initial } => Self::Added { object, initial },
-            Change::Updated { old, new } => Self::Updated { old, new },
-            Change::Deleted(deleted) => Self::Deleted(deleted),
-            Change::Resynced(object) => Self::Resynced(object),
+            ResourceEvent::Added { object, initial } => Self::Added { object, initial },
+            ResourceEvent::Updated { old, new } => Self::Updated { old, new },
+            ResourceEvent::Deleted(deleted) => Self::Deleted(deleted),
+            ResourceEvent::Resynced(object) => Self::Resynced(object),
         }
     }
 }
@@ -222,7 +224,7 @@ impl<K: Object> Pending<K> {
         self.name() == other.name()
     }
 
-    /// What this and a later change amount to; none if they cancel out.
+    /// Merges with a later event; `None` if they cancel out.
     fn and(self, later: Self) -> Option<Self> {
         use Pending::{Added, Deleted, Reborn, Resynced, Updated};
         Some(match (self, later) {
@@ -238,8 +240,8 @@ impl<K: Object> Pending<K> {
             (Updated { old, .. }, Added { object: new, .. } | Updated { new, .. }) => {
                 Updated { old, new }
             }
-            // Even of one uid (it left a selection and came back) the handler hears both: what it
-            // was told last is not known here.
+            // Even with equal uids (an object that was deselected and selected again) the handler
+            // receives both: the state that it received last is not known here.
             (
                 Deleted(deleted) | Reborn { deleted, .. },
                 Added { object, .. } | Updated { new: object, .. },
@@ -250,15 +252,15 @@ impl<K: Object> Pending<K> {
         })
     }
 
-    fn tell(self, into: &mut Vec<Change<K>>) {
+    fn notify(self, into: &mut Vec<ResourceEvent<K>>) {
         let change = match self {
-            Self::Added { object, initial } => Change::Added { object, initial },
-            Self::Updated { old, new } => Change::Updated { old, new },
-            Self::Deleted(deleted) => Change::Deleted(deleted),
-            Self::Resynced(object) => Change::Resynced(object),
+            Self::Added { object, initial } => ResourceEvent::Added { object, initial },
+            Self::Updated { old, new } => ResourceEvent::Updated { old, new },
+            Self::Deleted(deleted) => ResourceEvent::Deleted(deleted),
+            Self::Resynced(object) => ResourceEvent::Resynced(object),
             Self::Reborn { deleted, object } => {
-                into.push(Change::Deleted(deleted));
-                Change::Added {
+                into.push(ResourceEvent::Deleted(deleted));
+                ResourceEvent::Added {
                     object,
                     initial: false,
                 }
@@ -268,8 +270,8 @@ impl<K: Object> Pending<K> {
     }
 }
 
-/// The deletion as it is to a handler that knows `old`: of another object of the name, which came
-/// after it and is gone too, it never heard.
+/// Converts the deletion for a handler that knows `old`. If another object of the name was added
+/// after it and deleted too, the handler never received that one.
 fn known_as<K: Object>(old: Arc<K>, deleted: Deleted<K>) -> Deleted<K> {
     match deleted.object() {
         Some(last) if last.uid() != old.uid() => Deleted::FinalStateUnknown {

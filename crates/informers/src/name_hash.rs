@@ -1,28 +1,29 @@
-//! `NameHash`: the hash of an object's name, computed once for all the mailboxes that it goes to.
+//! `NameHash`: the hash of an object name, computed once for all mailboxes.
 //!
-//! Promises: equal names have equal hashes, for as long as the process lives and whichever informer
-//! asks; which hash a name has cannot be known outside.
-
-use std::hash::BuildHasher;
-use std::sync::LazyLock;
+//! Equal names have equal hashes in every informer of the process. The hasher is random, so that
+//! hashes cannot be predicted from outside.
 
 use hashbrown::DefaultHashBuilder;
 use kubist_apimachinery::Object;
-use kubist_cache::{Change, Deleted};
+use kubist_cache::{Deleted, ResourceEvent};
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
 
-/// One for all informers, so that a hash never meets one of another hasher.
+/// Shared by all informers, so that hashes of different hashers are never compared.
 static HASHER: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NameHash(u64);
 
 impl NameHash {
-    /// Of the object that the change is about.
-    pub(crate) fn of<K: Object>(change: &Change<K>) -> Self {
+    /// Returns the hash of the object name of an event.
+    pub(crate) fn of<K: Object>(change: &ResourceEvent<K>) -> Self {
         Self(HASHER.hash_one(match change {
-            Change::Added { object, .. } | Change::Resynced(object) => name_of(&**object),
-            Change::Updated { new, .. } => name_of(&**new),
-            Change::Deleted(deleted) => name_of_deleted(deleted),
+            ResourceEvent::Added { object, .. } | ResourceEvent::Resynced(object) => {
+                name_of(&**object)
+            }
+            ResourceEvent::Updated { new, .. } => name_of(&**new),
+            ResourceEvent::Deleted(deleted) => name_of_deleted(deleted),
         }))
     }
 
@@ -31,12 +32,12 @@ impl NameHash {
     }
 }
 
-/// Namespace and name, without a copy of either.
+/// Returns namespace and name by reference.
 pub(crate) fn name_of<K: Object>(object: &K) -> (&str, &str) {
     (object.namespace(), object.name())
 }
 
-/// As [`name_of`].
+/// Does the same as [`name_of`].
 pub(crate) fn name_of_deleted<K: Object>(deleted: &Deleted<K>) -> (&str, &str) {
     match deleted {
         Deleted::Known(object) => name_of(&**object),

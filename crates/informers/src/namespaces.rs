@@ -1,14 +1,9 @@
 //! `Namespaces`: several namespaces as one source, so that they are one informer with one store.
 //!
-//! A list is the lists of all, one after the other; a watch is their watches, side by side. How
-//! far each has come is remembered here, so each resumes from where it was. An event of one
-//! namespace says nothing about the others: the version up to which nothing is missing is told by
-//! bookmarks alone ([`ListerWatcher::is_ordered`]).
-
-use std::cmp::Ordering;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+//! Its list is the concatenation of the namespaces' lists, and its watch merges their watches. It
+//! records the version that each namespace has reached, so each resumes from there. An event of one
+//! namespace says nothing about the others: only bookmarks carry the version up to which all are
+//! complete ([`ListerWatcher::is_ordered`]).
 
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
@@ -18,6 +13,10 @@ use kubist_cache::{
     WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
+use std::cmp::Ordering;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 pub(crate) struct Namespaces<K> {
     sources: Vec<Arc<dyn ListerWatcher<K>>>,
@@ -25,14 +24,15 @@ pub(crate) struct Namespaces<K> {
 }
 
 struct Progress {
-    /// The version that the list at hand was asked for with.
+    /// The version that the current list was requested with.
     asked: ResourceVersion,
-    /// How far each namespace has come.
+    /// The version that each namespace has reached.
     versions: Vec<ResourceVersion>,
 }
 
 impl Progress {
-    /// The version up to which nothing is missing of any; none if versions cannot be compared.
+    /// Returns the version up to which all namespaces are complete; `None` if versions cannot be
+    /// compared.
     fn least(&self) -> Option<ResourceVersion> {
         let mut least = self.versions.first()?;
         for version in &self.versions {
@@ -60,7 +60,7 @@ impl<K: Object> Namespaces<K> {
 impl<K: Object> ListerWatcher<K> for Namespaces<K> {
     fn list(&self, mut request: ListRequest) -> BoxFuture<'_, Result<ListStream<K>, FetchError>> {
         Box::pin(async move {
-            // A token says which namespace it belongs to, and then is that one's own.
+            // The token contains the namespace's position and the namespace's own token.
             let token = request.continue_token.clone();
             let (at, token) = token.split_once(':').unwrap_or(("0", ""));
             let at: usize = at.parse().unwrap_or(0);
@@ -104,7 +104,7 @@ impl<K: Object> ListerWatcher<K> for Namespaces<K> {
                 watches,
                 next: 0,
                 is_whole: !request.send_initial_events,
-                told: ResourceVersion::default(),
+                reported: ResourceVersion::default(),
                 progress: Arc::clone(&self.progress),
             };
             Ok(Box::pin(merged) as WatchStream<K>)
@@ -126,7 +126,7 @@ impl<K: Object> ListerWatcher<K> for Namespaces<K> {
     }
 }
 
-/// A page of one namespace, as a page of the list of all.
+/// A page of one namespace's list as a page of the combined list.
 struct Pages<K> {
     list: ListStream<K>,
     at: usize,
@@ -169,25 +169,25 @@ impl<K> Stream for Pages<K> {
     }
 }
 
-/// The watches of all namespaces. It ends when one does: the others resume with it.
+/// The watches of all namespaces. It ends when one of them does, and the others resume with it.
 struct Merged<K> {
     watches: Vec<Watch<K>>,
-    /// The watch to look at first, so that a busy one does not starve the others.
+    /// The watch to poll first, so that a busy one does not starve the others.
     next: usize,
-    /// Whether every watch has told its state.
+    /// Whether every watch has delivered its initial state.
     is_whole: bool,
-    /// The last bookmark.
-    told: ResourceVersion,
+    /// The version of the last bookmark.
+    reported: ResourceVersion,
     progress: Arc<Mutex<Progress>>,
 }
 
 struct Watch<K> {
     events: WatchStream<K>,
-    /// Whether it has told its state, so that its versions are in order.
+    /// Whether it has delivered its initial state, so that its versions are in order.
     is_whole: bool,
 }
 
-/// Nothing in it is pinned in place.
+/// No field is pinned.
 impl<K> Unpin for Merged<K> {}
 
 impl<K: Object> Merged<K> {
@@ -219,10 +219,12 @@ impl<K: Object> Merged<K> {
         let initial_events_end = !self.is_whole && self.watches.iter().all(|it| it.is_whole);
         self.is_whole |= initial_events_end;
         let least = progress.least().filter(|_| self.is_whole);
-        // A state that is whole is told so even if its versions cannot be compared.
+        // The end of the initial state is reported even if versions cannot be compared.
         let least = least.or_else(|| initial_events_end.then(|| progress.versions[at].clone()));
-        if let Some(resource_version) = least.filter(|it| initial_events_end || *it != self.told) {
-            self.told = resource_version.clone();
+        if let Some(resource_version) =
+            least.filter(|it| initial_events_end || *it != self.reported)
+        {
+            self.reported = resource_version.clone();
             out.push(WatchItem::Bookmark {
                 resource_version,
                 initial_events_end,
@@ -240,7 +242,7 @@ impl<K: Object> Stream for Merged<K> {
         for _ in 0..this.watches.len() {
             let at = this.next;
             this.next = (at + 1) % this.watches.len();
-            // Each is polled until it has nothing, so that each wakes this task.
+            // Each watch is polled until it is pending, so that each wakes this task.
             while let Poll::Ready(item) = this.watches[at].events.as_mut().poll_next(cx) {
                 match item {
                     Some(Ok(items)) => {

@@ -1,42 +1,41 @@
-//! `ProblemLog`: problems in the log, where nobody else asked to be told of them.
+//! `ProblemLog`: logs the problems that no callback receives.
 //!
-//! Of each kind a few lines in a while, each about something else, with the number of those that
-//! were left out since.
+//! For each kind of problem it logs a few lines per interval, each with a different subject, and
+//! the number of lines that were suppressed.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
+use crate::Problem;
 use kubist_apimachinery::{Str, with_causes};
 use kubist_reflector::Report;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::time::Duration;
 use tokio::time::Instant;
 
-use crate::Problem;
-
-/// How often the same problem is logged, for one informer.
+/// The minimum interval between log lines of the same problem of one informer.
 pub const LOGGED_EVERY: Duration = Duration::from_secs(10);
 
-/// How many problems of one kind are logged in that time: several objects, or causes.
+/// The maximum number of problems of one kind that are logged per interval, for different objects
+/// or causes.
 pub const LOGGED_MAX: usize = 4;
 
-/// What logs the problems of an informer, as one does by itself without an
-/// [`on_problem`](crate::InformerConfig::on_problem): for those who have one and want to see what
-/// it does not deal with.
+/// Logs the problems of an informer, as an informer without
+/// [`on_problem`](crate::InformerConfig::on_problem) does. Use it in such a callback for the
+/// problems that the callback does not handle.
 #[derive(Debug, Default)]
 pub struct ProblemLog {
-    /// By kind: as many entries as there are kinds.
+    /// One entry per kind of problem.
     kinds: Mutex<BTreeMap<u8, Kind>>,
 }
 
 #[derive(Debug, Default)]
 struct Kind {
-    /// What was logged of late, and when; at most [`LOGGED_MAX`].
+    /// The recently logged problems and their times; at most [`LOGGED_MAX`].
     logged: Vec<(String, Instant)>,
     left_out: u64,
 }
 
 impl ProblemLog {
-    /// Logs a problem of the informer of that name, as a warning, or counts it as left out.
+    /// Logs a problem of the informer of that name as a warning, or counts it as suppressed.
     pub fn log(&self, informer: &Str, problem: &Problem) {
         let (kind, about) = kind(problem);
         let Some(left_out) = self.admit(kind, about, Instant::now()) else {
@@ -49,7 +48,8 @@ impl ProblemLog {
         }
     }
 
-    /// How many of the kind were left out before this one; none if this one is left out too.
+    /// Returns how many problems of the kind were suppressed before this one; `None` if this one is
+    /// suppressed too.
     fn admit(&self, kind: u8, about: String, now: Instant) -> Option<u64> {
         let mut kinds = self.kinds.lock();
         let kind = kinds.entry(kind).or_default();
@@ -65,17 +65,17 @@ impl ProblemLog {
     }
 }
 
-/// The kind, and what tells one of it from another: the object, or the cause.
+/// Returns the kind of a problem and its subject: the object or the cause.
 fn kind(problem: &Problem) -> (u8, String) {
     let one = |kind| (kind, String::new());
     match problem {
         Problem::Fetch(report) => match report {
-            // One cause hinders both, as a rule.
+            // Both usually have the same cause.
             Report::ListFailed(error) | Report::WatchFailed(error, _) => (0, with_causes(error)),
             Report::NotServed(_) => one(2),
             Report::ListSilent | Report::WatchSilent(_) => one(3),
             Report::WatchTooShort => one(4),
-            Report::Behind { .. } => one(5),
+            Report::Stale { .. } => one(5),
             Report::Invalid(item) => {
                 let name = item.name.as_ref();
                 (6, name.map_or_else(String::new, ToString::to_string))
@@ -98,7 +98,7 @@ mod tests {
     use kubist_cache::{FetchError, InvalidItem};
 
     impl ProblemLog {
-        fn told(&self, report: Report) -> Option<u64> {
+        fn observed(&self, report: Report) -> Option<u64> {
             let (kind, about) = kind(&Problem::Fetch(report));
             self.admit(kind, about, Instant::now())
         }
@@ -127,9 +127,9 @@ mod tests {
             message: message.into(),
         };
         let log = ProblemLog::default();
-        assert_eq!(log.told(Report::ListFailed(failure("who"))), Some(0));
-        assert_eq!(log.told(Report::ListFailed(failure("who"))), None);
-        assert_eq!(log.told(Report::ListFailed(failure("what"))), Some(1));
+        assert_eq!(log.observed(Report::ListFailed(failure("who"))), Some(0));
+        assert_eq!(log.observed(Report::ListFailed(failure("who"))), None);
+        assert_eq!(log.observed(Report::ListFailed(failure("what"))), Some(1));
     }
 
     #[tokio::test(start_paused = true)]
@@ -143,11 +143,11 @@ mod tests {
         };
         let log = ProblemLog::default();
         for name in ["a", "b", "c", "d"] {
-            assert_eq!(log.told(unreadable(name)), Some(0), "{name}");
+            assert_eq!(log.observed(unreadable(name)), Some(0), "{name}");
         }
-        assert_eq!(log.told(unreadable("a")), None, "again");
-        assert_eq!(log.told(unreadable("e")), None, "one too many");
+        assert_eq!(log.observed(unreadable("a")), None, "again");
+        assert_eq!(log.observed(unreadable("e")), None, "one too many");
         tokio::time::advance(LOGGED_EVERY).await;
-        assert_eq!(log.told(unreadable("e")), Some(2));
+        assert_eq!(log.observed(unreadable("e")), Some(2));
     }
 }

@@ -1,55 +1,70 @@
-//! `Processor`: the one task of an informer. It owns the indexer and the queue, and is the only
-//! one that writes.
+//! `Processor`: the task of an informer. It owns the indexer and the queue, and is the only writer.
 //!
-//! Each turn waits for news, a command or a resync; then everything queued is applied, published,
-//! and only then told to handlers. So the queue never holds more than one batch of the stream.
+//! Each turn waits for an event, a command or a resync. It then applies everything queued,
+//! publishes it, and notifies the handlers, in this order. So the queue never holds more than one
+//! batch of the stream.
 
-use std::sync::Arc;
-
+use crate::handler_calls::{HandlerRunner, InPlace};
+use crate::informer_state::RunError;
+use crate::intake::{self, Intake, Step};
+use crate::listener::Listener;
+use crate::listeners::Listeners;
+use crate::shared::{Command, Shared};
+use crate::{InformerState, Problem};
 use kubist_apimachinery::{Object, Str};
-use kubist_cache::{Change, IndexHandle, Indexer, Queue};
+use kubist_cache::{IndexHandle, Indexer, Queue, ResourceEvent};
 use kubist_reflector::Reflector;
+use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
-use crate::intake::{self, Intake, Step};
-use crate::seat::Seat;
-use crate::seats::Seats;
-use crate::serving::{Attend, InPlace};
-use crate::shared::{Command, Shared};
-use crate::{InformerState, Problem};
-
-pub(crate) struct Processor<K: Object> {
+struct Processor<K: Object> {
     shared: Arc<Shared<K>>,
     indexer: Indexer<K>,
     reflector: Reflector<K>,
     queue: Box<dyn Queue<K>>,
     intake: Intake<K>,
-    seats: Seats<K>,
+    listeners: Listeners<K>,
     handlers: JoinSet<()>,
-    /// Lists, events and bookmarks so far.
+    /// The number of lists, events and bookmarks so far.
     came: u64,
-    /// What whoever waits for the store was told last.
-    told_problem: Option<Str>,
+    /// The problem that was last reported to those who wait for the store.
+    reported_problem: Option<Str>,
     /// Reused by every batch.
-    changes: Vec<Change<K>>,
+    changes: Vec<ResourceEvent<K>>,
 }
 
-/// What a turn of the loop waited for.
+/// What ended the wait of a turn.
 enum Turn {
     Stop,
     Command,
     Resync,
-    News,
+    Changes,
+}
+
+/// Runs an informer until `token` is cancelled.
+///
+/// # Errors
+/// The informer was started before.
+pub(crate) async fn run<K: Object>(
+    shared: &Arc<Shared<K>>,
+    token: CancellationToken,
+) -> Result<(), RunError> {
+    let indexer = shared.take_indexer()?;
+    let span = tracing::info_span!("informer", informer = %shared.config.name);
+    let run = Processor::new(Arc::clone(shared), indexer).run(token);
+    run.instrument(span).await;
+    Ok(())
 }
 
 impl<K: Object> Processor<K> {
-    pub(crate) fn new(shared: Arc<Shared<K>>, mut indexer: Indexer<K>) -> Self {
+    fn new(shared: Arc<Shared<K>>, mut indexer: Indexer<K>) -> Self {
         let source = Arc::clone(&shared.source);
         let (reflector, queue) = intake::open(source, &shared.config, &mut indexer);
         Self {
-            seats: Seats::new(Arc::clone(&shared)),
+            listeners: Listeners::new(Arc::clone(&shared)),
             shared,
             indexer,
             reflector,
@@ -57,28 +72,28 @@ impl<K: Object> Processor<K> {
             intake: Intake::default(),
             handlers: JoinSet::new(),
             came: 0,
-            told_problem: None,
+            reported_problem: None,
             changes: Vec::new(),
         }
     }
 
-    pub(crate) async fn run(mut self, token: CancellationToken) {
-        self.shared.stand(InformerState::Syncing, false);
-        // What was added before the start has a say in when resyncs are looked for.
-        self.obey().await;
-        self.seats.start();
+    async fn run(mut self, token: CancellationToken) {
+        self.shared.set_state(InformerState::Syncing, false);
+        // Handlers that were added before the start may shorten the resync check.
+        self.run_commands().await;
+        self.listeners.start();
         loop {
-            let mut pace = std::mem::take(&mut self.seats.pace);
-            let turn = pace.during(self.turn(&token)).await;
-            self.seats.pace = pace;
+            let mut budget = std::mem::take(&mut self.listeners.budget);
+            let turn = budget.track(self.turn(&token)).await;
+            self.listeners.budget = budget;
             match turn {
                 Turn::Stop => break,
-                Turn::Command => self.obey().await,
-                Turn::Resync => self.seats.resync(&self.indexer.snapshot()).await,
-                Turn::News => {
-                    // Handlers and indexes that were added in the meantime come first: they are
-                    // then told of the news like all others.
-                    self.obey().await;
+                Turn::Command => self.run_commands().await,
+                Turn::Resync => self.listeners.resync(&self.indexer.snapshot()).await,
+                Turn::Changes => {
+                    // Handlers and indexes that were added meanwhile come first, so that they
+                    // receive these events like all others.
+                    self.run_commands().await;
                     self.process().await;
                 }
             }
@@ -86,37 +101,36 @@ impl<K: Object> Processor<K> {
             tokio::task::consume_budget().await;
         }
         self.stop();
-        // Whoever waits for the store to show something need not wait any longer; a handler that
-        // does could not end otherwise.
+        // Waits for the store end here; otherwise a handler that waits could not end.
         drop(std::mem::take(&mut self.indexer));
         while self.handlers.join_next().await.is_some() {}
     }
 
     async fn turn(&mut self, token: &CancellationToken) -> Turn {
-        let due = self.seats.resync_due();
+        let due = self.listeners.resync_due();
         let shared = &self.shared;
-        // At once: a step that is given up for a command has reported what it met.
+        // Reported at once: a step may be dropped for a command.
         let mut report = |it| shared.report(&Problem::Fetch(it));
         tokio::select! {
             biased;
             () = token.cancelled() => Turn::Stop,
             () = shared.wake.notified() => Turn::Command,
             () = sleep_until(due) => Turn::Resync,
-            () = self.reflector.step(&mut *self.queue, &mut report) => Turn::News,
+            () = self.reflector.step(&mut *self.queue, &mut report) => Turn::Changes,
         }
     }
 
-    /// Does what handles asked for.
-    async fn obey(&mut self) {
-        self.seats.prune();
+    /// Carries out the commands of handles.
+    async fn run_commands(&mut self) {
+        self.listeners.prune();
         while let Some(_finished) = self.handlers.try_join_next() {}
         while let Some(command) = self.shared.next_command() {
             match command {
                 Command::Index(handle) => self.index(&handle).await,
-                Command::Seat(seat, attend) => self.seat(seat, attend).await,
+                Command::Listener(listener, runner) => self.listener(listener, runner).await,
             }
         }
-        self.seats.change_periods();
+        self.listeners.change_periods();
         self.report_errors();
     }
 
@@ -124,28 +138,28 @@ impl<K: Object> Processor<K> {
         let Some(mut indexing) = self.indexer.begin_index(handle) else {
             return;
         };
-        while !self.indexer.index_some(&mut indexing, intake::AT_ONCE) {
-            self.seats.pace.keep().await;
+        while !self.indexer.index_step(&mut indexing, intake::AT_ONCE) {
+            self.listeners.budget.yield_if_due().await;
         }
         self.indexer.publish();
     }
 
-    async fn seat(&mut self, seat: Arc<Seat<K>>, attend: Attend<K>) {
-        let panicked = self.shared.panicked(&seat);
-        let (serve, in_place) = match attend {
-            Attend::Nobody => (None, None),
-            Attend::Task(serve) => (Some(serve), None),
-            Attend::InPlace(handler) => {
-                let in_place = InPlace::begin(&seat, handler, Arc::clone(&panicked));
+    async fn listener(&mut self, listener: Arc<Listener<K>>, runner: HandlerRunner<K>) {
+        let panicked = self.shared.panicked(&listener);
+        let (serve, in_place) = match runner {
+            HandlerRunner::Caller => (None, None),
+            HandlerRunner::Task(serve) => (Some(serve), None),
+            HandlerRunner::InPlace(handler) => {
+                let in_place = InPlace::begin(&listener, handler, Arc::clone(&panicked));
                 (None, Some(in_place))
             }
         };
         let (present, is_whole) = (self.indexer.snapshot(), self.indexer.has_synced());
-        self.seats
-            .join(Arc::clone(&seat), in_place, &present, is_whole)
+        self.listeners
+            .join(Arc::clone(&listener), in_place, &present, is_whole)
             .await;
         if let Some(serve) = serve {
-            self.handlers.spawn(serve(seat, panicked));
+            self.handlers.spawn(serve(listener, panicked));
         }
     }
 
@@ -155,36 +169,36 @@ impl<K: Object> Processor<K> {
             let (queue, indexer) = (&mut *self.queue, &mut self.indexer);
             match self.intake.step(queue, indexer, &mut changes) {
                 Step::Idle => break,
-                Step::Part => self.seats.pace.keep().await,
+                Step::Partial => self.listeners.budget.yield_if_due().await,
                 Step::Batch => {
-                    self.seats.tell(&changes).await;
+                    self.listeners.notify(&changes).await;
                     self.shared.stats.lock().changes += changes.len() as u64;
-                    // Old states that nobody holds any more are freed here.
+                    // Previous states that nobody holds are freed here.
                     while !changes.is_empty() {
                         changes.truncate(changes.len().saturating_sub(intake::AT_ONCE));
-                        self.seats.pace.keep().await;
+                        self.listeners.budget.yield_if_due().await;
                     }
-                    // A first list is large, and never comes again.
+                    // The first list is large and does not recur.
                     changes.shrink_to(kubist_cache::BATCH_MAX);
                 }
             }
         }
         self.changes = changes;
         self.report_errors();
-        let (before, synced) = (self.shared.standing(), self.indexer.has_synced());
+        let (before, synced) = (self.shared.status(), self.indexer.has_synced());
         let state = match synced {
             _ if self.reflector.is_not_served() => InformerState::NotServed,
             true => InformerState::Synced,
             false => InformerState::Syncing,
         };
-        self.shared.stand(state, synced);
+        self.shared.set_state(state, synced);
         self.note_health();
         if synced && !before.has_synced {
-            self.seats.fill();
+            self.listeners.fill();
         }
     }
 
-    /// Whoever waits for the store is told what keeps it from coming.
+    /// Passes the current problem to those who wait for the store.
     fn note_health(&mut self) {
         let mut last = self.shared.last_problem.lock();
         let fetches = self.reflector.stats();
@@ -194,8 +208,8 @@ impl<K: Object> Processor<K> {
         }
         let problem = last.clone();
         drop(last);
-        if problem != self.told_problem {
-            self.told_problem.clone_from(&problem);
+        if problem != self.reported_problem {
+            self.reported_problem.clone_from(&problem);
             self.indexer.set_problem(problem);
         }
     }
@@ -210,22 +224,22 @@ impl<K: Object> Processor<K> {
     }
 
     fn note_stats(&mut self) {
-        self.seats.prune();
+        self.listeners.prune();
         let mut stats = self.shared.stats.lock();
         stats.reflector = self.reflector.stats();
         stats.objects = self.indexer.len();
-        stats.handlers = self.seats.len();
+        stats.handlers = self.listeners.len();
         stats.budget = self.indexer.budget_stats();
         stats.index_errors = self.indexer.index_errors_total();
     }
 
     fn stop(&mut self) {
         self.shared.stop();
-        self.seats.stop();
+        self.listeners.stop();
     }
 }
 
-/// A dropped `run` stops too: handles must not wait for what will not come.
+/// Dropping `run` stops the informer too: handles must not wait in vain.
 impl<K: Object> Drop for Processor<K> {
     fn drop(&mut self) {
         self.stop();

@@ -1,31 +1,30 @@
-//! `Resync`: how often handlers are told everything again; `Resyncs`: when each is due. Pure.
-
-use std::time::Duration;
+//! `Resync`: how resyncs are timed. `Resyncs`: when each handler's resync is due. Pure.
 
 use crate::handler::RESYNC_MIN;
+use std::time::Duration;
 
 /// How resyncs are timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resync {
-    /// Each handler is told as often as it asked, to the millisecond; who does not ask is never.
+    /// Each handler has exactly its own period, in milliseconds; without one it has no resyncs.
     #[default]
     Exact,
-    /// client-go's way, with the informer's own period (0: no handler has resyncs at all).
-    /// Handlers that do not ask have this period; asking for 0 means never. One that asks before
-    /// the start for a shorter one makes the informer look that often; one that asks after the
-    /// start is told no more often than the informer looks. Periods are rounded up to when it
-    /// looks.
+    /// client-go's behaviour, with the informer's own period (0: no handler has resyncs). Handlers
+    /// without a period have this one; a period of 0 means no resyncs. A handler that is added
+    /// before the start with a shorter period makes the informer check that often; one that is
+    /// added after the start has no shorter period than the check. Periods are rounded up to the
+    /// next check.
     Checked(Duration),
 }
 
-/// Who is due for a resync, and when. Members go by numbers of the caller's choice.
+/// The resync times of handlers, which are identified by numbers of the caller's choice.
 #[derive(Debug)]
 pub(crate) struct Resyncs {
     mode: Resync,
-    /// How often to look; 0 in the exact mode, or if nobody can have resyncs.
+    /// The check period; 0 in exact mode, or if no handler can have resyncs.
     check: Duration,
-    /// When to look next, once started.
+    /// The time of the next check, once started.
     next_check: Option<Duration>,
     members: Vec<Member>,
 }
@@ -34,7 +33,7 @@ pub(crate) struct Resyncs {
 struct Member {
     id: u64,
     asked: Duration,
-    /// 0: never.
+    /// 0: none.
     period: Duration,
     next: Duration,
 }
@@ -53,12 +52,12 @@ impl Resyncs {
         }
     }
 
-    /// The informer starts.
+    /// Starts the clock.
     pub(crate) fn start(&mut self, now: Duration) {
         self.next_check = Some(now.saturating_add(self.check));
     }
 
-    /// A handler comes. Periods of others may change.
+    /// Adds a handler. The periods of others may change.
     pub(crate) fn join(&mut self, id: u64, asked: Option<Duration>, now: Duration) {
         let member = Member {
             id,
@@ -70,8 +69,8 @@ impl Resyncs {
         self.change(id, asked, now);
     }
 
-    /// A member asks for another period, by the rules of one that comes now. It is due for the
-    /// first time when that is over.
+    /// Changes a handler's period, by the rules for one that is added now. Its first resync is due
+    /// after the new period.
     pub(crate) fn change(&mut self, id: u64, asked: Option<Duration>, now: Duration) {
         let asked = self.admitted(asked);
         let (mode, check) = (self.mode, self.check);
@@ -91,7 +90,8 @@ impl Resyncs {
         }
     }
 
-    /// What asking for this comes to; before the start it may shorten the period of the look.
+    /// Returns the effective period for a requested one. Before the start it may shorten the check
+    /// period.
     fn admitted(&mut self, asked: Option<Duration>) -> Duration {
         let asked = match (asked, self.mode) {
             (Some(asked), _) => asked,
@@ -111,18 +111,18 @@ impl Resyncs {
         self.check
     }
 
-    /// Keeps those members only.
+    /// Removes all other handlers.
     pub(crate) fn retain(&mut self, keep: impl Fn(u64) -> bool) {
         self.members.retain(|member| keep(member.id));
     }
 
-    /// How often a member is told everything again; `None`: never.
+    /// Returns a handler's period; `None` if it has no resyncs.
     pub(crate) fn period(&self, id: u64) -> Option<Duration> {
         let member = self.members.iter().find(|member| member.id == id)?;
         (!member.period.is_zero()).then_some(member.period)
     }
 
-    /// When to call [`Self::take_due`] next.
+    /// Returns when to call [`Self::take_due`] next.
     pub(crate) fn due(&self) -> Option<Duration> {
         let with_period = self.members.iter().filter(|it| !it.period.is_zero());
         let first = with_period.map(|it| it.next).min()?;
@@ -130,7 +130,7 @@ impl Resyncs {
             Resync::Exact => Some(first),
             Resync::Checked(_) => {
                 let check = self.next_check?;
-                // The first look at which somebody is due.
+                // The first check at which a resync is due.
                 let looks = first.saturating_sub(check).as_nanos();
                 let looks = looks.div_ceil(self.check.as_nanos().max(1));
                 let looks = u32::try_from(looks).unwrap_or(u32::MAX);
@@ -139,7 +139,7 @@ impl Resyncs {
         }
     }
 
-    /// Who is due now; each is due again after its period.
+    /// Returns the handlers that are due now; each is due again after its period.
     pub(crate) fn take_due(&mut self, now: Duration) -> Vec<u64> {
         if let (Resync::Checked(_), Some(check)) = (self.mode, self.next_check) {
             if now < check || self.check.is_zero() {
@@ -173,13 +173,13 @@ mod tests {
         (0..members).map(period).collect()
     }
 
-    /// Who is told everything again, and when, in seconds, until `end`.
-    fn told(resyncs: &mut Resyncs, end: u64) -> Vec<(u64, Vec<u64>)> {
-        let mut told = Vec::new();
+    /// Returns which handlers are due, and when, in seconds, until `end`.
+    fn observed(resyncs: &mut Resyncs, end: u64) -> Vec<(u64, Vec<u64>)> {
+        let mut observed = Vec::new();
         while let Some(due) = resyncs.due().filter(|due| *due <= seconds(end)) {
-            told.push((due.as_secs(), resyncs.take_due(due)));
+            observed.push((due.as_secs(), resyncs.take_due(due)));
         }
-        told
+        observed
     }
 
     #[test]
@@ -205,9 +205,9 @@ mod tests {
         resyncs.join(1, Some(seconds(5)), seconds(10));
         resyncs.join(2, Some(seconds(40)), seconds(10));
         assert_eq!(periods(&resyncs, 3), [30, 30, 40]);
-        // It looks at 30, 60, 90 …; who is due at 40 or 50 is told at 60.
+        // It checks at 30, 60, 90 …; handlers that are due at 40 or 50 are resynced at 60.
         assert_eq!(
-            told(&mut resyncs, 120),
+            observed(&mut resyncs, 120),
             [
                 (30, vec![0]),
                 (60, vec![0, 1, 2]),
@@ -223,7 +223,7 @@ mod tests {
         resyncs.join(0, Some(seconds(2)), Duration::ZERO);
         resyncs.join(1, Some(seconds(3)), Duration::ZERO);
         resyncs.start(Duration::ZERO);
-        let seen: Vec<_> = told(&mut resyncs, 12)
+        let seen: Vec<_> = observed(&mut resyncs, 12)
             .into_iter()
             .filter(|(_, who)| who.contains(&1))
             .map(|(at, _)| at)
@@ -259,16 +259,16 @@ mod tests {
             (vec![4, 10], seconds(4))
         );
         resyncs.start(Duration::ZERO);
-        assert_eq!(told(&mut resyncs, 8), [(4, vec![0]), (8, vec![0])]);
-        // After the start nobody is told more often than the informer looks.
+        assert_eq!(observed(&mut resyncs, 8), [(4, vec![0]), (8, vec![0])]);
+        // After the start no handler has a shorter period than the check.
         resyncs.change(0, Some(seconds(1)), seconds(9));
         resyncs.change(1, Some(seconds(6)), seconds(9));
         assert_eq!(periods(&resyncs, 2), [4, 6]);
-        assert_eq!(told(&mut resyncs, 16), [(16, vec![0, 1])]);
+        assert_eq!(observed(&mut resyncs, 16), [(16, vec![0, 1])]);
         resyncs.change(0, Some(Duration::ZERO), seconds(16));
         resyncs.change(1, None, seconds(16));
         assert_eq!(periods(&resyncs, 2), [0, 10]);
-        assert_eq!(told(&mut resyncs, 28), [(28, vec![1])]);
+        assert_eq!(observed(&mut resyncs, 28), [(28, vec![1])]);
 
         let mut exact = Resyncs::new(Resync::Exact);
         exact.join(0, None, Duration::ZERO);
@@ -288,7 +288,7 @@ mod tests {
         resyncs.start(Duration::ZERO);
         resyncs.join(2, Some(seconds(3)), seconds(4));
         assert_eq!(
-            told(&mut resyncs, 13),
+            observed(&mut resyncs, 13),
             [(7, vec![2]), (10, vec![0, 2]), (13, vec![2])]
         );
         resyncs.retain(|id| id != 2);

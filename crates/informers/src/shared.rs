@@ -1,66 +1,61 @@
-//! `Shared`: what the handles of an informer and its running task share.
+//! `Shared`: the state that an informer's handles and its task share.
 //!
-//! Handles ask by commands, which the task carries out in order; the task answers by its standing
-//! and its figures. Nobody here waits with a lock held.
+//! Handles send commands, which the task carries out in order; the task publishes its state and
+//! figures. No lock is held while waiting.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
-
+use crate::handler_calls::{HandlerRunner, Panicked};
+use crate::informer_state::{HandlerSummary, NOT_STARTED_AFTER, RunError, Status, SyncError};
+use crate::listener::Listener;
+use crate::problem_log::ProblemLog;
+use crate::usage::{Usage, Users};
+use crate::{HandlerConfig, HandlerState, InformerConfig, InformerState, InformerStats, Problem};
 use kubist_apimachinery::{Object, Str};
 use kubist_cache::{IndexHandle, Indexer, Lister, ListerWatcher};
 use kubist_reflector::Report;
 use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
-
-use crate::informer_state::{HandlerSummary, NOT_STARTED_AFTER, RunError, Standing, SyncError};
-use crate::problem_log::ProblemLog;
-use crate::processor::Processor;
-use crate::seat::Seat;
-use crate::serving::{Attend, Panicked};
-use crate::usage::{Usage, Users};
-use crate::{HandlerConfig, HandlerState, InformerConfig, InformerState, InformerStats, Problem};
 
 pub(crate) struct Shared<K> {
     pub(crate) config: InformerConfig<K>,
     pub(crate) source: Arc<dyn ListerWatcher<K>>,
     pub(crate) lister: Lister<K>,
-    /// Waits here until the informer runs.
+    /// Stored here until the informer runs.
     indexer: Mutex<Option<Indexer<K>>>,
-    /// What handles ask of the task, in order; bounded by what callers hold.
+    /// The commands of handles, in order; bounded by the handles' callers.
     commands: Mutex<VecDeque<Command<K>>>,
     pub(crate) wake: Arc<Notify>,
-    standing: watch::Sender<Standing>,
+    status: watch::Sender<Status>,
     pub(crate) stats: Mutex<InformerStats>,
     decodes: Arc<AtomicU64>,
     pub(crate) users: Users,
-    /// What kept it from listing or watching last; none once that works.
+    /// The last problem of a list or watch; cleared once that works.
     pub(crate) last_problem: Mutex<Option<Str>>,
     log: ProblemLog,
-    /// Every handler that may not have ended, in order.
-    roster: Mutex<Vec<Weak<Seat<K>>>>,
-    /// Looks, from the first handler on, whether anybody runs the informer. It ends with the start,
-    /// and with the last handle.
+    /// All handlers that may not have ended, in order.
+    roster: Mutex<Vec<Weak<Listener<K>>>>,
+    /// From the first handler on, checks whether the informer is run. It ends with the start, and
+    /// with the last handle.
     start_watch: Mutex<Option<JoinSet<()>>>,
 }
 
 pub(crate) enum Command<K> {
-    Seat(Arc<Seat<K>>, Attend<K>),
+    Listener(Arc<Listener<K>>, HandlerRunner<K>),
     Index(IndexHandle<K>),
 }
 
 impl<K> Shared<K> {
-    pub(crate) fn standing(&self) -> Standing {
-        *self.standing.borrow()
+    pub(crate) fn status(&self) -> Status {
+        *self.status.borrow()
     }
 
     pub(crate) fn report(&self, problem: &Problem) {
-        // One object that cannot be read keeps nothing else from coming.
+        // An object that cannot be decoded does not affect the others.
         let hinders = !matches!(problem, Problem::Fetch(Report::Invalid(_)));
         if hinders && matches!(problem, Problem::Fetch(_)) {
             *self.last_problem.lock() = Some(problem.to_string().into());
@@ -89,7 +84,7 @@ impl<K: Object> Shared<K> {
             indexer: Mutex::new(Some(indexer)),
             commands: Mutex::new(VecDeque::new()),
             wake: Arc::default(),
-            standing: watch::Sender::new(Standing {
+            status: watch::Sender::new(Status {
                 state: InformerState::Created,
                 has_synced: false,
             }),
@@ -103,25 +98,24 @@ impl<K: Object> Shared<K> {
         }
     }
 
-    /// The usage of a new informer, which cannot have been given up.
+    /// Creates the usage of a new informer, which cannot have stopped.
     pub(crate) fn new_usage(&self) -> Arc<Usage> {
         self.users
             .acquire()
             .expect("only a factory gives informers up, and later")
     }
 
-    pub(crate) async fn run(self: &Arc<Self>, token: CancellationToken) -> Result<(), RunError> {
-        let indexer = self.indexer.lock().take().ok_or(RunError::StartedBefore)?;
-        let name = &self.config.name;
-        let span = tracing::info_span!("informer", informer = %name);
-        let run = Processor::new(Arc::clone(self), indexer).run(token);
-        run.instrument(span).await;
-        Ok(())
+    /// Takes the indexer for the run.
+    ///
+    /// # Errors
+    /// The informer was started before.
+    pub(crate) fn take_indexer(&self) -> Result<Indexer<K>, RunError> {
+        self.indexer.lock().take().ok_or(RunError::StartedBefore)
     }
 
-    /// What a panic in a call of this seat's handler leads to.
-    pub(crate) fn panicked(self: &Arc<Self>, seat: &Seat<K>) -> Panicked {
-        let (shared, handler) = (Arc::clone(self), seat.config.name.clone());
+    /// Returns the callback for panics of a listener's handler.
+    pub(crate) fn panicked(self: &Arc<Self>, listener: &Listener<K>) -> Panicked {
+        let (shared, handler) = (Arc::clone(self), listener.config.name.clone());
         Arc::new(move |message| {
             shared.stats.lock().handler_panics += 1;
             let handler = handler.clone();
@@ -129,36 +123,36 @@ impl<K: Object> Shared<K> {
         })
     }
 
-    pub(crate) fn add_seat(
+    pub(crate) fn add_listener(
         self: &Arc<Self>,
         config: HandlerConfig,
         usage: Arc<Usage>,
-        attend: Attend<K>,
-    ) -> Arc<Seat<K>> {
-        let seat = Seat::new(config, Some(usage), Arc::clone(&self.wake));
+        runner: HandlerRunner<K>,
+    ) -> Arc<Listener<K>> {
+        let listener = Listener::new(config, Some(usage), Arc::clone(&self.wake));
         let mut roster = self.roster.lock();
-        roster.retain(|it| it.upgrade().is_some_and(|seat| !seat.is_ended()));
-        roster.push(Arc::downgrade(&seat));
+        roster.retain(|it| it.upgrade().is_some_and(|listener| !listener.is_ended()));
+        roster.push(Arc::downgrade(&listener));
         drop(roster);
-        self.command(Command::Seat(Arc::clone(&seat), attend));
+        self.command(Command::Listener(Arc::clone(&listener), runner));
         self.watch_start();
-        seat
+        listener
     }
 
-    /// Who waits for changes is told nothing of a start that was forgotten: so it is a problem.
+    /// Reports a problem if nobody starts the informer, because handlers would wait in vain.
     fn watch_start(self: &Arc<Self>) {
         let mut start_watch = self.start_watch.lock();
-        if start_watch.is_some() || self.standing().state != InformerState::Created {
+        if start_watch.is_some() || self.status().state != InformerState::Created {
             return;
         }
-        // Outside a runtime nothing can wait.
+        // Outside a runtime there is no timer.
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
-        let (shared, mut standings) = (Arc::downgrade(self), self.standing.subscribe());
+        let (shared, mut statuses) = (Arc::downgrade(self), self.status.subscribe());
         let mut tasks = JoinSet::new();
         let watch = async move {
-            let started = standings.wait_for(|it| it.state != InformerState::Created);
+            let started = statuses.wait_for(|it| it.state != InformerState::Created);
             if timeout(NOT_STARTED_AFTER, started).await.is_err()
                 && let Some(shared) = shared.upgrade()
             {
@@ -171,10 +165,10 @@ impl<K: Object> Shared<K> {
 
     pub(crate) fn command(&self, command: Command<K>) {
         let mut commands = self.commands.lock();
-        if self.standing().state == InformerState::Stopped {
+        if self.status().state == InformerState::Stopped {
             drop(commands);
-            if let Command::Seat(seat, _) = command {
-                seat.end(HandlerState::Stopped);
+            if let Command::Listener(listener, _) = command {
+                listener.end(HandlerState::Stopped);
             }
             return;
         }
@@ -187,10 +181,10 @@ impl<K: Object> Shared<K> {
         self.commands.lock().pop_front()
     }
 
-    /// Where the informer stands from now on; a stopped one stays so.
-    pub(crate) fn stand(&self, state: InformerState, has_synced: bool) {
-        let new = Standing { state, has_synced };
-        self.standing.send_if_modified(|now| {
+    /// Sets the informer's state; a stopped informer stays stopped.
+    pub(crate) fn set_state(&self, state: InformerState, has_synced: bool) {
+        let new = Status { state, has_synced };
+        self.status.send_if_modified(|now| {
             let changes = *now != new && now.state != InformerState::Stopped;
             if changes {
                 *now = new;
@@ -199,43 +193,43 @@ impl<K: Object> Shared<K> {
         });
     }
 
-    /// The informer stops; what was asked of it will not be done.
+    /// Stops the informer and drops its pending commands.
     pub(crate) fn stop(&self) {
-        // Under the lock of the commands, so that no handler is added to nobody.
+        // Under the lock of the commands, so that no handler is added afterwards.
         let mut commands = self.commands.lock();
-        self.stand(InformerState::Stopped, self.standing().has_synced);
+        self.set_state(InformerState::Stopped, self.status().has_synced);
         let undone = std::mem::take(&mut *commands);
         drop(commands);
         for command in undone {
-            if let Command::Seat(seat, _) = command {
-                seat.end(HandlerState::Stopped);
+            if let Command::Listener(listener, _) = command {
+                listener.end(HandlerState::Stopped);
             }
         }
     }
 
-    /// Waits until the informer stands so, or stopped.
-    pub(crate) async fn until(&self, reached: impl Fn(&Standing) -> bool) -> Standing {
-        let mut standings = self.standing.subscribe();
-        let reached = |it: &Standing| it.state == InformerState::Stopped || reached(it);
-        match standings.wait_for(reached).await {
-            Ok(standing) => *standing,
-            // Not reached: the sender is a field of `self`.
-            Err(_) => self.standing(),
+    /// Waits until a condition holds or the informer has stopped.
+    pub(crate) async fn until(&self, reached: impl Fn(&Status) -> bool) -> Status {
+        let mut statuses = self.status.subscribe();
+        let reached = |it: &Status| it.state == InformerState::Stopped || reached(it);
+        match statuses.wait_for(reached).await {
+            Ok(status) => *status,
+            // Unreachable: the sender is a field of `self`.
+            Err(_) => self.status(),
         }
     }
 
-    /// Waits until somebody runs it; false if nobody does.
+    /// Waits until the informer is run; returns false if nobody runs it.
     pub(crate) async fn started(&self) -> bool {
         let started = self.until(|it| it.state != InformerState::Created);
         timeout(NOT_STARTED_AFTER, started).await.is_ok()
     }
 
-    /// [`InformerState::Created`] if nobody runs it.
+    /// Returns [`InformerState::Created`] if nobody runs it.
     pub(crate) async fn settled(&self) -> InformerState {
         if !self.started().await {
-            return self.standing().state;
+            return self.status().state;
         }
-        let settled = |it: &Standing| it.has_synced || it.state == InformerState::NotServed;
+        let settled = |it: &Status| it.has_synced || it.state == InformerState::NotServed;
         self.until(settled).await.state
     }
 
@@ -243,8 +237,8 @@ impl<K: Object> Shared<K> {
         if !self.started().await {
             return Err(SyncError::NotStarted);
         }
-        let standing = self.until(|it| it.has_synced).await;
-        let synced = standing.has_synced && standing.state != InformerState::Stopped;
+        let status = self.until(|it| it.has_synced).await;
+        let synced = status.has_synced && status.state != InformerState::Stopped;
         synced.then_some(()).ok_or_else(|| SyncError::Stopped {
             problem: self.last_problem.lock().clone(),
         })
@@ -258,15 +252,18 @@ impl<K: Object> Shared<K> {
 
     pub(crate) fn handlers(&self) -> Vec<HandlerSummary> {
         let roster = self.roster.lock();
-        let seats = roster.iter().filter_map(Weak::upgrade);
-        let summary = |seat: Arc<Seat<K>>| HandlerSummary {
-            name: seat.config.name.clone(),
-            state: seat.current(),
-            waiting: seat.waiting(),
-            handled: seat.handled.load(Ordering::Relaxed),
-            panics: seat.panics.load(Ordering::Relaxed),
-            resync: seat.resync(),
+        let listeners = roster.iter().filter_map(Weak::upgrade);
+        let summary = |listener: Arc<Listener<K>>| HandlerSummary {
+            name: listener.config.name.clone(),
+            state: listener.current(),
+            waiting: listener.waiting(),
+            handled: listener.handled.load(Ordering::Relaxed),
+            panics: listener.panics.load(Ordering::Relaxed),
+            resync: listener.resync(),
         };
-        seats.filter(|seat| !seat.is_ended()).map(summary).collect()
+        listeners
+            .filter(|listener| !listener.is_ended())
+            .map(summary)
+            .collect()
     }
 }

@@ -1,5 +1,11 @@
-//! `Registration`: a handler that was added; `Subscription`: changes for whoever asks for them.
+//! `Registration`: a handle of an added handler. `Subscription`: a stream of events.
 
+use crate::filtered::Gate;
+use crate::listener::Listener;
+use crate::{CoopBudget, HandlerState};
+use futures_core::Stream;
+use kubist_apimachinery::Object;
+use kubist_cache::ResourceEvent;
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
@@ -8,103 +14,95 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_core::Stream;
-use kubist_apimachinery::Object;
-use kubist_cache::Change;
-
-use crate::filtered::Gate;
-use crate::seat::Seat;
-use crate::{HandlerState, Pace};
-
-/// A handler that was added to an informer.
+/// A handle of a handler that was added to an informer.
 ///
-/// Dropping it changes nothing; [`Registration::remove`] removes the handler, and
-/// [`Registration::remove_on_drop`] ties it to a scope. Adding the same handler twice makes two.
+/// Dropping it has no effect; [`Registration::remove`] removes the handler, and
+/// [`Registration::remove_on_drop`] ties it to a scope.
 pub struct Registration<K> {
-    seat: Arc<Seat<K>>,
+    listener: Arc<Listener<K>>,
 }
 
 impl<K> Clone for Registration<K> {
     fn clone(&self) -> Self {
         Self {
-            seat: Arc::clone(&self.seat),
+            listener: Arc::clone(&self.listener),
         }
     }
 }
 
 impl<K: Object> Registration<K> {
-    pub(crate) fn new(seat: Arc<Seat<K>>) -> Self {
-        Self { seat }
+    pub(crate) fn new(listener: Arc<Listener<K>>) -> Self {
+        Self { listener }
     }
 
-    /// How far the handler has come.
+    /// Returns the handler's state.
     pub fn state(&self) -> HandlerState {
-        self.seat.current()
+        self.listener.current()
     }
 
-    /// Waits until every object of the first list was handled. Other answers than
-    /// [`HandlerState::Synced`] say why that will not be.
+    /// Waits until every object of the first list was handled. Any state other than
+    /// [`HandlerState::Synced`] says why that will not happen.
     pub async fn synced(&self) -> HandlerState {
         self.until(|state| state != HandlerState::Syncing).await
     }
 
-    /// Waits until the handler is called no more, and says why.
+    /// Waits until the handler will not be called any more, and returns why.
     pub async fn ended(&self) -> HandlerState {
         self.until(|state| !matches!(state, HandlerState::Syncing | HandlerState::Synced))
             .await
     }
 
     async fn until(&self, reached: impl Fn(HandlerState) -> bool) -> HandlerState {
-        let mut states = self.seat.watch_state();
+        let mut states = self.listener.watch_state();
         match states.wait_for(|state| reached(*state)).await {
             Ok(state) => *state,
             Err(_) => HandlerState::Stopped,
         }
     }
 
-    /// Removes the handler: after the call that is under way, if one is, none follows. What waits
-    /// for it is dropped (differs from client-go, which delivers it).
+    /// Removes the handler: no call follows the current one. Pending events are dropped, unlike in
+    /// client-go, which delivers them.
     pub fn remove(&self) {
-        self.seat.end(HandlerState::Removed);
+        self.listener.end(HandlerState::Removed);
     }
 
-    /// Removes the handler, and waits until the call that is under way, if one is, is done: when
-    /// this returns, the handler is called no more and was dropped.
+    /// Removes the handler and waits for its current call. When this returns, the handler has been
+    /// dropped.
     ///
-    /// Awaited by the handler itself it never returns.
+    /// It never returns if the handler itself awaits it.
     pub async fn remove_and_wait(&self) {
         self.remove();
-        self.seat.unserved().await;
+        self.listener.unserved().await;
     }
 
-    /// A guard that removes the handler when it is dropped.
+    /// Returns a guard that removes the handler when dropped.
     #[must_use = "dropping the guard removes the handler"]
     pub fn remove_on_drop(self) -> RegistrationGuard<K> {
         RegistrationGuard { registration: self }
     }
 
-    /// The number of changes that wait for the handler.
+    /// Returns the number of pending events.
     pub fn waiting(&self) -> usize {
-        self.seat.waiting()
+        self.listener.waiting()
     }
 
-    /// How often the handler panicked.
+    /// Returns how many times the handler panicked.
     pub fn panics(&self) -> u64 {
-        self.seat.panics.load(Ordering::Relaxed)
+        self.listener.panics.load(Ordering::Relaxed)
     }
 
-    /// How often the handler is told everything again, once it was added; `None`: never. It is
-    /// what was asked for only as far as the informer's [`Resync`](crate::Resync) allows, and may
+    /// Returns the handler's resync period once it was added; `None` means no resyncs. It differs
+    /// from the requested period as the informer's [`Resync`](crate::Resync) determines, and may
     /// become shorter until the informer starts.
     pub fn resync(&self) -> Option<Duration> {
-        self.seat.resync()
+        self.listener.resync()
     }
 
-    /// Changes how often the handler is told everything again, as
-    /// [`HandlerConfig::resync`](crate::HandlerConfig::resync) of a handler that is added now. The
-    /// informer takes notice when its task runs next, and the period counts from then.
+    /// Changes the resync period, as [`HandlerConfig::resync`](crate::HandlerConfig::resync) of a
+    /// handler that is added now. The informer applies it when its task runs next, and the period
+    /// starts then.
     pub fn set_resync(&self, period: Option<Duration>) {
-        self.seat.ask_resync(period);
+        self.listener.ask_resync(period);
     }
 }
 
@@ -133,69 +131,68 @@ impl<K: Object> Drop for RegistrationGuard<K> {
     }
 }
 
-/// Changes for whoever asks for them: a handler turned round. Dropping it ends it.
+/// A stream of an informer's events, in place of a handler. Dropping it ends it.
 ///
-/// It is a [`Stream`] too. Nothing is lost or delayed for others by asking slowly; what waits is
-/// bounded as the [`Delivery`](crate::Delivery) says.
+/// It implements [`Stream`] too. A slow reader loses nothing and delays nobody; pending events are
+/// bounded by the [`Delivery`](crate::Delivery).
 pub struct Subscription<K: Object> {
-    seat: Arc<Seat<K>>,
+    listener: Arc<Listener<K>>,
     filter: Option<(Admits<K>, Gate)>,
-    /// What one change became, which is at most a deletion and an addition.
-    taken: VecDeque<Change<K>>,
-    /// The change given out last was an addition of the first list; asking again says that it is
-    /// handled.
+    /// The events of one change, at most a deletion and an addition.
+    taken: VecDeque<ResourceEvent<K>>,
+    /// Whether the last event was an initial addition; the next call marks it as handled.
     initial_out: bool,
-    /// Whoever asks without a pause is made to yield now and then.
-    pace: Pace,
+    /// Makes a reader that never pauses yield now and then.
+    budget: CoopBudget,
 }
 
 type Admits<K> = Box<dyn FnMut(&K) -> bool + Send + Sync>;
 
 impl<K: Object> Subscription<K> {
-    pub(crate) fn new(seat: Arc<Seat<K>>) -> Self {
+    pub(crate) fn new(listener: Arc<Listener<K>>) -> Self {
         Self {
-            seat,
+            listener,
             filter: None,
             taken: VecDeque::new(),
             initial_out: false,
-            pace: Pace::begin(),
+            budget: CoopBudget::start(),
         }
     }
 
-    /// Gives out only what passes, with enter and leave as [`Filtered`](crate::Filtered) has them.
+    /// Returns matching objects only, like [`Filtered`](crate::Filtered).
     #[must_use]
     pub fn filtered(mut self, admits: impl FnMut(&K) -> bool + Send + Sync + 'static) -> Self {
         self.filter = Some((Box::new(admits), Gate::default()));
         self
     }
 
-    /// The next change; none once the informer stopped, or the subscription overflowed.
+    /// Returns the next event; `None` once the informer stopped or the subscription overflowed.
     ///
     /// # Cancel safety
-    /// Safe: no change is lost.
-    pub async fn next(&mut self) -> Option<Change<K>> {
+    /// Safe: no event is lost.
+    pub async fn next(&mut self) -> Option<ResourceEvent<K>> {
         std::future::poll_fn(|cx| self.poll_change(cx)).await
     }
 
-    fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change<K>>> {
+    fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<ResourceEvent<K>>> {
         loop {
             if std::mem::take(&mut self.initial_out) {
-                self.seat.note_progress(1);
+                self.listener.note_progress(1);
             }
             if self.taken.is_empty() {
-                std::task::ready!(self.pace.poll_keep(cx));
-                // One at a time, so that what waits can still merge.
-                match self.seat.poll_take(1, cx) {
+                std::task::ready!(self.budget.poll_yield(cx));
+                // One at a time, so that pending events can still be merged.
+                match self.listener.poll_take(1, cx) {
                     Poll::Ready(Some(changes)) => self.taken.extend(changes),
                     Poll::Ready(None) => return Poll::Ready(None),
                     Poll::Pending => {
-                        self.pace = Pace::begin();
+                        self.budget = CoopBudget::start();
                         return Poll::Pending;
                     }
                 }
             }
             let change = self.taken.pop_front();
-            self.initial_out = matches!(change, Some(Change::Added { initial: true, .. }));
+            self.initial_out = matches!(change, Some(ResourceEvent::Added { initial: true, .. }));
             let change = match (&mut self.filter, change) {
                 (Some((admits, gate)), Some(change)) => gate.admitted(&mut **admits, change),
                 (_, change) => change,
@@ -206,23 +203,23 @@ impl<K: Object> Subscription<K> {
         }
     }
 
-    /// Its state, and its removal from elsewhere.
+    /// Returns a handle for its state and removal.
     pub fn registration(&self) -> Registration<K> {
-        Registration::new(Arc::clone(&self.seat))
+        Registration::new(Arc::clone(&self.listener))
     }
 }
 
 impl<K: Object> Stream for Subscription<K> {
-    type Item = Change<K>;
+    type Item = ResourceEvent<K>;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change<K>>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ResourceEvent<K>>> {
         self.get_mut().poll_change(cx)
     }
 }
 
 impl<K: Object> Drop for Subscription<K> {
     fn drop(&mut self) {
-        self.seat.end(HandlerState::Removed);
+        self.listener.end(HandlerState::Removed);
     }
 }
 

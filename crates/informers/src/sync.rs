@@ -1,7 +1,9 @@
-//! The lock of a seat, from one place.
+//! The mutex of a listener, in one place.
 //!
-//! Built with `--cfg shuttle` it is the shuttle crate's, so that tests can try many interleavings
-//! of the same code (`seat/interleavings.rs`). In every other build this module is a name.
+//! With `--cfg shuttle` it is the shuttle crate's, so that tests can try many interleavings of the
+//! same code (`listener/interleavings.rs`). In every other build this module only renames
+//! `parking_lot`'s. `kubist-workqueue` has the same wrapper: the only crate below both would be one
+//! for a test configuration (decision 0069).
 
 #[cfg(shuttle)]
 pub(crate) use self::under_shuttle::Mutex;
@@ -10,11 +12,10 @@ pub(crate) use parking_lot::Mutex;
 
 #[cfg(shuttle)]
 mod under_shuttle {
+    use shuttle::sync::MutexGuard;
     use std::sync::PoisonError;
 
-    use shuttle::sync::MutexGuard;
-
-    /// As that of `parking_lot`: a panic of one holder is no concern of the next.
+    /// Behaves like `parking_lot`'s mutex: a panic of one holder does not poison it.
     #[derive(Debug)]
     pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 

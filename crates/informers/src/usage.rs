@@ -1,14 +1,13 @@
-//! `Usage`: who uses an informer, so that it can stop when nobody does.
+//! `Usage`: tracks the users of an informer, so that it can stop when it is unused.
 //!
-//! Handles, listers and handlers that are served each hold one. It is not about memory: what is
-//! held by nobody is freed anyway; it is about a watch that nobody needs.
-
-use std::sync::{Arc, Weak};
+//! Handles, listers and active handlers each hold one. This is not about memory, which is freed
+//! anyway, but about a watch that is no longer needed.
 
 use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
 use tokio_util::sync::CancellationToken;
 
-/// Held by whoever uses an informer.
+/// Held by each user of an informer.
 pub(crate) struct Usage {
     unused: CancellationToken,
 }
@@ -19,16 +18,16 @@ impl Drop for Usage {
     }
 }
 
-/// The one place that makes usages of an informer.
+/// Creates the usages of an informer.
 pub(crate) struct Users {
     inner: Mutex<Inner>,
 }
 
 struct Inner {
     current: Weak<Usage>,
-    /// Cancelled when the current usage is gone.
+    /// Cancelled when the current usage is dropped.
     unused: CancellationToken,
-    /// How many usages were made.
+    /// The number of usages created.
     made: u64,
     retired: bool,
 }
@@ -47,7 +46,8 @@ impl Users {
         }
     }
 
-    /// A share in the present usage, or in a new one; none once the informer was given up.
+    /// Shares the current usage or creates a new one; `None` once the informer was stopped as
+    /// unused.
     pub(crate) fn acquire(&self) -> Option<Arc<Usage>> {
         let mut inner = self.inner.lock();
         if inner.retired {
@@ -64,8 +64,8 @@ impl Users {
         }))
     }
 
-    /// Waits until nobody uses the informer; somebody may again afterwards. Says how many usages
-    /// there were.
+    /// Waits until the informer is unused; it may be used again afterwards. Returns the number of
+    /// usages created so far.
     pub(crate) async fn unused(&self) -> u64 {
         let (unused, made) = {
             let inner = self.inner.lock();
@@ -75,7 +75,7 @@ impl Users {
         made
     }
 
-    /// Gives the informer up, if nobody has used it since it was unused after `made` usages.
+    /// Stops the informer if it has not been used since `made` usages were created.
     pub(crate) fn retire(&self, made: u64) -> bool {
         let mut inner = self.inner.lock();
         inner.retired |= inner.made == made && inner.current.strong_count() == 0;

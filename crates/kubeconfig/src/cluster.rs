@@ -1,12 +1,11 @@
-//! A cluster entry as server, trust and proxy of a transport.
-
-use kubist_transport::{Config, Verify};
+//! Conversion of a cluster entry into a transport's server, trust and proxy.
 
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
 use crate::kubeconfig::NamedCluster;
 use crate::proxy;
 use crate::select::Entry;
+use kubist_transport::{Config, Verify};
 
 impl NamedCluster {
     pub(crate) fn entry(&self) -> Entry<'_> {
@@ -18,8 +17,8 @@ impl NamedCluster {
     }
 }
 
-/// The anonymous configuration for a cluster. `has_certificate` (of the user) speaks for TLS if
-/// the server's address has no scheme.
+/// Returns the anonymous configuration for a cluster. If the address has no scheme,
+/// `has_certificate` (of the user) selects TLS.
 pub(crate) fn configure(
     named: &NamedCluster,
     has_certificate: bool,

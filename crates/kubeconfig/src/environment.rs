@@ -1,12 +1,12 @@
-//! What this crate wants to know of its process: variables and the service account's folder.
+//! `Environment`: the environment variables and the service account folder that this crate reads.
 //!
-//! A value, so that tests (and programs with ideas of their own) can make another.
+//! It is a value, so that tests and programs can substitute their own.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The variables that are read, by [`Environment::current`] and by nothing else.
+/// The variables that are read, only by [`Environment::current`].
 const VARIABLES: [&str; 12] = [
     "KUBECONFIG",
     "HOME",
@@ -22,10 +22,10 @@ const VARIABLES: [&str; 12] = [
     "no_proxy",
 ];
 
-/// Where a Pod finds its service account.
+/// The service account folder in a Pod.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// Environment variables and the folder of the service account.
+/// Environment variables and the service account folder.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, OsString>,
@@ -33,9 +33,9 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// That of this process: `KUBECONFIG`, `HOME`, `USERPROFILE`, `KUBERNETES_SERVICE_HOST`,
-    /// `KUBERNETES_SERVICE_PORT`, `POD_NAMESPACE`, and `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`
-    /// in upper or lower case.
+    /// Returns the environment of this process: `KUBECONFIG`, `HOME`, `USERPROFILE`,
+    /// `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT`, `POD_NAMESPACE`, and `HTTPS_PROXY`,
+    /// `HTTP_PROXY` and `NO_PROXY` in upper or lower case.
     pub fn current() -> Self {
         let variables = VARIABLES
             .iter()
@@ -53,13 +53,13 @@ impl Environment {
         self
     }
 
-    /// Looks for the service account in another folder.
+    /// Sets the service account folder.
     pub fn with_service_account(mut self, folder: impl Into<PathBuf>) -> Self {
         self.service_account = folder.into();
         self
     }
 
-    /// A variable, unless it is empty.
+    /// Returns a variable, unless it is empty.
     pub(crate) fn os(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(name)
@@ -67,7 +67,7 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// A variable, unless it is empty or not UTF-8.
+    /// Returns a variable, unless it is empty or not UTF-8.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.os(name).and_then(OsStr::to_str)
     }

@@ -4,16 +4,16 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Why there is no usable configuration.
+/// Why there is no valid configuration.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum KubeconfigError {
-    /// A file exists and cannot be read, or was asked for by name and does not exist.
+    /// A file cannot be read, or was requested by name and does not exist.
     #[error("cannot read kubeconfig {path:?}")]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: Arc<io::Error>,
     },
     /// A file is too long to be a kubeconfig.
@@ -21,59 +21,59 @@ pub enum KubeconfigError {
     TooLong {
         /// The file.
         path: PathBuf,
-        /// What is allowed.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// A file is not YAML, or not that of a kubeconfig.
+    /// A file is not valid YAML, or not a kubeconfig.
     #[error("kubeconfig {path:?} line {line} column {column} is not valid")]
     Parse {
         /// The file.
         path: PathBuf,
-        /// From 1; 0 if unknown.
+        /// Counted from 1; 0 if unknown.
         line: u64,
-        /// From 1; 0 if unknown.
+        /// Counted from 1; 0 if unknown.
         column: u64,
-        /// What the parser says.
+        /// The parser's error.
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
-    /// No context was chosen and none is the current one.
+    /// No context is selected, and there is no current one.
     #[error("no context is chosen: set current-context, or name one; {}", there_are(.known))]
     NoContext {
-        /// The contexts there are.
+        /// The existing contexts.
         known: Vec<String>,
     },
-    /// A name that leads nowhere.
+    /// A name does not exist.
     #[error("{kind} {name:?} does not exist; {}", there_are(.known))]
     Unknown {
         /// `context`, `cluster` or `user`.
         kind: &'static str,
         /// The name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// A value that cannot be used.
+    /// A value is invalid.
     #[error("{place} in kubeconfig {path:?} {problem}")]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// Where in it, such as `clusters[prod].server`.
+        /// The position, such as `clusters[prod].server`.
         place: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// This process does not run in a Pod with a service account.
     #[error("not in a cluster: {problem}")]
     NotInCluster {
-        /// What is missing.
+        /// The missing part.
         problem: String,
     },
-    /// There is no configuration anywhere.
+    /// No configuration was found.
     #[error("no configuration found: none of {tried:?} exists, and {not_in_cluster}")]
     NotFound {
-        /// The files that were looked for.
+        /// The files that were tried.
         tried: Vec<PathBuf>,
-        /// Why it is not an in-cluster configuration.
+        /// Why there is no in-cluster configuration.
         not_in_cluster: String,
     },
     /// A file cannot be written.
@@ -81,12 +81,12 @@ pub enum KubeconfigError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: Arc<io::Error>,
     },
 }
 
-/// The names there are, or that there is none.
+/// Lists the existing names, or reports that there are none.
 fn there_are(known: &[String]) -> String {
     if known.is_empty() {
         return "there is none".to_owned();

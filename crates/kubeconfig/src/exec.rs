@@ -1,14 +1,13 @@
-//! An `exec` entry as a plugin of a transport.
-
-use base64::Engine as _;
-use kubist_transport::{ExecApiVersion, ExecPlugin, InteractiveMode};
-use serde_json::{Map, Value};
+//! Conversion of an `exec` entry into a transport's credential plugin.
 
 use crate::error::KubeconfigError;
 use crate::kubeconfig::{Exec, NamedCluster};
 use crate::select::Entry;
+use base64::Engine as _;
+use kubist_transport::{ExecApiVersion, ExecPlugin, InteractiveMode};
+use serde_json::{Map, Value};
 
-/// Extension of a cluster that is handed to plugins.
+/// The cluster extension that is passed to plugins.
 const CLUSTER_CONFIG: &str = "client.authentication.k8s.io/exec";
 
 pub(crate) fn plugin(
@@ -57,7 +56,7 @@ pub(crate) fn plugin(
     Ok(plugin)
 }
 
-/// A bare name is looked up in `PATH` when it is run; anything with a slash is a path.
+/// A bare name is looked up in `PATH` at run time; a name with a slash is a path.
 fn command(entry: Entry<'_>, command: &str) -> String {
     if command.contains('/') {
         entry.path(command).display().to_string()
@@ -66,7 +65,7 @@ fn command(entry: Entry<'_>, command: &str) -> String {
     }
 }
 
-/// `spec.cluster` of the `ExecCredential` that plugins read.
+/// Returns the `spec.cluster` of the `ExecCredential` that plugins read.
 fn cluster_info(named: &NamedCluster) -> Result<Value, KubeconfigError> {
     let (entry, cluster) = (named.entry(), &named.cluster);
     let mut info = Map::new();

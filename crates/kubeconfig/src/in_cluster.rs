@@ -1,15 +1,13 @@
-//! The configuration of a Pod: its service account's files and two variables.
-
-use std::net::IpAddr;
-
-use kubist_transport::{Auth, Config, Pem, Verify};
+//! The in-cluster configuration: service account files and two variables.
 
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
 use crate::select::ClientConfig;
+use kubist_transport::{Auth, Config, Pem, Verify};
+use std::net::IpAddr;
 
-/// Configuration for the cluster that this process runs in. Token and authority stay files: the
-/// kubelet replaces them, and the transport reads them again.
+/// Returns the configuration for the cluster that this process runs in. The token and the authority
+/// remain files: the kubelet replaces them and the transport reloads them.
 ///
 /// The namespace is `POD_NAMESPACE`, else the service account's, else `default`.
 pub fn in_cluster(environment: &Environment) -> Result<ClientConfig, KubeconfigError> {

@@ -1,24 +1,23 @@
-//! Where the configuration is: files, and then the Pod that we run in.
-
-use std::path::{Path, PathBuf};
+//! `infer`: finds the configuration in files or in the Pod.
 
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
 use crate::in_cluster::in_cluster;
 use crate::kubeconfig::Kubeconfig;
 use crate::select::{ClientConfig, Selection};
+use std::path::{Path, PathBuf};
 
-/// What a program's flags say.
+/// Options, usually from a program's flags.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// A file that must exist and is the only one. Default: look for files.
+    /// The only file to read; it must exist. Default: look for files.
     pub file: Option<PathBuf>,
-    /// Which of its contexts, clusters and users. Default: its current context.
+    /// The context, cluster and user to use. Default: the current context.
     pub selection: Selection,
 }
 
 /// Finds the configuration: `options.file`, else the files in `KUBECONFIG`, else
-/// `$HOME/.kube/config`, else the service account of this Pod.
+/// `$HOME/.kube/config`, else the service account of the Pod.
 pub fn infer(
     options: &Options,
     environment: &Environment,
@@ -55,7 +54,7 @@ pub fn load(file: Option<&Path>, environment: &Environment) -> Result<Kubeconfig
     Ok(merged)
 }
 
-/// The files to look for, in order, none twice.
+/// Returns the files to look for, in order and without repetition.
 fn paths(environment: &Environment) -> Vec<PathBuf> {
     let Some(list) = environment.os("KUBECONFIG") else {
         let home = environment.home();

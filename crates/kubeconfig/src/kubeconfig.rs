@@ -1,43 +1,41 @@
-//! The file format: what a kubeconfig says, word for word.
+//! `Kubeconfig`: the kubeconfig file format.
 //!
-//! Fields are upstream's; an absent one, a `null` and an empty one are the same. Fields that are
-//! not known are ignored, as kubectl does. What the entries mean is in `select`.
+//! Fields are upstream's; an absent field, a `null` and an empty one are the same. Unknown fields
+//! are ignored, as by kubectl. `select` interprets the entries.
 
+use crate::error::KubeconfigError;
+use kubist_transport::Secret;
+use serde::{Deserialize, Deserializer};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kubist_transport::Secret;
-use serde::{Deserialize, Deserializer};
-
-use crate::error::KubeconfigError;
-
-/// Longest file that is read, in bytes. Real ones with hundreds of clusters stay below 2 MiB.
+/// The largest file that is read, in bytes. Files with hundreds of clusters stay below 2 MiB.
 const FILE_MAX: u64 = 16 << 20;
 
-/// One kubeconfig file, or several merged.
+/// A kubeconfig file, or several merged.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Kubeconfig {
-    /// Servers.
+    /// The clusters.
     #[serde(deserialize_with = "nullable")]
     pub clusters: Vec<NamedCluster>,
-    /// Credentials.
+    /// The users.
     #[serde(deserialize_with = "nullable")]
     pub users: Vec<NamedUser>,
-    /// Pairs of a cluster and a user.
+    /// The contexts.
     #[serde(deserialize_with = "nullable")]
     pub contexts: Vec<NamedContext>,
-    /// Context that is used if none is named.
+    /// The context that is used by default.
     #[serde(rename = "current-context", deserialize_with = "nullable")]
     pub current_context: String,
 }
 
 impl Kubeconfig {
-    /// Parses the text of a file; `path` is named in errors, and its folder is what relative paths
-    /// in it are relative to.
+    /// Parses the text of a file. Errors name `path`, and relative paths in the text are relative
+    /// to its folder.
     pub fn parse(text: &str, path: &Path) -> Result<Self, KubeconfigError> {
         if text.trim().is_empty() {
             return Ok(Self::default());
@@ -78,7 +76,7 @@ impl Kubeconfig {
         }
     }
 
-    /// Whether it says nothing at all.
+    /// Reports whether the kubeconfig is empty.
     pub fn is_empty(&self) -> bool {
         self.clusters.is_empty()
             && self.users.is_empty()
@@ -96,7 +94,7 @@ impl Kubeconfig {
     }
 }
 
-/// `None` if the file is too long.
+/// Returns `None` if the file is too long.
 fn read_text(path: &Path) -> io::Result<Option<String>> {
     let mut text = String::new();
     File::open(path)?
@@ -105,54 +103,55 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text).filter(|text| text.len() as u64 <= FILE_MAX))
 }
 
-/// A server under a name.
+/// A named cluster.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct NamedCluster {
-    /// What contexts call it.
+    /// The name that contexts refer to.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// The server.
+    /// The cluster.
     #[serde(deserialize_with = "nullable")]
     pub cluster: Cluster,
-    /// File that it is from.
+    /// The file that contains it.
     #[serde(skip)]
     pub origin: PathBuf,
 }
 
-/// How to reach a server and know it.
+/// How to reach and verify a server.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Cluster {
-    /// URL; without a scheme it is `https` if anything about TLS is said, else `http`.
+    /// The URL; without a scheme it is `https` if the cluster or user has TLS settings, else
+    /// `http`.
     #[serde(deserialize_with = "nullable")]
     pub server: String,
-    /// Name to verify instead of the server's.
+    /// The name to verify instead of the server's host.
     #[serde(deserialize_with = "nullable")]
     pub tls_server_name: String,
-    /// Accept any certificate.
+    /// Whether to accept any certificate.
     #[serde(deserialize_with = "nullable")]
     pub insecure_skip_tls_verify: bool,
-    /// File with the authority's certificates.
+    /// A file with the authority certificates.
     #[serde(deserialize_with = "nullable")]
     pub certificate_authority: String,
-    /// The certificates themselves, PEM in base64; wins over the file.
+    /// The authority certificates, PEM in base64; takes precedence over the file.
     #[serde(deserialize_with = "nullable")]
     pub certificate_authority_data: String,
-    /// Proxy: `http`, `https` or `socks5`.
+    /// The proxy URL: `http`, `https` or `socks5`.
     #[serde(deserialize_with = "nullable")]
     pub proxy_url: String,
-    /// Ask for no gzip.
+    /// Whether not to request gzip.
     #[serde(deserialize_with = "nullable")]
     pub disable_compression: bool,
-    /// Anything else; one of them is handed to plugins.
+    /// Extensions; one of them is passed to plugins.
     #[serde(deserialize_with = "nullable")]
     pub extensions: Vec<Extension>,
 }
 
-/// Data under a name that is nobody's business but its reader's.
+/// A named extension, which only its consumer interprets.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -164,64 +163,64 @@ pub struct Extension {
     pub extension: serde_json::Value,
 }
 
-/// Credentials under a name.
+/// A named user.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct NamedUser {
-    /// What contexts call it.
+    /// The name that contexts refer to.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
     /// The credentials.
     #[serde(deserialize_with = "nullable")]
     pub user: User,
-    /// File that it is from.
+    /// The file that contains it.
     #[serde(skip)]
     pub origin: PathBuf,
 }
 
-/// Credentials, and whom to act as.
+/// Credentials, and the user to impersonate.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct User {
-    /// File with the client certificate.
+    /// A file with the client certificate.
     #[serde(deserialize_with = "nullable")]
     pub client_certificate: String,
-    /// The certificate itself, PEM in base64; wins over the file.
+    /// The client certificate, PEM in base64; takes precedence over the file.
     #[serde(deserialize_with = "nullable")]
     pub client_certificate_data: String,
-    /// File with the private key.
+    /// A file with the private key.
     #[serde(deserialize_with = "nullable")]
     pub client_key: String,
-    /// The key itself, PEM in base64; wins over the file.
+    /// The private key, PEM in base64; takes precedence over the file.
     #[serde(deserialize_with = "secret")]
     pub client_key_data: Secret,
-    /// Bearer token.
+    /// A bearer token.
     #[serde(deserialize_with = "secret")]
     pub token: Secret,
-    /// File with a bearer token; wins over `token`.
+    /// A file with a bearer token; takes precedence over `token`.
     #[serde(rename = "tokenFile", deserialize_with = "nullable")]
     pub token_file: String,
-    /// User to act as.
+    /// The user to impersonate.
     #[serde(rename = "as", deserialize_with = "nullable")]
     pub impersonate: String,
-    /// Its id.
+    /// The id of the impersonated user.
     #[serde(rename = "as-uid", deserialize_with = "nullable")]
     pub impersonate_uid: String,
-    /// Its groups.
+    /// The groups of the impersonated user.
     #[serde(rename = "as-groups", deserialize_with = "nullable")]
     pub impersonate_groups: Vec<String>,
-    /// Its further attributes.
+    /// The extra attributes of the impersonated user.
     #[serde(rename = "as-user-extra", deserialize_with = "nullable")]
     pub impersonate_extra: std::collections::BTreeMap<String, Vec<String>>,
-    /// User name for basic authentication.
+    /// The user name for basic authentication.
     #[serde(deserialize_with = "nullable")]
     pub username: String,
-    /// Password for basic authentication.
+    /// The password for basic authentication.
     #[serde(deserialize_with = "secret")]
     pub password: Secret,
-    /// A mechanism that upstream has removed; kept to name it in the error.
+    /// A mechanism that upstream has removed; kept so that errors can name it.
     pub auth_provider: Option<serde_json::Value>,
     /// A command that prints credentials.
     pub exec: Option<Exec>,
@@ -232,22 +231,22 @@ pub struct User {
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Exec {
-    /// The program; relative to the file's folder if it has a slash.
+    /// The program; with a slash it is relative to the file's folder.
     #[serde(deserialize_with = "nullable")]
     pub command: String,
-    /// Its arguments.
+    /// The arguments.
     #[serde(deserialize_with = "nullable")]
     pub args: Vec<String>,
-    /// Variables to set for it.
+    /// The environment variables to set.
     #[serde(deserialize_with = "nullable")]
     pub env: Vec<EnvVar>,
     /// `client.authentication.k8s.io/v1` or `v1beta1`.
     #[serde(deserialize_with = "nullable")]
     pub api_version: String,
-    /// Said when the program is not there.
+    /// Shown when the program does not exist.
     #[serde(deserialize_with = "nullable")]
     pub install_hint: String,
-    /// Tell it about the cluster.
+    /// Whether to pass the cluster to the command.
     #[serde(deserialize_with = "nullable")]
     pub provide_cluster_info: bool,
     /// `Never`, `IfAvailable` or `Always`.
@@ -255,7 +254,7 @@ pub struct Exec {
     pub interactive_mode: String,
 }
 
-/// A variable for a command.
+/// An environment variable for a command.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -268,18 +267,18 @@ pub struct EnvVar {
     pub value: String,
 }
 
-/// A cluster, a user and a namespace under a name.
+/// A named context.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct NamedContext {
-    /// What `current-context` and `--context` call it.
+    /// The name that `current-context` and `--context` refer to.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// What it stands for.
+    /// The context.
     #[serde(deserialize_with = "nullable")]
     pub context: Context,
-    /// File that it is from.
+    /// The file that contains it.
     #[serde(skip)]
     pub origin: PathBuf,
 }
@@ -289,18 +288,18 @@ pub struct NamedContext {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Context {
-    /// Name of the cluster.
+    /// The cluster name.
     #[serde(deserialize_with = "nullable")]
     pub cluster: String,
-    /// Name of the user; empty for none.
+    /// The user name; empty for none.
     #[serde(deserialize_with = "nullable")]
     pub user: String,
-    /// Namespace that is meant when none is named; empty for `default`.
+    /// The default namespace; empty for `default`.
     #[serde(deserialize_with = "nullable")]
     pub namespace: String,
 }
 
-/// `null` is the default, as it is for Go's decoder; `kubectl config` writes such files.
+/// Decodes `null` as the default, as Go's decoder does; `kubectl config` writes such files.
 fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

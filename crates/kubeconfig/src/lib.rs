@@ -1,13 +1,13 @@
-//! Client configuration: where the API server is, who it must be, and who we are.
+//! Client configuration: the API server, how to verify it, and the credentials.
 //!
-//! [`infer`] does what users expect of a Kubernetes program: an explicit file, else the files of
-//! `KUBECONFIG`, else `$HOME/.kube/config`, else the service account of the Pod it runs in. The
-//! parts can be had alone: [`Kubeconfig`] parses and merges files, [`Kubeconfig::select`] makes a
-//! [`kubist_transport::Config`] of a context, [`in_cluster`] of a service account, and
+//! [`infer`] follows the conventions of Kubernetes programs: an explicit file, else the files in
+//! `KUBECONFIG`, else `$HOME/.kube/config`, else the service account of the Pod. The steps are
+//! available separately: [`Kubeconfig`] parses and merges files, [`Kubeconfig::select`] makes a
+//! [`kubist_transport::Config`] from a context, [`in_cluster`] from a service account, and
 //! [`NewKubeconfig`] writes a file.
 //!
-//! This is the only crate that reads environment variables, and only those that
-//! [`Environment::current`] names. It is **not** a client, opens no connection, runs no plugin, and
+//! This is the only crate that reads environment variables, and only those listed at
+//! [`Environment::current`]. It is **not** a client: it opens no connections, runs no plugins and
 //! never writes to a file that it has read.
 //!
 //! ```
@@ -29,11 +29,11 @@
 //! # Contracts
 //!
 //! - Merging: for each cluster, user and context the first file that has it wins as a whole; so
-//!   does the first `current-context` that is not empty.
-//! - A relative path is relative to the folder of the file that it is written in.
-//! - Missing files are no error, unless one was asked for by name; what cannot be read or parsed
-//!   is, and names the file and the place in it.
-//! - Credentials are left out for servers without TLS, as client-go does.
+//!   does the first non-empty `current-context`.
+//! - A relative path is relative to the folder of the file that contains it.
+//! - Missing files are not errors, unless one was requested by name. Files that cannot be read or
+//!   parsed are errors that name the file and the position.
+//! - Credentials are omitted for servers without TLS, as in client-go.
 
 mod cluster;
 mod environment;

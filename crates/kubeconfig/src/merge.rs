@@ -1,10 +1,10 @@
-//! Several files as one: the first that names something decides.
+//! Merging of several files: for each name the first file wins.
 
 use crate::kubeconfig::Kubeconfig;
 
 impl Kubeconfig {
-    /// Adds what `later` has and this does not. Entries are taken whole, never field by field;
-    /// within one file, too, the first of several entries with one name counts.
+    /// Adds the entries of `later` that are missing here. Entries are taken whole, never field by
+    /// field; within one file, the first entry with a name wins.
     pub fn merge(&mut self, later: Self) {
         append(&mut self.clusters, later.clusters, |named| &named.name);
         append(&mut self.users, later.users, |named| &named.name);

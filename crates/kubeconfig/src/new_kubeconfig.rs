@@ -1,36 +1,34 @@
-//! Writing a kubeconfig: one server, one user, one context.
+//! `NewKubeconfig`: writes a kubeconfig with one server, one user and one context.
 //!
-//! For a server that tells its users how to reach it. Certificates and keys are embedded, so the
-//! file can be moved; it is made readable by its owner only.
+//! For servers that generate a kubeconfig for their users. Certificates and keys are embedded, so
+//! the file can be moved; only its owner can read it.
 
+use crate::error::KubeconfigError;
+use base64::Engine as _;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use base64::Engine as _;
-
-use crate::error::KubeconfigError;
-
-/// What to write.
+/// The contents of a new kubeconfig.
 #[derive(Debug, Clone)]
 pub struct NewKubeconfig<'a> {
-    /// Name of the cluster and of the context; the user is this name with `-admin`.
+    /// The name of the cluster and the context; the user gets this name with `-admin`.
     pub name: &'a str,
-    /// URL of the server.
+    /// The server URL.
     pub server: &'a str,
-    /// Certificates of its authority, PEM; empty to leave it to the system's.
+    /// The authority certificates, PEM; empty for the system's authorities.
     pub certificate_authority: &'a str,
-    /// The name to ask for and to verify in place of the URL's host; empty for that host.
+    /// The name to request and verify instead of the URL's host; empty for that host.
     pub tls_server_name: &'a str,
-    /// Credentials.
+    /// The credentials.
     pub user: NewUser<'a>,
-    /// Namespace of the context; empty for `default`.
+    /// The namespace of the context; empty for `default`.
     pub namespace: &'a str,
 }
 
-/// Credentials to write.
+/// The credentials in a new kubeconfig.
 #[derive(Clone)]
 #[expect(
     clippy::exhaustive_enums,
@@ -58,7 +56,7 @@ impl std::fmt::Debug for NewUser<'_> {
 }
 
 impl NewKubeconfig<'_> {
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn render(&self) -> String {
         let name = quote(self.name);
         let user = quote(&format!("{}-admin", self.name));
@@ -96,7 +94,7 @@ impl NewKubeconfig<'_> {
         text
     }
 
-    /// Writes the file, mode 0600, in one step: whoever reads it sees the old one or the new one.
+    /// Writes the file atomically with mode 0600.
     pub fn write(&self, path: &Path) -> Result<(), KubeconfigError> {
         write_private(path, &self.render()).map_err(|error| KubeconfigError::Write {
             path: path.to_owned(),
@@ -117,13 +115,13 @@ fn write_private(path: &Path, text: &str) -> io::Result<()> {
         .and_then(|mut file| file.write_all(text.as_bytes()));
     let moved = written.and_then(|()| std::fs::rename(&beside, path));
     if moved.is_err() {
-        // The half-written file has a key in it; that it cannot be removed changes nothing.
+        // The partial file contains a key; failing to remove it changes nothing about the error.
         drop(std::fs::remove_file(&beside));
     }
     moved
 }
 
-/// A JSON string, which YAML reads as the same string whatever is in it.
+/// Returns a JSON string, which YAML parses as the same string, whatever it contains.
 fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

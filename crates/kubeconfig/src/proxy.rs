@@ -1,13 +1,11 @@
-//! Which proxy the environment asks for, by the rules that Go programs follow.
+//! The proxy from the environment, by the rules of Go programs.
 //!
-//! `HTTPS_PROXY` for `https` servers, `HTTP_PROXY` for the others; `NO_PROXY` and loopback
-//! addresses go direct. A value that is no proxy URL counts as none.
-
-use std::net::IpAddr;
-
-use kubist_transport::{Config, Proxy};
+//! `HTTPS_PROXY` applies to `https` servers and `HTTP_PROXY` to others; addresses in `NO_PROXY` and
+//! loopback addresses are reached directly. An invalid proxy URL is ignored.
 
 use crate::environment::Environment;
+use kubist_transport::{Config, Proxy};
+use std::net::IpAddr;
 
 pub(crate) fn from_environment(config: &Config, environment: &Environment) -> Option<Proxy> {
     let either = |upper, lower| environment.text(upper).or_else(|| environment.text(lower));

@@ -1,45 +1,43 @@
-//! From names to a configuration: context, cluster, user, namespace.
-
-use std::path::{Path, PathBuf};
-
-use base64::Engine as _;
-use kubist_transport::{Config, Pem};
+//! Selection: resolves context, cluster, user and namespace names to a configuration.
 
 use crate::cluster;
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
 use crate::kubeconfig::{Context, Kubeconfig};
 use crate::user;
+use base64::Engine as _;
+use kubist_transport::{Config, Pem};
+use std::path::{Path, PathBuf};
 
-/// Which parts of a kubeconfig to use; `None` leaves it to the file.
+/// The entries of a kubeconfig to use; `None` takes what the file specifies.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Context instead of the current one.
+    /// The context, instead of the current one.
     pub context: Option<String>,
-    /// Cluster instead of the context's.
+    /// The cluster, instead of the context's.
     pub cluster: Option<String>,
-    /// User instead of the context's.
+    /// The user, instead of the context's.
     pub user: Option<String>,
-    /// Namespace instead of the context's.
+    /// The namespace, instead of the context's.
     pub namespace: Option<String>,
 }
 
-/// All that a client needs to begin.
+/// The complete configuration of a client.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClientConfig {
-    /// Server, trust and credentials.
+    /// The server, trust and credentials.
     pub transport: Config,
-    /// Namespace that is meant when none is named.
+    /// The default namespace.
     pub namespace: String,
-    /// Name of the context; `None` in a cluster or if only a cluster was chosen.
+    /// The context name; `None` in a cluster or if only a cluster was selected.
     pub context: Option<String>,
 }
 
 impl Kubeconfig {
-    /// Follows the names. Without a context, a cluster must be named.
+    /// Resolves the names. Without a context, the selection must name a cluster.
     ///
-    /// `environment` says which proxy is used if the cluster names none.
+    /// `environment` provides the proxy if the cluster names none.
     pub fn select(
         &self,
         selection: &Selection,
@@ -118,7 +116,7 @@ impl Kubeconfig {
     }
 }
 
-/// An entry of a file, to say where a problem is.
+/// An entry of a file, for error messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(crate) list: &'static str,
@@ -135,13 +133,13 @@ impl Entry<'_> {
         }
     }
 
-    /// A path as written in the file.
+    /// Returns a path as written in the file.
     pub(crate) fn path(self, written: &str) -> PathBuf {
         let folder = self.origin.parent().unwrap_or_else(|| Path::new(""));
         folder.join(written)
     }
 
-    /// Data in base64, else a file, else nothing.
+    /// Returns the base64 data, else the file, else nothing.
     pub(crate) fn pem(
         self,
         field: &str,

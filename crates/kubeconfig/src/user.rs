@@ -1,11 +1,10 @@
-//! A user entry as credentials of a transport.
-
-use kubist_transport::{Auth, Config, Identity, Impersonate};
+//! Conversion of a user entry into a transport's credentials.
 
 use crate::error::KubeconfigError;
 use crate::exec;
 use crate::kubeconfig::{NamedCluster, NamedUser, User};
 use crate::select::Entry;
+use kubist_transport::{Auth, Config, Identity, Impersonate};
 
 impl NamedUser {
     pub(crate) fn entry(&self) -> Entry<'_> {

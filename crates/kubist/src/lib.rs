@@ -22,7 +22,7 @@
 //! let client = kubist::infer()?;
 //! let factory = SharedInformerFactory::new(client.clone());
 //! let pods = factory.informer::<Pod>();
-//! let lister = pods.lister_before_sync(); // complete before the first reconcile
+//! let lister = pods.lister_unsynced(); // complete before the first reconcile
 //!
 //! let reconcile = move |key: ObjectName| {
 //!     let (pod, client) = (lister.get(&key), client.clone());
@@ -82,8 +82,6 @@
 #[cfg(feature = "server")]
 mod advertise;
 #[cfg(feature = "server")]
-pub mod controllers;
-#[cfg(feature = "server")]
 mod encryption_file;
 #[cfg(feature = "server")]
 mod engine;
@@ -109,6 +107,8 @@ pub use kubist_derive as derive;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
 pub use kubist_reflector as reflector;
+#[cfg(feature = "server")]
+pub use kubist_server_controllers as controllers;
 #[cfg(feature = "server")]
 pub use kubist_storage_etcd as storage_etcd;
 #[cfg(feature = "server")]

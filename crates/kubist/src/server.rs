@@ -7,6 +7,7 @@
 //! clients of the next one notice: its versions go on above all that they have seen. Several
 //! can stand on one etcd cluster.
 
+use std::error::Error;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -17,9 +18,9 @@ use http::Uri;
 use kubist_apimachinery::{Status, Str};
 use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, StaticToken};
 use kubist_client::Client;
-use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
+use kubist_server_controllers::{garbage_collector, namespace};
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
@@ -27,7 +28,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::advertise;
-use crate::controllers::{garbage_collector, namespace};
 use crate::engine::{Engine, EtcdError};
 use crate::refusals::tell_of_refusals;
 use crate::server_config::{Controller, ServerConfig};
@@ -180,12 +180,28 @@ impl Server {
                 }
             }
         }
-        if config.simulate {
-            let options = kubist_example_controllers::Options::default();
-            let (client, token) = (self.quiet_client()?, self.stopping.clone());
-            let run = kubist_example_controllers::run(client, options, token);
-            self.controllers.spawn(watch_over("simulation", run));
-        }
+        Ok(())
+    }
+
+    /// Runs a controller beside the server until [`shutdown`](Self::shutdown) cancels its token.
+    ///
+    /// It has a client of its own, which needs no socket and does not count towards the limits on
+    /// requests and connections. An error of the controller is logged; the server goes on.
+    ///
+    /// # Errors
+    /// The client cannot be created.
+    pub fn run_controller<T, E, F>(
+        &mut self,
+        name: &'static str,
+        controller: impl FnOnce(Client, CancellationToken) -> F,
+    ) -> Result<(), ServerError>
+    where
+        T: 'static,
+        E: Error + 'static,
+        F: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        let run = controller(self.quiet_client()?, self.stopping.clone());
+        self.controllers.spawn(watch_over(name, run));
         Ok(())
     }
 
@@ -327,9 +343,12 @@ fn admin_token(token: &str) -> StaticToken {
 }
 
 /// The server goes on without a controller that fails; whoever reads the log must know.
-async fn watch_over<T>(name: &'static str, run: impl Future<Output = Result<T, ManagerError>>) {
+async fn watch_over<T, E: Error + 'static>(
+    name: &'static str,
+    run: impl Future<Output = Result<T, E>>,
+) {
     if let Err(error) = run.await {
-        let error: &dyn std::error::Error = &error;
+        let error: &dyn Error = &error;
         tracing::error!(controller = name, error, "a controller ended");
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
 use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock as _};
@@ -25,9 +26,6 @@ pub struct ServerConfig {
     pub tokens: Vec<String>,
     /// What runs beside the server. Default: all.
     pub controllers: BTreeSet<Controller>,
-    /// Whether Deployments and Pods are brought to life by the sample controllers and
-    /// a stand-in for the kubelet. Default: no.
-    pub simulate: bool,
     /// Makes uids and generated names the same in each run, and versions of a store in memory count
     /// from one. Default: none, different ones, and such versions grow over restarts, too.
     pub seed: Option<u64>,
@@ -89,7 +87,6 @@ impl Default for ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             tokens: Vec::new(),
             controllers: Controller::ALL.into(),
-            simulate: false,
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
             storage_bytes_max: Some(2 << 30),
@@ -116,7 +113,11 @@ impl Default for ServerConfig {
 impl ServerConfig {
     /// How the registry is put together over `kv`.
     pub(crate) fn registry(&self, kv: Arc<dyn Kv>, watch_caches: bool) -> RegistryConfig {
-        let mut settings = RegistryConfig::new(kv);
+        let mut kinds = BuiltIn::default();
+        if self.listen.port() != 0 {
+            kinds.server_port = self.listen.port();
+        }
+        let mut settings = RegistryConfig::new(kv, Arc::new(kinds));
         settings.seed = self.seed;
         settings.watch_cache.enabled = watch_caches;
         settings.watch_cache.sizes = self.watch_cache_sizes.clone();
@@ -129,9 +130,6 @@ impl ServerConfig {
         }
         if let Some(etcd) = &self.etcd {
             settings.key_root = etcd.key_root();
-        }
-        if self.listen.port() != 0 {
-            settings.server_port = self.listen.port();
         }
         settings
     }

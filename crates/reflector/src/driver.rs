@@ -1,45 +1,43 @@
-//! `Reflector`: the driver that carries out what the [`Machine`] decides.
+//! `Reflector`: the driver that carries out the decisions of the [`Machine`].
 //!
-//! It owns the requests and streams, turns items into [`Queue`] entries, and reports what went
-//! wrong. It spawns nothing: its owner calls [`Reflector::step`] again and again.
+//! It owns the requests and streams, turns items into [`Queue`] entries, and reports problems. It
+//! spawns nothing: its owner calls [`Reflector::step`] repeatedly.
 
-mod alarm;
 mod list;
+mod timer;
 mod watch;
 
-use std::fmt;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
-
+use self::timer::Timer;
+use crate::list_buffer::{ListBuffer, Transform};
+use crate::machine::{Action, Config, Machine, WatchEnd};
+use crate::{CoopBudget, Report, Stats};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{Object, ResourceVersion};
 use kubist_cache::{
     FetchError, InvalidItem, ListStream, Lister, ListerWatcher, Queue, WatchStream,
 };
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::time::Instant;
 
-use self::alarm::Alarm;
-use crate::gathered::{Gathered, Transform};
-use crate::machine::{Action, Config, End, Machine};
-use crate::{Pace, Report, Stats};
-
-/// Further away than any deadline that matters; added to "now" it does not overflow.
+/// Beyond any deadline that matters; adding it to the current time does not overflow.
 const FAR: Duration = Duration::from_hours(24 * 365);
 
-/// Keeps a queue in step with a server.
+/// Keeps a queue up to date with a server.
 pub struct Reflector<K> {
     source: Arc<dyn ListerWatcher<K>>,
     machine: Machine,
     io: Io<K>,
-    gathered: Gathered<K>,
+    list_buffer: ListBuffer<K>,
     started: Instant,
-    alarm: Alarm,
-    pace: Pace,
+    timer: Timer,
+    budget: CoopBudget,
     stats: Stats,
 }
 
-/// The request or stream at hand.
+/// The current request or stream.
 enum Io<K> {
     None,
     OpeningList(BoxFuture<'static, Result<ListStream<K>, FetchError>>),
@@ -48,66 +46,67 @@ enum Io<K> {
     Watch(WatchStream<K>),
 }
 
-/// Where a step puts what it brings.
+/// The outputs of a step.
 struct Out<'a, K> {
     queue: &'a mut dyn Queue<K>,
     report: &'a mut (dyn FnMut(Report) + Send),
 }
 
 impl<K: Object> Reflector<K> {
-    /// A reflector that has done nothing yet. `seed` varies pauses and watch timeouts.
+    /// Creates a reflector. `seed` varies pauses and watch timeouts.
     pub fn new(source: Arc<dyn ListerWatcher<K>>, config: Config, seed: u64) -> Self {
         Self {
             source,
             machine: Machine::new(config, seed),
             io: Io::None,
-            gathered: Gathered::new(),
+            list_buffer: ListBuffer::new(),
             started: Instant::now(),
-            alarm: Alarm::default(),
-            pace: Pace::begin(),
+            timer: Timer::default(),
+            budget: CoopBudget::start(),
             stats: Stats::default(),
         }
     }
 
-    /// Listed objects that this store has in the same version are taken from it, so that a relist
-    /// needs hardly more memory than the store.
+    /// Reuses the objects of this store that are listed in the same version, so that a relist needs
+    /// little more memory than the store.
     #[must_use]
     pub fn with_known(mut self, lister: Lister<K>) -> Self {
-        self.gathered.set_known(lister);
+        self.list_buffer.set_known(lister);
         self
     }
 
-    /// Changes each object as it arrives, once.
+    /// Sets a function that changes each object once before it enters the queue.
     #[must_use]
     pub fn with_transform(mut self, transform: Transform<K>) -> Self {
-        self.gathered.set_transform(transform);
+        self.list_buffer.set_transform(transform);
         self
     }
 
-    /// What was done so far.
+    /// Returns the figures so far.
     pub fn stats(&self) -> Stats {
         Stats {
-            listed: self.gathered.listed,
-            unchanged: self.gathered.unchanged,
+            listed: self.list_buffer.listed,
+            unchanged: self.list_buffer.unchanged,
             ..self.stats
         }
     }
 
-    /// The last version seen. It never goes back, except where the server's newest state is older.
+    /// Returns the last version received. It never decreases, except if the server's newest state
+    /// is older.
     pub fn version(&self) -> &ResourceVersion {
         self.machine.version()
     }
 
-    /// Whether the server's last word was that it does not serve the kind.
+    /// Reports whether the server currently does not serve the kind.
     pub fn is_not_served(&self) -> bool {
         self.machine.is_not_served()
     }
 
-    /// Waits until something was put into the queue, or went wrong; reports go to `report`.
+    /// Waits until something was put into the queue or failed; failures are passed to `report`.
     ///
     /// # Cancel safety
-    /// Safe: a dropped future loses nothing, the next call goes on where it was. What a dropped
-    /// one waited for still wakes the task that polled it, so that it can be polled anew each time.
+    /// Safe: a dropped future loses nothing, and the next call continues. Whatever a dropped future
+    /// waited for still wakes the task that polled it, so that it can be polled anew each time.
     pub async fn step(
         &mut self,
         queue: &mut dyn Queue<K>,
@@ -122,7 +121,7 @@ impl<K: Object> Reflector<K> {
                     false
                 }
                 Io::OpeningList(opening) => match self
-                    .alarm
+                    .timer
                     .before(deadline, |cx| opening.as_mut().poll(cx))
                     .await
                 {
@@ -130,7 +129,7 @@ impl<K: Object> Reflector<K> {
                     None => self.list_silent(&mut out),
                 },
                 Io::List(stream) => match self
-                    .alarm
+                    .timer
                     .before(deadline, |cx| stream.as_mut().poll_next(cx))
                     .await
                 {
@@ -138,40 +137,40 @@ impl<K: Object> Reflector<K> {
                     None => self.list_silent(&mut out),
                 },
                 Io::OpeningWatch(opening) => match self
-                    .alarm
+                    .timer
                     .before(deadline, |cx| opening.as_mut().poll(cx))
                     .await
                 {
                     Some(opened) => self.watch_opened(opened, &mut out),
-                    None => self.watch_end(&End::Silent, &mut out),
+                    None => self.watch_end(&WatchEnd::Silent, &mut out),
                 },
                 Io::Watch(stream) => match self
-                    .alarm
+                    .timer
                     .before(deadline, |cx| stream.as_mut().poll_next(cx))
                     .await
                 {
                     Some(item) => self.watch_item(item, &mut out),
-                    None => self.watch_end(&End::Silent, &mut out),
+                    None => self.watch_end(&WatchEnd::Silent, &mut out),
                 },
             };
             if progress {
                 return;
             }
             if matches!(self.io, Io::List(_)) {
-                // One that arrives faster than it is taken in has no other pause.
-                self.pace.keep().await;
+                // A list that arrives faster than it is consumed never waits otherwise.
+                self.budget.yield_if_due().await;
             }
         }
     }
 
-    /// Time since the reflector was made, which is the machine's clock.
+    /// Returns the time since the reflector was created, which is the machine's clock.
     fn now(&self) -> Duration {
         self.started.elapsed()
     }
 
     async fn begin(&mut self) {
         if !self.source.supports_streaming_list() {
-            // Perhaps another reflector of this server found out in the meantime.
+            // Another reflector of this server may have found out meanwhile.
             self.machine.refuse_streaming();
         }
         let source = Arc::clone(&self.source);
@@ -186,18 +185,18 @@ impl<K: Object> Reflector<K> {
             Action::Pause { until } => {
                 let until = self.at(until);
                 let nothing = |_: &mut Context<'_>| Poll::<()>::Pending;
-                self.alarm.before(until, nothing).await;
+                self.timer.before(until, nothing).await;
             }
             Action::Read { .. } => {
-                // There is nothing to read from: what was asked for must be asked for anew.
+                // There is no stream to read from, so the request must be repeated.
                 let now = self.now();
                 self.machine.list_silent(now);
-                self.machine.watch_ended(now, &End::Clean);
+                self.machine.watch_ended(now, &WatchEnd::Clean);
             }
         }
     }
 
-    /// Until when the request or stream at hand may be silent.
+    /// Returns the time until which the current request or stream may be silent.
     fn deadline(&mut self) -> Instant {
         if matches!(self.io, Io::None) {
             return self.started;
@@ -228,19 +227,19 @@ impl<K: Object> Reflector<K> {
     fn complete(&mut self, out: &mut Out<'_, K>) {
         self.stats.lists += 1;
         let version = self.machine.version().clone();
-        out.queue.replace(self.gathered.take(version));
+        out.queue.replace(self.list_buffer.take(version));
     }
 
-    /// The server answered with an older state than it had.
-    fn behind(&mut self, out: &mut Out<'_, K>) {
+    /// Handles a state that is older than the requested version.
+    fn stale(&mut self, out: &mut Out<'_, K>) {
         self.io = Io::None;
-        self.gathered.forget();
-        self.stats.behind += 1;
+        self.list_buffer.clear();
+        self.stats.stale += 1;
         let floor = self.machine.version().clone();
-        (out.report)(Report::Behind { floor });
+        (out.report)(Report::Stale { floor });
     }
 
-    /// All reflectors of a server share what one has learnt of it.
+    /// Shares with all reflectors of the server that it does not support streaming lists.
     fn share(&self, was_refused: bool) {
         if self.machine.is_streaming_refused() && !was_refused {
             self.source.streaming_list_refused();

@@ -1,9 +1,10 @@
-//! Keeps a queue in step with a server: lists, watches, resumes, and lists again when it must.
+//! Keeps a queue up to date with a server: lists, watches, resumes, and lists again if necessary.
 //!
-//! Two halves: [`Machine`] decides (pure: no clock, no I/O, no object), [`Reflector`] carries out
-//! (tokio's clock, no spawning). It is not a cache and knows no handlers; it fills a
-//! [`Queue`](kubist_cache::Queue) from any [`ListerWatcher`](kubist_cache::ListerWatcher), and
-//! never gives up: every failure is reported and followed by a pause or by another way.
+//! It has two parts: [`Machine`] makes the decisions (pure: no clock, no I/O, no objects), and
+//! [`Reflector`] carries them out (with tokio's clock, without spawning). It is not a cache and has
+//! no handlers: it fills a [`Queue`](kubist_cache::Queue) from any
+//! [`ListerWatcher`](kubist_cache::ListerWatcher). It never gives up: every failure is reported and
+//! followed by a retry or a fallback.
 //!
 //! ```
 //! use std::time::Duration;
@@ -21,31 +22,33 @@
 //! ```
 //!
 //! Contracts:
-//! - nothing reaches the queue before a state is whole; then one replacement, then every event in
-//!   order;
-//! - a version never goes back except by the server's own word: a list that is older than the
-//!   version it was asked for is not used;
-//! - an object that cannot be read is reported, and neither stops the stream nor removes what was
-//!   known of it;
-//! - every failure is reported; no request is repeated without a pause unless it failed for a
-//!   reason that another request does not share, or after a healthy watch;
-//! - a kind that is not served is a state, reported once; it is asked for now and then;
-//! - what one reflector learns of a server (that it has no streaming lists) its source tells all;
-//! - a step that is dropped, at any point, loses nothing.
+//! - Nothing reaches the queue before a state is complete. Then comes one replacement, followed by
+//!   every event in order.
+//! - The version never decreases unless the server's newest state is older: a list that is older
+//!   than the requested version is discarded.
+//! - An object that cannot be decoded is reported. It neither ends the stream nor removes the
+//!   stored object.
+//! - Every failure is reported. A request is repeated without a pause only if the cause does not
+//!   affect the next request, or after a healthy watch.
+//! - A kind that is not served is a state, reported once, and retried periodically.
+//! - If a server does not support streaming lists, all reflectors of its source know after the
+//!   first.
+//! - Dropping a step at any point loses nothing.
 //!
 //! `tests/it/recovery/` has each recovery as a script.
 
+mod coop_budget;
 mod driver;
-mod gathered;
+mod list_buffer;
 mod machine;
-mod pace;
 mod report;
 
+pub use coop_budget::{CoopBudget, TURN_MAX};
 pub use driver::Reflector;
-pub use gathered::Transform;
+pub use list_buffer::Transform;
 pub use machine::{
-    Action, Backoff, Config, Consequence, End, Event, InitialSync, Machine, PAGE_SIZE, PageEnd,
-    RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET, UNFINISHED_MAX, Verdict, WatchEnd,
+    Action, Backoff, Config, Event, EventAction, InitialSync, Machine, PAGE_SIZE, PageEnd,
+    RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET, Recovery, UNFINISHED_MAX, WatchEnd,
+    WatchOutcome,
 };
-pub use pace::{Pace, TURN_MAX};
 pub use report::{Report, Stats};

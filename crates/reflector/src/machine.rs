@@ -1,14 +1,14 @@
-//! `Machine`: what a reflector does next, as a pure state machine.
+//! `Machine`: decides what a reflector does next, as a pure state machine.
 //!
-//! It is told what happened ([`Machine::page_complete`], [`Machine::event`], …) and says what to
-//! do ([`Machine::action`]): list, watch, read on, or pause. Time is an argument, measured from
-//! any fixed moment; jitter comes from a seed. It holds no object and does no I/O.
+//! It receives what happened ([`Machine::page_complete`], [`Machine::event`], …) and returns what
+//! to do ([`Machine::action`]): list, watch, read on, or pause. Time is an argument, measured from
+//! any fixed moment; jitter comes from a seed. It holds no objects and does no I/O.
 //!
-//! The recovery rules are readable as scripts in `testdata/`. In short: streaming list first, a
-//! paged list where that fails; a watch that ends resumes from the last version; only an expired
-//! version, or [`RESUMES_MAX`] watches in a row that fail and bring nothing, make it list again.
-//! Pauses grow, and start over only after a watch that was healthy. A watch that brought something
-//! before its connection was cut is resumed at once, though not more often than once a second.
+//! The recovery rules are in `testdata/` as scripts. In short: it starts with a streaming list, and
+//! falls back to a paged list. A watch that ends is resumed from the last version. Only an expired
+//! version, or [`RESUMES_MAX`] consecutive watches that fail without an event, cause a new list.
+//! Pauses grow, and start over only after a healthy watch. A watch that delivered something before
+//! its connection was cut is resumed at once, but at most once a second.
 
 mod backoff;
 mod config;
@@ -16,38 +16,36 @@ mod list;
 mod retry_window;
 mod watch;
 
-use std::time::Duration;
-
-use kubist_apimachinery::{ResourceVersion, Retry};
-use kubist_cache::{FetchError, ListRequest, WatchRequest};
-
 pub use backoff::Backoff;
+use backoff::Jitter;
 pub use config::{
     Config, InitialSync, PAGE_SIZE, RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET,
     UNFINISHED_MAX,
 };
+use kubist_apimachinery::{ResourceVersion, Retry};
+use kubist_cache::{FetchError, ListRequest, WatchRequest};
 pub use list::PageEnd;
-pub use watch::{Event, Verdict, WatchEnd};
-
-use backoff::Jitter;
 use retry_window::RetryWindow;
+use std::cmp::Ordering;
+use std::time::Duration;
+pub use watch::{Event, EventAction, WatchOutcome};
 
-/// What to do next.
+/// The next action of a reflector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
 pub enum Action {
-    /// List a page; then tell [`Machine::list_goes_on`] as it comes, and
+    /// List a page, then report [`Machine::list_goes_on`] as it arrives, and
     /// [`Machine::page_complete`] or [`Machine::list_failed`].
     List(ListRequest),
-    /// Open a watch; then tell [`Machine::watch_opened`] or [`Machine::watch_ended`].
+    /// Open a watch, then report [`Machine::watch_opened`] or [`Machine::watch_ended`].
     Watch(WatchRequest),
-    /// Read on; at the deadline tell [`Machine::list_silent`], or [`Machine::watch_ended`] with
-    /// [`End::Silent`].
+    /// Read on; at the deadline report [`Machine::list_silent`], or [`Machine::watch_ended`] with
+    /// [`WatchEnd::Silent`].
     Read {
-        /// The latest time at which something should have come.
+        /// The time by which something should arrive.
         deadline: Duration,
     },
-    /// Do nothing until then.
+    /// Wait.
     Pause {
         /// The time at which to ask again.
         until: Duration,
@@ -57,26 +55,26 @@ pub enum Action {
 /// How a watch ended.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a machine must handle each")]
-pub enum End<'a> {
-    /// The stream is over.
+pub enum WatchEnd<'a> {
+    /// The stream ended.
     Clean,
-    /// It could not be opened, or broke.
+    /// The watch could not be opened, or failed.
     Failed(&'a FetchError),
-    /// Nothing came until the deadline.
+    /// Nothing arrived before the deadline.
     Silent,
 }
 
-/// What a failure led to, for reports.
+/// How a reflector recovers from a failure, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Consequence {
-    /// The watch goes on from where it was.
+pub enum Recovery {
+    /// The watch is resumed from the last version.
     Resume,
-    /// The whole state is fetched again.
+    /// The whole state is listed again.
     Relist,
-    /// The streaming list is given up for a paged one.
+    /// A paged list replaces the streaming list.
     FallBack,
-    /// The server does not serve the kind: it is asked again now and then.
+    /// The server does not serve the kind; it is retried periodically.
     NotServed,
 }
 
@@ -86,44 +84,44 @@ pub struct Machine {
     config: Config,
     jitter: Jitter,
     state: State,
-    /// Not before this time may the next request be sent.
+    /// The earliest time of the next request.
     not_before: Duration,
-    /// Failures since the last healthy watch.
+    /// The number of failures since the last healthy watch.
     failures: u32,
-    /// Watches in a row that failed and brought nothing.
+    /// The number of consecutive watches that failed without an event.
     resumes: u32,
-    /// When a watch that had brought something was last followed by another without backoff.
+    /// When a watch that had delivered something was last resumed without backoff.
     resumed: Option<Duration>,
-    /// Streaming lists in a row that never came to their end.
+    /// The number of consecutive streaming lists that did not complete.
     unfinished: u32,
     internal_errors: RetryWindow,
-    /// The last version seen; the floor of every request that may name a version.
+    /// The last version received; the lower bound of every request that may specify a version.
     version: ResourceVersion,
-    /// The floor is expired, or the server is behind it: ask for the newest state instead.
+    /// The lower bound has expired, or the server is behind it: request the newest state instead.
     version_unavailable: bool,
-    /// The server splits even lists that could come from its cache, so that page sizes matter.
+    /// The server pages even lists that could come from its cache, so the page size matters.
     paginates: bool,
     streaming_refused: bool,
-    /// A streaming list was refused as invalid. If the same list by pages is not, the server has
-    /// no streaming lists.
+    /// A streaming list was rejected as invalid. If the same paged list is not, the server does not
+    /// support streaming lists.
     streaming_suspected: bool,
-    /// The last answer was that the kind is not served.
+    /// Whether the last response was that the kind is not served.
     not_served: bool,
 }
 
-/// What is going on.
+/// The current phase.
 #[derive(Debug)]
 enum State {
-    /// The state must be fetched.
+    /// The state is to be fetched.
     Fetch,
-    /// A page must be asked for, or was.
+    /// A page is to be requested, or was.
     Listing(list::Page),
-    /// A watch must be opened, or is being opened, or is open.
+    /// A watch is to be opened, is being opened, or is open.
     Watching(watch::Watching),
 }
 
 impl Machine {
-    /// A machine that has seen nothing. Equal seeds and equal news give equal actions.
+    /// Creates a machine. Equal seeds and equal inputs give equal actions.
     pub fn new(config: Config, seed: u64) -> Self {
         Self {
             internal_errors: RetryWindow::new(config.internal_error_retry),
@@ -144,33 +142,33 @@ impl Machine {
         }
     }
 
-    /// Never asks for a streaming list again.
+    /// Never requests a streaming list again.
     pub fn refuse_streaming(&mut self) {
         self.streaming_refused = true;
     }
 
-    /// Whether the server is known to have no streaming lists.
+    /// Reports whether the server is known not to support streaming lists.
     pub fn is_streaming_refused(&self) -> bool {
         self.streaming_refused
     }
 
-    /// Whether the server's last word was that it does not serve the kind.
+    /// Reports whether the server currently does not serve the kind.
     pub fn is_not_served(&self) -> bool {
         self.not_served
     }
 
-    /// The last version seen.
+    /// Returns the last version received.
     pub fn version(&self) -> &ResourceVersion {
         &self.version
     }
 
-    /// Whether the next request must wait.
+    /// Reports whether the next request must wait.
     pub fn is_pausing(&self, now: Duration) -> bool {
         now < self.not_before && !self.is_busy()
     }
 
-    /// What to do now. Asking again without news gives [`Action::Read`] or [`Action::Pause`]
-    /// again, but each request once.
+    /// Returns what to do now. Without new input it returns [`Action::Read`] or [`Action::Pause`]
+    /// again, but each request only once.
     pub fn action(&mut self, now: Duration) -> Action {
         if self.is_pausing(now) {
             return Action::Pause {
@@ -222,7 +220,7 @@ impl Machine {
         State::Listing(self.first_page())
     }
 
-    /// The version that a request for the state may name.
+    /// Returns the version that a request for the state may specify.
     fn floor(&self) -> ResourceVersion {
         if self.version_unavailable {
             ResourceVersion::default()
@@ -231,7 +229,7 @@ impl Machine {
         }
     }
 
-    /// Pauses before the next request, for as long as the error asks or the backoff says.
+    /// Pauses before the next request, for the time that the error requests or the backoff.
     fn pause(&mut self, now: Duration, error: Option<&FetchError>) {
         let backoff = self.config.backoff.delay(self.failures, &mut self.jitter);
         self.failures = self.failures.saturating_add(1);
@@ -242,19 +240,19 @@ impl Machine {
         self.not_before = now.saturating_add(delay);
     }
 
-    /// There is nothing to list or watch. That is no failure, so pauses do not grow.
-    fn note_not_served(&mut self, now: Duration) -> Consequence {
+    /// Records that the kind is not served. This is no failure, so pauses do not grow.
+    fn note_not_served(&mut self, now: Duration) -> Recovery {
         let pause = self.config.not_served_pause;
         let pause = pause.saturating_add(self.jitter.below(pause));
         self.not_before = now.saturating_add(pause);
         self.not_served = true;
         self.resumes = 0;
         self.state = State::Fetch;
-        Consequence::NotServed
+        Recovery::NotServed
     }
 
-    /// Fetches the state again: at once with the newest version if naming one was the problem,
-    /// else after a pause.
+    /// Fetches the state again: at once with the newest version if the specified version was the
+    /// problem, else after a pause.
     fn fetch_again(&mut self, now: Duration, error: Option<&FetchError>) {
         self.resumes = 0;
         let unavailable = error.is_some_and(FetchError::is_version_unavailable);
@@ -266,11 +264,16 @@ impl Machine {
         self.state = State::Fetch;
     }
 
-    /// The state is whole, up to this version.
+    /// Records that the state is complete up to this version.
     fn fetched(&mut self, version: ResourceVersion) {
         self.version = version;
         self.version_unavailable = false;
         self.not_served = false;
         self.resumes = 0;
     }
+}
+
+/// Reports whether `version` is known to be older than `floor`.
+fn is_before(version: &ResourceVersion, floor: &ResourceVersion) -> bool {
+    version.compare(floor) == Some(Ordering::Less)
 }

@@ -1,59 +1,58 @@
-//! `Report`: what went wrong; `Stats`: what was done.
+//! `Report`: a problem of a reflector. `Stats`: its figures.
 
+use crate::machine::Recovery;
 use kubist_apimachinery::ResourceVersion;
 use kubist_cache::{FetchError, InvalidItem};
 
-use crate::machine::Consequence;
-
-/// Something that went wrong, or was not as it should be. The reflector goes on.
+/// A problem. The reflector continues.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Report {
     /// A list failed.
     ListFailed(FetchError),
-    /// Nothing came of a list for longer than the server should be silent.
+    /// A list delivered nothing for longer than the server should be silent.
     ListSilent,
-    /// A watch could not be opened, or ended with an error; and what is done about it.
-    WatchFailed(FetchError, Consequence),
+    /// A watch could not be opened, or ended with an error; with the recovery.
+    WatchFailed(FetchError, Recovery),
     /// A watch ended at once, without an error and without an event.
     WatchTooShort,
-    /// Nothing came for longer than the server should be silent.
-    WatchSilent(Consequence),
-    /// The server answered with a state that is older than what it had said before. It was not
-    /// used; the newest is asked for.
-    Behind {
-        /// The version that was asked for.
+    /// A watch delivered nothing for longer than the server should be silent.
+    WatchSilent(Recovery),
+    /// The server returned a state that is older than a version it had returned before. It was
+    /// discarded; the newest state is requested.
+    Stale {
+        /// The requested version.
         floor: ResourceVersion,
     },
-    /// The server does not serve the kind, or no longer. Told once, until it is served again;
-    /// until then it is asked now and then.
+    /// The server does not serve the kind, or no longer does. Reported once until it is served
+    /// again; until then it is retried periodically.
     NotServed(FetchError),
-    /// An object could not be read. Whatever was known of it stays.
+    /// An object could not be decoded. Its stored state is kept.
     Invalid(InvalidItem),
 }
 
-/// What a reflector has done so far.
+/// The figures of a reflector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Lists completed, by pages or streaming.
+    /// Completed lists, paged or streaming.
     pub lists: u64,
-    /// Watches opened, streaming lists included.
+    /// Opened watches, including streaming lists.
     pub watches: u64,
-    /// Objects received through lists.
+    /// Objects received in lists.
     pub listed: u64,
-    /// Events received through watches, bookmarks not counted.
+    /// Events received by watches, without bookmarks.
     pub events: u64,
     /// Bookmarks received.
     pub bookmarks: u64,
-    /// Objects that could not be read.
+    /// Objects that could not be decoded.
     pub invalid: u64,
-    /// Listed objects that the store had already in the same version.
+    /// Listed objects that the store already had in the same version.
     pub unchanged: u64,
-    /// Lists and watches that failed.
+    /// Failed lists and watches.
     pub failures: u64,
-    /// Answers that the kind is not served.
+    /// Responses that the kind is not served.
     pub not_served: u64,
-    /// Lists that were not used because they were older than what had been seen.
-    pub behind: u64,
+    /// Lists that were discarded because they were older than a known version.
+    pub stale: u64,
 }

@@ -7,6 +7,7 @@
 //! definitions and keeps what is served in step. Schemas are kept and not enforced.
 
 mod approval;
+mod columns;
 mod definitions;
 mod field_path;
 mod names;
@@ -18,22 +19,22 @@ mod serving;
 mod shape;
 mod strategy;
 
-pub(crate) use approval::{ANNOTATION as APPROVAL_ANNOTATION, Approval, is_protected};
-pub(crate) use definitions::mark;
+pub use approval::{ANNOTATION as APPROVAL_ANNOTATION, Approval, is_protected};
+pub use columns::{CustomCell, cells, column_descriptions};
+pub use definitions::mark;
 pub(crate) use field_path::FieldPath;
+use kubist_apimachinery::{AnyObject, CustomObject};
 pub(crate) use scale::ScalePaths;
 pub(crate) use served::{Definitions, Served};
 pub(crate) use shape::{Shape, shape_of};
-use strategy::CustomStrategy;
-
-use kubist_apimachinery::{AnyObject, CustomObject};
 use std::any::Any;
+use strategy::CustomStrategy;
 
 /// The finalizer that keeps a definition until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// The object as a custom one.
-pub(crate) fn custom(object: &dyn AnyObject) -> Option<&CustomObject> {
+pub fn custom(object: &dyn AnyObject) -> Option<&CustomObject> {
     (object as &dyn Any).downcast_ref()
 }
 

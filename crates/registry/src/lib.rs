@@ -1,33 +1,36 @@
-//! The storage stack of the API server: every built-in resource with its verbs, over any engine.
+//! The storage stack of the API server: resources with their verbs, over any engine.
 //!
 //! [`Registry`] makes the resources, [`Rest`] is one of them with the verbs that it has. Below lie
 //! the store with the rules of the API (defaults, admission, checks, stages of deletion), which a
-//! [`Strategy`] for each kind fills in, and [`storage`] over [`kubist_storage::Kv`].
+//! [`Strategy`] for each kind fills in, and [`storage`] over [`kubist_storage::Kv`]. The registry
+//! knows no kind: a set of [`Kinds`] supplies strategies and conversions. `kubist-kinds` has
+//! upstream's; [`PlainKinds`] stores what comes.
 //!
 //! It is not a server: it knows no HTTP, decodes no bodies, authenticates and authorises nobody.
 //!
 //! ```
-//! use kubist_api::core::v1::ConfigMap;
+//! use kubist_api::core::v1::Namespace;
 //! use kubist_apimachinery::{ListOptions, PostOptions};
-//! use kubist_registry::{Created, Registry, RegistryConfig, User};
+//! use kubist_registry::{Created, PlainKinds, Registry, RegistryConfig, User};
 //! use kubist_storage::memory::MemoryKv;
 //! use std::sync::Arc;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), kubist_apimachinery::Status> {
-//! let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default())));
+//! let kv = Arc::new(MemoryKv::default());
+//! let registry = Registry::new(RegistryConfig::new(kv, Arc::new(PlainKinds)));
 //! registry.start().await?;
-//! let config_maps = registry.resource("", "v1", "configmaps").expect("it is built in");
+//! let namespaces = registry.resource("", "v1", "namespaces").expect("it is served");
 //!
 //! let cx = registry.request(User::default());
-//! let mut object = ConfigMap::default();
-//! object.metadata.generate_name = "settings-".into();
+//! let mut object = Namespace::default();
+//! object.metadata.generate_name = "team-".into();
 //! let options = PostOptions::default();
-//! let created = config_maps
-//!     .create(&cx, "default", "", Box::new(object), &options)
+//! let created = namespaces
+//!     .create(&cx, "", "", Box::new(object), &options)
 //!     .await?;
 //! assert!(matches!(created, Created::Object(it) if it.revision() > 0));
-//! let page = config_maps.list(&cx, "default", &ListOptions::default()).await?;
+//! let page = namespaces.list(&cx, "", &ListOptions::default()).await?;
 //! assert_eq!(page.items.len(), 1);
 //! # Ok(())
 //! # }
@@ -47,8 +50,7 @@
 )]
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
-mod custom;
-mod kinds;
+pub mod custom;
 mod registry;
 mod rest;
 mod store;
@@ -59,17 +61,14 @@ pub use storage::cacher;
 pub use stored::transformer;
 pub mod storage;
 
-pub use kinds::apps::claim_templates::add_template_kinds;
-pub use kinds::convert::convert as convert_version;
-pub use kinds::table::{
-    column_descriptions, has_own_columns, scale_cells, scale_columns, scale_descriptions,
-    table_cells, table_columns,
-};
+pub use registry::announcement::Announcement;
 pub use registry::catalog::{ServedGroup, ServedResource, ServedVersion};
 pub use registry::config::RegistryConfig;
+pub use registry::kinds::{ClusterObjects, Kinds, PlainKinds, RegistryParts};
+pub use registry::resource_store::{ResourceStore, UpdatePath};
 pub use registry::runtime_config::{RuntimeConfig, RuntimeConfigError};
-pub use registry::system_objects::Announcement;
-pub use registry::{CacheState, ObjectCount, Registry};
+pub use registry::{CacheState, ObjectCount, Registry, storage_version};
+pub use rest::action::{Action, ActionCall};
 pub use rest::capability::{
     CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
@@ -83,16 +82,25 @@ pub use storage::predicate::Predicate;
 pub use storage::raw::RawStorage;
 pub use storage::watch::EventStream;
 pub use storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
+pub use store::admission::{Admission, Lookup};
 pub use store::clock::{SystemClock, WallClock};
+pub use store::finishing::{Finishing, Place};
 pub use store::hooks::{Begin, Begun, Hooks};
 pub use store::kind_strategy::{ForKind, KindStrategy};
 pub use store::name_rule::NameRule;
 pub use store::object_fields::text_at;
-pub use store::random::uuid_v4;
-pub use store::strategy::{
-    Admission, BoxFuture, Dependents, Generation, Lookup, MetadataRules, PlainStrategy,
-    StatusKeeps, Strategy,
+pub use store::random::{Random, uuid_v4};
+pub use store::strategy::{BoxFuture, PlainStrategy, Strategy};
+pub use store::strategy_facts::{
+    Dependents, Generation, MetadataRules, MetadataUpdate, StatusKeeps, StrategyFacts,
 };
-pub use store::{namespace_terminating, remove_duplicate_owners, remove_patched_duplicate_owners};
+pub use store::validate_metadata::{
+    validate_finalizer, validate_metadata, validate_metadata_change, validate_named,
+};
+pub use store::{
+    GroupRules, IGNORE_READ_ERROR, check_preconditions, keep_most, namespace_terminating,
+    remove_duplicate_owners, remove_patched_duplicate_owners,
+};
 pub use stored::Stored;
 pub use stored::codec::{StorageEncoding, StoredCodec};
+pub use stored::scheme::{Replicas, Scheme, StoredKind};

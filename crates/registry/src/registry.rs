@@ -3,37 +3,38 @@
 //! Where the API server begins: it makes the stores, finds what is there already, and creates
 //! what every cluster has. It serves no requests itself.
 
-pub(crate) mod bootstrap;
+pub(crate) mod announcement;
 mod caches;
 pub(crate) mod catalog;
 pub(crate) mod config;
 mod engine;
+pub(crate) mod kinds;
 mod operating;
+pub(crate) mod resource_store;
 pub(crate) mod runtime_config;
 mod shared;
-pub(crate) mod system_objects;
 
 use self::caches::Caches;
 pub(crate) use self::caches::RunningCache;
 pub use self::operating::{CacheState, ObjectCount};
 pub(crate) use self::shared::Shared;
 use crate::custom::Definitions;
-use crate::kinds::convert::storage_version;
 use crate::registry::catalog::ServedGroup;
 use crate::registry::config::RegistryConfig;
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::Rest;
 use crate::rest::capability::RestStorage;
 use crate::rest::subresource::Subresource;
+use crate::storage::DryRunnable;
 use crate::storage::cacher::Cacher;
-use crate::storage::{DryRunnable, StorageFactory};
 use crate::store::Store;
+use crate::store::admission::Lookup;
 use crate::store::finishing::Finishing;
-use crate::store::strategy::Lookup;
+use crate::stored::scheme::{Scheme, StoredKind};
 use crate::stored::transformer::LiveEncryption;
 use crate::{RequestContext, User, WallClock};
 use hashbrown::HashMap;
-use kubist_api::{GROUPS, ResourceFacts, find_kind};
+use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::{GroupResource, Status};
 use std::fmt;
 use std::sync::Arc;
@@ -64,13 +65,13 @@ impl Registry {
         let mut resources: Vec<(Arc<Store>, &'static ResourceFacts)> = Vec::new();
         for facts in served(&config.runtime_config) {
             let found = find_kind(facts.group, facts.version, facts.kind);
-            if found.is_none() || !facts.verbs.contains(&"get") || is_virtual(facts) {
+            if found.is_none() || !facts.verbs.contains(&"get") || !config.kinds.is_stored(facts) {
                 continue;
             }
-            let (group, plural) = storage_name(facts);
+            let (group, plural) = (config.kinds.storage_group(facts), facts.plural);
             let store = match shared.by_name.get(&(group, plural)) {
                 Some(store) => Arc::clone(store),
-                None => match new_store(&shared.engine.factory, &mut cachers, group, facts) {
+                None => match new_store(&shared, &mut cachers, group, facts) {
                     Some(mut store) => {
                         store.hooks = shared.hooks(&config, group, plural);
                         store.finishing = shared.finishing.clone();
@@ -111,16 +112,14 @@ impl Registry {
         registry
     }
 
-    /// Has the watch caches read everything, repairs what services have been allotted (and from
-    /// now on, from time to time, until the registry is dropped), creates what every cluster has
-    /// (the first namespaces, the service `kubernetes`, priority classes, the administrator's
-    /// role), and serves what is defined.
+    /// Waits until the watch caches have read everything, creates the objects that every cluster
+    /// has, as the configured [kinds](RegistryConfig::kinds) say, and serves the custom resources
+    /// that are defined.
     pub async fn start(&self) -> Result<(), Status> {
         self.caches.start().await;
-        if let Some(services) = &self.shared.services {
-            services.start().await?;
+        if let Some(cluster) = &self.shared.cluster {
+            cluster.start(self).await?;
         }
-        bootstrap::run(&self.shared).await?;
         self.load_definitions().await
     }
 
@@ -167,6 +166,11 @@ impl Registry {
         RequestContext::new(user, self.shared.clock.now())
     }
 
+    /// How the versions of the served kinds are converted, and their objects shown.
+    pub fn scheme(&self) -> &'static Scheme {
+        self.shared.kinds.scheme()
+    }
+
     /// The clock that dates objects and requests.
     pub fn clock(&self) -> &Arc<dyn WallClock> {
         &self.shared.clock
@@ -193,29 +197,34 @@ fn served(config: &RuntimeConfig) -> impl Iterator<Item = &'static ResourceFacts
     resources.filter(|it| config.serves_resource(it))
 }
 
-/// Resources that are made up when asked for.
-fn is_virtual(facts: &ResourceFacts) -> bool {
-    facts.plural == "componentstatuses"
-}
-
-/// Where a resource is stored: events have two groups and one store.
-fn storage_name(facts: &ResourceFacts) -> (&'static str, &'static str) {
-    match (facts.group, facts.plural) {
-        ("events.k8s.io", "events") => ("", "events"),
-        (group, plural) => (group, plural),
-    }
+/// The version in which a resource is stored: the first of its group in which discovery lists it.
+pub fn storage_version(
+    group: &'static str,
+    facts: &'static ResourceFacts,
+) -> Option<&'static Kind> {
+    let group = GROUPS.iter().find(|it| it.name == group)?;
+    let has = |version: &&VersionFacts| {
+        let mut resources = version.resources.iter();
+        resources.any(|it| it.plural == facts.plural)
+    };
+    let version = group.versions.iter().find(has)?.version;
+    find_kind(group.name, version, facts.kind)
 }
 
 fn new_store(
-    factory: &StorageFactory,
+    shared: &Shared,
     cachers: &mut Vec<(GroupResource, Cacher)>,
     group: &'static str,
     facts: &'static ResourceFacts,
 ) -> Option<Store> {
-    let kind = storage_version(group, facts)?;
+    let kind = StoredKind {
+        kind: storage_version(group, facts)?,
+        scheme: shared.kinds.scheme(),
+    };
     let (plural, namespaced) = (facts.plural, facts.namespaced);
     let resource = GroupResource::new(group, plural);
-    let strategy = crate::kinds::strategy(group, plural);
+    let strategy = shared.kinds.strategy(group, plural);
+    let factory = &shared.engine.factory;
     let made = factory.storage(&resource, namespaced, kind, &strategy);
     cachers.extend(made.cacher.map(|cacher| (resource, cacher)));
     Some(Store {

@@ -4,6 +4,7 @@
 //! the storage version. Every error is the `Status` that the client gets. It decodes no bodies and
 //! checks no permissions.
 
+pub(crate) mod action;
 mod capabilities;
 pub(crate) mod capability;
 mod check;
@@ -19,6 +20,7 @@ use crate::registry::Shared;
 use crate::rest::subresource::Subresource;
 use crate::store::Store;
 use crate::store::strategy::Strategy;
+use crate::stored::scheme::Scheme;
 use crate::{RequestContext, Stored};
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{AnyObject, GroupResource, ListMeta, Preconditions, Status};
@@ -201,7 +203,7 @@ impl Rest {
 
     /// One of its subresources, if it is served.
     pub fn subresource(&self, name: &str) -> Option<Self> {
-        let subresource = Subresource::find(self.facts, name)?;
+        let subresource = Subresource::find(self.facts, name, &*self.shared.kinds)?;
         Some(Self {
             subresource,
             ..self.clone()
@@ -224,6 +226,11 @@ impl Rest {
         let mut stored = self.to_storage(object)?;
         self.strategy().apply_defaults(&mut *stored);
         self.to_served(stored)
+    }
+
+    /// How the versions of the kind are converted.
+    pub(crate) fn scheme(&self) -> &'static Scheme {
+        self.shared.kinds.scheme()
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -251,14 +258,16 @@ impl Rest {
         &self,
         object: Box<dyn AnyObject>,
     ) -> Result<Box<dyn AnyObject>, Status> {
-        crate::kinds::convert::convert(object, self.kind, self.store().kind())
+        self.scheme()
+            .convert(object, self.kind, self.store().kind())
     }
 
     pub(crate) fn to_served(
         &self,
         object: Box<dyn AnyObject>,
     ) -> Result<Box<dyn AnyObject>, Status> {
-        crate::kinds::convert::convert(object, self.store().kind(), self.kind)
+        self.scheme()
+            .convert(object, self.store().kind(), self.kind)
     }
 
     pub(crate) fn serve(&self, stored: &Stored) -> Result<Stored, Status> {

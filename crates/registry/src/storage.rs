@@ -30,6 +30,7 @@ pub(crate) use watch_cache::{has_none_upstream, kind_has_none_upstream};
 
 use crate::storage::key::KeyLayout;
 use crate::store::strategy::BoxFuture;
+use crate::stored::scheme::StoredKind;
 use crate::{EventStream, Predicate, StorageError, Stored};
 use kubist_api::Kind;
 use kubist_apimachinery::{
@@ -45,7 +46,7 @@ use std::time::Duration;
 /// All objects are of the storage version of the kind. Keys come from [`keys`](Self::keys).
 pub trait Storage: fmt::Debug + Send + Sync + 'static {
     /// The kind in its storage version.
-    fn kind(&self) -> &'static Kind;
+    fn kind(&self) -> StoredKind;
 
     /// Where the objects are.
     fn keys(&self) -> &KeyLayout;

@@ -4,6 +4,7 @@
 //! form, storage; deletion in its stages. A strategy fills in what is special about a kind. The
 //! store works in the storage version only; `Rest` converts.
 
+pub(crate) mod admission;
 pub(crate) mod clock;
 mod create;
 mod delete;
@@ -18,14 +19,17 @@ pub(crate) mod object_fields;
 mod place;
 pub(crate) mod random;
 pub(crate) mod strategy;
+pub(crate) mod strategy_facts;
 mod update;
 pub(crate) mod validate_metadata;
 
 pub use create::{remove_duplicate_owners, remove_patched_duplicate_owners};
-pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
-pub(crate) use deletion::check_preconditions;
+pub use delete::IGNORE_READ_ERROR;
+pub(crate) use delete::{DeleteCall, Only};
+pub use deletion::check_preconditions;
 pub use place::namespace_terminating;
-pub(crate) use update::{Part, UpdateRequest, keep_most};
+pub use update::keep_most;
+pub(crate) use update::{Part, UpdateRequest};
 
 use crate::storage::DryRunnable;
 use crate::storage::error::{Operation, StorageError};
@@ -40,12 +44,13 @@ use tokio::sync::watch;
 
 /// What an object must satisfy where the group that it is written to has rules of its own, in
 /// place of those of the strategy.
-#[derive(Clone, Copy)]
-pub(crate) struct GroupRules {
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a group has no other rules")]
+pub struct GroupRules {
     /// What is wrong with a new object.
-    pub(crate) create: fn(&dyn AnyObject) -> Vec<FieldError>,
+    pub create: fn(&dyn AnyObject) -> Vec<FieldError>,
     /// What is wrong with a new object in place of an old one.
-    pub(crate) update: fn(&dyn AnyObject, &dyn AnyObject) -> Vec<FieldError>,
+    pub update: fn(&dyn AnyObject, &dyn AnyObject) -> Vec<FieldError>,
 }
 
 /// All objects of one resource.
@@ -77,7 +82,7 @@ pub(crate) struct DefinedBy {
 impl Store {
     /// The kind in its storage version.
     pub(crate) fn kind(&self) -> &'static Kind {
-        self.storage.kind()
+        self.storage.kind().kind
     }
 
     /// Group and plural.

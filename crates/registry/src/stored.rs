@@ -5,14 +5,15 @@
 
 pub(crate) mod cache;
 pub(crate) mod codec;
-pub(crate) mod defaults;
 mod json;
 mod metadata;
+pub(crate) mod scheme;
 pub(crate) mod stored_bytes;
 pub mod transformer;
 pub(crate) mod version;
 pub(crate) mod written_json;
 
+use crate::stored::scheme::StoredKind;
 use crate::stored::stored_bytes::StoredBytes;
 use crate::stored::version::{VersionPlace, first_field};
 use bytes::Bytes;
@@ -34,7 +35,7 @@ pub struct Stored(Arc<Inner>);
 
 /// Small, because a large list makes one for each object.
 struct Inner {
-    kind: &'static Kind,
+    kind: StoredKind,
     revision: u64,
     /// The bare protobuf message, without resource version.
     raw: OnceLock<StoredBytes>,
@@ -73,18 +74,18 @@ type FrameKey = (EventKind, Format);
 impl Stored {
     /// A version as it came from storage: `raw` is the bare protobuf message, without resource
     /// version.
-    pub fn from_raw(kind: &'static Kind, revision: u64, raw: Bytes) -> Self {
-        Self::from_bytes(kind, revision, raw.into())
+    pub fn from_raw(kind: impl Into<StoredKind>, revision: u64, raw: Bytes) -> Self {
+        Self::from_bytes(kind.into(), revision, raw.into())
     }
 
-    fn from_bytes(kind: &'static Kind, revision: u64, raw: StoredBytes) -> Self {
+    fn from_bytes(kind: StoredKind, revision: u64, raw: StoredBytes) -> Self {
         Self::new(kind, revision, OnceLock::from(raw), OnceLock::new())
     }
 
     /// A version as it is in a value that was looked at before: it is whole, and `place` is where
     /// its version goes.
     pub(crate) fn known(
-        kind: &'static Kind,
+        kind: StoredKind,
         revision: u64,
         raw: StoredBytes,
         place: VersionPlace,
@@ -100,17 +101,21 @@ impl Stored {
     }
 
     /// A version that is decoded already. Its resource version becomes `revision`; 0 clears it.
-    pub fn from_object(kind: &'static Kind, revision: u64, mut object: Box<dyn AnyObject>) -> Self {
+    pub fn from_object(
+        kind: impl Into<StoredKind>,
+        revision: u64,
+        mut object: Box<dyn AnyObject>,
+    ) -> Self {
         object.meta_mut().resource_version = version_text(revision);
-        Self::of(kind, revision, Ok(Arc::from(object)))
+        Self::of(kind.into(), revision, Ok(Arc::from(object)))
     }
 
     /// A version that cannot be read.
-    pub(crate) fn from_error(kind: &'static Kind, revision: u64, status: Status) -> Self {
+    pub(crate) fn from_error(kind: StoredKind, revision: u64, status: Status) -> Self {
         Self::of(kind, revision, Err(status))
     }
 
-    fn of(kind: &'static Kind, revision: u64, object: Result<Arc<dyn AnyObject>, Status>) -> Self {
+    fn of(kind: StoredKind, revision: u64, object: Result<Arc<dyn AnyObject>, Status>) -> Self {
         let forms = Forms {
             object: OnceLock::from(object),
             ..Forms::default()
@@ -120,7 +125,7 @@ impl Stored {
     }
 
     fn new(
-        kind: &'static Kind,
+        kind: StoredKind,
         revision: u64,
         raw: OnceLock<StoredBytes>,
         forms: OnceLock<Box<Forms>>,
@@ -157,7 +162,15 @@ impl Stored {
 
     /// The kind.
     pub fn kind(&self) -> &'static Kind {
-        self.0.kind
+        self.0.kind.kind
+    }
+
+    /// The same object with what its kind adds when it is read.
+    pub(crate) fn completed(self) -> Self {
+        match (self.0.kind.scheme.complete)(&self) {
+            Some(object) => Self::from_object(self.0.kind, self.0.revision, object),
+            None => self,
+        }
     }
 
     /// The resource version as a number; 0 if it has none.
@@ -191,7 +204,7 @@ impl Stored {
             && !self.0.sound.load(Ordering::Relaxed)
             && let Some(raw) = self.0.raw.get()
         {
-            match scan::scan(raw, Encoding::Protobuf, self.0.kind.schema(), cx) {
+            match scan::scan(raw, Encoding::Protobuf, self.kind().schema(), cx) {
                 Ok(_) => self.0.sound.store(true, Ordering::Relaxed),
                 Err(error) => {
                     let unreadable = || Err(unreadable(&error));
@@ -311,15 +324,15 @@ impl Stored {
 
     /// The same object in another version of its kind.
     pub fn in_version(&self, kind: &'static Kind) -> Result<Self, Status> {
-        if std::ptr::eq(self.0.kind, kind) {
+        if std::ptr::eq(self.kind(), kind) {
             return Ok(self.clone());
         }
         let mut converted = self.forms().converted.lock();
-        if let Some(found) = converted.iter().find(|it| std::ptr::eq(it.0.kind, kind)) {
+        if let Some(found) = converted.iter().find(|it| std::ptr::eq(it.kind(), kind)) {
             return Ok(found.clone());
         }
-        let object = crate::kinds::convert::convert(self.to_object()?, self.0.kind, kind)?;
-        let stored = Self::from_object(kind, self.0.revision, object);
+        let object = self.0.kind.convert(self.to_object()?, kind)?;
+        let stored = Self::from_object(self.0.kind.version(kind), self.0.revision, object);
         converted.push(stored.clone());
         Ok(stored)
     }
@@ -340,7 +353,7 @@ impl Stored {
         Some(self.forms().scan.get_or_init(|| {
             // The metadata is a message by itself, and what follows it need not be looked at.
             let metadata = first_field(raw)?;
-            let schema = self.0.kind.schema();
+            let schema = self.kind().schema();
             let scanned =
                 SCANNING.with_borrow_mut(|cx| scan::scan(metadata, Encoding::Protobuf, schema, cx));
             let scan = scanned.ok()?;
@@ -350,8 +363,8 @@ impl Stored {
     }
 
     fn decode(&self) -> Result<Box<dyn AnyObject>, Status> {
-        let mut object = self.0.kind.new_object().ok_or_else(|| {
-            let kind = self.0.kind.facts().kind;
+        let mut object = self.kind().new_object().ok_or_else(|| {
+            let kind = self.kind().facts().kind;
             Status::internal_error(format_args!("{kind} has no metadata"))
         })?;
         let raw = self.0.raw.get().map(|raw| &raw[..]).unwrap_or_default();
@@ -378,7 +391,7 @@ pub(crate) fn version_text(revision: u64) -> Str {
 impl fmt::Debug for Stored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stored")
-            .field("kind", &self.0.kind.facts().kind)
+            .field("kind", &self.kind().facts().kind)
             .field("revision", &self.0.revision)
             .finish_non_exhaustive()
     }

@@ -1,23 +1,21 @@
-//! `Expectation`: what an informer should hold and tell, worked out from what its source has
-//! delivered. A second, slow and simple, implementation of reflector, queue and store.
+//! `Expectation`: the expected contents and events of an informer, derived from what its source
+//! delivered. It is a second, simple and slow implementation of reflector, queue and store.
 
+use crate::ledger::Stamp;
+use kubist_apimachinery::ObjectName;
+use kubist_cache::{InvalidEvent, InvalidItem};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use kubist_apimachinery::ObjectName;
-use kubist_cache::{InvalidEvent, InvalidItem};
-
-use crate::ledger::Stamp;
-
-/// One change, as a handler of every event is told of it.
+/// One change, as a handler of every event receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Observed {
     Added(Stamp),
     Updated { old: Stamp, new: Stamp },
     Deleted(Stamp),
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for Observed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Added(stamp) => write!(f, "+{stamp}"),
@@ -27,39 +25,39 @@ impl fmt::Display for Told {
     }
 }
 
-/// What the source has delivered, and what follows from it.
+/// What the source delivered, and the expected results.
 #[derive(Debug, Default)]
 pub(crate) struct Expectation {
     store: BTreeMap<ObjectName, Stamp>,
-    history: BTreeMap<ObjectName, Vec<Told>>,
-    /// The names of the first whole list, without those that were deleted since.
+    history: BTreeMap<ObjectName, Vec<Observed>>,
+    /// The names of the first complete list, without those deleted since.
     first_list: Option<BTreeSet<ObjectName>>,
-    /// A list that is not whole yet.
+    /// A list that is not complete yet.
     gathered: Option<BTreeMap<ObjectName, Stamp>>,
-    /// Names that the list has in states that could not be read.
+    /// Names that this list contains in undecodable states.
     gathered_unread: BTreeSet<ObjectName>,
-    /// Names whose latest state could not be read.
+    /// Names whose latest state could not be decoded.
     unread: BTreeSet<ObjectName>,
-    /// Since the last list there was an event of which nothing could be read.
+    /// Whether an event since the last list could not be decoded at all.
     lost: bool,
-    /// The list that is not whole yet had one.
+    /// Whether the incomplete list had such an event.
     gathered_lost: bool,
 }
 
 impl Expectation {
-    /// A list begins, by pages or streaming; what came of an earlier one is forgotten.
+    /// Starts a list, paged or streaming; an earlier one is discarded.
     pub(crate) fn list_begins(&mut self) {
         self.gathered = Some(BTreeMap::new());
         self.gathered_unread.clear();
         self.gathered_lost = false;
     }
 
-    /// A watch begins that goes on where the last one ended.
+    /// Starts a watch that continues the last one.
     pub(crate) fn watch_resumes(&mut self) {
         self.gathered = None;
     }
 
-    /// An object is there, in this state.
+    /// Records that an object exists in this state.
     pub(crate) fn put(&mut self, name: ObjectName, stamp: Stamp) {
         if let Some(gathered) = &mut self.gathered {
             self.gathered_unread.remove(&name);
@@ -70,7 +68,7 @@ impl Expectation {
         }
     }
 
-    /// An object is gone.
+    /// Records that an object was deleted.
     pub(crate) fn delete(&mut self, name: &ObjectName, stamp: Stamp) {
         if let Some(gathered) = &mut self.gathered {
             gathered.remove(name);
@@ -79,13 +77,13 @@ impl Expectation {
         }
         let is_behind = self.unread.remove(name) || self.lost;
         if let Some(held) = self.store.remove(name) {
-            // After states that nobody saw, what was seen last is told.
-            let told = if is_behind { held } else { stamp };
-            self.tell(name, Told::Deleted(told));
+            // After states that were not seen, the last state seen is reported.
+            let observed = if is_behind { held } else { stamp };
+            self.tell(name, Observed::Deleted(observed));
         }
     }
 
-    /// An event whose object cannot be read.
+    /// Records an event whose object cannot be decoded.
     pub(crate) fn unread(&mut self, event: &InvalidEvent) {
         if let Some(name) = event.deleted() {
             if let Some(gathered) = &mut self.gathered {
@@ -94,7 +92,7 @@ impl Expectation {
             } else {
                 self.unread.remove(name);
                 if let Some(held) = self.store.remove(name) {
-                    self.tell(name, Told::Deleted(held));
+                    self.tell(name, Observed::Deleted(held));
                 }
             }
         } else if let Some(name) = event.saved() {
@@ -106,7 +104,7 @@ impl Expectation {
         }
     }
 
-    /// An item of a list that cannot be read.
+    /// Records a list item that cannot be decoded.
     pub(crate) fn unread_item(&mut self, item: &InvalidItem) {
         if let Some(name) = &item.name {
             self.note_unread(name);
@@ -122,7 +120,7 @@ impl Expectation {
         names.insert(name.clone());
     }
 
-    /// The list is whole.
+    /// Completes the list.
     pub(crate) fn list_ends(&mut self) {
         let Some(listed) = self.gathered.take() else {
             return;
@@ -138,19 +136,19 @@ impl Expectation {
         let gone: Vec<_> = self.store.iter().filter(gone).map(owned).collect();
         for (name, stamp) in gone {
             self.store.remove(&name);
-            self.tell(&name, Told::Deleted(stamp));
+            self.tell(&name, Observed::Deleted(stamp));
         }
         for (name, stamp) in listed {
             self.apply_put(name, stamp);
         }
     }
 
-    /// What each object went through.
-    pub(crate) fn history(&self) -> &BTreeMap<ObjectName, Vec<Told>> {
+    /// Returns the changes of each object.
+    pub(crate) fn history(&self) -> &BTreeMap<ObjectName, Vec<Observed>> {
         &self.history
     }
 
-    /// The names of the first whole list that were there ever since, if there was one.
+    /// Returns the names of the first complete list that still exist, if there was one.
     pub(crate) fn first_list(&self) -> Option<&BTreeSet<ObjectName>> {
         self.first_list.as_ref()
     }
@@ -158,17 +156,17 @@ impl Expectation {
     fn apply_put(&mut self, name: ObjectName, stamp: Stamp) {
         let old = self.store.insert(name.clone(), stamp.clone());
         match old {
-            None => self.tell(&name, Told::Added(stamp)),
-            Some(old) if old != stamp => self.tell(&name, Told::Updated { old, new: stamp }),
+            None => self.tell(&name, Observed::Added(stamp)),
+            Some(old) if old != stamp => self.tell(&name, Observed::Updated { old, new: stamp }),
             Some(_) => {}
         }
     }
 
-    fn tell(&mut self, name: &ObjectName, told: Told) {
-        if let (Told::Deleted(_), Some(first)) = (&told, &mut self.first_list) {
+    fn tell(&mut self, name: &ObjectName, observed: Observed) {
+        if let (Observed::Deleted(_), Some(first)) = (&observed, &mut self.first_list) {
             first.remove(name);
         }
-        self.history.entry(name.clone()).or_default().push(told);
+        self.history.entry(name.clone()).or_default().push(observed);
     }
 }
 
@@ -203,12 +201,12 @@ mod tests {
         expectation.list_begins();
         expectation.put(name("a"), at(3));
         expectation.list_ends();
-        let told = |name: &ObjectName| {
-            let told = &expectation.history()[name];
-            told.iter().map(ToString::to_string).collect::<Vec<_>>()
+        let observed = |name: &ObjectName| {
+            let observed = &expectation.history()[name];
+            observed.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        assert_eq!(told(&name("a")), ["+abcd@1", "abcd@1->abcd@3"]);
-        assert_eq!(told(&name("b")), ["+abcd@2", "-abcd@2"]);
+        assert_eq!(observed(&name("a")), ["+abcd@1", "abcd@1->abcd@3"]);
+        assert_eq!(observed(&name("b")), ["+abcd@2", "-abcd@2"]);
         assert_eq!(
             expectation.first_list().map(BTreeSet::len),
             Some(1),

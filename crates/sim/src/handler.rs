@@ -1,60 +1,58 @@
-//! `Handler`: a witness at an informer, and the ways in which it can be broken.
+//! `Handler`: a checked handler of an informer, and its deliberate defects.
 
+use crate::expectation::Observed;
+use crate::faults::Faults;
+use crate::handler_checker::{Call, CallKind, HandlerChecker};
+use crate::plan::{Defect, HandlerMode, HandlerPlan};
+use crate::rng::SimRng;
+use kubist_apimachinery::Object;
+use kubist_cache::ResourceEvent;
+use kubist_informers::{HandlerConfig, HandlerState, Registration, SharedInformer, Subscription};
+use parking_lot::Mutex;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-use kubist_apimachinery::Object;
-use kubist_cache::Change;
-use kubist_informers::{HandlerConfig, HandlerState, Registration, SharedInformer, Subscription};
-use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
-use crate::dice::Dice;
-use crate::expectation::Told;
-use crate::plan::{Defect, HandlerPlan, Manner};
-use crate::source::Faults;
-use crate::witness::{Call, Said, Witness};
-
-/// A handler whose informer's form is forgotten.
+/// A handler with the informer's form erased.
 pub(crate) struct Handler {
-    pub(crate) witness: Arc<Witness>,
+    pub(crate) checker: Arc<HandlerChecker>,
     pub(crate) plan: HandlerPlan,
     state: Box<dyn Fn() -> HandlerState + Send>,
     waiting: Box<dyn Fn() -> usize + Send>,
     remove: Box<dyn Fn() + Send>,
-    /// What a broken mailbox keeps.
+    /// The events that a broken mailbox keeps.
     hoard: Arc<Mutex<usize>>,
 }
 
 impl Handler {
-    /// How far it is.
+    /// Returns the handler's state.
     pub(crate) fn state(&self) -> HandlerState {
         (self.state)()
     }
 
-    /// Whether it is still told of changes.
+    /// Reports whether it still receives events.
     pub(crate) fn is_alive(&self) -> bool {
         matches!(self.state(), HandlerState::Syncing | HandlerState::Synced)
     }
 
-    /// How many changes wait for it.
+    /// Returns the number of pending events.
     pub(crate) fn waiting(&self) -> usize {
         (self.waiting)() + *self.hoard.lock()
     }
 
-    /// It shall be told no more.
+    /// Removes the handler.
     pub(crate) fn remove(&self) {
         (self.remove)();
     }
 }
 
-/// What a handler does when it is called.
-struct Ear {
-    witness: Arc<Witness>,
+/// The callback of a handler.
+struct Callback {
+    checker: Arc<HandlerChecker>,
     faults: Arc<Faults>,
-    dice: Dice,
+    rng: SimRng,
     defect: Option<Defect>,
     state: Arc<OnceLock<Box<dyn Fn() -> HandlerState + Send + Sync>>>,
     /// Calls that a broken adapter holds back.
@@ -62,24 +60,24 @@ struct Ear {
     hoard: Arc<Mutex<usize>>,
 }
 
-impl Ear {
-    fn hear<K: Object>(&mut self, change: &Change<K>) {
+impl Callback {
+    fn hear<K: Object>(&mut self, change: &ResourceEvent<K>) {
         let call = Call::of(change);
         let state = self.state.get().map_or(HandlerState::Syncing, |it| it());
         match self.defect {
-            None => self.witness.told(&call, state),
+            None => self.checker.observed(&call, state),
             Some(defect) => self.hear_wrongly(defect, call, state),
         }
     }
 
     fn hear_wrongly(&mut self, defect: Defect, call: Call, state: HandlerState) {
-        use Said::Told as Tells;
-        let witness = &self.witness;
-        match (defect, &call.said) {
+        use CallKind::Observed as Tells;
+        let checker = &self.checker;
+        match (defect, &call.kind) {
             (
                 Defect::StaleHandler | Defect::SkipsSteps,
                 Tells {
-                    told: Told::Updated { .. },
+                    observed: Observed::Updated { .. },
                     ..
                 },
             ) => {
@@ -90,48 +88,48 @@ impl Ear {
             (
                 Defect::RepeatsOldStates,
                 Tells {
-                    told: Told::Updated { old, new },
+                    observed: Observed::Updated { old, new },
                     ..
                 },
             ) => {
                 let (old, new) = (new.clone(), old.clone());
-                let told = Told::Updated { old, new };
+                let observed = Observed::Updated { old, new };
                 let back = Call {
                     name: call.name.clone(),
-                    said: Tells {
-                        told,
+                    kind: Tells {
+                        observed,
                         initial: false,
                     },
                 };
-                witness.told(&call, state);
-                witness.told(&back, state);
+                checker.observed(&call, state);
+                checker.observed(&back, state);
             }
             (
                 Defect::RepeatsDeletions,
                 Tells {
-                    told: Told::Deleted(_),
+                    observed: Observed::Deleted(_),
                     ..
                 },
             ) => {
-                witness.told(&call, state);
-                witness.told(&call, state);
+                checker.observed(&call, state);
+                checker.observed(&call, state);
             }
             (Defect::LateFirstList, Tells { initial: true, .. }) => self.held_back.push(call),
             (Defect::LateFirstList, _) => {
                 for late in self.held_back.drain(..) {
-                    witness.told(&late, state);
+                    checker.observed(&late, state);
                 }
-                witness.told(&call, state);
+                checker.observed(&call, state);
             }
             (Defect::HoardsChanges, _) => {
                 *self.hoard.lock() += 1;
-                witness.told(&call, state);
+                checker.observed(&call, state);
             }
-            _ => witness.told(&call, state),
+            _ => checker.observed(&call, state),
         }
     }
 
-    /// Tells two updates of one object as one.
+    /// Merges two updates of one object into one.
     fn skip(&mut self, call: Call, state: HandlerState) {
         let same = |held: &Call| held.name == call.name;
         let Some(index) = self.held_back.iter().position(same) else {
@@ -140,44 +138,44 @@ impl Ear {
         };
         let earlier = self.held_back.remove(index);
         let (
-            Said::Told {
-                told: Told::Updated { old, .. },
+            CallKind::Observed {
+                observed: Observed::Updated { old, .. },
                 ..
             },
-            Said::Told {
-                told: Told::Updated { new, .. },
+            CallKind::Observed {
+                observed: Observed::Updated { new, .. },
                 ..
             },
-        ) = (earlier.said, call.said)
+        ) = (earlier.kind, call.kind)
         else {
             return;
         };
         let both = Call {
             name: call.name,
-            said: Said::Told {
-                told: Told::Updated { old, new },
+            kind: CallKind::Observed {
+                observed: Observed::Updated { old, new },
                 initial: false,
             },
         };
-        self.witness.told(&both, state);
+        self.checker.observed(&both, state);
     }
 }
 
-/// Adds a handler to an informer. Those that ask for changes do so in `tasks`.
+/// Adds a handler to an informer. Subscriptions are read in `tasks`.
 pub(crate) fn add<K: Object>(
     informer: &SharedInformer<K>,
     plan: HandlerPlan,
-    witness: Witness,
+    checker: HandlerChecker,
     faults: &Arc<Faults>,
-    (dice, defect): (Dice, Option<Defect>),
+    (rng, defect): (SimRng, Option<Defect>),
     tasks: &mut JoinSet<()>,
 ) -> (Handler, Registration<K>) {
-    let witness = Arc::new(witness);
+    let checker = Arc::new(checker);
     let hoard = Arc::<Mutex<usize>>::default();
-    let mut ear = Ear {
-        witness: Arc::clone(&witness),
+    let mut ear = Callback {
+        checker: Arc::clone(&checker),
         faults: Arc::clone(faults),
-        dice,
+        rng,
         defect,
         state: Arc::default(),
         held_back: Vec::new(),
@@ -187,39 +185,40 @@ pub(crate) fn add<K: Object>(
     let config = HandlerConfig {
         delivery: plan.delivery,
         resync: plan.resync,
-        name: witness.name.as_str().into(),
+        name: checker.name.as_str().into(),
         ..HandlerConfig::default()
     };
-    let registration = match plan.manner {
-        Manner::Called => {
-            let handler = move |change: Change<K>| {
+    let registration = match plan.mode {
+        HandlerMode::Called => {
+            let handler = move |change: ResourceEvent<K>| {
                 ear.hear(&change);
                 let percent = ear.faults.trouble.handler_panics;
-                if ear.faults.strike(&mut ear.dice, percent) {
-                    let name = &ear.witness.name;
+                if ear.faults.strike(&mut ear.rng, percent) {
+                    let name = &ear.checker.name;
                     ear.faults
                         .trace
                         .note("fault", format_args!("{name}: panics"));
-                    // Without the hook, which would write to the terminal.
-                    resume_unwind(Box::new("by the dice"));
+                    // Without the panic hook, which would write to the terminal.
+                    resume_unwind(Box::new("injected"));
                 }
             };
             informer.add_handler_with(handler, config)
         }
-        Manner::Waits { pause_max } => {
+        HandlerMode::Waits { pause_max } => {
             let ear = Arc::new(Mutex::new(ear));
-            let handler = move |change: Change<K>| {
+            let handler = move |change: ResourceEvent<K>| {
                 let ear = Arc::clone(&ear);
                 async move {
-                    let pause = ear.lock().dice.time(Duration::ZERO, pause_max);
-                    // What is handled is what has waited: so that synced must wait for it too.
+                    let pause = ear.lock().rng.time(Duration::ZERO, pause_max);
+                    // The event counts as handled after its delay, so that the synced state must
+                    // wait for it too.
                     tokio::time::sleep(pause).await;
                     ear.lock().hear(&change);
                 }
             };
             informer.add_waiting_handler(handler, config)
         }
-        Manner::Asks { pause_max } => {
+        HandlerMode::Asks { pause_max } => {
             let subscription = informer.subscribe(config);
             let registration = subscription.registration();
             tasks.spawn(ask(subscription, ear, pause_max));
@@ -227,7 +226,7 @@ pub(crate) fn add<K: Object>(
         }
     };
     let of_state = registration.clone();
-    // Set once, here; whoever is called before that is not synced yet.
+    // Set once, here; a handler that is called earlier has not synced yet.
     drop(known.set(Box::new(move || of_state.state())));
     let (of_state, of_waiting, of_remove) = (
         registration.clone(),
@@ -235,7 +234,7 @@ pub(crate) fn add<K: Object>(
         registration.clone(),
     );
     let handler = Handler {
-        witness,
+        checker,
         plan,
         state: Box::new(move || of_state.state()),
         waiting: Box::new(move || of_waiting.waiting()),
@@ -245,11 +244,11 @@ pub(crate) fn add<K: Object>(
     (handler, registration)
 }
 
-async fn ask<K: Object>(mut subscription: Subscription<K>, mut ear: Ear, pause_max: Duration) {
+async fn ask<K: Object>(mut subscription: Subscription<K>, mut ear: Callback, pause_max: Duration) {
     while let Some(change) = subscription.next().await {
         ear.hear(&change);
         if !pause_max.is_zero() {
-            let pause = ear.dice.time(Duration::ZERO, pause_max);
+            let pause = ear.rng.time(Duration::ZERO, pause_max);
             tokio::time::sleep(pause).await;
         }
     }
@@ -258,7 +257,7 @@ async fn ask<K: Object>(mut subscription: Subscription<K>, mut ear: Ear, pause_m
 impl fmt::Debug for Handler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handler")
-            .field("witness", &self.witness.name)
+            .field("checker", &self.checker.name)
             .field("plan", &self.plan)
             .finish_non_exhaustive()
     }

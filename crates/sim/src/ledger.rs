@@ -1,18 +1,17 @@
-//! `Ledger`: what storage has committed: the truth that everything else is compared with.
-
-use std::collections::BTreeMap;
-use std::fmt;
+//! `Ledger`: what storage has committed, with which everything else is compared.
 
 use kubist_api::core::v1::{ConfigMap, Secret};
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use kubist_apimachinery::{Object, ObjectName, Selector, Str};
 use kubist_cache::Selection;
 use kubist_codec::envelope::Envelope;
+use std::collections::BTreeMap;
+use std::fmt;
 
-/// The annotation in which a copy says what it was made from.
+/// The annotation of a copy with the version of its original.
 pub(crate) const COPY_OF: &str = "sim/copy-of";
 
-/// The label in which an object names another of its namespace as its owner.
+/// The label in which an object names its owner in the same namespace.
 pub(crate) const OWNER: &str = "owner";
 
 /// One version of one object.
@@ -38,32 +37,32 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// Which kind an entry is of.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// What is watched and copied.
+    /// Watched and copied.
     Original,
-    /// What the controller writes.
+    /// Written by the controller.
     Copy,
 }
 
-/// An object as storage has it.
+/// An object in storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) stamp: Stamp,
     pub(crate) labels: BTreeMap<Str, Str>,
-    /// What a copy says that it was made from.
+    /// The original's version that a copy names.
     pub(crate) copy_of: Option<Str>,
 }
 
-/// What exists.
+/// The existing objects.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     objects: BTreeMap<(Kind, ObjectName), Stored>,
 }
 
 impl Ledger {
-    /// A key was written. What it was, for the trace; none for keys of no interest.
+    /// Records a write. Returns what it was for the trace; `None` for keys of no interest.
     pub(crate) fn put(&mut self, key: &[u8], value: &[u8], revision: u64) -> Option<String> {
         let (kind, name) = place(key)?;
         let stored = match kind {
@@ -75,30 +74,30 @@ impl Ledger {
         Some(what)
     }
 
-    /// A key was deleted.
+    /// Records a deletion.
     pub(crate) fn delete(&mut self, key: &[u8], revision: u64) -> Option<String> {
         let place = place(key)?;
         self.objects.remove(&place);
         Some(format!("{:?} {} gone @{revision}", place.0, place.1))
     }
 
-    /// Everything is gone.
+    /// Removes everything.
     pub(crate) fn clear(&mut self) {
         self.objects.clear();
     }
 
-    /// An original, if it exists.
+    /// Returns an original, if it exists.
     pub(crate) fn original(&self, name: &ObjectName) -> Option<&Stored> {
         self.objects.get(&(Kind::Original, name.clone()))
     }
 
-    /// The objects of a kind.
+    /// Returns the objects of a kind.
     pub(crate) fn all(&self, kind: Kind) -> impl Iterator<Item = (&ObjectName, &Stored)> {
         let of_kind = self.objects.iter().filter(move |((it, _), _)| *it == kind);
         of_kind.map(|((_, name), stored)| (name, stored))
     }
 
-    /// The originals that a selection selects.
+    /// Returns the originals that match a selection.
     pub(crate) fn selected(&self, selection: &Selection) -> BTreeMap<ObjectName, Stamp> {
         let selector: Selector = selection
             .labels
@@ -115,7 +114,7 @@ impl Ledger {
     }
 }
 
-/// Kind and name of `/registry/configmaps/default/web`.
+/// Returns kind and name of `/registry/configmaps/default/web`.
 fn place(key: &[u8]) -> Option<(Kind, ObjectName)> {
     let text = std::str::from_utf8(key).ok()?;
     let mut parts = text.strip_prefix("/registry/")?.split('/');

@@ -1,51 +1,55 @@
-//! The command behind `cargo xtask sim`: plays seeds and says which failed.
+//! The command behind `cargo xtask sim`: runs seeds and reports which failed.
 
 #![expect(
     clippy::print_stdout,
     reason = "it is a program for a terminal: results go to stdout"
 )]
 
+use clap::Parser;
+use kubist_sim::Outcome;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use clap::Parser;
-use kubist_sim::Outcome;
-
-/// Of so many seeds one is played twice.
+/// One in this many seeds is run twice.
 const TWICE_EVERY: u64 = 10;
-/// Lines of the story that are shown of a failure.
+/// The number of trace lines that are printed for a failure.
 const STORY_END: usize = 40;
 
-/// Plays seeds of the simulation.
+/// Runs seeds of the simulation.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask sim")]
 struct Arguments {
-    /// Play this seed, twice, and compare the two
+    /// Run this seed twice and compare the runs
     #[arg(long, conflicts_with_all = ["seeds", "count"])]
     seed: Option<u64>,
-    /// Play these seeds, as in `1000..2000`
+    /// Run these seeds, as in `1000..2000`
     #[arg(long, value_name = "FROM..TO", value_parser = seeds, conflicts_with = "count")]
     seeds: Option<Range<u64>>,
-    /// Play so many seeds, from 0 on
+    /// Run this many seeds, starting at 0
     #[arg(long, default_value_t = 200)]
     count: u64,
-    /// Tell the story of the seed
+    /// Print the trace of the seed
     #[arg(long, requires = "seed")]
     trace: bool,
-    /// Play every seed twice, and not only every tenth
+    /// Run every seed twice instead of every tenth
     #[arg(long)]
     twice: bool,
-    /// Seeds that are played at a time; by default as many as there are processors
+    /// The number of seeds to run at a time [default: the number of processors]
     #[arg(long)]
     jobs: Option<usize>,
 }
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {
-    let parse = |text: &str| text.parse().map_err(|_| format!("{text:?} is no number"));
-    let (from, to) = text.split_once("..").ok_or("no range as in 10..20")?;
+    let parse = |text: &str| {
+        text.parse()
+            .map_err(|_| format!("{text:?} is not a number"))
+    };
+    let (from, to) = text
+        .split_once("..")
+        .ok_or("expected a range such as 10..20")?;
     Ok(parse(from)?..parse(to)?)
 }
 
@@ -119,7 +123,7 @@ fn many(seeds: Range<u64>, jobs: Option<usize>, twice_every: u64) -> bool {
         .collect();
     println!("{}", counts.join(", "));
     failed.sort_unstable();
-    println!("{played} seeds played, {} failed: {failed:?}", failed.len());
+    println!("{played} seeds run, {} failed: {failed:?}", failed.len());
     failed.is_empty()
 }
 
@@ -135,7 +139,7 @@ fn report(seed: u64, outcome: &Outcome, with_story: bool) {
     if outcome.is_good() {
         return;
     }
-    println!("seed {seed} FAILED; its story: cargo xtask sim --seed {seed} --trace");
+    println!("seed {seed} FAILED; for its trace run cargo xtask sim --seed {seed} --trace");
     for violation in &outcome.violations {
         println!("  {violation}");
     }

@@ -1,46 +1,45 @@
-//! `Mirror`: the controller of the simulation: for each `ConfigMap` a `Secret` of the same name,
-//! which says of which version it is a copy.
+//! `Mirror`: the controller of the simulation. For each `ConfigMap` it writes a `Secret` of the
+//! same name that names the copied version.
 //!
-//! It is written as a user would write one; what goes wrong in it is by the dice.
+//! It is written like a user's controller, with injected faults.
 
-use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::checks::Check;
+use crate::faults::Faults;
+use crate::faulty_source::FaultySource;
+use crate::ledger::{COPY_OF, Kind, Ledger, OWNER, Stamp};
+use crate::network::Protocol;
+use crate::plan::{ControllerPlan, Defect};
+use crate::reads::Reads;
+use crate::rng::SimRng;
+use crate::unit::Environment;
 use kubist_api::core::v1::{ConfigMap, Secret};
 use kubist_apimachinery::{Object as _, ObjectName, Str};
 use kubist_cache::{Index, IndexHandle, Lister};
 use kubist_client::{Api, Client};
-use kubist_controller::{Action, Config, Controller, Error, Manager, Reconciler, Trigger};
+use kubist_controller::{Action, Config, Controller, Error, EventSource, Manager, Reconciler};
 use kubist_informers::{FactoryConfig, SharedInformer, SharedInformerFactory};
 use kubist_workqueue::{DuringBackoff, Group};
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::dice::Dice;
-use crate::ledger::{COPY_OF, Kind, Ledger, OWNER, Stamp};
-use crate::network::Speaks;
-use crate::plan::{ControllerPlan, Defect};
-use crate::reads::Reads;
-use crate::source::{Faults, Troubled};
-use crate::unit::Stage;
-use crate::verdict::Check;
-
-/// How long a reconcile may take.
+/// The time limit of a reconcile.
 const RECONCILE_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long the controller may take to end: its workers' time, and some more.
+/// The time limit for the controller's stop: that of its workers, and a margin.
 const END_MAX: Duration = Duration::from_mins(2);
 
-type Factory = SharedInformerFactory<Troubled>;
+type Factory = SharedInformerFactory<FaultySource>;
 
-/// The controller under observation, across its restarts.
+/// The checked controller, across its restarts.
 pub(crate) struct Mirror {
     plan: ControllerPlan,
-    stage: Stage,
-    dice: Dice,
+    environment: Environment,
+    rng: SimRng,
     starts: u32,
     running: Option<Running>,
 }
@@ -53,62 +52,62 @@ struct Running {
     reads: Arc<Reads>,
 }
 
-/// What each key looked like at its last reconcile that succeeded.
+/// The state of each key at its last successful reconcile.
 type Seen = BTreeMap<ObjectName, Option<Stamp>>;
 
 impl Mirror {
-    pub(crate) fn new(plan: &ControllerPlan, stage: &Stage, dice: Dice) -> Self {
+    pub(crate) fn new(plan: &ControllerPlan, environment: &Environment, rng: SimRng) -> Self {
         Self {
             plan: plan.clone(),
-            stage: stage.clone(),
-            dice,
+            environment: environment.clone(),
+            rng,
             starts: 0,
             running: None,
         }
     }
 
-    /// Starts, with the informers that it had unless a manager ran them.
+    /// Starts the controller, with its previous informers unless a manager ran them.
     pub(crate) fn start(&mut self, kept: Option<Factory>) {
         self.starts += 1;
-        let dice = self.dice.fork(&self.starts.to_string());
-        let trace = &self.stage.faults.trace;
+        let rng = self.rng.fork(&self.starts.to_string());
+        let trace = &self.environment.faults.trace;
         let kept_informers = kept.is_some();
         trace.note(
             "controller",
             format_args!("starts, informers kept: {kept_informers}"),
         );
-        let factory = kept.unwrap_or_else(|| self.factory(&dice));
+        let factory = kept.unwrap_or_else(|| self.factory(&rng));
         let (config_maps, secrets) = (factory.informer(), factory.informer());
         let controller = self.controller(&config_maps, &secrets);
         let reads = Arc::<Reads>::default();
         let seen = Arc::<Mutex<Seen>>::default();
-        let copier = Copier {
-            client: self.stage.network.client(Speaks::Http1),
-            config_maps: config_maps.lister_before_sync(),
+        let copier = MirrorReconciler {
+            client: self.environment.network.client(Protocol::Http1),
+            config_maps: config_maps.lister_unsynced(),
             by_owner: config_maps.add_index(owner_index()),
-            secrets: secrets.lister_before_sync(),
+            secrets: secrets.lister_unsynced(),
             reads: Arc::clone(&reads),
-            faults: Arc::clone(&self.stage.faults),
-            dice: Mutex::new(dice.fork("copier")),
+            faults: Arc::clone(&self.environment.faults),
+            rng: Mutex::new(rng.fork("copier")),
             seen: Arc::clone(&seen),
-            defect: self.stage.defect,
+            defect: self.environment.defect,
         };
         let token = CancellationToken::new();
         let mut tasks = JoinSet::new();
         let stop = token.clone();
-        let verdict = self.stage.verdict.clone();
+        let violations = self.environment.violations.clone();
         if self.plan.managed {
             let manager = Manager::new(factory.clone()).with(controller, copier);
             tasks.spawn(async move {
                 if let Err(error) = manager.run(stop).await {
-                    verdict.violated(Check::Keys, format!("the manager ended: {error}"));
+                    violations.record(Check::Keys, format!("the manager ended: {error}"));
                 }
             });
         } else {
             factory.start();
             tasks.spawn(async move {
                 if let Err(error) = controller.run(copier, stop).await {
-                    verdict.violated(Check::Keys, format!("the controller ended: {error}"));
+                    violations.record(Check::Keys, format!("the controller ended: {error}"));
                 }
             });
         }
@@ -121,7 +120,7 @@ impl Mirror {
         });
     }
 
-    /// Ends, and gives the informers back if they go on.
+    /// Stops the controller and returns the informers if they continue.
     pub(crate) async fn stop(&mut self) -> Option<Factory> {
         let running = self.running.take()?;
         let Running {
@@ -134,17 +133,17 @@ impl Mirror {
         let ended = async { while tasks.join_next().await.is_some() {} };
         if timeout(END_MAX, ended).await.is_err() {
             let what = "the controller did not end".to_owned();
-            self.stage.verdict.violated(Check::Tasks, what);
+            self.environment.violations.record(Check::Tasks, what);
         }
-        let trace = &self.stage.faults.trace;
+        let trace = &self.environment.faults.trace;
         trace.note("controller", format_args!("stopped"));
         (!self.plan.managed).then_some(factory)
     }
 
-    /// What is not as it should be: a copy, or a key that was not seen in its last state.
+    /// Returns wrong copies, and keys that were not reconciled in their last state.
     pub(crate) fn check(&self) -> Vec<(Check, String)> {
         let seen = self.running.as_ref().map(|it| it.seen.lock().clone());
-        self.stage.storage.ledger(|ledger| {
+        self.environment.storage.ledger(|ledger| {
             let mirror = wrong_copy(ledger).map(|what| (Check::Mirror, what));
             let keys = seen.and_then(|seen| lost_key(ledger, &seen));
             let keys = keys.map(|what| (Check::Keys, what));
@@ -155,15 +154,15 @@ impl Mirror {
         })
     }
 
-    fn factory(&self, dice: &Dice) -> Factory {
-        let source = Troubled {
-            network: self.stage.network.clone(),
-            faults: Arc::clone(&self.stage.faults),
-            dice: dice.fork("source"),
+    fn factory(&self, rng: &SimRng) -> Factory {
+        let source = FaultySource {
+            network: self.environment.network.clone(),
+            faults: Arc::clone(&self.environment.faults),
+            rng: rng.fork("source"),
         };
         let config = FactoryConfig {
             reflector: self.plan.reflector.clone(),
-            seed: Some(dice.fork("seed").next()),
+            seed: Some(rng.fork("seed").next()),
             ..FactoryConfig::default()
         };
         SharedInformerFactory::with_config(source, config)
@@ -174,7 +173,7 @@ impl Mirror {
         config_maps: &SharedInformer<ConfigMap>,
         secrets: &SharedInformer<Secret>,
     ) -> Controller {
-        let mut itself = Trigger::itself(config_maps);
+        let mut itself = EventSource::for_object(config_maps);
         if let Some(period) = self.plan.resync {
             itself = itself.resync(period);
         }
@@ -188,12 +187,12 @@ impl Mirror {
         let config = Config {
             workers: self.plan.workers,
             queue,
-            // Faults may keep an informer from its first list for long.
+            // Faults may delay an informer's first list for long.
             sync_timeout: None,
             reconcile_timeout: Some(RECONCILE_TIMEOUT),
             ..Config::default()
         };
-        let (defect, lister) = (self.stage.defect, config_maps.lister_before_sync());
+        let (defect, lister) = (self.environment.defect, config_maps.lister_unsynced());
         let owner_of = move |object: &ConfigMap| {
             let shown = || lister.get(&object.object_name());
             let version = |it: &ConfigMap| it.metadata.resource_version.clone();
@@ -203,14 +202,14 @@ impl Mirror {
             }
             owner(object).into_iter().collect()
         };
-        Controller::with_trigger::<ConfigMap, _>("mirror", itself)
+        Controller::with_source::<ConfigMap, _>("mirror", itself)
             .watches(config_maps, owner_of)
             .watches(secrets, |secret| vec![secret.object_name()])
             .config(config)
     }
 }
 
-/// Whom an object names as its owner.
+/// Returns the owner that an object names.
 fn owner(object: &ConfigMap) -> Option<ObjectName> {
     let owner = object.metadata.labels.get(OWNER)?;
     let namespace = object.metadata.namespace.clone();
@@ -225,7 +224,7 @@ fn owner_index() -> Index<ConfigMap> {
     })
 }
 
-/// A copy that is missing, or of another state, or of nothing.
+/// Returns a copy that is missing, outdated, or without an original.
 fn wrong_copy(ledger: &Ledger) -> Option<String> {
     let originals: BTreeMap<_, _> = ledger.all(Kind::Original).collect();
     let copies: BTreeMap<_, _> = ledger.all(Kind::Copy).collect();
@@ -240,7 +239,7 @@ fn wrong_copy(ledger: &Ledger) -> Option<String> {
     orphan.map(|name| format!("{name} is gone, its copy is not"))
 }
 
-/// A key whose last reconcile saw something else, or that there was none for.
+/// Returns a key whose last reconcile saw another state, or that was never reconciled.
 fn lost_key(ledger: &Ledger, seen: &Seen) -> Option<String> {
     let originals: BTreeMap<_, _> = ledger.all(Kind::Original).collect();
     for (name, stamp) in seen {
@@ -254,19 +253,19 @@ fn lost_key(ledger: &Ledger, seen: &Seen) -> Option<String> {
 }
 
 /// The reconciler.
-struct Copier {
+struct MirrorReconciler {
     client: Client,
     config_maps: Lister<ConfigMap>,
     by_owner: IndexHandle<ConfigMap>,
     secrets: Lister<Secret>,
     reads: Arc<Reads>,
     faults: Arc<Faults>,
-    dice: Mutex<Dice>,
+    rng: Mutex<SimRng>,
     seen: Arc<Mutex<Seen>>,
     defect: Option<Defect>,
 }
 
-impl Reconciler for Copier {
+impl Reconciler for MirrorReconciler {
     async fn reconcile(&self, key: ObjectName) -> Result<Action, Error> {
         self.trouble(&key, "before").await?;
         let original = self.config_maps.get(&key);
@@ -291,7 +290,7 @@ impl Reconciler for Copier {
     }
 }
 
-impl Copier {
+impl MirrorReconciler {
     async fn copy(&self, key: &ObjectName, original: Option<&Stamp>) -> Result<(), Error> {
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), key.namespace.clone());
         let held = self.secrets.get(key);
@@ -324,25 +323,22 @@ impl Copier {
         Ok(())
     }
 
-    /// What may go wrong in any reconciler.
+    /// Injects the faults of reconcilers.
     async fn trouble(&self, key: &ObjectName, when: &str) -> Result<(), Error> {
-        let (fate, pause) = {
-            let mut dice = self.dice.lock();
-            if !self
-                .faults
-                .strike(&mut dice, self.faults.trouble.reconciles)
-            {
+        let (stream_fault, pause) = {
+            let mut rng = self.rng.lock();
+            if !self.faults.strike(&mut rng, self.faults.trouble.reconciles) {
                 return Ok(());
             }
             let longest = Duration::from_secs(3);
-            (dice.below(8), dice.time(Duration::ZERO, longest))
+            (rng.below(8), rng.time(Duration::ZERO, longest))
         };
         let trace = &self.faults.trace;
         let note = |what: &str| trace.note("fault", format_args!("reconcile {key}: {what} {when}"));
-        match fate {
+        match stream_fault {
             0 => {
                 note("panics");
-                resume_unwind(Box::new("by the dice"));
+                resume_unwind(Box::new("injected"));
             }
             1 => {
                 note("hangs");
@@ -353,12 +349,12 @@ impl Copier {
                 tokio::time::sleep(pause).await;
             }
             5 => {
-                note("is told to wait");
+                note("is asked to wait");
                 return Err(Error::after(pause, "throttled"));
             }
             _ => {
                 note("fails");
-                return Err(Error::new("by the dice"));
+                return Err(Error::new("injected"));
             }
         }
         Ok(())

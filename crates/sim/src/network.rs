@@ -1,36 +1,34 @@
-//! `Network`: connections between clients and the server, which are slow, break, or hang.
+//! `Network`: connections between clients and the server that may be slow, break, or stall.
 //!
-//! Bytes are not touched: what comes through comes in order and whole, or not at all.
+//! Bytes are never changed: they arrive in order and complete, or not at all.
 
+use crate::rng::SimRng;
+use crate::server::Port;
+use crate::trace::Trace;
+use kubist_client::Client;
+use kubist_transport::{Config, Endpoint, HttpVersion, Transport};
+use parking_lot::Mutex;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-
-use kubist_client::Client;
-use kubist_transport::{Config, Endpoint, HttpVersion, Transport};
-use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::dice::Dice;
-use crate::server::Port;
-use crate::trace::Trace;
-
-/// Bytes that either end of a connection may be ahead of the other.
+/// The buffer size of each direction of a connection.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// What a client's connections speak.
+/// The protocol of a client's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speaks {
-    /// One request at a time on each.
+pub(crate) enum Protocol {
+    /// One request at a time per connection.
     Http1,
-    /// All requests on one.
+    /// All requests on one connection.
     Http2,
 }
 
-/// Makes connections, and makes trouble on them. Clones are the same network.
+/// Creates connections and injects faults into them. Clones refer to the same network.
 #[derive(Clone)]
 pub(crate) struct Network {
     inner: Arc<Inner>,
@@ -44,22 +42,22 @@ struct Inner {
     stall: Stall,
 }
 
-/// Cancelled when the stall ends; none if there is no stall. (The waiters of a token go on in
-/// order; those of tokio's `watch` by chance.)
+/// Cancelled when the stall ends; `None` without a stall. (The waiters of a token continue in
+/// order; those of tokio's `watch` in random order.)
 type Stall = Arc<Mutex<Option<CancellationToken>>>;
 
 struct State {
-    dice: Dice,
+    rng: SimRng,
     calm: bool,
-    /// Ends every connection that is open, but those of the operator.
+    /// Closes every open connection except the operator's.
     cut: CancellationToken,
     links: JoinSet<()>,
 }
 
 impl Network {
-    pub(crate) fn new(port: &Port, trace: &Trace, dice: Dice, latency_max: Duration) -> Self {
+    pub(crate) fn new(port: &Port, trace: &Trace, rng: SimRng, latency_max: Duration) -> Self {
         let state = State {
-            dice,
+            rng,
             calm: false,
             cut: CancellationToken::new(),
             links: JoinSet::new(),
@@ -76,17 +74,17 @@ impl Network {
         }
     }
 
-    /// A client with connections of its own.
-    pub(crate) fn client(&self, speaks: Speaks) -> Client {
+    /// Creates a client with connections of its own.
+    pub(crate) fn client(&self, protocol: Protocol) -> Client {
         let network = self.clone();
         let connect = move |_: Endpoint| {
             let network = network.clone();
             async move { network.connect().await }
         };
-        client(connect, speaks)
+        client(connect, protocol)
     }
 
-    /// A client whose connections nothing happens to, as long as the server is there.
+    /// Creates a client whose connections have no faults, as long as the server is available.
     pub(crate) fn operator(&self) -> Client {
         let port = self.inner.port.clone();
         let connect = move |_: Endpoint| {
@@ -97,7 +95,7 @@ impl Network {
                 Ok(near)
             }
         };
-        client(connect, Speaks::Http2)
+        client(connect, Protocol::Http2)
     }
 
     /// Breaks every connection.
@@ -106,7 +104,7 @@ impl Network {
         std::mem::take(&mut state.cut).cancel();
     }
 
-    /// Lets nothing through, or again everything.
+    /// Stalls all connections, or ends the stall.
     pub(crate) fn stall(&self, stalled: bool) {
         let token = stalled.then(CancellationToken::new);
         let ended = std::mem::replace(&mut *self.inner.stall.lock(), token);
@@ -115,13 +113,13 @@ impl Network {
         }
     }
 
-    /// No trouble from now on.
+    /// Stops injecting faults.
     pub(crate) fn calm_down(&self) {
         self.inner.state.lock().calm = true;
         self.stall(false);
     }
 
-    /// Ends all connections, and waits until they have.
+    /// Closes all connections and waits until they have ended.
     pub(crate) async fn shut_down(&self) {
         self.cut();
         let mut links = std::mem::take(&mut self.inner.state.lock().links);
@@ -137,7 +135,7 @@ impl Network {
             Duration::ZERO
         } else {
             let latency_max = self.inner.latency_max;
-            state.dice.time(Duration::ZERO, latency_max)
+            state.rng.time(Duration::ZERO, latency_max)
         };
         let cut = state.cut.clone();
         let link = Link {
@@ -160,12 +158,12 @@ impl Network {
     }
 }
 
-fn client(connect: impl kubist_transport::Connect, speaks: Speaks) -> Client {
+fn client(connect: impl kubist_transport::Connect, protocol: Protocol) -> Client {
     let server = "http://server.sim".parse().expect("it is a URI");
     let transport = Config {
-        http_version: match speaks {
-            Speaks::Http1 => HttpVersion::Http1Only,
-            Speaks::Http2 => HttpVersion::Http2Only,
+        http_version: match protocol {
+            Protocol::Http1 => HttpVersion::Http1Only,
+            Protocol::Http2 => HttpVersion::Http2Only,
         },
         ..Config::new(server)
     };
@@ -181,7 +179,7 @@ struct Link {
 }
 
 impl Link {
-    /// Carries bytes both ways until either end is closed for both.
+    /// Carries bytes both ways until either end is closed.
     async fn run(self, near: DuplexStream, far: DuplexStream) {
         let (near_read, near_write) = tokio::io::split(near);
         let (far_read, far_write) = tokio::io::split(far);

@@ -1,132 +1,128 @@
 //! `Plan`: what a seed decides before a run begins.
 //!
-//! Not every run has every fault: some of them are left out, others come often, so that each kind
-//! of trouble is also seen alone.
+//! Not every run has every fault: some are left out and others are frequent, so that each kind of
+//! fault also occurs alone.
 
-mod cast;
+mod participants;
 mod schedule;
 
+use crate::rng::SimRng;
+pub(crate) use participants::{ControllerPlan, Form, HandlerMode, HandlerPlan, InformerPlan};
+pub(crate) use schedule::{Step, Write, WriteVerb, schedule};
 use std::time::Duration;
 
-use crate::dice::Dice;
-
-pub(crate) use cast::{ControllerPlan, Form, HandlerPlan, InformerPlan, Manner};
-pub(crate) use schedule::{Step, Write, WriteVerb, schedule};
-
-/// The names that objects have; few, so that they are deleted and made again.
+/// The object names; few, so that objects are deleted and created again.
 pub(crate) const NAMES: [&str; 6] = ["ant", "bee", "cow", "doe", "eel", "fox"];
-/// The namespaces that objects are in, which every server has.
+/// The namespaces of objects, which every server has.
 pub(crate) const NAMESPACES: [&str; 2] = ["default", "kube-public"];
-/// The values of the label that selectors look at; an empty one is no label.
+/// The values of the label that selectors use; an empty value means no label.
 pub(crate) const TIERS: [&str; 3] = ["web", "db", ""];
-/// The label that selectors look at.
+/// The label that selectors use.
 pub(crate) const TIER: &str = "tier";
 
-/// A component that is broken on purpose, to see that its checker notices.
+/// A deliberate defect of a component, to test that its checker detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Defect {
-    /// The source does not say what happened where it cannot read the object.
+    /// The source omits the event type of undecodable objects.
     ForgetsTypes,
-    /// The source says nothing of what it cannot read.
+    /// The source omits undecodable objects.
     HidesUnread,
-    /// Of an object only the state is mapped to its owner that the store shows by then.
+    /// Only the state that the store shows by then is mapped to its owner.
     MapsLastState,
-    /// The source does not pass deletions on.
+    /// The source omits deletions.
     LosesDeletions,
     /// A handler's adapter drops updates.
     StaleHandler,
-    /// A handler's adapter tells old states again.
+    /// A handler's adapter repeats old states.
     RepeatsOldStates,
-    /// A handler's adapter tells deletions twice.
+    /// A handler's adapter repeats deletions.
     RepeatsDeletions,
-    /// A handler's adapter holds the first list back.
+    /// A handler's adapter delays the first list.
     LateFirstList,
-    /// A handler's adapter merges what it was to tell one by one.
+    /// A handler's adapter merges events that it should deliver one by one.
     SkipsSteps,
-    /// The reconciler says that it is done without looking.
+    /// The reconciler returns without reading the object.
     ForgetsKeys,
-    /// The reconciler writes something else.
+    /// The reconciler writes a wrong copy.
     WritesWrongly,
-    /// A handler's mailbox keeps what was taken out.
+    /// A handler's mailbox keeps events that were taken.
     HoardsChanges,
-    /// A task goes on after the shutdown.
+    /// A task continues after the shutdown.
     LeavesTask,
-    /// Something happens that the seed does not decide.
-    RollsOtherDice,
+    /// Something happens that does not depend on the seed.
+    Nondeterminism,
 }
 
-/// How often things go wrong, in percent of the occasions.
+/// The frequencies of faults, in percent of the occasions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trouble {
-    /// A list or watch request that fails: 429, 500, 503, refused.
+pub(crate) struct FaultRates {
+    /// A list or watch request that fails: 429, 500, 503, connection refused.
     pub(crate) refusals: u32,
     /// A list or watch request, or a stream, that fails with 410.
     pub(crate) expiries: u32,
-    /// A batch after which a stream breaks, or ends.
+    /// A batch after which a stream breaks or ends.
     pub(crate) cuts: u32,
-    /// A request or batch that comes late.
+    /// A delayed request or batch.
     pub(crate) delays: u32,
-    /// The longest such delay.
+    /// The maximum delay.
     pub(crate) delay_max: Duration,
-    /// An event that comes twice.
+    /// A duplicated event.
     pub(crate) duplicates: u32,
-    /// A version of an object, or a bookmark, that cannot be read.
+    /// An undecodable version of an object, or bookmark.
     pub(crate) unreadable: u32,
-    /// Decides which.
+    /// Decides which versions are undecodable.
     pub(crate) unreadable_seed: u64,
-    /// Of a hundred events that cannot be read, those of which nothing can: neither what happened
-    /// nor to whom.
+    /// The percentage of undecodable events whose type and name cannot be determined either.
     pub(crate) lost: u32,
-    /// The longest time that bytes take through the network.
+    /// The maximum network latency.
     pub(crate) latency_max: Duration,
-    /// A reconcile that fails before or after its write, or panics, or hangs.
+    /// A reconcile that fails before or after its write, panics, or hangs.
     pub(crate) reconciles: u32,
-    /// A call of a handler that panics.
+    /// A handler call that panics.
     pub(crate) handler_panics: u32,
 }
 
-/// What a run will be.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
-    pub(crate) trouble: Trouble,
-    /// How long writes and faults go on.
+    pub(crate) trouble: FaultRates,
+    /// How long writes and faults continue.
     pub(crate) length: Duration,
-    /// What happens when, in the order of time.
+    /// What happens when, in order of time.
     pub(crate) steps: Vec<(Duration, Step)>,
     pub(crate) informers: Vec<InformerPlan>,
     pub(crate) controller: ControllerPlan,
-    /// Events in one batch of a storage watch.
+    /// The maximum number of events in one batch of a storage watch.
     pub(crate) batch_events_max: usize,
     /// How long the store keeps history.
     pub(crate) history_age: Duration,
-    /// How long everybody may take to agree once faults have stopped.
+    /// How long convergence may take once faults have stopped.
     pub(crate) settle_max: Duration,
     pub(crate) defect: Option<Defect>,
 }
 
-/// Longer than the longest pause of a reflector and of a work queue together, and than a watch
-/// may be silent; and than the slowest handler (30 s) needs for all that may wait for it (1,000
-/// events).
+/// Longer than the longest pauses of a reflector and of a work queue together, than a watch may be
+/// silent, and than the slowest handler (30 s) needs for all its pending events (1,000).
 const SETTLE_MAX: Duration = Duration::from_hours(10);
-/// The same where nothing ever goes wrong.
+/// The same without any faults.
 const SETTLE_CALM_MAX: Duration = Duration::from_mins(1);
 
 impl Plan {
-    /// The plan of a seed.
+    /// Creates the plan of a seed.
     pub(crate) fn of(seed: u64) -> Self {
-        let dice = Dice::new(seed);
-        let mut roll = dice.fork("plan");
+        let rng = SimRng::new(seed);
+        let mut roll = rng.fork("plan");
         let length = roll.time(Duration::from_secs(20), Duration::from_secs(120));
-        let informers = cast::informers(&mut dice.fork("informers"));
+        let informers = participants::informers(&mut rng.fork("informers"));
         Self {
             seed,
-            trouble: trouble(&mut dice.fork("trouble")),
+            trouble: trouble(&mut rng.fork("trouble")),
             length,
-            steps: schedule(&mut dice.fork("steps"), length, informers.len()),
+            steps: schedule(&mut rng.fork("steps"), length, informers.len()),
             informers,
-            controller: cast::controller(&mut dice.fork("controller")),
+            controller: participants::controller(&mut rng.fork("controller")),
             batch_events_max: roll.pick(&[1, 2, 1000]),
             history_age: roll.pick(&[Duration::from_secs(15), Duration::from_mins(10)]),
             settle_max: SETTLE_MAX,
@@ -134,10 +130,10 @@ impl Plan {
         }
     }
 
-    /// A plan without faults.
+    /// Creates a plan without faults.
     pub(crate) fn calm(seed: u64) -> Self {
         let mut plan = Self::of(seed);
-        plan.trouble = Trouble::default();
+        plan.trouble = FaultRates::default();
         plan.history_age = Duration::from_mins(10);
         plan.steps
             .retain(|(_, step)| matches!(step, Step::Write(_)));
@@ -145,16 +141,16 @@ impl Plan {
         plan
     }
 
-    /// A plan without faults, with something broken.
+    /// Creates a plan without faults but with a defect.
     pub(crate) fn broken(seed: u64, defect: Defect) -> Self {
         let mut plan = Self::calm(seed);
-        cast::suit(&mut plan.informers, defect);
+        participants::suit(&mut plan.informers, defect);
         if matches!(defect, Defect::ForgetsTypes | Defect::HidesUnread) {
             plan.trouble.unreadable = 60;
             plan.trouble.unreadable_seed = seed;
         }
         if defect == Defect::ForgetsTypes {
-            // Nothing takes the places of the ghosts.
+            // Nothing replaces the objects that were kept by mistake.
             plan.steps.extend(schedule::deletions(plan.length));
         }
         plan.defect = Some(defect);
@@ -162,12 +158,12 @@ impl Plan {
     }
 }
 
-fn trouble(dice: &mut Dice) -> Trouble {
-    let mut percent = |most: u64| match dice.below(5) {
+fn trouble(rng: &mut SimRng) -> FaultRates {
+    let mut percent = |most: u64| match rng.below(5) {
         0 | 1 => 0,
-        _ => u32::try_from(dice.between(1, most)).unwrap_or(1),
+        _ => u32::try_from(rng.between(1, most)).unwrap_or(1),
     };
-    let mut trouble = Trouble {
+    let mut trouble = FaultRates {
         refusals: percent(40),
         expiries: percent(10),
         cuts: percent(30),
@@ -182,8 +178,8 @@ fn trouble(dice: &mut Dice) -> Trouble {
         lost: 10,
     };
     let longest = [0, 0, 5, 50, 500];
-    trouble.latency_max = Duration::from_millis(dice.pick(&longest));
-    trouble.unreadable_seed = dice.next();
-    trouble.delay_max = dice.time(Duration::from_millis(10), trouble.delay_max);
+    trouble.latency_max = Duration::from_millis(rng.pick(&longest));
+    trouble.unreadable_seed = rng.next();
+    trouble.delay_max = rng.time(Duration::from_millis(10), trouble.delay_max);
     trouble
 }

@@ -1,32 +1,30 @@
-//! `Reads`: what each run of the reconciler had read of other objects.
+//! `Reads`: what each reconcile read of other objects.
 //!
-//! Whoever read something is run again after that changed: so in the end the last run of every name
-//! has read what there is.
-
-use std::collections::BTreeMap;
-
-use kubist_apimachinery::ObjectName;
-use parking_lot::Mutex;
+//! A reconciler that read an object is called again after it changed. So at the end the last
+//! reconcile of every key has read the final state.
 
 use crate::ledger::{Kind, Ledger, OWNER, Stamp};
+use kubist_apimachinery::ObjectName;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
 
-/// The objects that name an owner, each in its state.
+/// The objects that name an owner, with their states.
 type Owned = BTreeMap<ObjectName, Stamp>;
 
-/// What the last run of each name read.
+/// What the last reconcile of each key read.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
     last: Mutex<BTreeMap<ObjectName, Owned>>,
 }
 
 impl Reads {
-    /// A run of this name has read this.
+    /// Records what a reconcile of this key read.
     pub(crate) fn note(&self, key: &ObjectName, owned: Owned) {
         self.last.lock().insert(key.clone(), owned);
     }
 
-    /// A name whose last run read something else than there is, or that was not run although
-    /// somebody names it.
+    /// Returns a key whose last reconcile read something other than the final state, or that was
+    /// not reconciled although an object names it.
     pub(crate) fn outdated(&self, ledger: &Ledger) -> Option<String> {
         let mut truth: BTreeMap<ObjectName, Owned> = BTreeMap::new();
         for (name, stored) in ledger.all(Kind::Original) {

@@ -1,74 +1,30 @@
-//! `run` and `Outcome`: one seed, played on a runtime of its own.
+//! Runs a seed on a runtime of its own.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
+use crate::checks::{Check, Violation};
+use crate::outcome::Outcome;
 use crate::plan::{Defect, Plan};
-use crate::trace::Trace;
-use crate::verdict::{Check, Verdict, Violation};
 use crate::world;
 
-/// What came of a run.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Outcome {
-    /// The promises that were not kept.
-    pub violations: Vec<Violation>,
-    /// What two runs of one seed have in common.
-    pub hash: u64,
-    /// How much happened.
-    pub events: u64,
-    /// How often things of each kind happened.
-    pub counts: BTreeMap<&'static str, u64>,
-    /// Virtual time that passed.
-    pub time: Duration,
-    /// The story, line by line.
-    pub story: Vec<String>,
-}
-
-impl Outcome {
-    pub(crate) fn of(trace: &Trace, verdict: &Verdict) -> Self {
-        Self {
-            violations: verdict.violations(),
-            hash: trace.hash(),
-            events: trace.events(),
-            counts: trace.counts(),
-            time: trace.now(),
-            story: trace.lines(),
-        }
-    }
-
-    /// Whether every promise was kept.
-    pub fn is_good(&self) -> bool {
-        self.violations.is_empty()
-    }
-
-    /// Whether this promise was not kept.
-    pub fn violates(&self, check: Check) -> bool {
-        self.violations.iter().any(|it| it.check == check)
-    }
-}
-
-/// Plays a seed.
+/// Runs a seed.
 pub fn run(seed: u64) -> Outcome {
     play(Plan::of(seed))
 }
 
-/// Plays a seed twice; that the two differ is a violation too.
+/// Runs a seed twice; a difference between the runs is a violation too.
 pub fn run_twice(seed: u64) -> Outcome {
     let (first, second) = (run(seed), run(seed));
     compared(first, &second)
 }
 
-/// Plays a seed without faults.
+/// Runs a seed without faults.
 pub fn run_calm(seed: u64) -> Outcome {
     play(Plan::calm(seed))
 }
 
-/// Plays a seed without faults but with something broken, which a checker must notice.
+/// Runs a seed without faults but with a defect, which a checker must detect.
 pub fn run_broken(seed: u64, defect: Defect) -> Outcome {
     let first = play(Plan::broken(seed, defect));
-    if defect != Defect::RollsOtherDice {
+    if defect != Defect::Nondeterminism {
         return first;
     }
     compared(first, &play(Plan::broken(seed.wrapping_add(1), defect)))

@@ -1,29 +1,27 @@
-//! `Server`: the real API server on the simulated store, which can end and come back.
+//! `Server`: the real API server on the simulated store, which can stop and restart.
 
-use std::io;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::storage::Storage;
+use crate::trace::Trace;
 use kubist_apiserver::{ApiServer, Config, RunningServer};
 use kubist_registry::{Registry, RegistryConfig, WallClock};
 use parking_lot::Mutex;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::storage::Storage;
-use crate::trace::Trace;
-
 /// The date at which runs begin, in seconds since the Unix epoch.
 const BEGIN: Duration = Duration::from_secs(1_800_000_000);
-/// Connections that wait to be served.
+/// The maximum number of connections that wait to be accepted.
 const WAITING_MAX: usize = 16;
-/// How long a store that fails keeps the server from starting before it tries again.
+/// How long to wait before a start that failed because of the store is repeated.
 const START_PAUSE: Duration = Duration::from_millis(100);
 
-/// The date, which goes with virtual time.
+/// The date, which advances with virtual time.
 #[derive(Debug)]
 struct VirtualDate {
     started: Instant,
@@ -35,14 +33,14 @@ impl WallClock for VirtualDate {
     }
 }
 
-/// Where clients connect to. Clones are the same.
+/// The address of the server. Clones refer to the same one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Port {
     listening: Arc<Mutex<Option<mpsc::Sender<DuplexStream>>>>,
 }
 
 impl Port {
-    /// Hands a connection over.
+    /// Passes a connection to the server.
     pub(crate) async fn connect(&self, stream: DuplexStream) -> io::Result<()> {
         let refused = || io::Error::from(io::ErrorKind::ConnectionRefused);
         let listening = self.listening.lock().clone();
@@ -51,14 +49,14 @@ impl Port {
     }
 }
 
-/// The server's machine.
+/// The machine of the server.
 #[derive(Debug)]
 pub(crate) struct Server {
     storage: Arc<Storage>,
     port: Port,
     trace: Trace,
     seed: u64,
-    /// Starts so far: each has other uids.
+    /// The number of starts; each has different uids.
     starts: u64,
     running: Option<Running>,
 }
@@ -81,10 +79,13 @@ impl Server {
         }
     }
 
-    /// Starts, and answers from then on.
+    /// Starts the server.
     pub(crate) async fn start(&mut self) {
         self.starts += 1;
-        let mut config = RegistryConfig::new(Arc::clone(&self.storage) as _);
+        let mut config = RegistryConfig::new(
+            Arc::clone(&self.storage) as _,
+            kubist_kinds::BuiltIn::shared(),
+        );
         config.clock = Arc::new(VirtualDate {
             started: self.trace.started(),
         });
@@ -111,7 +112,7 @@ impl Server {
         self.trace.note("server", format_args!("started"));
     }
 
-    /// Ends: at once, or after requests have had their time.
+    /// Stops the server, at once or gracefully.
     pub(crate) async fn stop(&mut self, graceful: bool) {
         *self.port.listening.lock() = None;
         let Some(mut running) = self.running.take() else {

@@ -1,29 +1,27 @@
-//! `Storage`: the real engine in memory, with a ledger of what it commits, and failures.
+//! `Storage`: the real in-memory engine with a ledger of its commits, and with failures.
 //!
-//! It can lose all data as a store does that is restored from nothing: empty, at a revision above
-//! every one that anybody has seen, with no history.
+//! It can lose all data, like a store that is restored from nothing: it is empty, at a revision
+//! above every one ever returned, without history.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
+use crate::ledger::Ledger;
+use crate::plan::Plan;
+use crate::rng::SimRng;
+use crate::trace::Trace;
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use kubist_storage::{
-    CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse, KvFuture, LeaseError,
+    KvFuture, CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse,  LeaseError,
     LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError,
     WatchRangeRequest, WriteError, WriteOutcome,
 };
 use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use crate::dice::Dice;
-use crate::ledger::Ledger;
-use crate::plan::Plan;
-use crate::trace::Trace;
-
-/// Revisions by which a store that has lost its state is ahead.
+/// By how many revisions a store that lost its state is ahead.
 const REVISIONS_AHEAD: u64 = 50;
-/// Requests of a failing store that fail, in percent.
+/// The percentage of requests that fail in a failing store.
 const FAILURES: u32 = 30;
 
 /// The store of the simulated server.
@@ -32,18 +30,18 @@ pub(crate) struct Storage {
     engine: Mutex<MemoryKv>,
     config: Config,
     ledger: Mutex<Ledger>,
-    dice: Mutex<Dice>,
+    rng: Mutex<SimRng>,
     fails: AtomicBool,
     trace: Trace,
 }
 
-/// How a request of a failing store ends.
+/// How a request to a failing store ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Luck {
+enum Failure {
     Good,
     /// Nothing is done.
     Refused,
-    /// It is done, and the answer is lost.
+    /// It is done, and the response is lost.
     Lost,
 }
 
@@ -59,28 +57,28 @@ impl Storage {
             engine: Mutex::new(engine(&config)),
             config,
             ledger: Mutex::default(),
-            dice: Mutex::new(Dice::new(plan.seed).fork("storage")),
+            rng: Mutex::new(SimRng::new(plan.seed).fork("storage")),
             fails: AtomicBool::new(false),
             trace: trace.clone(),
         }
     }
 
-    /// The engine of this moment.
+    /// Returns the current engine.
     pub(crate) fn engine(&self) -> MemoryKv {
         self.engine.lock().clone()
     }
 
-    /// What is committed.
+    /// Calls `look` with the committed objects.
     pub(crate) fn ledger<T>(&self, look: impl FnOnce(&Ledger) -> T) -> T {
         look(&self.ledger.lock())
     }
 
-    /// Whether requests fail now and then.
+    /// Sets whether requests fail at times.
     pub(crate) fn set_failing(&self, fails: bool) {
         self.fails.store(fails, Ordering::Relaxed);
     }
 
-    /// Forgets everything but how far it was. The server must not run.
+    /// Loses all data except the revision. The server must not be running.
     pub(crate) async fn lose_state(&self) {
         let old = self.engine();
         let reached = old.stats().revision.0;
@@ -99,29 +97,29 @@ impl Storage {
         self.ledger.lock().clear();
     }
 
-    /// Gives up the history up to now.
+    /// Compacts the history up to now.
     pub(crate) async fn compact(&self) {
         let engine = self.engine();
         let revision = engine.stats().revision;
-        // Nothing was written since the last time: then there is nothing to give up.
+        // It fails if nothing was written since the last compaction.
         drop(engine.compact(revision).await);
     }
 
-    fn luck(&self) -> Luck {
+    fn failure(&self) -> Failure {
         if !self.fails.load(Ordering::Relaxed) {
-            return Luck::Good;
+            return Failure::Good;
         }
-        let mut dice = self.dice.lock();
-        if !dice.chance(FAILURES) {
-            return Luck::Good;
+        let mut rng = self.rng.lock();
+        if !rng.chance(FAILURES) {
+            return Failure::Good;
         }
-        dice.pick(&[Luck::Refused, Luck::Lost])
+        rng.pick(&[Failure::Refused, Failure::Lost])
     }
 
-    fn fault(&self, luck: Luck, what: &str) -> Fault {
+    fn fault(&self, failure: Failure, what: &str) -> Fault {
         self.trace.note("fault", format_args!("storage: {what}"));
-        match luck {
-            Luck::Lost => Fault::new(FaultKind::Timeout, "no answer in time"),
+        match failure {
+            Failure::Lost => Fault::new(FaultKind::Timeout, "no answer in time"),
             _ => Fault::new(FaultKind::Unavailable, "no leader"),
         }
     }
@@ -144,18 +142,18 @@ impl KvRead for Storage {
         at: Option<Revision>,
     ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
         KvFuture::boxed(async move {
-            match self.luck() {
-                Luck::Good => self.engine().get(key, at).await,
-                luck => Err(self.fault(luck, "get").into()),
+            match self.failure() {
+                Failure::Good => self.engine().get(key, at).await,
+                failure => Err(self.fault(failure, "get").into()),
             }
         })
     }
 
     fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
         KvFuture::boxed(async move {
-            match self.luck() {
-                Luck::Good => self.engine().range(request).await,
-                luck => Err(self.fault(luck, "range").into()),
+            match self.failure() {
+                Failure::Good => self.engine().range(request).await,
+                failure => Err(self.fault(failure, "range").into()),
             }
         })
     }
@@ -168,9 +166,9 @@ impl KvRead for Storage {
 impl KvWrite for Storage {
     fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
         KvFuture::boxed(async move {
-            let luck = self.luck();
-            if luck == Luck::Refused {
-                return Err(self.fault(luck, "put").into());
+            let failure = self.failure();
+            if failure == Failure::Refused {
+                return Err(self.fault(failure, "put").into());
             }
             let (key, value) = (request.key.clone(), request.value.clone());
             let outcome = self.engine().put(request).await?;
@@ -178,8 +176,8 @@ impl KvWrite for Storage {
                 let what = self.ledger.lock().put(&key, &value, revision.0);
                 self.committed(what);
             }
-            match luck {
-                Luck::Lost => Err(self.fault(luck, "put, done").into()),
+            match failure {
+                Failure::Lost => Err(self.fault(failure, "put, done").into()),
                 _ => Ok(outcome),
             }
         })
@@ -187,9 +185,9 @@ impl KvWrite for Storage {
 
     fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
         KvFuture::boxed(async move {
-            let luck = self.luck();
-            if luck == Luck::Refused {
-                return Err(self.fault(luck, "delete").into());
+            let failure = self.failure();
+            if failure == Failure::Refused {
+                return Err(self.fault(failure, "delete").into());
             }
             let key = request.key.clone();
             let outcome = self.engine().delete(request).await?;
@@ -197,8 +195,8 @@ impl KvWrite for Storage {
                 let what = self.ledger.lock().delete(&key, revision.0);
                 self.committed(what);
             }
-            match luck {
-                Luck::Lost => Err(self.fault(luck, "delete, done").into()),
+            match failure {
+                Failure::Lost => Err(self.fault(failure, "delete, done").into()),
                 _ => Ok(outcome),
             }
         })
@@ -216,9 +214,9 @@ impl KvWrite for Storage {
 impl KvWatch for Storage {
     fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>> {
         KvFuture::boxed(async move {
-            match self.luck() {
-                Luck::Good => self.engine().watch(request).await,
-                luck => Err(self.fault(luck, "watch").into()),
+            match self.failure() {
+                Failure::Good => self.engine().watch(request).await,
+                failure => Err(self.fault(failure, "watch").into()),
             }
         })
     }

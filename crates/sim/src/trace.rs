@@ -1,20 +1,19 @@
-//! `Trace`: what happened in a run, in order, each with its virtual time.
+//! `Trace`: the events of a run in order, each with its virtual time.
 //!
-//! The trace is what two runs of one seed are compared by, so it must not hold anything that the
-//! seed does not decide: no addresses, no sizes of messages, no real time.
+//! Two runs of one seed are compared by their traces, so a trace must contain nothing that the seed
+//! does not determine: no addresses, no message sizes, no real time.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
-
-use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Lines that are kept; later ones count for the hash only.
+/// The number of lines kept; later ones count for the hash only.
 const LINES_MAX: usize = 100_000;
 
-/// The story of a run. Clones write to the same one.
+/// The trace of a run. Clones write to the same one.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     started: Instant,
@@ -49,7 +48,7 @@ impl fmt::Write for Fnv {
 }
 
 impl Trace {
-    /// An empty trace, whose time begins now.
+    /// Creates an empty trace, whose time begins now.
     pub(crate) fn start() -> Self {
         Self {
             started: Instant::now(),
@@ -57,17 +56,17 @@ impl Trace {
         }
     }
 
-    /// Virtual time since the start.
+    /// Returns the virtual time since the start.
     pub(crate) fn now(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// When the trace began.
+    /// Returns when the trace began.
     pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
-    /// Writes down that something of a kind happened; kinds are counted.
+    /// Records an event of a kind; kinds are counted.
     pub(crate) fn note(&self, kind: &'static str, what: fmt::Arguments<'_>) {
         let now = self.now();
         let mut inner = self.inner.lock();
@@ -83,22 +82,22 @@ impl Trace {
         }
     }
 
-    /// What two runs of one seed must have in common.
+    /// Returns the hash that all runs of one seed have in common.
     pub(crate) fn hash(&self) -> u64 {
         self.inner.lock().hash.0
     }
 
-    /// How much happened.
+    /// Returns the number of events.
     pub(crate) fn events(&self) -> u64 {
         self.inner.lock().events
     }
 
-    /// How often each kind happened.
+    /// Returns the number of events of each kind.
     pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
         self.inner.lock().counts.clone()
     }
 
-    /// The story.
+    /// Returns the lines.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.inner.lock().lines.clone()
     }

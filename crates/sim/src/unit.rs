@@ -1,9 +1,16 @@
-//! `Unit`: one informer under observation, with its handlers, from its start to its end.
+//! `Unit`: one checked informer with its handlers, from start to stop.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::checks::{Check, Violations};
+use crate::expectation::Expectation;
+use crate::faults::Faults;
+use crate::faulty_source::{FaultyListerWatcher, Shared};
+use crate::handler::{self, Handler};
+use crate::handler_checker::HandlerChecker;
+use crate::ledger::Stamp;
+use crate::network::{Network, Protocol};
+use crate::plan::{Defect, Form, HandlerPlan, InformerPlan, NAMES, NAMESPACES};
+use crate::rng::SimRng;
+use crate::storage::Storage;
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{Object, ObjectName};
@@ -13,43 +20,35 @@ use kubist_informers::{
     SharedInformer,
 };
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::dice::Dice;
-use crate::expectation::Expectation;
-use crate::handler::{self, Handler};
-use crate::ledger::Stamp;
-use crate::network::{Network, Speaks};
-use crate::plan::{Defect, Form, HandlerPlan, InformerPlan, NAMES, NAMESPACES};
-use crate::source::{Faults, Shared, TroubledLister};
-use crate::storage::Storage;
-use crate::verdict::{Check, Verdict};
-use crate::witness::Witness;
-
-/// How long an informer may take to end: longer than a handler's longest pause.
+/// The time limit for an informer's stop: more than a handler's longest pause.
 const END_MAX: Duration = Duration::from_mins(2);
 
-/// How long somebody waits for a write to be shown.
+/// The time limit for a write to become visible.
 const SHOWN_MAX: Duration = Duration::from_secs(30);
 
-/// What units have to do with.
+/// The parts of the simulation that units use.
 #[derive(Clone, Debug)]
-pub(crate) struct Stage {
+pub(crate) struct Environment {
     pub(crate) network: Network,
     pub(crate) storage: Arc<Storage>,
     pub(crate) faults: Arc<Faults>,
-    pub(crate) verdict: Verdict,
+    pub(crate) violations: Violations,
     pub(crate) defect: Option<Defect>,
 }
 
-/// An informer, its form forgotten.
+/// An informer with its form erased.
 pub(crate) struct Unit {
     name: String,
     plan: InformerPlan,
-    stage: Stage,
-    dice: Dice,
+    environment: Environment,
+    rng: SimRng,
     informer: Box<dyn AnyInformer>,
     expectation: Arc<Mutex<Expectation>>,
     handlers: Vec<Handler>,
@@ -58,25 +57,31 @@ pub(crate) struct Unit {
     tasks: JoinSet<()>,
 }
 
-/// What is needed of an informer of any form.
+/// The operations on an informer of any form.
 trait AnyInformer: Send {
     fn held(&self) -> BTreeMap<ObjectName, Stamp>;
     fn stats(&self) -> InformerStats;
     fn run(&self, token: CancellationToken, tasks: &mut JoinSet<()>);
-    fn expect_shown(&self, name: String, written: Written, stage: &Stage, tasks: &mut JoinSet<()>);
+    fn expect_shown(
+        &self,
+        name: String,
+        written: Written,
+        environment: &Environment,
+        tasks: &mut JoinSet<()>,
+    );
     fn add(
         &self,
         plan: HandlerPlan,
-        witness: Witness,
-        stage: &Stage,
-        dice: Dice,
+        checker: HandlerChecker,
+        environment: &Environment,
+        rng: SimRng,
         tasks: &mut JoinSet<()>,
     ) -> Handler;
 }
 
 impl<K: Object> AnyInformer for SharedInformer<K> {
     fn held(&self) -> BTreeMap<ObjectName, Stamp> {
-        let objects = self.lister_before_sync().list();
+        let objects = self.lister_unsynced().list();
         let entry = |object: &Arc<K>| (object.object_name(), Stamp::of(&**object));
         objects.iter().map(entry).collect()
     }
@@ -90,15 +95,21 @@ impl<K: Object> AnyInformer for SharedInformer<K> {
         tasks.spawn(async move { informer.run(token).await.expect("it runs once") });
     }
 
-    fn expect_shown(&self, name: String, written: Written, stage: &Stage, tasks: &mut JoinSet<()>) {
-        let (lister, stage) = (self.lister_before_sync(), stage.clone());
+    fn expect_shown(
+        &self,
+        name: String,
+        written: Written,
+        environment: &Environment,
+        tasks: &mut JoinSet<()>,
+    ) {
+        let (lister, environment) = (self.lister_unsynced(), environment.clone());
         tasks.spawn(async move {
             let limit = tokio::time::sleep(SHOWN_MAX);
             if lister.wait_for(&written, limit).await.is_err() {
                 return;
             }
             let written_at = written.version().to_u64();
-            let is_gone = stage.storage.ledger(|ledger| {
+            let is_gone = environment.storage.ledger(|ledger| {
                 let now = ledger.original(&written.name);
                 now.is_none_or(|now| now.stamp.uid != written.uid)
             });
@@ -106,10 +117,11 @@ impl<K: Object> AnyInformer for SharedInformer<K> {
             let shows = held
                 .as_ref()
                 .is_some_and(|it| Some(it.version) >= written_at);
-            // Of what is gone by now the cache may show nothing.
+            // If the object was deleted meanwhile, the cache may lack it.
             if !is_gone && !shows {
-                let what = format!("{name}: {written} is said to be shown, there is {held:?}");
-                stage.verdict.violated(Check::Shown, what);
+                let what =
+                    format!("{name}: {written} is reported as shown, but the cache has {held:?}");
+                environment.violations.record(Check::Shown, what);
             }
         });
     }
@@ -117,36 +129,41 @@ impl<K: Object> AnyInformer for SharedInformer<K> {
     fn add(
         &self,
         plan: HandlerPlan,
-        witness: Witness,
-        stage: &Stage,
-        dice: Dice,
+        checker: HandlerChecker,
+        environment: &Environment,
+        rng: SimRng,
         tasks: &mut JoinSet<()>,
     ) -> Handler {
-        let broken = (dice, stage.defect);
+        let broken = (rng, environment.defect);
         let (handler, registration) =
-            handler::add(self, plan, witness, &stage.faults, broken, tasks);
-        tasks.spawn(watch_sync(registration, Arc::clone(&handler.witness)));
+            handler::add(self, plan, checker, &environment.faults, broken, tasks);
+        tasks.spawn(watch_sync(registration, Arc::clone(&handler.checker)));
         handler
     }
 }
 
-/// Tells the witness when its registration is synced.
-async fn watch_sync<K: Object>(registration: Registration<K>, witness: Arc<Witness>) {
+/// Tells the checker when its registration has synced.
+async fn watch_sync<K: Object>(registration: Registration<K>, checker: Arc<HandlerChecker>) {
     if registration.synced().await == HandlerState::Synced {
-        witness.synced();
+        checker.synced();
     }
 }
 
 impl Unit {
-    /// Makes an informer with its first handlers, and starts it.
-    pub(crate) fn start(name: String, plan: &InformerPlan, stage: &Stage, dice: &Dice) -> Self {
+    /// Creates an informer with its first handlers and starts it.
+    pub(crate) fn start(
+        name: String,
+        plan: &InformerPlan,
+        environment: &Environment,
+        rng: &SimRng,
+    ) -> Self {
         let expectation = Arc::<Mutex<Expectation>>::default();
-        let dice = dice.fork(&name);
-        let make = Make {
+        let rng = rng.fork(&name);
+        let make = InformerBuilder {
             name: &name,
             plan,
-            stage,
-            dice: &dice,
+            environment,
+            rng: &rng,
             expectation: &expectation,
         };
         let informer: Box<dyn AnyInformer> = match plan.form {
@@ -159,8 +176,8 @@ impl Unit {
         let mut unit = Self {
             name,
             plan: plan.clone(),
-            stage: stage.clone(),
-            dice,
+            environment: environment.clone(),
+            rng,
             informer,
             expectation,
             handlers: Vec::new(),
@@ -176,7 +193,7 @@ impl Unit {
             "{} starts: {:?}, {:?}, {:?}, {:?}",
             unit.name, plan.form, plan.queue, plan.selection, plan.reflector.initial_sync
         );
-        stage.faults.trace.note("informer", what);
+        environment.faults.trace.note("informer", what);
         unit
     }
 
@@ -184,90 +201,92 @@ impl Unit {
     pub(crate) fn add(&mut self, plan: HandlerPlan, early: bool) {
         self.added += 1;
         let name = format!("{}/{}", self.name, self.added);
-        let trace = &self.stage.faults.trace;
-        let (delivery, manner) = (plan.delivery, plan.manner);
-        trace.note("handler", format_args!("{name}: {delivery:?}, {manner:?}"));
-        let dice = self.dice.fork(&name);
-        let (expectation, verdict) = (&self.expectation, &self.stage.verdict);
-        let witness = Witness::new(name, delivery, early, expectation, verdict, trace);
+        let trace = &self.environment.faults.trace;
+        let (delivery, mode) = (plan.delivery, plan.mode);
+        trace.note("handler", format_args!("{name}: {delivery:?}, {mode:?}"));
+        let rng = self.rng.fork(&name);
+        let (expectation, violations) = (&self.expectation, &self.environment.violations);
+        let checker = HandlerChecker::new(name, delivery, early, expectation, violations, trace);
         let tasks = &mut self.tasks;
-        let handler = self.informer.add(plan, witness, &self.stage, dice, tasks);
+        let handler = self
+            .informer
+            .add(plan, checker, &self.environment, rng, tasks);
         self.handlers.push(handler);
     }
 
-    /// An original was written; whoever waits for it must not be told of it too early. Only where
-    /// no selector keeps objects out.
+    /// Starts a wait for a written original, which must not end early. Only for informers without
+    /// selectors.
     pub(crate) fn written(&mut self, written: &Written) {
         if self.plan.selection == Selection::all() {
             let (name, written) = (self.name.clone(), written.clone());
             let tasks = &mut self.tasks;
             while tasks.try_join_next().is_some() {}
             self.informer
-                .expect_shown(name, written, &self.stage, tasks);
+                .expect_shown(name, written, &self.environment, tasks);
         }
     }
 
     /// Removes the handler that was added last.
     pub(crate) fn remove_last(&self) {
         if let Some(handler) = self.handlers.last() {
-            let trace = &self.stage.faults.trace;
-            trace.note("handler", format_args!("{}: removed", handler.witness.name));
+            let trace = &self.environment.faults.trace;
+            trace.note("handler", format_args!("{}: removed", handler.checker.name));
             handler.remove();
         }
     }
 
-    /// What it should hold.
+    /// Returns the expected contents.
     fn truth(&self) -> BTreeMap<ObjectName, Stamp> {
         let selection = &self.plan.selection;
-        self.stage.storage.ledger(|it| it.selected(selection))
+        self.environment.storage.ledger(|it| it.selected(selection))
     }
 
-    /// Whether it, and every handler of it, has what the server has.
+    /// Reports whether the informer and all its handlers have the server's state.
     pub(crate) fn has_converged(&self) -> bool {
         let truth = self.truth();
         let mut alive = self.handlers.iter().filter(|it| it.is_alive());
         let agrees = |it: &Handler| {
             let every = matches!(it.plan.delivery, Delivery::EveryEvent { .. });
             it.state() == HandlerState::Synced
-                && it.witness.held() == truth
-                && !(every && it.witness.history_gap(true).is_some())
+                && it.checker.held() == truth
+                && !(every && it.checker.history_gap(true).is_some())
         };
         self.informer.held() == truth && alive.all(agrees)
     }
 
-    /// Looks at what waits for the handlers.
+    /// Checks the number of pending events of the handlers.
     pub(crate) fn check_memory(&self) {
         let names = NAMES.len() * NAMESPACES.len();
         for handler in &self.handlers {
             let most = match handler.plan.delivery {
                 Delivery::EveryEvent { pending_max } => pending_max,
                 Delivery::Bounded { pending_max, .. } => pending_max.max(names),
-                // At most one change waits for each object.
+                // At most one event is pending per object.
                 _ => names,
             };
             let waiting = handler.waiting();
             if waiting > most {
-                let name = &handler.witness.name;
+                let name = &handler.checker.name;
                 let what = format!("{name}: {waiting} changes wait, {most} may");
-                self.stage.verdict.violated(Check::Memory, what);
+                self.environment.violations.record(Check::Memory, what);
             }
         }
     }
 
     /// Compares everything at the end of a run.
     pub(crate) fn check_end(&self) {
-        let (truth, verdict) = (self.truth(), &self.stage.verdict);
+        let (truth, violations) = (self.truth(), &self.environment.violations);
         if let Some(what) = difference(&self.informer.held(), &truth) {
-            verdict.violated(Check::Convergence, format!("{}: {what}", self.name));
+            violations.record(Check::Convergence, format!("{}: {what}", self.name));
         }
         for handler in self.handlers.iter().filter(|it| it.is_alive()) {
-            if let Some(what) = difference(&handler.witness.held(), &truth) {
-                let name = &handler.witness.name;
-                verdict.violated(Check::FinalState, format!("{name}: {what}"));
+            if let Some(what) = difference(&handler.checker.held(), &truth) {
+                let name = &handler.checker.name;
+                violations.record(Check::FinalState, format!("{name}: {what}"));
             }
             if handler.state() != HandlerState::Synced {
-                let what = format!("{} never became synced", handler.witness.name);
-                verdict.violated(Check::Synced, what);
+                let what = format!("{} never synced", handler.checker.name);
+                violations.record(Check::Synced, what);
             }
         }
         self.check_histories(true);
@@ -277,19 +296,19 @@ impl Unit {
         for handler in &self.handlers {
             if matches!(handler.plan.delivery, Delivery::EveryEvent { .. }) {
                 let alive = running && handler.is_alive();
-                if let Some(what) = handler.witness.history_gap(alive) {
-                    let what = format!("{}: {what}", handler.witness.name);
-                    self.stage.verdict.violated(Check::History, what);
+                if let Some(what) = handler.checker.history_gap(alive) {
+                    let what = format!("{}: {what}", handler.checker.name);
+                    self.environment.violations.record(Check::History, what);
                 }
             }
         }
     }
 
-    /// Ends the informer, its handlers, and its tasks.
+    /// Stops the informer, its handlers and its tasks.
     pub(crate) async fn stop(mut self) {
         self.check_memory();
         let stats = self.informer.stats();
-        let trace = &self.stage.faults.trace;
+        let trace = &self.environment.faults.trace;
         let (lists, watches) = (stats.reflector.lists, stats.reflector.watches);
         let (objects, overflows) = (stats.objects, stats.handler_overflows);
         trace.note(
@@ -305,33 +324,33 @@ impl Unit {
         let ended = async { while tasks.join_next().await.is_some() {} };
         if timeout(END_MAX, ended).await.is_err() {
             let what = format!("{} did not end", self.name);
-            self.stage.verdict.violated(Check::Tasks, what);
+            self.environment.violations.record(Check::Tasks, what);
         }
         self.check_histories(false);
     }
 }
 
-/// What an informer is made of.
-struct Make<'a> {
+/// Creates an informer.
+struct InformerBuilder<'a> {
     name: &'a str,
     plan: &'a InformerPlan,
-    stage: &'a Stage,
-    dice: &'a Dice,
+    environment: &'a Environment,
+    rng: &'a SimRng,
     expectation: &'a Arc<Mutex<Expectation>>,
 }
 
-impl Make<'_> {
+impl InformerBuilder<'_> {
     fn informer<F: Ingest>(&self, copy: fn(&F) -> F) -> SharedInformer<F> {
-        let (stage, faults) = (self.stage, &self.stage.faults);
-        let client = stage.network.client(Speaks::Http2);
-        let lister = TroubledLister {
+        let (environment, faults) = (self.environment, &self.environment.faults);
+        let client = environment.network.client(Protocol::Http2);
+        let lister = FaultyListerWatcher {
             inner: client.lister_watcher::<F>(&self.plan.selection),
             shared: Arc::new(Shared {
                 name: self.name.to_owned(),
                 faults: Arc::clone(faults),
-                dice: Mutex::new(self.dice.fork("source")),
+                rng: Mutex::new(self.rng.fork("source")),
                 expectation: Arc::clone(self.expectation),
-                defect: stage.defect,
+                defect: environment.defect,
                 copy: Some(copy),
             }),
         };
@@ -339,7 +358,7 @@ impl Make<'_> {
         let config = InformerConfig {
             name: self.name.into(),
             reflector: self.plan.reflector.clone(),
-            seed: Some(self.dice.fork("seed").next()),
+            seed: Some(self.rng.fork("seed").next()),
             queue: self.plan.queue,
             resync: self.plan.resync,
             on_problem: Some(Arc::new(move |problem: &Problem| {
@@ -351,7 +370,7 @@ impl Make<'_> {
     }
 }
 
-/// A problem in one short line.
+/// Shows a problem in one short line.
 fn shown(problem: &Problem) -> String {
     match problem {
         Problem::Fetch(Report::ListFailed(error)) => format!("list failed: {error}"),
@@ -362,7 +381,7 @@ fn shown(problem: &Problem) -> String {
     }
 }
 
-/// Where two views differ, if they do.
+/// Returns the first difference between two views.
 pub(crate) fn difference(
     has: &BTreeMap<ObjectName, Stamp>,
     should: &BTreeMap<ObjectName, Stamp>,

@@ -1,22 +1,21 @@
-//! What cannot be read: some versions of some objects, wherever they come by.
+//! Undecodable objects: some versions of some objects, wherever they are delivered.
 //!
-//! It is the version that is broken, so lists and watches agree, and so do all informers. Deletions
-//! are broken as other events are, each for itself. Of a few events not even the type or the name
-//! can be made out; those the next list repairs.
+//! The version is corrupt, so lists, watches and all informers agree. Deletions are corrupt
+//! independently, like other events. For a few events neither type nor name can be determined; the
+//! next list repairs them.
 
+use crate::faults::Faults;
+use crate::rng::SimRng;
 use kubist_apimachinery::wire::WireErrorKind;
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use kubist_cache::{EventType, InvalidEvent, InvalidItem, ListItem, WatchItem};
 
-use crate::dice::Dice;
-use crate::source::Faults;
-
-/// Whether this version of this object cannot be read, as long as there is trouble.
+/// Decides whether this version of this object is undecodable while faults are injected.
 pub(crate) fn is_unreadable(faults: &Faults, name: &ObjectName, version: &str) -> bool {
     let percent = faults.trouble.unreadable;
     percent > 0
         && !faults.is_calm()
-        && Dice::new(faults.trouble.unreadable_seed)
+        && SimRng::new(faults.trouble.unreadable_seed)
             .fork(&format!("{name}@{version}"))
             .chance(percent)
 }
@@ -28,7 +27,7 @@ fn item(name: Option<ObjectName>) -> InvalidItem {
     }
 }
 
-/// An item of a list as it arrives.
+/// Converts a list item.
 pub(crate) fn listed<K: Object>(faults: &Faults, listed: ListItem<K>) -> ListItem<K> {
     let ListItem::Object(object) = listed else {
         return listed;
@@ -40,13 +39,13 @@ pub(crate) fn listed<K: Object>(faults: &Faults, listed: ListItem<K>) -> ListIte
     ListItem::Object(object)
 }
 
-/// An event as it arrives.
+/// Converts an event.
 pub(crate) fn watched<K: Object>(faults: &Faults, event: WatchItem<K>) -> WatchItem<K> {
     let (kind, name, version) = match &event {
-        WatchItem::Added(object) => told(EventType::Added, object),
-        WatchItem::Modified(object) => told(EventType::Modified, object),
-        WatchItem::Deleted(object) => told(EventType::Deleted, object),
-        // The state would never be whole.
+        WatchItem::Added(object) => observed(EventType::Added, object),
+        WatchItem::Modified(object) => observed(EventType::Modified, object),
+        WatchItem::Deleted(object) => observed(EventType::Deleted, object),
+        // The state would never be complete.
         WatchItem::Bookmark {
             initial_events_end: true,
             ..
@@ -69,11 +68,11 @@ pub(crate) fn watched<K: Object>(faults: &Faults, event: WatchItem<K>) -> WatchI
             item: item(None),
         });
     }
-    let mut dice = Dice::new(faults.trouble.unreadable_seed).fork(version.as_str());
-    let is_lost = dice.chance(faults.trouble.lost);
+    let mut rng = SimRng::new(faults.trouble.unreadable_seed).fork(version.as_str());
+    let is_lost = rng.chance(faults.trouble.lost);
     WatchItem::Invalid(InvalidEvent {
         event: (!is_lost).then_some(kind),
-        resource_version: if is_lost || dice.chance(20) {
+        resource_version: if is_lost || rng.chance(20) {
             ResourceVersion::default()
         } else {
             version
@@ -82,7 +81,7 @@ pub(crate) fn watched<K: Object>(faults: &Faults, event: WatchItem<K>) -> WatchI
     })
 }
 
-fn told<K: Object>(kind: EventType, object: &K) -> (EventType, ObjectName, ResourceVersion) {
+fn observed<K: Object>(kind: EventType, object: &K) -> (EventType, ObjectName, ResourceVersion) {
     let version = object.resource_version().into();
     (kind, object.object_name(), version)
 }

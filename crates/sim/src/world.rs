@@ -1,57 +1,55 @@
-//! `World`: server, network, clients, informers and controller of one run, from begin to end.
+//! `World`: server, network, clients, informers and controller of one run.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::checks::{Check, Violations};
+use crate::faults::Faults;
+use crate::ledger::{Kind, OWNER, Stored};
+use crate::mirror::Mirror;
+use crate::network::Network;
+use crate::outcome::Outcome;
+use crate::plan::{Defect, Plan, Step, TIER, Write, WriteVerb};
+use crate::rng::SimRng;
+use crate::server::{Port, Server};
+use crate::storage::Storage;
+use crate::trace::Trace;
+use crate::unit::{Environment, Unit};
+use crate::unreadable;
 use kubist_api::core::v1::{ConfigMap, Secret};
 use kubist_apimachinery::{ObjectName, Str};
 use kubist_cache::Written;
 use kubist_client::{Api, ApiError, Client};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::dice::Dice;
-use crate::ledger::{Kind, OWNER, Stored};
-use crate::mirror::Mirror;
-use crate::network::Network;
-use crate::plan::{Defect, Plan, Step, TIER, Write, WriteVerb};
-use crate::run::Outcome;
-use crate::server::{Port, Server};
-use crate::source::Faults;
-use crate::storage::Storage;
-use crate::trace::Trace;
-use crate::unit::{Stage, Unit};
-use crate::unreadable;
-use crate::verdict::{Check, Verdict};
-
-/// How often it is looked at whether they agree.
+/// How often convergence is checked.
 const SETTLE_LOOK: Duration = Duration::from_secs(1);
-/// How long they must stay in agreement.
+/// How long convergence must last.
 const SETTLE_STAY: Duration = Duration::from_secs(5);
-/// How long what was dropped may take to end.
+/// How long dropped tasks may take to end.
 const LEAK_MAX: Duration = Duration::from_mins(1);
 
 struct World {
     plan: Plan,
     trace: Trace,
-    verdict: Verdict,
+    violations: Violations,
     storage: Arc<Storage>,
     server: Server,
     network: Network,
     faults: Arc<Faults>,
-    stage: Stage,
+    environment: Environment,
     operator: Client,
-    /// Writes so far, which objects say.
+    /// The number of writes so far, which objects contain.
     writes: u64,
-    dice: Dice,
+    rng: SimRng,
     units: Vec<Unit>,
     restarts: u32,
     mirror: Mirror,
-    /// Troubles that end by themselves.
+    /// Faults that end by themselves.
     ends: Vec<(Instant, Ending)>,
 }
 
-/// The end of something.
+/// The end of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     ServerDown,
@@ -59,20 +57,20 @@ enum Ending {
     StorageFailures,
 }
 
-/// Lets a plan happen, on a runtime whose clock is paused.
+/// Executes a plan on a runtime with a paused clock.
 pub(crate) async fn run(plan: Plan) -> Outcome {
     let trace = Trace::start();
-    let verdict = Verdict::new(&trace);
-    let mut world = World::new(plan, &trace, &verdict).await;
+    let violations = Violations::new(&trace);
+    let mut world = World::new(plan, &trace, &violations).await;
     world.play().await;
     world.settle().await;
     world.shut_down().await;
-    check_tasks(&verdict).await;
-    Outcome::of(&trace, &verdict)
+    check_tasks(&violations).await;
+    Outcome::of(&trace, &violations)
 }
 
-/// Nothing may run any more but this.
-async fn check_tasks(verdict: &Verdict) {
+/// Checks that no other task runs.
+async fn check_tasks(violations: &Violations) {
     let metrics = tokio::runtime::Handle::current().metrics();
     let until = Instant::now() + LEAK_MAX;
     while metrics.num_alive_tasks() > 0 && Instant::now() < until {
@@ -81,39 +79,39 @@ async fn check_tasks(verdict: &Verdict) {
     let left = metrics.num_alive_tasks();
     if left > 0 {
         let what = format!("{left} tasks go on after the shutdown");
-        verdict.violated(Check::Tasks, what);
+        violations.record(Check::Tasks, what);
     }
 }
 
 impl World {
-    async fn new(plan: Plan, trace: &Trace, verdict: &Verdict) -> Self {
-        let dice = Dice::new(plan.seed);
+    async fn new(plan: Plan, trace: &Trace, violations: &Violations) -> Self {
+        let rng = SimRng::new(plan.seed);
         let storage = Arc::new(Storage::new(&plan, trace));
         let port = Port::default();
         let mut server = Server::new(&storage, &port, trace, plan.seed);
         server.start().await;
         let latency_max = plan.trouble.latency_max;
-        let network = Network::new(&port, trace, dice.fork("network"), latency_max);
+        let network = Network::new(&port, trace, rng.fork("network"), latency_max);
         let faults = Arc::new(Faults::new(plan.trouble.clone(), trace));
-        let stage = Stage {
+        let environment = Environment {
             network: network.clone(),
             storage: Arc::clone(&storage),
             faults: Arc::clone(&faults),
-            verdict: verdict.clone(),
+            violations: violations.clone(),
             defect: plan.defect,
         };
-        let mirror = Mirror::new(&plan.controller, &stage, dice.fork("mirror"));
+        let mirror = Mirror::new(&plan.controller, &environment, rng.fork("mirror"));
         Self {
             trace: trace.clone(),
-            verdict: verdict.clone(),
+            violations: violations.clone(),
             storage,
             server,
             operator: network.operator(),
             network,
             faults,
-            stage,
+            environment,
             writes: 0,
-            dice: dice.fork("world"),
+            rng: rng.fork("world"),
             units: Vec::new(),
             restarts: 0,
             mirror,
@@ -122,7 +120,7 @@ impl World {
         }
     }
 
-    /// The time of writes and faults.
+    /// The phase of writes and faults.
     async fn play(&mut self) {
         let began = Instant::now();
         let steps = std::mem::take(&mut self.plan.steps);
@@ -154,10 +152,10 @@ impl World {
         self.restarts += 1;
         let name = format!("informer-{index}.{}", self.restarts);
         let plan = &self.plan.informers[index];
-        Unit::start(name, plan, &self.stage, &self.dice)
+        Unit::start(name, plan, &self.environment, &self.rng)
     }
 
-    /// Waits, and ends what ends meanwhile.
+    /// Waits, and ends faults meanwhile.
     async fn pass_time_until(&mut self, until: Instant) {
         loop {
             let first = self.ends.iter().map(|(at, _)| *at).min();
@@ -174,7 +172,7 @@ impl World {
     }
 
     async fn end(&mut self, ending: Ending) {
-        // Another of the same kind may have begun meanwhile.
+        // Another fault of the same kind may have started meanwhile.
         if self.ends.iter().any(|(_, it)| *it == ending) {
             return;
         }
@@ -232,7 +230,7 @@ impl World {
         }
     }
 
-    /// Writes as an operator does: what fails is not tried again.
+    /// Writes as an operator would: failures are not retried.
     async fn write(&mut self, write: Write) {
         self.writes += 1;
         let (namespace, name, verb) = (write.namespace, write.name, write.verb);
@@ -283,15 +281,15 @@ impl World {
                 api.delete(write.name).await?;
                 api.create(&object).await
             }
-            // Without a version it replaces whatever is there.
+            // Without a version it replaces any existing object.
             (_, Some(_)) => api.replace(&object).await,
             (_, None) => api.create(&object).await,
         };
         written.map(|it| Some(Written::saved(&it)))
     }
 
-    /// What could not be read is written once more, now that everything can: nothing else would
-    /// tell anybody of it.
+    /// Writes undecodable objects again after faults have stopped, because nothing else would
+    /// deliver them.
     async fn mend(&self) {
         let unreadable = |kind: Kind| -> Vec<ObjectName> {
             self.storage.ledger(|ledger| {
@@ -313,7 +311,7 @@ impl World {
             let api = Api::<ConfigMap>::namespaced(self.operator.clone(), name.namespace);
             if let Ok(mut object) = api.get(&name.name).await {
                 object.data.insert("mended".into(), number.clone());
-                // Whoever comes in between has mended it too.
+                // A concurrent write has repaired it too.
                 drop(api.replace(&object).await);
             }
         }
@@ -327,7 +325,7 @@ impl World {
         }
     }
 
-    /// The time after: no more trouble, until all agree.
+    /// The phase without faults, until everything has converged.
     async fn settle(&mut self) {
         for (_, ending) in std::mem::take(&mut self.ends) {
             self.end(ending).await;
@@ -353,7 +351,7 @@ impl World {
         self.trace.note("step", format_args!("settled"));
         self.units.iter().for_each(Unit::check_end);
         for (check, what) in self.mirror.check() {
-            self.verdict.violated(check, what);
+            self.violations.record(check, what);
         }
     }
 

@@ -1,20 +1,19 @@
-//! Who we are, in the `Authorization` header or by a plugin's certificate.
+//! Client credentials, in the `Authorization` header or as a plugin's certificate.
 //!
-//! [`Auth`] is data; [`Credentials`] hands out what to send now ([`Issued`]) and can be told that
-//! the server refused it. Runs of a plugin and reads of a file happen one at a time; whoever comes
-//! meanwhile gets their result.
+//! [`Auth`] is the configuration. [`Credentials`] returns the current credentials ([`Issued`]) and
+//! replaces them when the server refuses them. Plugin runs and file reads happen one at a time;
+//! concurrent requests share the result.
 
 mod exec;
 mod exec_source;
 mod token_file;
 
+use base64::Engine as _;
+use http::HeaderValue;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-
-use base64::Engine as _;
-use http::HeaderValue;
 
 pub use self::exec::{ExecApiVersion, ExecPlugin, InteractiveMode};
 use self::exec_source::ExecSource;
@@ -27,18 +26,18 @@ use crate::tls::Identity;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum Auth {
-    /// None (a client certificate in the TLS configuration may still say who we are).
+    /// No credentials here; the TLS configuration may have a client certificate.
     #[default]
     None,
     /// A bearer token.
     Bearer(Secret),
     /// A file with a bearer token, read again every minute and after a 401.
     TokenFile(PathBuf),
-    /// User and password.
+    /// A user name and a password (basic authentication).
     Basic {
-        /// User name.
+        /// The user name.
         username: String,
-        /// Password.
+        /// The password.
         password: Secret,
     },
     /// A command that prints credentials.
@@ -49,21 +48,21 @@ pub enum Auth {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// The token file cannot be read and never could.
+    /// The token file cannot be read, and no earlier token exists.
     #[error("cannot read token file {path:?}")]
     TokenFile {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: Arc<io::Error>,
     },
-    /// The token file has no token in it.
+    /// The token file is empty.
     #[error("token file {path:?} is empty")]
     TokenFileEmpty {
         /// The file.
         path: PathBuf,
     },
-    /// The token has characters that no header may have.
+    /// The token has characters that are invalid in a header.
     #[error("the token cannot be sent in a header")]
     Token,
     /// The plugin could not be started.
@@ -71,12 +70,12 @@ pub enum AuthError {
     Start {
         /// The command.
         command: String,
-        /// What the kubeconfig's author says about getting it.
+        /// The install hint from the kubeconfig.
         install_hint: Option<String>,
-        /// Why.
+        /// The cause.
         source: Arc<io::Error>,
     },
-    /// The plugin needs a terminal and there is none.
+    /// The plugin requires a terminal, and there is none.
     #[error("{command:?} needs a terminal on standard input")]
     NotInteractive {
         /// The command.
@@ -87,12 +86,12 @@ pub enum AuthError {
     Failed {
         /// The command.
         command: String,
-        /// Exit code or signal.
+        /// The exit code or signal.
         status: String,
-        /// The end of what it wrote to standard error, if that was not a terminal.
+        /// The end of its standard error, unless that was a terminal.
         stderr: String,
     },
-    /// The plugin took too long.
+    /// The plugin exceeded its time limit.
     #[error("{command:?} took longer than {limit:?}")]
     Slow {
         /// The command.
@@ -100,15 +99,15 @@ pub enum AuthError {
         /// The limit.
         limit: Duration,
     },
-    /// The plugin's output is no `ExecCredential` with credentials.
+    /// The plugin's output is not an `ExecCredential` with credentials.
     #[error("output of {command:?} cannot be used: {problem}")]
     Output {
         /// The command.
         command: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The plugin's certificate cannot be used.
+    /// The plugin's certificate is invalid.
     #[error("the certificate of the plugin cannot be used")]
     Certificate(#[source] crate::tls::TlsError),
 }
@@ -120,7 +119,7 @@ fn hint(install_hint: Option<&String>) -> String {
 }
 
 impl AuthError {
-    /// Whether trying again may help.
+    /// Reports whether a retry may succeed.
     pub fn retry(&self) -> Retry {
         match self {
             Self::TokenFile { .. }
@@ -136,18 +135,18 @@ impl AuthError {
     }
 }
 
-/// What to send with a request.
+/// The credentials for a request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Issued {
-    /// Value of the `Authorization` header.
+    /// The value of the `Authorization` header.
     pub(crate) header: Option<HeaderValue>,
-    /// Client certificate to present.
+    /// The client certificate to present.
     pub(crate) identity: Option<Arc<Identity>>,
-    /// Counts the times that credentials were obtained, to see whether others came since.
+    /// The serial number of the credentials, to detect newer ones.
     pub(crate) serial: u64,
 }
 
-/// The running side of [`Auth`].
+/// The running form of [`Auth`].
 #[derive(Debug)]
 pub(crate) enum Credentials {
     Fixed(Issued),
@@ -172,7 +171,7 @@ impl Credentials {
         }))
     }
 
-    /// What to send now.
+    /// Returns the current credentials.
     pub(crate) async fn issue(&self) -> Result<Issued, AuthError> {
         match self {
             Self::Fixed(issued) => Ok(issued.clone()),
@@ -181,7 +180,7 @@ impl Credentials {
         }
     }
 
-    /// The server answered 401 to `refused`. Gets others if there are any.
+    /// Handles a 401 for `refused`. Returns other credentials if there are any.
     pub(crate) async fn renew(&self, refused: &Issued) -> Result<Option<Issued>, AuthError> {
         match self {
             Self::Fixed(_) => Ok(None),
@@ -191,7 +190,8 @@ impl Credentials {
     }
 }
 
-/// `Bearer TOKEN`, marked sensitive so that HPACK does not index it and `Debug` does not show it.
+/// Returns `Bearer TOKEN`, marked sensitive so that HPACK does not index it and `Debug` does not
+/// show it.
 fn bearer(token: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
     value.set_sensitive(true);

@@ -1,15 +1,13 @@
 //! The body of a request.
 //!
-//! Nearly always complete in memory, which is what lets a request be sent again; a streamed body
-//! is sent once.
-
-use std::pin::Pin;
-use std::task::{Context, Poll};
+//! A body is usually complete in memory and can be sent again; a streamed body is sent once.
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -26,12 +24,12 @@ enum Kind {
 }
 
 impl Body {
-    /// No body.
+    /// Creates an empty body.
     pub const fn empty() -> Self {
         Self(Kind::Empty)
     }
 
-    /// A body that is sent as it is produced; a request with one is never sent twice.
+    /// Creates a streamed body; a request with one is never sent twice.
     pub fn stream<B>(body: B) -> Self
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -40,7 +38,7 @@ impl Body {
         Self(Kind::Stream(body.map_err(Into::into).boxed_unsync()))
     }
 
-    /// The complete body, unless it is streamed.
+    /// Returns the complete body, unless it is streamed.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.0 {
             Kind::Empty => Some(&[]),
@@ -49,7 +47,7 @@ impl Body {
         }
     }
 
-    /// A second copy to send again, unless it is streamed.
+    /// Returns a copy for a retry, unless the body is streamed.
     pub fn try_clone(&self) -> Option<Self> {
         match &self.0 {
             Kind::Empty => Some(Self(Kind::Empty)),

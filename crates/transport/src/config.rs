@@ -1,48 +1,47 @@
-//! What a [`Transport`](crate::Transport) is built from.
+//! `Config`: the configuration of a [`Transport`](crate::Transport).
 //!
-//! Plain data with public fields; every default is documented at its field. Numbers that upstream
-//! has are client-go's (dial, keep-alive, ping, idle connections). Nothing here reads files or the
-//! environment: `kubist-kubeconfig` fills it.
-
-use std::time::Duration;
-
-use http::Uri;
+//! Plain data with public fields; every default is documented at its field. Dial, keep-alive, ping
+//! and idle limits have client-go's values. Nothing here reads files or the environment;
+//! `kubist-kubeconfig` does.
 
 use crate::auth::Auth;
 use crate::proxy::Proxy;
 use crate::tls::TlsConfig;
+use http::Uri;
+use std::time::Duration;
 
-/// How to reach one API server, and as whom.
+/// How to reach one API server, and with which identity.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Scheme, host, port and an optional path that is put before every request's path.
+    /// The scheme, host, port and an optional path prefix for all requests.
     pub server: Uri,
-    /// Who the server must be, and the client certificate. Unused for `http` servers.
+    /// Server verification and the client certificate. Unused for `http` servers.
     pub tls: TlsConfig,
-    /// Credentials in the `Authorization` header. Default: none.
+    /// The credentials in the `Authorization` header. Default: none.
     pub auth: Auth,
-    /// Act as somebody else. Default: nobody.
+    /// The user to impersonate. Default: none.
     pub impersonate: Option<Impersonate>,
-    /// Default: no proxy. Environment variables are not looked at.
+    /// The proxy. Default: none; environment variables are not read.
     pub proxy: Option<Proxy>,
-    /// Default: [`HttpVersion::Auto`].
+    /// The HTTP version. Default: [`HttpVersion::Auto`].
     pub http_version: HttpVersion,
-    /// `User-Agent` of requests that carry none. Default: `kubist/VERSION (OS/ARCH)`.
+    /// The `User-Agent` of requests without one. Default: `kubist/VERSION (OS/ARCH)`.
     pub user_agent: String,
-    /// Ask for gzip and decode it, watches included. Default: true.
+    /// Whether to request gzip and decode it, for watches too. Default: true.
     pub accept_gzip: bool,
     /// Time limits.
     pub timeouts: Timeouts,
-    /// Windows, pings and streams of HTTP/2 connections.
+    /// The windows, pings and stream limits of HTTP/2 connections.
     pub http2: Http2Config,
     /// Bounds of the connection pool.
     pub pool: PoolConfig,
-    /// Pace of all requests of this transport. Default: none.
+    /// The request rate limit of this transport. Default: none.
     pub rate_limit: Option<RateLimit>,
 }
 
 impl Config {
-    /// Defaults for `server`, anonymous, verified against the system's certificate authorities.
+    /// Returns the defaults for `server`: anonymous, verified against the system's certificate
+    /// authorities.
     pub fn new(server: Uri) -> Self {
         Self {
             server,
@@ -70,29 +69,30 @@ fn default_user_agent() -> String {
     )
 }
 
-/// Which HTTP to speak.
+/// The HTTP version to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HttpVersion {
-    /// TLS: what the server picks by ALPN, HTTP/2 preferred. Without TLS: HTTP/1.1.
+    /// With TLS, the version that the server selects by ALPN, preferably HTTP/2; without TLS,
+    /// HTTP/1.1.
     #[default]
     Auto,
     /// HTTP/1.1 only.
     Http1Only,
-    /// HTTP/2 only; without TLS by prior knowledge.
+    /// HTTP/2 only; without TLS, with prior knowledge.
     Http2Only,
 }
 
 /// Time limits of a transport.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
-    /// Until a connection to the server (through the proxy, if any) stands, and for HTTP/1.1 the
-    /// wait for a free one. Default: 30 s.
+    /// For opening a connection to the server, including the proxy, and for HTTP/1.1 for waiting
+    /// for a free one. Default: 30 s.
     pub connect: Duration,
-    /// TLS handshake and HTTP/2 settings. Default: 10 s.
+    /// For the TLS handshake and the HTTP/2 settings. Default: 10 s.
     pub handshake: Duration,
-    /// From sending until the head of the response; never applies to the body, so watches are
-    /// safe. Default: none.
+    /// From sending a request to the response head. It never covers the body, so watches are safe.
+    /// Default: none.
     pub response: Option<Duration>,
 }
 
@@ -108,19 +108,19 @@ impl Default for Timeouts {
 
 /// HTTP/2 settings.
 ///
-/// The connection's receive window is not among them: it is always `stream_window` times
-/// `streams_max`, so that streams which nobody reads cannot take the others' share.
+/// The receive window of a connection is always `stream_window` times `streams_max`, so that unread
+/// streams cannot block others.
 #[derive(Debug, Clone, Copy)]
 pub struct Http2Config {
-    /// Streams that the pool puts on one connection, if the server does not allow fewer; of a
-    /// server's limit nine tenths are used. Default: 90 (API servers allow 100 to 250).
+    /// The most streams on one connection, if the server does not allow fewer; of the server's
+    /// limit, nine tenths are used. Default: 90 (API servers allow 100 to 250).
     pub streams_max: u32,
-    /// Receive window of a stream in bytes, also the most that an unread body holds in memory.
-    /// Default: 4 MiB, as Go's client.
+    /// The receive window of a stream in bytes, which also bounds the memory of an unread body.
+    /// Default: 4 MiB, as in Go's client.
     pub stream_window: u32,
-    /// Pause between pings on a connection, used or not; `None` for no pings. Default: 30 s.
+    /// The interval of pings on a connection, used or not; `None` for no pings. Default: 30 s.
     pub ping_interval: Option<Duration>,
-    /// A ping unanswered for this long kills the connection. Default: 15 s.
+    /// The time after which an unanswered ping closes the connection. Default: 15 s.
     pub ping_timeout: Duration,
 }
 
@@ -138,11 +138,11 @@ impl Default for Http2Config {
 /// Bounds of the connection pool.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolConfig {
-    /// Open connections at most; a request that needs one more waits. Default: 512.
+    /// The most open connections; further requests wait. Default: 512.
     pub connections_max: usize,
-    /// Idle HTTP/1.1 connections kept. Default: 25.
+    /// The most idle HTTP/1.1 connections. Default: 25.
     pub idle_max: usize,
-    /// An unused connection is closed after this time (the last HTTP/2 one is kept). Looked at
+    /// The time after which an unused connection is closed, except the last HTTP/2 one. Checked
     /// when the pool is next used. Default: 90 s.
     pub idle_timeout: Duration,
 }
@@ -160,21 +160,21 @@ impl Default for PoolConfig {
 /// A token bucket over all requests of a transport.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateLimit {
-    /// Requests a second in the long run; must be above 0.
+    /// The sustained rate in requests a second; must be above 0.
     pub per_second: f64,
-    /// Requests that may go at once after a quiet time; 0 counts as 1.
+    /// The burst after an idle time; 0 counts as 1.
     pub burst: u32,
 }
 
-/// Whom to act as (`Impersonate-*` headers). The credentials need the right to do so.
+/// The user to impersonate (`Impersonate-*` headers). The credentials need permission to do so.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Impersonate {
-    /// User name.
+    /// The user name.
     pub user: String,
-    /// User id; empty for none.
+    /// The user id; empty for none.
     pub uid: String,
-    /// Groups.
+    /// The groups.
     pub groups: Vec<String>,
-    /// Extra attributes: key and values; keys are percent-encoded into header names.
+    /// Extra attributes; keys are percent-encoded into header names.
     pub extra: Vec<(String, Vec<String>)>,
 }

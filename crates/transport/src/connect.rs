@@ -1,8 +1,8 @@
-//! How bytes get to the server: the seam under TLS and HTTP.
+//! `Connect`: opens byte streams to the server, below TLS and HTTP.
 //!
-//! [`Connect`] opens a byte stream to an [`Endpoint`]. [`TcpConnector`] is the usual one; a closure
-//! that returns one end of an in-memory duplex stream stands in for it in tests and in processes
-//! that hold their own server. Proxies are spoken to over whatever the connector opened.
+//! [`TcpConnector`] is the default. A closure that returns one end of an in-memory duplex stream
+//! can replace it, in tests and in processes with their own server. Proxy protocols run over the
+//! opened stream.
 
 mod proxy;
 mod tcp;
@@ -11,7 +11,6 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use self::proxy::ProxyError;
@@ -23,12 +22,12 @@ pub trait Io: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Io for T {}
 
-/// A connection being opened; dropping it gives up.
+/// A connection attempt; dropping it cancels the attempt.
 pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Box<dyn Io>>> + Send>>;
 
 /// Opens byte streams. Implemented by every `Fn(Endpoint) -> impl Future<io::Result<impl Io>>`.
 pub trait Connect: Send + Sync + 'static {
-    /// Opens one stream to `endpoint`; the transport applies its time limit.
+    /// Opens a stream to `endpoint`; the transport applies its time limit.
     fn connect(&self, endpoint: Endpoint) -> Connecting;
 }
 
@@ -47,9 +46,9 @@ where
 /// A host and a port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Endpoint {
-    /// Name or address; IPv6 addresses without brackets.
+    /// A host name or address; IPv6 addresses have no brackets.
     pub host: String,
-    /// TCP port.
+    /// The TCP port.
     pub port: u16,
 }
 

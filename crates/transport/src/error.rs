@@ -1,57 +1,57 @@
-//! Why a request did not get its answer, and what to do about it.
+//! Transport errors: why a request got no response, and whether to retry.
 //!
-//! An HTTP status is never an error here. Every message tells its own level; the cause is in
-//! `source()`. Errors are cheap to clone, as one failed connection fails all who waited for it.
-
-use std::io;
-use std::sync::Arc;
-use std::time::Duration;
+//! An HTTP status is never an error here. Each message describes its own level; the cause is in
+//! `source()`. Errors are cheap to clone, because a failed connection fails all requests that wait
+//! for it.
 
 use crate::auth::AuthError;
 use crate::connect::{Endpoint, ProxyError};
 use crate::tls::TlsError;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// A third party's error, shared.
+/// An error of another library, shared.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
-/// Why a [`Config`](crate::Config) cannot become a transport.
+/// Why a [`Config`](crate::Config) is invalid.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The server's address has no `http` or `https` scheme, or no host.
     #[error("server address {server:?} is not an http or https URL with a host")]
     Server {
-        /// What was given.
+        /// The invalid value.
         server: String,
     },
-    /// A header value made from the configuration has characters that no header may have.
+    /// A configured header value has characters that are invalid in a header.
     #[error("{field} cannot be sent in a header")]
     Header {
-        /// The field of the configuration.
+        /// The configuration field.
         field: &'static str,
     },
-    /// A rate that is not above 0.
+    /// The rate limit is not above 0.
     #[error("rate limit of {per_second} requests a second is not above 0")]
     RateLimit {
-        /// What was given.
+        /// The invalid value.
         per_second: f64,
     },
-    /// Certificates or keys cannot be used.
+    /// Certificates or keys are invalid.
     #[error("TLS configuration cannot be used")]
     Tls(#[source] TlsError),
 }
 
-/// What was going on when time ran out.
+/// The phase in which a time limit was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {
-    /// Reaching the server, or waiting for a free connection.
+    /// Connecting to the server, or waiting for a free connection.
     Connect,
-    /// TLS or HTTP/2 set-up.
+    /// Setting up TLS or HTTP/2.
     Handshake,
-    /// Waiting for the head of the response.
+    /// Waiting for the response head.
     Response,
-    /// Waiting for the answer to an HTTP/2 ping.
+    /// Waiting for the response to an HTTP/2 ping.
     KeepAlive,
 }
 
@@ -66,79 +66,79 @@ impl std::fmt::Display for Phase {
     }
 }
 
-/// What the caller should do next.
+/// Whether and when to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Retry {
-    /// The same request will fail again.
+    /// Do not retry: the same request will fail again.
     Never,
-    /// Try again after this time.
+    /// Retry after this time.
     After(Duration),
-    /// Try again, with growing pauses.
+    /// Retry with growing pauses.
     Backoff,
 }
 
-/// Why a request got no answer, or its answer ended early.
+/// Why a request got no response, or an incomplete one.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// No connection to the server (or to the proxy).
+    /// The server (or the proxy) could not be reached.
     #[error("cannot connect to {endpoint}")]
     Connect {
-        /// Who was called.
+        /// The endpoint.
         endpoint: Endpoint,
-        /// Why it failed.
+        /// The cause.
         source: Arc<io::Error>,
     },
-    /// The proxy was reached but made no tunnel.
+    /// The proxy was reached and opened no tunnel.
     #[error("no tunnel to {endpoint}")]
     Proxy {
-        /// Where the tunnel should have gone.
+        /// The endpoint behind the proxy.
         endpoint: Endpoint,
-        /// What the proxy did.
+        /// The proxy's error.
         source: ProxyError,
     },
-    /// The TLS handshake failed, or certificates could not be read again.
+    /// The TLS handshake failed, or certificates could not be reloaded.
     #[error("TLS with {endpoint} failed")]
     Tls {
-        /// Who was called.
+        /// The endpoint.
         endpoint: Endpoint,
-        /// Why it failed.
+        /// The cause.
         source: TlsError,
     },
-    /// Something took too long.
+    /// A time limit was reached.
     #[error("{phase} took longer than {limit:?}")]
     Timeout {
-        /// What was waited for.
+        /// The phase.
         phase: Phase,
         /// The configured limit.
         limit: Duration,
     },
-    /// There are no credentials to send.
+    /// No credentials are available.
     #[error("cannot get credentials")]
     Auth(#[source] AuthError),
-    /// The peer broke the protocol, or reset this one stream.
+    /// The peer violated the protocol, or reset the stream.
     #[error("HTTP failed")]
     Http(#[source] Cause),
     /// The connection ended before the response did.
     #[error("the connection was closed before the end of the response")]
     Closed(#[source] Cause),
-    /// The body says gzip and is not.
+    /// The body is not valid gzip.
     #[error("the response body is not valid gzip")]
     Gzip(#[source] Arc<io::Error>),
-    /// The body is longer than the reader allowed.
+    /// The body exceeds the reader's limit.
     #[error("the response body is longer than {limit} bytes")]
     BodyTooLarge {
-        /// What was allowed.
+        /// The limit.
         limit: usize,
     },
-    /// The request cannot be sent as it is.
+    /// The request is invalid.
     #[error("the request is not valid")]
     Request(#[source] Cause),
 }
 
 impl TransportError {
-    /// Whether to try again.
+    /// Returns whether and when to retry.
     pub fn retry(&self) -> Retry {
         match self {
             Self::Tls { source, .. } if source.is_certificate() => Retry::Never,
@@ -154,13 +154,13 @@ impl TransportError {
         }
     }
 
-    /// Nobody listens at the server's address.
+    /// Reports whether the server refused the connection: nothing listens at its address.
     pub fn is_connection_refused(&self) -> bool {
         matches!(self, Self::Connect { source, .. }
             if source.kind() == io::ErrorKind::ConnectionRefused)
     }
 
-    /// The server could not be reached: nothing of the request was sent.
+    /// Reports whether the server could not be reached, so that nothing of the request was sent.
     pub fn is_connect(&self) -> bool {
         match self {
             Self::Connect { .. } | Self::Proxy { .. } | Self::Tls { .. } => true,
@@ -174,7 +174,7 @@ impl TransportError {
         matches!(self, Self::Timeout { .. })
     }
 
-    /// The connection broke under the request.
+    /// Reports whether the connection broke during the request.
     pub fn is_closed(&self) -> bool {
         matches!(
             self,
@@ -186,17 +186,17 @@ impl TransportError {
         )
     }
 
-    /// The server's or the client's certificate was refused.
+    /// Reports whether the server's or the client's certificate was refused.
     pub fn is_certificate(&self) -> bool {
         matches!(self, Self::Tls { source, .. } if source.is_certificate())
     }
 
-    /// The server allows no streams at all.
+    /// Returns the error for a server that allows no streams at all.
     pub(crate) fn no_streams() -> Self {
         Self::Closed(Arc::new(io::Error::other("the server allows no streams")))
     }
 
-    /// Sorts hyper's errors; `ping_timeout` is the limit to report for unanswered pings.
+    /// Classifies a hyper error; `ping_timeout` is the limit to report for unanswered pings.
     pub(crate) fn from_hyper(error: hyper::Error, ping_timeout: Duration) -> Self {
         if error.is_timeout() {
             return Self::Timeout {
@@ -220,7 +220,7 @@ impl TransportError {
         }
     }
 
-    /// The server refused the stream before doing anything with it.
+    /// Reports whether the server refused the stream before processing it.
     pub(crate) fn is_refused_stream(&self) -> bool {
         let (Self::Http(cause) | Self::Closed(cause)) = self else {
             return false;
@@ -233,7 +233,7 @@ impl TransportError {
     }
 }
 
-/// The error itself and everything below it.
+/// Iterates over the error and its sources.
 fn sources<'a>(
     error: &'a (dyn std::error::Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {

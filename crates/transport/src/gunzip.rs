@@ -1,15 +1,15 @@
 //! Streaming gzip decoding of a body, member after member.
 //!
-//! API servers send a watch as one gzip member per event, so the end of a member is not the end of
-//! the body. What was flushed by the server can be had at once. Output for one call is bounded: at
-//! most [`INPUT_MAX`] bytes are fed at a time, and deflate expands by 1,032 at most.
-
-use std::io::{self, Write};
+//! API servers send a watch as one gzip member for each event, so the end of a member is not the
+//! end of the body. Data that the server has flushed is available at once. The output of a step is
+//! bounded: at most [`INPUT_MAX`] bytes are decoded at a time, and deflate expands by at most
+//! 1,032.
 
 use bytes::{Buf, Bytes};
 use flate2::write::MultiGzDecoder;
+use std::io::{self, Write};
 
-/// Compressed bytes decoded in one step; bounds the output of a step to about 4 MiB.
+/// The most compressed bytes decoded in one step; bounds its output to about 4 MiB.
 const INPUT_MAX: usize = 4 << 10;
 
 /// Decodes a sequence of gzip members.
@@ -29,12 +29,12 @@ impl Gunzip {
         }
     }
 
-    /// Whether [`Self::step`] has input left, so that no more may be pushed.
+    /// Reports whether [`Self::step`] has input left; then no more may be pushed.
     pub(crate) fn has_input(&self) -> bool {
         !self.input.is_empty()
     }
 
-    /// Takes a piece of the body. Call only when `has_input` is false.
+    /// Takes a chunk of the body. Call it only when `has_input` is false.
     pub(crate) fn push(&mut self, input: Bytes) {
         debug_assert!(
             self.input.is_empty(),
@@ -43,7 +43,7 @@ impl Gunzip {
         self.input = input;
     }
 
-    /// Decodes the next step; empty if the input so far yields nothing.
+    /// Decodes the next step; the result is empty if the input so far yields nothing.
     pub(crate) fn step(&mut self) -> io::Result<Bytes> {
         while !self.input.is_empty() {
             let step = self.input.split_to(self.input.len().min(INPUT_MAX));
@@ -57,7 +57,7 @@ impl Gunzip {
         Ok(Bytes::new())
     }
 
-    /// Checks that the body did not end within a member; may yield a last piece.
+    /// Checks that the body did not end within a member; may return a last chunk.
     pub(crate) fn finish(&mut self) -> io::Result<Bytes> {
         if !self.started {
             return Ok(Bytes::new());

@@ -1,12 +1,11 @@
-//! Headers that every request carries: user agent, encoding, impersonation.
-
-use http::header::{ACCEPT_ENCODING, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue};
+//! The headers of every request: user agent, encoding, impersonation.
 
 use crate::config::{Config, Impersonate};
 use crate::error::ConfigError;
+use http::header::{ACCEPT_ENCODING, USER_AGENT};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Headers that every request gets unless it has its own.
+/// The headers added to every request that does not have them.
 pub(crate) fn common_headers(config: &Config) -> Result<HeaderMap, ConfigError> {
     let value =
         |text: &str, field| HeaderValue::from_str(text).map_err(|_| ConfigError::Header { field });
@@ -44,8 +43,8 @@ pub(crate) fn common_headers(config: &Config) -> Result<HeaderMap, ConfigError> 
     Ok(headers)
 }
 
-/// An arbitrary key as part of a header name: lower case, and percent-encoded where a header name
-/// may not have the byte (or it is a percent sign).
+/// Encodes an arbitrary key as part of a header name: lower case, with percent signs and bytes that
+/// are invalid in header names percent-encoded.
 fn header_key(key: &str) -> String {
     const TOKEN: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC
         .remove(b'!')

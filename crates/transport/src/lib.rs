@@ -1,12 +1,13 @@
 //! Connections to an API server: TLS, HTTP/2 and HTTP/1.1, authentication, proxies.
 //!
-//! [`Transport`] is a cheap-to-clone handle on a pool of connections to *one* server. It takes an
-//! [`http::Request`] and answers with an [`http::Response`] whose body arrives as the server sends
-//! it, so that a watch is nothing special: a response that does not end.
+//! [`Transport`] is a cheap-to-clone handle for a connection pool to *one* server. It takes an
+//! [`http::Request`] and returns an [`http::Response`] whose body arrives as the server sends it. A
+//! watch is simply a response that does not end.
 //!
-//! It is **not** a Kubernetes client: it knows no objects, no verbs, no status codes but 401, and
-//! it does not retry what a server answered. It reads no environment variables and installs no
-//! global defaults. `kubist-client` builds on it; `kubist-kubeconfig` makes its [`Config`].
+//! It is **not** a Kubernetes client: it knows no objects, verbs or status codes except 401, and
+//! does not retry failed requests that the server answered. It reads no environment variables and
+//! installs no global defaults. `kubist-client` builds on it; `kubist-kubeconfig` makes its
+//! [`Config`].
 //!
 //! ```
 //! use kubist_transport::{Auth, Body, Config, Transport};
@@ -26,17 +27,17 @@
 //!
 //! # Contracts
 //!
-//! - Many requests and watches share one HTTP/2 connection. A further connection is opened before
-//!   the server's stream limit is reached, so no request waits behind long-lived ones.
-//! - A response body that nobody reads takes no more than its own window: the connection's window
-//!   has room for the windows of all streams that the pool puts on it.
+//! - Requests and watches share HTTP/2 connections. Another connection is opened before the
+//!   server's stream limit is reached, so no request waits behind long-lived ones.
+//! - An unread response body uses at most its own window: the connection window has room for the
+//!   windows of all streams that the pool allows on it.
 //! - A request that was never written is sent again on another connection. A `GET`, `HEAD` or
-//!   `OPTIONS` whose connection broke before any byte of the answer is sent again once. Nothing
-//!   else is repeated, except once after a 401 when newer credentials could be had.
+//!   `OPTIONS` whose connection broke before the first byte of the response is sent again once.
+//!   Nothing else is retried, except once after a 401 if newer credentials are available.
 //! - Dropping a future or a body cancels that request: the stream is reset (HTTP/2) or the
 //!   connection closed (HTTP/1.1). Others are not affected.
-//! - All tasks belong to the pool; they end when the last [`Transport`] handle and the last
-//!   response body are gone.
+//! - All tasks belong to the pool and end when the last [`Transport`] handle and the last response
+//!   body are dropped.
 
 mod auth;
 mod body;

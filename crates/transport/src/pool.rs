@@ -1,20 +1,19 @@
-//! The connections of a transport, and who may use which.
+//! The connection pool of a transport.
 //!
 //! A [`Lease`] is the right to send one request. HTTP/2 connections are shared up to their stream
-//! limit and filled in the order of their age, so that younger ones fall idle and close; HTTP/1.1
-//! connections serve one request at a time and come back when its response was read to the end.
-//! Connections are opened one at a time until the server is known to speak HTTP/1.1, so a burst of
-//! requests does not become a burst of connections; whoever waited for one that failed gets the
-//! same error. Retries are not decided here.
+//! limit and filled in order of age, so that younger ones become idle and close. HTTP/1.1
+//! connections serve one request at a time and return to the pool when the response has been read
+//! to its end. Connections are opened one at a time until the server is known to speak HTTP/1.1, so
+//! that a burst of requests opens few connections; requests that wait for a failed connection get
+//! the same error. The pool does not retry.
 
 mod dial;
 mod http1;
 mod http2;
 
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
-
-use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -40,11 +39,11 @@ pub(crate) struct Pool {
     limits: PoolConfig,
     counters: Arc<Counters>,
     state: Mutex<State>,
-    /// Held while the one connection that everybody waits for is opened.
+    /// Held while the shared connection is opened.
     opening: tokio::sync::Mutex<()>,
     permits: Arc<Semaphore>,
     returned: Notify,
-    /// Drives the connections; they end with the pool.
+    /// The tasks that drive the connections; they end with the pool.
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -54,14 +53,14 @@ struct State {
     http2: Vec<Arc<Http2Connection>>,
     idle: Vec<IdleConnection>,
     protocol: Option<Protocol>,
-    /// Counts the times that all connections went out of date.
+    /// Counts how often all connections were marked as outdated.
     generation: u64,
-    /// Counts the finished openings of a shared connection.
+    /// Counts the completed attempts to open a shared connection.
     openings: u64,
     failed: Option<TransportError>,
 }
 
-/// What a connection's driver holds for as long as it runs.
+/// Held by a connection's driver while it runs.
 pub(crate) struct Occupied {
     _permit: OwnedSemaphorePermit,
     _open: OpenConnection,
@@ -98,7 +97,7 @@ impl Pool {
         &self.http2
     }
 
-    /// Lets go of all connections: requests under way finish, new ones use new connections.
+    /// Retires all connections: current requests finish, new ones use new connections.
     pub(crate) fn retire_all(&self) {
         let mut state = self.state.lock();
         state.generation += 1;
@@ -106,8 +105,8 @@ impl Pool {
         state.idle.clear();
     }
 
-    /// Finds or opens a connection with room for a request. With `fresh`, an HTTP/1.1 connection
-    /// that was idle is not used.
+    /// Finds or opens a connection with capacity for a request. With `fresh`, an idle HTTP/1.1
+    /// connection is not used.
     pub(crate) async fn lease(self: &Arc<Self>, fresh: bool) -> Result<Lease, TransportError> {
         if let Some(lease) = self.reuse(fresh).await {
             return Ok(lease);
@@ -139,7 +138,7 @@ impl Pool {
         opened
     }
 
-    /// A connection for one HTTP/1.1 request that will take it over.
+    /// Opens a connection for one HTTP/1.1 request that will take it over.
     pub(crate) async fn lease_for_upgrade(self: &Arc<Self>) -> Result<Http1Lease, TransportError> {
         let occupied = self.permit().await?;
         let io = self.dialer.dial(Some(Protocol::Http1)).await?.0;
@@ -193,7 +192,7 @@ impl Pool {
         }
     }
 
-    /// Opens a connection, or takes one that comes back before there is a permit to open one.
+    /// Opens a connection, or takes one that is returned while waiting for a permit.
     async fn lease_http1(self: &Arc<Self>, fresh: bool) -> Result<Lease, TransportError> {
         let waiting = async {
             loop {
@@ -303,7 +302,7 @@ impl Pool {
         }
     }
 
-    /// Takes an HTTP/1.1 connection back after a complete response.
+    /// Returns an HTTP/1.1 connection to the pool after a complete response.
     fn take_back(&self, idle: IdleConnection, generation: u64) {
         let mut state = self.state.lock();
         if state.generation == generation && self.limits.idle_max > 0 {
@@ -317,5 +316,5 @@ impl Pool {
     }
 }
 
-/// Time for a connection that has just finished a response to become ready for the next request.
+/// The time for a connection to become ready again after a response.
 const READY_GRACE: Duration = Duration::from_millis(20);

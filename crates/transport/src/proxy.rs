@@ -1,12 +1,10 @@
-//! Which proxy to go through, and how that is written as a URL.
+//! `Proxy`: the proxy to use, and its URL syntax.
 //!
-//! How a tunnel is made is in `connect`.
-
-use std::str::FromStr;
-
-use http::Uri;
+//! The tunnel protocols are in `connect`.
 
 use crate::secret::Secret;
+use http::Uri;
+use std::str::FromStr;
 
 /// A proxy that forwards the connection; TLS to the server runs inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,34 +12,34 @@ use crate::secret::Secret;
 pub enum Proxy {
     /// HTTP `CONNECT`, for `http` servers too.
     Http {
-        /// Host name or address of the proxy.
+        /// The host name or address of the proxy.
         host: String,
-        /// Port of the proxy.
+        /// The port of the proxy.
         port: u16,
-        /// User and password for `Proxy-Authorization`.
+        /// The user and password for `Proxy-Authorization`.
         credentials: Option<(String, Secret)>,
-        /// Whether the proxy itself is reached by TLS (verified by the system's authorities).
+        /// Whether to connect to the proxy with TLS, verified against the system's authorities.
         tls: bool,
     },
     /// SOCKS version 5; names are resolved by the proxy.
     Socks5 {
-        /// Host name or address of the proxy.
+        /// The host name or address of the proxy.
         host: String,
-        /// Port of the proxy.
+        /// The port of the proxy.
         port: u16,
-        /// User and password.
+        /// The user and the password.
         credentials: Option<(String, Secret)>,
     },
 }
 
-/// Why a text is no proxy's URL.
+/// Why a proxy URL is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseProxyError {
-    /// Not a URL with a scheme and a host.
+    /// It is not a URL with a scheme and a host.
     #[error("it is not a URL with a scheme and a host")]
     Url,
-    /// A scheme that is not spoken.
+    /// The scheme is not supported.
     #[error("scheme {scheme:?} is not http, https or socks5")]
     Scheme {
         /// The scheme.
@@ -52,8 +50,8 @@ pub enum ParseProxyError {
 impl FromStr for Proxy {
     type Err = ParseProxyError;
 
-    /// Reads `SCHEME://[USER[:PASSWORD]@]HOST[:PORT]`; the scheme is `http`, `https`, `socks5` or
-    /// `socks5h` (names are resolved by the proxy in either case).
+    /// Parses `SCHEME://[USER[:PASSWORD]@]HOST[:PORT]`; the scheme is `http`, `https`, `socks5` or
+    /// `socks5h` (the proxy resolves names in both cases).
     fn from_str(text: &str) -> Result<Self, ParseProxyError> {
         let uri: Uri = text.parse().map_err(|_| ParseProxyError::Url)?;
         let scheme = uri.scheme_str().ok_or(ParseProxyError::Url)?;

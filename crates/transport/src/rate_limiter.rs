@@ -1,16 +1,13 @@
-//! A token bucket: so many requests a second, with a burst.
+//! A token bucket: a rate of requests a second, with a burst.
 //!
-//! The state is one instant, the time at which the bucket is full again; taking a token moves it
-//! forward. Waiters are served in the order in which they asked. A waiter that is dropped has
-//! still used its token.
-
-use std::time::Duration;
-
-use parking_lot::Mutex;
-use tokio::time::Instant;
+//! Its state is one instant, the time at which the bucket is full again; taking a token moves it
+//! forward. Waiters are served in order. A waiter that is dropped has still used its token.
 
 use crate::config::RateLimit;
 use crate::error::ConfigError;
+use parking_lot::Mutex;
+use std::time::Duration;
+use tokio::time::Instant;
 
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
@@ -34,7 +31,7 @@ impl RateLimiter {
         })
     }
 
-    /// Takes a token and waits until it is there.
+    /// Takes a token, and waits until it is available.
     pub(crate) async fn acquire(&self) {
         let wait = self.reserve(Instant::now());
         if !wait.is_zero() {

@@ -1,32 +1,30 @@
 //! `Responder`: a tower service that answers in place of a server.
 //!
-//! The other direction of [`TransportService`](crate::TransportService): what stands under a
-//! client is the caller's, be it a server in the same process, a script of a test, or another
-//! client's stack. No connection is made, and HTTP is not spoken: requests and answers pass as they
-//! are.
-
-use std::fmt;
-use std::future::poll_fn;
-use std::pin::Pin;
-use std::sync::Arc;
-
-use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::BodyExt as _;
-use http_body_util::combinators::UnsyncBoxBody;
+//! It is the counterpart of [`TransportService`](crate::TransportService): the caller provides the
+//! service below a client, such as a server in the same process, a test script or another client's
+//! stack. No connection is opened and HTTP is not serialized; requests and responses pass
+//! unchanged.
 
 use crate::body::Body;
 use crate::config::Config;
 use crate::connect::TcpConnector;
 use crate::error::{ConfigError, TransportError};
 use crate::transport::Transport;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) type AnyBody = UnsyncBoxBody<Bytes, TransportError>;
 type Answer = Result<Response<AnyBody>, TransportError>;
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// A service with its types erased.
+/// A type-erased service.
 #[derive(Clone)]
 pub(crate) struct Responder(Arc<dyn Fn(Request<Body>) -> Answering + Send + Sync>);
 
@@ -54,7 +52,7 @@ impl Responder {
     }
 }
 
-/// An error of ours passes as it is.
+/// A transport error is passed on unchanged.
 fn failed(error: impl Into<BoxError>) -> TransportError {
     match error.into().downcast::<TransportError>() {
         Ok(ours) => *ours,
@@ -63,12 +61,12 @@ fn failed(error: impl Into<BoxError>) -> TransportError {
 }
 
 impl Transport {
-    /// A transport that asks `service` in place of a server.
+    /// Creates a transport that sends requests to `service` instead of a server.
     ///
-    /// Each request gets what the configuration adds to it (path of the server, headers,
-    /// credentials), and is asked once more after a 401 if there are newer credentials; nothing
-    /// else is repeated, and upgrades are refused. The service is cloned for each request. Its
-    /// errors are [`TransportError::Http`], unless they are a [`TransportError`] already.
+    /// Each request gets the configured path prefix, headers and credentials, and is sent once more
+    /// after a 401 if there are newer credentials. Nothing else is retried, and upgrades are
+    /// refused. The service is cloned for each request. Its errors become [`TransportError::Http`],
+    /// unless they are a [`TransportError`] already.
     ///
     /// ```
     /// use std::convert::Infallible;
@@ -89,7 +87,7 @@ impl Transport {
     /// ```
     ///
     /// # Errors
-    /// As [`Transport::new`].
+    /// Same as [`Transport::new`].
     pub fn with_service<S, B>(config: Config, service: S) -> Result<Self, ConfigError>
     where
         S: tower::Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,

@@ -1,25 +1,24 @@
-//! The body of a response, as it arrives.
+//! `ResponseBody`: a response body that is read as it arrives.
 //!
-//! Holds the place on the connection until it is read to the end or dropped; decodes gzip if the
-//! transport asked for it. Reading slowly is fine: the server is told to wait, others are not.
+//! It keeps its place on the connection until it is read to the end or dropped, and decodes gzip if
+//! the transport requested it. Reading slowly is fine: flow control stops the server for this body
+//! only.
 
+use crate::error::TransportError;
+use crate::gunzip::Gunzip;
+use crate::pool::Lease;
+use crate::responder::AnyBody;
+use bytes::{Bytes, BytesMut};
+use http_body::{Body as _, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use http_body::{Body as _, Frame, SizeHint};
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
-
-use crate::error::TransportError;
-use crate::gunzip::Gunzip;
-use crate::pool::Lease;
-use crate::responder::AnyBody;
-
-/// Where the bytes come from.
+/// The source of the bytes.
 pub(crate) enum Source {
     Connection(Incoming),
     Service(AnyBody),
@@ -58,7 +57,7 @@ impl Source {
 pub struct ResponseBody {
     source: Source,
     gunzip: Option<Gunzip>,
-    /// `None` once the body has ended, well or badly, and where there is no connection.
+    /// `None` once the body has ended, normally or with an error, and where there is no connection.
     lease: Option<Lease>,
     ended: bool,
     ping_timeout: Duration,
@@ -85,9 +84,9 @@ impl ResponseBody {
         body
     }
 
-    /// The next piece of the body; `None` at its end.
+    /// Returns the next chunk of the body; `None` at its end.
     ///
-    /// Cancel safety: dropping the future loses nothing.
+    /// Cancel safety: no data is lost when the future is dropped.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, TransportError> {
         while let Some(frame) = self.frame().await {
             if let Ok(data) = frame?.into_data() {
@@ -97,7 +96,7 @@ impl ResponseBody {
         Ok(None)
     }
 
-    /// The whole body, if it is no longer than `limit` bytes.
+    /// Reads the whole body, if it is no longer than `limit` bytes.
     pub async fn bytes(mut self, limit: usize) -> Result<Bytes, TransportError> {
         let expected = self.size_hint().lower();
         if expected > limit as u64 {
@@ -127,7 +126,7 @@ impl ResponseBody {
         Ok(whole.freeze())
     }
 
-    /// Gives the connection back.
+    /// Returns the connection to the pool.
     fn end(&mut self) {
         self.ended = true;
         if let Some(Lease::Http1(lease)) = self.lease.take() {
@@ -135,7 +134,7 @@ impl ResponseBody {
         }
     }
 
-    /// Lets go of the place without giving the connection back.
+    /// Releases the place without returning the connection.
     fn fail(
         &mut self,
         error: TransportError,
@@ -203,7 +202,7 @@ impl http_body::Body for ResponseBody {
         let ping_timeout = self.ping_timeout;
         match ready!(self.source.poll_frame(cx, ping_timeout)) {
             Some(Ok(frame)) => {
-                // Hyper knows the end of a body of known length with its last byte.
+                // Hyper reports the end of a body of known length together with its last byte.
                 if self.source.is_end_stream() {
                     self.end();
                 }

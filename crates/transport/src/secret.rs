@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// The value itself; do not log it.
+    /// Returns the value; do not log it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -1,17 +1,15 @@
-//! The server's address, and where in it a request goes.
-
-use std::sync::Arc;
-
-use http::Uri;
-use http::uri::{Authority, PathAndQuery, Scheme};
+//! The server's address, and the mapping of request URIs to it.
 
 use crate::connect::Endpoint;
 use crate::error::{ConfigError, TransportError};
+use http::Uri;
+use http::uri::{Authority, PathAndQuery, Scheme};
+use std::sync::Arc;
 
 pub(crate) struct Server {
     pub(crate) scheme: Scheme,
     pub(crate) authority: Authority,
-    /// Path before every request's path, without a slash at its end.
+    /// The path prefix of every request, without a trailing slash.
     base: String,
 }
 
@@ -27,7 +25,7 @@ impl Server {
             _ => return Err(invalid()),
         };
         let given = uri.authority().ok_or_else(invalid)?;
-        // User and password in a URL are not credentials of ours.
+        // User and password in a URL are not used as credentials.
         let without_user = given.as_str().rsplit('@').next().unwrap_or_default();
         let authority = Authority::try_from(without_user).map_err(|_| invalid())?;
         let host = authority.host();
@@ -50,7 +48,7 @@ impl Server {
         ))
     }
 
-    /// The request's path below the server's.
+    /// Returns the request's path below the server's path.
     pub(crate) fn uri(&self, request: &Uri) -> Result<Uri, TransportError> {
         if self.base.is_empty() {
             return self.absolute(request);

@@ -1,22 +1,19 @@
-//! `TransportService`: the transport for callers with a body type of their own, such as
-//! `kube::Client`.
+//! `TransportService`: a transport for callers with their own body type, such as `kube::Client`.
 //!
-//! [`Transport`] itself is a tower service of its own [`Body`]. This one takes any body, so that it
-//! can stand under a client that knows nothing of this crate. It adds nothing else: no layers, no
-//! buffer. Upgrades (exec, port-forward) do not go through it.
-
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use bytes::Bytes;
-use http::{Request, Response};
+//! [`Transport`] itself is a tower service for its own [`Body`]. This one takes any body, so a
+//! client that does not know this crate can use it. It adds no layers and no buffer, and does not
+//! support upgrades (exec, port-forward).
 
 use crate::body::Body;
 use crate::error::TransportError;
 use crate::response_body::ResponseBody;
 use crate::transport::Transport;
+use bytes::Bytes;
+use http::{Request, Response};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-/// A [`Transport`] as a tower service of requests with any body. Cheap to clone.
+/// A [`Transport`] as a tower service for requests with any body. Cheap to clone.
 ///
 /// ```
 /// # fn example(transport: kubist_transport::Transport) {
@@ -32,7 +29,7 @@ pub struct TransportService {
 }
 
 impl Transport {
-    /// This transport as a service of requests with any body; both share everything.
+    /// Returns this transport as a service for requests with any body; both share everything.
     pub fn service(&self) -> TransportService {
         TransportService {
             transport: self.clone(),
@@ -53,8 +50,8 @@ where
         Poll::Ready(Ok(()))
     }
 
-    /// A request without a body may be sent again as [`Transport`] says; any other is not, because
-    /// its body is gone once it was read.
+    /// A request without a body is retried as [`Transport`] documents; any other is not, because
+    /// its body has been consumed.
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let transport = self.transport.clone();
         let request = request.map(|body| {

@@ -1,33 +1,31 @@
-//! Counters of a transport: what went over the wire.
+//! Counters of a transport: bytes, connections and requests.
 //!
-//! [`Counters`] are shared atomics; [`Stats`] is a copy of them at one moment, fields read one by
-//! one, so sums across fields may be off by what happened meanwhile.
+//! [`Counters`] are shared atomics. [`Stats`] is a copy whose fields are read one by one, so they
+//! may differ slightly in time.
 
+use crate::connect::Io;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
-
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::connect::Io;
-
-/// What a transport has done since it was made.
+/// The activity of a transport since it was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Bytes read from sockets, TLS and HTTP framing included.
+    /// Bytes read from sockets, including TLS and HTTP framing.
     pub bytes_received: u64,
-    /// Bytes written to sockets, TLS and HTTP framing included.
+    /// Bytes written to sockets, including TLS and HTTP framing.
     pub bytes_sent: u64,
-    /// Connections open now.
+    /// Currently open connections.
     pub connections_open: u64,
-    /// Connections ever opened.
+    /// Connections opened in total.
     pub connections_opened: u64,
-    /// Requests sent, repetitions not counted.
+    /// Requests sent, not counting retries.
     pub requests: u64,
-    /// Requests sent again, on another connection or with newer credentials.
+    /// Retries, on another connection or with newer credentials.
     pub retries: u64,
 }
 
@@ -69,7 +67,7 @@ impl Counters {
     }
 }
 
-/// One open connection in the count.
+/// Counts one open connection.
 #[derive(Debug)]
 pub(crate) struct OpenConnection(Arc<Counters>);
 
@@ -79,7 +77,7 @@ impl Drop for OpenConnection {
     }
 }
 
-/// A byte stream that counts what passes.
+/// A byte stream that counts the bytes it transfers.
 pub(crate) struct Counted {
     io: Box<dyn Io>,
     counters: Arc<Counters>,

@@ -1,63 +1,61 @@
-//! Who the server must be, and who we are by certificate.
+//! TLS: server verification and client certificates.
 //!
-//! [`TlsConfig`] is data; [`TlsSource`] makes rustls configurations of it, reads files again when
-//! they may have changed, and takes a client certificate from an exec plugin. The cryptography is
-//! *ring*, handed over explicitly: no process-wide default is installed or looked at.
+//! [`TlsConfig`] is the configuration. [`TlsSource`] builds rustls configurations from it, reloads
+//! files that may have changed, and takes client certificates from an exec plugin. The cryptography
+//! provider is *ring*, passed explicitly: no process-wide default is installed or used.
 
 mod insecure;
 
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
+use self::insecure::AcceptAny;
+use crate::secret::Secret;
 use parking_lot::Mutex;
 use rustls::crypto::CryptoProvider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
-use self::insecure::AcceptAny;
-use crate::secret::Secret;
-
-/// Files are looked at again after this time; client-go's number.
+/// The interval of checking files for changes; the same as in client-go.
 const RELOAD_INTERVAL: Duration = Duration::from_mins(5);
 
-/// TLS towards the server.
+/// The TLS configuration for a server.
 #[derive(Debug, Clone, Default)]
 pub struct TlsConfig {
-    /// Whom to trust. Default: the system's authorities.
+    /// The trusted authorities. Default: the system's.
     pub verify: Verify,
-    /// Name to ask for and to verify instead of the server's host. Default: none.
+    /// The name to request and verify instead of the server's host. Default: none.
     pub server_name: Option<String>,
-    /// Client certificate. Default: none.
+    /// The client certificate. Default: none.
     pub identity: Option<Identity>,
 }
 
-/// Which server certificates are accepted.
+/// The accepted server certificates.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum Verify {
-    /// Issued by an authority of the system's store.
+    /// Those issued by an authority in the system's store.
     #[default]
     System,
-    /// Issued by one of these authorities (PEM, one or more certificates).
+    /// Those issued by one of these authorities (PEM, one or more certificates).
     Authorities(Pem),
-    /// Any at all. Whoever sits between can read and change everything.
+    /// Any. A man in the middle can read and change everything.
     Nothing,
 }
 
 /// A client certificate chain and its private key, PEM.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// Certificates, the client's own first.
+    /// The certificates, the client's own first.
     pub certificate: Pem,
-    /// PKCS #8, PKCS #1 or SEC 1.
+    /// The private key: PKCS #8, PKCS #1 or SEC 1.
     pub key: Pem,
 }
 
-/// PEM text, or the file that holds it and is read again every five minutes.
+/// PEM text, or a file with it that is reloaded every five minutes.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_enums, reason = "either here or in a file")]
 pub enum Pem {
@@ -95,44 +93,44 @@ pub enum TlsError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: Arc<io::Error>,
     },
-    /// PEM without what it should hold.
+    /// The PEM text does not have the expected contents.
     #[error("{field} holds no usable PEM")]
     Pem {
-        /// Which part of the configuration.
+        /// The configuration field.
         field: &'static str,
-        /// What the parser says.
+        /// The parser's error.
         source: Arc<rustls_pki_types::pem::Error>,
     },
-    /// An authority's certificate, or the pair of certificate and key, is refused.
+    /// An authority certificate, or the pair of certificate and key, is invalid.
     #[error("{field} cannot be used")]
     Rejected {
-        /// Which part of the configuration.
+        /// The configuration field.
         field: &'static str,
-        /// What the TLS library says.
+        /// The error of the TLS library.
         source: Arc<rustls::Error>,
     },
     /// The system has no certificate authorities.
     #[error("the system's store of certificate authorities is empty or cannot be read")]
     SystemStore,
-    /// Neither a host name nor an address.
+    /// The server name is neither a host name nor an address.
     #[error("{name:?} is not a server name")]
     ServerName {
-        /// What was given.
+        /// The invalid value.
         name: String,
     },
     /// The handshake failed.
     #[error("the handshake failed")]
     Handshake(#[source] Arc<io::Error>),
-    /// The server picked no HTTP version that was offered.
+    /// The server selected none of the offered HTTP versions.
     #[error("the server does not speak HTTP/2")]
     Alpn,
 }
 
 impl TlsError {
-    /// A certificate was refused, by either side: trying again does not help.
+    /// Reports whether a certificate was refused, by either side; retrying does not help.
     pub fn is_certificate(&self) -> bool {
         use rustls::{AlertDescription as Alert, Error};
         let Self::Handshake(error) = self else {
@@ -159,7 +157,7 @@ impl TlsError {
     }
 }
 
-/// Makes rustls configurations, newer ones when files or the plugin's certificate change.
+/// Builds rustls configurations, and rebuilds them when files or the plugin's certificate change.
 pub(crate) struct TlsSource {
     provider: Arc<CryptoProvider>,
     state: Mutex<State>,
@@ -173,7 +171,7 @@ struct State {
     checked: Option<Instant>,
 }
 
-/// What the configuration names, read.
+/// The loaded certificates and keys.
 #[derive(PartialEq, Clone, Default)]
 struct Material {
     authorities: Vec<u8>,
@@ -198,14 +196,14 @@ impl TlsSource {
         })
     }
 
-    /// The present configuration, offering `alpn`.
+    /// Returns the current configuration, offering `alpn`.
     pub(crate) fn client_config(&self, alpn: &[&[u8]]) -> Arc<ClientConfig> {
         let mut config = ClientConfig::clone(&self.state.lock().built);
         config.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
         Arc::new(config)
     }
 
-    /// Name to verify instead of `host`.
+    /// Returns the name to verify instead of `host`.
     pub(crate) fn server_name(&self, host: &str) -> String {
         self.state
             .lock()
@@ -215,8 +213,8 @@ impl TlsSource {
             .unwrap_or_else(|| host.to_owned())
     }
 
-    /// Reads files again if that is due. True if something changed, so that connections made
-    /// before are out of date. A file that cannot be read or used leaves what was there.
+    /// Reloads files if that is due. Returns true if something changed, so that existing
+    /// connections are outdated. A file that cannot be read or used leaves the previous contents.
     pub(crate) fn reload_if_due(&self, now: Instant) -> bool {
         let mut state = self.state.lock();
         if !state.config.has_files() {
@@ -243,7 +241,7 @@ impl TlsSource {
         }
     }
 
-    /// Presents another client certificate from now on.
+    /// Replaces the client certificate.
     pub(crate) fn set_identity(&self, identity: Identity) -> Result<(), TlsError> {
         let mut state = self.state.lock();
         let config = TlsConfig {
@@ -322,7 +320,7 @@ fn build(
     Ok(Arc::new(built))
 }
 
-/// A configuration for TLS to a proxy.
+/// Returns a configuration for TLS to a proxy.
 pub(crate) fn system_config() -> Result<Arc<ClientConfig>, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     build(&provider, &TlsConfig::default(), &Material::default())

@@ -1,20 +1,7 @@
-//! The handle through which requests go.
+//! `Transport`: the handle that sends requests.
 //!
-//! Adds to each request what the configuration says (credentials, names, encodings) unless the
-//! request has it already, leases a connection, and decides what is sent again. It does not look
-//! at answers but for a 401.
-
-use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
-use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH};
-use http::uri::Scheme;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
-use hyper::body::Incoming;
-use parking_lot::Mutex;
-use tokio::time::Instant;
+//! It adds the configured credentials, names and encodings to each request that does not have them,
+//! leases a connection, and decides about retries. It does not inspect responses except for a 401.
 
 use crate::auth::{AuthError, Credentials, Issued};
 use crate::body::Body;
@@ -29,13 +16,24 @@ use crate::response_body::{ResponseBody, Source};
 use crate::server::Server;
 use crate::stats::{Counters, Stats};
 use crate::tls::TlsSource;
+use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH};
+use http::uri::Scheme;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use hyper::body::Incoming;
+use parking_lot::Mutex;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::time::Instant;
 
-/// Times that a request which was never written is moved to another connection.
+/// How often a request that was never written is moved to another connection.
 const MOVES_MAX: u32 = 3;
 
-/// A handle on the connections to one server. Cheap to clone; all clones share everything.
+/// A handle for the connections to one server. Cheap to clone; all clones share everything.
 ///
-/// Made anywhere; requests must be sent within a tokio runtime, the same one for all of them.
+/// It can be created anywhere; requests must be sent within a tokio runtime, the same one for all
+/// of them.
 #[derive(Clone)]
 pub struct Transport {
     pub(crate) inner: Arc<Inner>,
@@ -43,10 +41,10 @@ pub struct Transport {
 
 pub(crate) struct Inner {
     pub(crate) pool: Arc<Pool>,
-    /// Asked in place of the pool.
+    /// Used instead of the pool.
     pub(crate) responder: Option<Responder>,
     credentials: Credentials,
-    /// Serial of the credentials whose certificate the pool presents.
+    /// The serial number of the credentials whose certificate the pool presents.
     presented: Mutex<Option<u64>>,
     limiter: Option<RateLimiter>,
     counters: Arc<Counters>,
@@ -56,13 +54,14 @@ pub(crate) struct Inner {
 }
 
 impl Transport {
-    /// A transport over TCP. No connection is made yet; certificates and keys are read now.
+    /// Creates a transport over TCP. No connection is opened yet; certificates and keys are loaded
+    /// now.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         Self::with_connector(config, TcpConnector)
     }
 
-    /// A transport over whatever byte streams `connector` opens. TLS and proxies are spoken on top
-    /// of them as the configuration says.
+    /// Creates a transport over the byte streams that `connector` opens. TLS and proxies run on top
+    /// of them as configured.
     pub fn with_connector(config: Config, connector: impl Connect) -> Result<Self, ConfigError> {
         Self::build(config, connector, None)
     }
@@ -112,11 +111,11 @@ impl Transport {
         })
     }
 
-    /// Sends a request and waits for the head of its response, whatever its status.
+    /// Sends a request and waits for the response head, whatever its status.
     ///
-    /// Scheme and host of the request's URI are replaced by the server's, whose path is put before
-    /// the request's. Headers that the request has are kept. If the request has no
-    /// `Accept-Encoding`, a gzip answer is asked for and decoded.
+    /// The scheme and host of the request's URI are replaced by the server's, and the server's path
+    /// is prefixed. Existing headers are kept. Without an `Accept-Encoding`, gzip is requested and
+    /// decoded.
     ///
     /// Cancel safety: dropping the future cancels the request; the server may have acted on it.
     pub async fn send(
@@ -137,12 +136,12 @@ impl Transport {
             })?
     }
 
-    /// What was sent and received so far.
+    /// Returns the counters so far.
     pub fn stats(&self) -> Stats {
         self.inner.counters.snapshot()
     }
 
-    /// The server's address without the path.
+    /// Returns the server's address without the path.
     pub fn server(&self) -> String {
         format!(
             "{}://{}",
@@ -208,7 +207,7 @@ impl Inner {
         self.send_prepared(request, decode).await
     }
 
-    /// Credentials for the next request; brings the pool up to date with certificates.
+    /// Returns the credentials for the next request, and updates the pool's certificate.
     pub(crate) async fn issue(&self) -> Result<Issued, TransportError> {
         let issued = self
             .credentials
@@ -238,7 +237,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Adds what every request has. True if we are the one to decode gzip.
+    /// Adds the common headers. Returns true if the transport decodes gzip.
     pub(crate) fn prepare(
         &self,
         request: Request<Body>,
@@ -257,7 +256,7 @@ impl Inner {
         Ok((Request::from_parts(parts, body), decode))
     }
 
-    /// Sends, and sends again what cannot have reached the server or does no harm twice.
+    /// Sends a request, and retries it if it cannot have reached the server or is safe to repeat.
     async fn send_prepared(
         &self,
         request: Request<Body>,
@@ -340,7 +339,7 @@ impl Inner {
         Err(Failure { error, unsent })
     }
 
-    /// What HTTP/1.1 wants: the host in a header, only the path in the request line.
+    /// Sets the HTTP/1.1 form: the host in a header, only the path in the request line.
     pub(crate) fn origin_form(&self, mut request: Request<Body>) -> Request<Body> {
         let path = request.uri().path_and_query().cloned();
         *request.uri_mut() = path.map_or_else(Uri::default, Uri::from);
@@ -374,10 +373,10 @@ impl Inner {
     }
 }
 
-/// An attempt that got no response.
+/// An attempt without a response.
 struct Failure {
     error: TransportError,
-    /// The request, if nothing of it was written.
+    /// The request, if nothing of it has been written.
     unsent: Option<Box<Request<Body>>>,
 }
 
@@ -388,7 +387,7 @@ pub(crate) fn authorize(request: &mut Request<Body>, issued: &Issued) {
     };
 }
 
-/// A copy to send again, if the body allows one.
+/// A copy for a retry, if the body allows one.
 fn try_clone(request: &Request<Body>) -> Option<Request<Body>> {
     let mut copy = Request::new(request.body().try_clone()?);
     *copy.method_mut() = request.method().clone();

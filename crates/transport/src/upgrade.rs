@@ -1,39 +1,37 @@
-//! Taking a connection over, for WebSocket and the like.
+//! Connection upgrades, for WebSocket and similar protocols.
 //!
-//! An upgrade has an HTTP/1.1 connection of its own, beside the pool's, so it neither waits for nor
-//! disturbs HTTP/2. What is spoken afterwards is the caller's business.
-
-use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
-use http::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+//! An upgrade uses its own HTTP/1.1 connection outside the pool, so it neither waits for nor
+//! disturbs HTTP/2. The protocol after the upgrade is up to the caller.
 
 use crate::body::Body;
 use crate::error::TransportError;
 use crate::pool::{Lease, Pool};
 use crate::response_body::{ResponseBody, Source};
 use crate::transport::{Transport, authorize};
+use http::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The server's answer to a request for an upgrade.
+/// The response to an upgrade request.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "it either switches or it does not")]
 pub enum Upgrade {
-    /// 101: the stream is the caller's.
+    /// 101: the connection has been upgraded.
     Switched {
-        /// Status and headers.
+        /// The status and headers.
         response: Response<()>,
         /// The connection.
         io: UpgradedIo,
     },
-    /// Any other answer.
+    /// Any other response.
     Refused(Box<Response<ResponseBody>>),
 }
 
-/// A connection after its upgrade.
+/// An upgraded connection.
 pub struct UpgradedIo {
     io: TokioIo<hyper::upgrade::Upgraded>,
     /// Counts and drives the connection.
@@ -41,8 +39,8 @@ pub struct UpgradedIo {
 }
 
 impl Transport {
-    /// Sends a request that asks for an upgrade; the `Connection`, `Upgrade` and further headers
-    /// are the caller's. Never sent twice.
+    /// Sends an upgrade request; the caller sets `Connection`, `Upgrade` and further headers. It is
+    /// never retried.
     ///
     /// Cancel safety: dropping the future closes the connection.
     pub async fn upgrade(&self, request: Request<Body>) -> Result<Upgrade, TransportError> {

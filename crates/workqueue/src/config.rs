@@ -1,44 +1,37 @@
-//! What a queue can be told when it is made.
+//! `Config`: the settings of a work queue.
 //!
-//! Every field has a default, and the defaults together behave as client-go's queue with its
-//! default controller rate limiter. A config says nothing about items that are already queued:
-//! it cannot be changed later.
+//! Every field has a default. With all defaults the queue behaves like client-go's with its default
+//! controller rate limiter. The settings cannot be changed after the queue was created.
 
-use std::{
-    fmt,
-    hash::{BuildHasher, Hash},
-    sync::Arc,
-};
-
+use crate::MetricsSink;
+use crate::rate_limiter::{self, Bucket, RateLimiter};
 use hashbrown::DefaultHashBuilder;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
-use crate::{
-    MetricsSink,
-    rate_limiter::{self, Bucket, RateLimiter},
-};
-
-/// How often, by default, a waiting lane is passed over before it is served: nine times, so that
-/// a lower lane gets every tenth hand-out under constant load from above.
+/// How many times a waiting lane is skipped by default before it is served: nine, so that a lower
+/// lane gets every tenth item under constant load from above.
 pub(crate) const PASSES_MAX_DEFAULT: u32 = 9;
 
 /// The settings of a [`WorkQueue`](crate::WorkQueue).
 pub struct Config<T> {
-    /// How long a failed item waits. Default: [`rate_limiter::default_controller`], 5 ms doubling
-    /// to 1,000 s per item and 10 items a second with a burst of 100 for the queue.
+    /// The delay of failed items. Default: [`rate_limiter::default_controller`], 5 ms doubling to
+    /// 1,000 s per item, and 10 items a second with a burst of 100 for the queue.
     pub limiter: Box<dyn RateLimiter<T>>,
-    /// A limit on every hand-out, first runs and periodic requeues included. Default: none.
-    pub hand_out: Option<Bucket>,
-    /// What adding an item does while it waits after a failure. Default:
-    /// [`DuringBackoff::RunNow`].
+    /// A limit on all items that are handed to workers, including first runs and periodic requeues.
+    /// Default: none.
+    pub dispatch_limit: Option<Bucket>,
+    /// What happens when an item is added while it backs off. Default: [`DuringBackoff::RunNow`].
     pub during_backoff: DuringBackoff,
-    /// What items share with each other within a lane. Groups take turns. Default: none, one
-    /// queue for all in the order of arrival.
+    /// The group of an item within its lane. Groups take turns. Default: none, one queue in the
+    /// order of arrival.
     pub group: Option<Group<T>>,
-    /// How many hand-outs in a row may pass over a lane in which items wait, before it is served
-    /// first. Default: 9; 0 counts as 1.
+    /// How many times in a row a lane with waiting items may be skipped before it is served first.
+    /// Default: 9; 0 counts as 1.
     pub passes_max: u32,
-    /// Where counters and durations go. Default: nowhere, and then the queue reads the clock only
-    /// for items that wait.
+    /// The sink of counters and durations. Default: none, and then the queue reads the clock only
+    /// for delayed items.
     pub metrics: Option<Arc<dyn MetricsSink>>,
 }
 
@@ -46,7 +39,7 @@ impl<T: 'static> Default for Config<T> {
     fn default() -> Self {
         Self {
             limiter: Box::new(rate_limiter::default_controller()),
-            hand_out: None,
+            dispatch_limit: None,
             during_backoff: DuringBackoff::default(),
             group: None,
             passes_max: PASSES_MAX_DEFAULT,
@@ -58,7 +51,7 @@ impl<T: 'static> Default for Config<T> {
 impl<T> fmt::Debug for Config<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
-            .field("hand_out", &self.hand_out)
+            .field("dispatch_limit", &self.dispatch_limit)
             .field("during_backoff", &self.during_backoff)
             .field("group", &self.group)
             .field("passes_max", &self.passes_max)
@@ -66,28 +59,30 @@ impl<T> fmt::Debug for Config<T> {
     }
 }
 
-/// What adding an item does while it waits after a failure.
+/// What happens when an item is added while it backs off after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DuringBackoff {
-    /// The item runs at once, and again when its backoff ends. This is client-go's way: a change
-    /// is seen early, but a busy object that fails also drives its own backoff up quickly.
+    /// The item runs at once, and again when its backoff ends. This is client-go's behaviour: a
+    /// change is handled early, but a busy object that fails also increases its own backoff
+    /// quickly.
     #[default]
     RunNow,
-    /// The item runs when its backoff ends, and not before. [`WorkQueue::forget`] lifts it.
+    /// The item runs when its backoff ends, and not before. [`WorkQueue::forget`] lifts the
+    /// backoff.
     ///
     /// [`WorkQueue::forget`]: crate::WorkQueue::forget
     KeepBackoff,
 }
 
-/// Which group an item belongs to, for instance its namespace.
+/// Assigns items to groups, for instance by namespace.
 ///
-/// Items of one lane are taken from the groups in turn, so that a group with many items delays
-/// the others by one item and not by all of its own.
+/// Items of one lane are taken from the groups in turn, so that a group with many items delays the
+/// others by one item, not by all of its own.
 pub struct Group<T>(Box<dyn Fn(&T) -> u64 + Send>);
 
 impl<T> Group<T> {
-    /// Groups items by what `key` returns.
+    /// Groups items by the return value of `key`.
     ///
     /// It is called each time an item becomes ready, under the queue's lock: it must not use the
     /// queue, must not panic and should not allocate. Groups whose hashes collide share turns.

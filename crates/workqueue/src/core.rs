@@ -1,12 +1,12 @@
-//! The queue's algorithm as a state machine: told what happened and when, it decides what is next.
+//! The queue's algorithm as a pure state machine.
 //!
-//! It keeps the contracts of the crate: one worker per item, one run for any number of adds before
-//! it, one more for any number of adds during it, the earliest of several delays, a failure put
-//! back through the limiter. An item is *ready* (in a lane), *running* (with a worker, perhaps to
-//! run again), *delayed*, or delayed and one of the others.
+//! It keeps the contracts of the crate: one worker per item, one run for any number of additions
+//! before it, one more for any number during it, the earliest of several delays, and retries
+//! through the limiter. An item is *ready* (in a lane), *running* (with a worker, perhaps to run
+//! again), *delayed*, or delayed and one of the others.
 //!
-//! It reads no clock, wakes nobody and holds no lock. `now` is the time since the queue was made;
-//! items whose delay is over become ready at the start of whatever operation comes next.
+//! It reads no clock, calls no wakers and holds no lock. `now` is the time since the queue was
+//! created; items whose delay has passed become ready at the start of the next operation.
 
 #[cfg(test)]
 mod model;
@@ -15,18 +15,15 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
-pub(crate) use self::slots::SlotId;
 use self::slots::{Delayed, Phase, Slots};
-use crate::{
-    config::{Config, DuringBackoff, Group},
-    delay::Delays,
-    intake::Entry,
-    lanes::{Lane, Lanes},
-    metrics::{Report, Stats},
-    rate_limiter::{Bucket, RateLimiter},
-};
+use crate::config::{Config, DuringBackoff, Group};
+use crate::delay::Delays;
+use crate::intake::Entry;
+use crate::lanes::{Lane, Lanes};
+use crate::metrics::{Report, Stats};
+use crate::rate_limiter::{Bucket, RateLimiter};
+use crate::slot_id::SlotId;
+use std::time::Duration;
 
 pub(crate) struct Core<T> {
     slots: Slots<T>,
@@ -34,13 +31,13 @@ pub(crate) struct Core<T> {
     delays: Delays,
     group: Option<Group<T>>,
     running: Vec<SlotId>,
-    /// How many of the running were added again.
+    /// How many running items were added again.
     again: usize,
     mode: Mode,
     limiter: Box<dyn RateLimiter<T>>,
     during_backoff: DuringBackoff,
-    hand_out: Option<Bucket>,
-    /// No hand-out before this, says the hand-out limit.
+    dispatch_limit: Option<Bucket>,
+    /// The dispatch limit allows no item before this time.
     held_until: Option<Duration>,
     timed: bool,
     adds: u64,
@@ -48,18 +45,18 @@ pub(crate) struct Core<T> {
     report: Report,
 }
 
-/// Whether the queue takes and gives.
+/// Whether the queue accepts and returns items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Takes and gives.
+    /// Accepts and returns items.
     Open,
-    /// Takes nothing more; gives until nothing is queued and nothing running is to run again.
+    /// Accepts no items; returns items until nothing is queued and no running item will run again.
     Draining,
-    /// Takes nothing more; gives what is queued.
+    /// Accepts no items; returns those that are queued.
     ShutDown,
 }
 
-/// What a worker gets when it asks.
+/// What a worker gets.
 #[derive(Debug)]
 pub(crate) enum Take<T> {
     Item {
@@ -76,11 +73,11 @@ pub(crate) enum Take<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Succeeded,
-    /// Succeeded, and to be run again after this long.
+    /// Succeeded, and runs again after this delay.
     Requeued(Duration),
-    /// Not begun, neither success nor failure: to be run after this long.
+    /// Not started, neither success nor failure; runs after this delay.
     Postponed(Duration),
-    /// Failed; the limiter decides when to run again, but not before this long.
+    /// Failed; the limiter decides when it runs again, but not before this delay.
     Failed {
         wait_min: Duration,
     },
@@ -98,7 +95,7 @@ impl<T> Core<T> {
             mode: Mode::Open,
             limiter: config.limiter,
             during_backoff: config.during_backoff,
-            hand_out: config.hand_out,
+            dispatch_limit: config.dispatch_limit,
             held_until: None,
             timed: config.metrics.is_some(),
             adds: 0,
@@ -107,7 +104,7 @@ impl<T> Core<T> {
         }
     }
 
-    /// A worker is done with an item that [`Core::take`] gave it.
+    /// Ends the run of an item that [`Core::take`] returned.
     pub(crate) fn finish(&mut self, now: Duration, slot: SlotId, outcome: Outcome) {
         self.promote(now);
         let (lane, mut again) = self.stop(now, slot);
@@ -160,10 +157,10 @@ impl<T> Core<T> {
         self.release_if_idle(slot);
     }
 
-    /// Takes nothing more. Items that wait for their time are dropped; what is ready is still
-    /// handed out. With `drain`, so is what is running and was added again.
+    /// Stops accepting items. Delayed items are dropped; ready ones are still returned. With
+    /// `drain`, so are running items that were added again.
     pub(crate) fn shut_down(&mut self, now: Duration, drain: bool) {
-        // What is due would be ready if anybody had looked.
+        // Due items would be ready if an operation had promoted them.
         self.promote_all(now);
         self.mode = match self.mode {
             Mode::Open | Mode::Draining if drain => Mode::Draining,
@@ -179,7 +176,7 @@ impl<T> Core<T> {
         self.mode == Mode::Open
     }
 
-    /// Whether nothing will be handed out ever again.
+    /// Reports whether no item will ever be returned again.
     pub(crate) fn is_closed(&self) -> bool {
         match self.mode {
             Mode::Open => false,
@@ -188,7 +185,7 @@ impl<T> Core<T> {
         }
     }
 
-    /// Whether somebody who waits for the drain need not wait any longer.
+    /// Reports whether waits for the drain are over.
     pub(crate) fn is_drained(&self) -> bool {
         match self.mode {
             Mode::Open => false,
@@ -197,7 +194,7 @@ impl<T> Core<T> {
         }
     }
 
-    /// How many items could be handed out if asked for.
+    /// Returns how many items could be taken.
     pub(crate) fn runnable(&self) -> usize {
         if self.held_until.is_some() {
             0
@@ -206,23 +203,23 @@ impl<T> Core<T> {
         }
     }
 
-    /// When asking again may give something although nothing else has happened.
+    /// Returns when an item may become available without further operations.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let held_until = self.held_until.filter(|_| self.lanes.len() > 0);
         self.delays.earliest().into_iter().chain(held_until).min()
     }
 
-    /// Whether there is nothing to report and nobody to tell that the queue is closed.
+    /// Reports whether there is nothing to record, and no worker to be notified of the shutdown.
     pub(crate) fn is_quiet(&self) -> bool {
         !self.timed && self.is_open()
     }
 
-    /// Whether any operation needs the time now; otherwise only delays and failures do.
+    /// Reports whether all operations need the current time; otherwise only delays and failures do.
     pub(crate) fn reads_clock(&self) -> bool {
-        self.timed || self.hand_out.is_some() || !self.delays.is_empty()
+        self.timed || self.dispatch_limit.is_some() || !self.delays.is_empty()
     }
 
-    /// How many items are ready at `now`.
+    /// Returns how many items are ready at `now`.
     pub(crate) fn len(&mut self, now: Duration) -> usize {
         self.promote_all(now);
         self.lanes.len()
@@ -248,14 +245,14 @@ impl<T> Core<T> {
         stats
     }
 
-    /// What there is to report since this was last called.
+    /// Returns the metrics since the last call.
     pub(crate) fn take_report(&mut self) -> Report {
         std::mem::take(&mut self.report)
     }
 }
 
 impl<T: Eq> Core<T> {
-    /// Everything that was left in passing, in its order.
+    /// Processes all entries of the intake in order.
     pub(crate) fn bring_in(&mut self, now: Duration, entries: &mut Vec<Entry<T>>) {
         for entry in entries.drain(..) {
             match entry {
@@ -265,7 +262,7 @@ impl<T: Eq> Core<T> {
         }
     }
 
-    /// The item is to be run as soon as it can.
+    /// Adds an item.
     pub(crate) fn add(&mut self, now: Duration, hash: u64, item: T, lane: Lane) {
         self.promote(now);
         if self.is_open() {
@@ -276,7 +273,7 @@ impl<T: Eq> Core<T> {
         }
     }
 
-    /// The item is to be run after `wait`.
+    /// Adds an item after `wait`.
     pub(crate) fn add_after(
         &mut self,
         now: Duration,
@@ -303,7 +300,7 @@ impl<T: Eq> Core<T> {
         }
     }
 
-    /// The item failed somewhere else and is to be run when the limiter says.
+    /// Adds an item as failed; it runs after the limiter's delay.
     pub(crate) fn add_rate_limited(&mut self, now: Duration, hash: u64, item: T, lane: Lane) {
         self.promote(now);
         if self.is_open() {
@@ -324,7 +321,7 @@ impl<T: Eq> Core<T> {
         }
     }
 
-    /// The item's failures are forgotten. What is scheduled stays so.
+    /// Resets the failure count of an item. Its delay is unchanged.
     pub(crate) fn forget(&mut self, hash: u64, item: &T) {
         match self.slots.find(hash, item) {
             Some(slot) => self.clear_failures(slot),
@@ -332,7 +329,7 @@ impl<T: Eq> Core<T> {
         }
     }
 
-    /// Failures in a row of an item that waits or runs.
+    /// Returns the consecutive failures of an item that waits or runs.
     pub(crate) fn failures(&self, hash: u64, item: &T) -> u32 {
         let slot = self.slots.find(hash, item);
         slot.and_then(|slot| self.slots.get(slot))
@@ -341,7 +338,7 @@ impl<T: Eq> Core<T> {
 }
 
 impl<T: Clone> Core<T> {
-    /// A worker asks for an item.
+    /// Takes an item for a worker.
     pub(crate) fn take(&mut self, now: Duration) -> Take<T> {
         self.promote(now);
         if self.lanes.len() == 0 {
@@ -352,7 +349,7 @@ impl<T: Clone> Core<T> {
             };
         }
         self.held_until = self
-            .hand_out
+            .dispatch_limit
             .as_mut()
             .and_then(|bucket| bucket.try_take(now).err());
         if self.held_until.is_some() {

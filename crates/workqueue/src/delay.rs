@@ -1,20 +1,19 @@
-//! The items that wait for their time, earliest first.
+//! Delayed items, earliest first.
 //!
-//! Promises: an item is in it at most once; of two times the earlier one stands; items with the
-//! same time come out in the order in which they were put in. It is a binary heap in which each
-//! item knows its place, so an item is moved or removed without a search and nothing stale is
-//! kept. It reads no clock: times are durations since the queue was made.
+//! An item is contained at most once. Of two times the earlier one counts. Items with the same time
+//! are returned in insertion order. The structure is a binary heap in which each item knows its
+//! position, so an item is moved or removed without a search, and no stale entries are kept. It
+//! reads no clock: times are durations since the queue was created.
 
+use crate::slot_id::SlotId;
 use std::time::Duration;
-
-use crate::core::SlotId;
 
 const ABSENT: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
     heap: Vec<Due>,
-    /// Where each slot is in the heap, or `ABSENT`.
+    /// The heap position of each slot, or `ABSENT`.
     places: Vec<u32>,
     puts: u64,
 }
@@ -22,13 +21,13 @@ pub(crate) struct Delays {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at: Duration,
-    /// Orders those with the same time.
+    /// The order of items with the same time.
     put: u64,
     slot: SlotId,
 }
 
 impl Delays {
-    /// Puts `slot` in, or moves it to an earlier time; a later time changes nothing.
+    /// Inserts `slot` or moves it to an earlier time; a later time has no effect.
     pub(crate) fn put_earlier(&mut self, slot: SlotId, at: Duration) {
         match self.place(slot) {
             Some(place) if self.heap[place].at <= at => {}
@@ -36,7 +35,7 @@ impl Delays {
         }
     }
 
-    /// Puts `slot` in or moves it, whatever its time was.
+    /// Inserts `slot` or moves it, whatever its time was.
     pub(crate) fn put(&mut self, slot: SlotId, at: Duration) {
         self.remove(slot);
         self.puts += 1;
@@ -52,19 +51,19 @@ impl Delays {
         self.rise(place);
     }
 
-    /// When the first of them is due.
+    /// Returns when the first item is due.
     pub(crate) fn earliest(&self) -> Option<Duration> {
         self.heap.first().map(|due| due.at)
     }
 
-    /// Takes the first one out if it is due at `now`.
+    /// Removes the first item if it is due at `now`.
     pub(crate) fn pop_due(&mut self, now: Duration) -> Option<SlotId> {
         let first = self.heap.first().filter(|due| due.at <= now)?.slot;
         self.remove(first);
         Some(first)
     }
 
-    /// Takes the first one out, due or not.
+    /// Removes the first item, due or not.
     pub(crate) fn pop(&mut self) -> Option<SlotId> {
         self.pop_due(Duration::MAX)
     }
@@ -84,7 +83,7 @@ impl Delays {
         self.places[slot.index()] = ABSENT;
         self.heap.swap_remove(place);
         if place < self.heap.len() {
-            // The one that filled the gap may belong above or below it.
+            // The item that fills the gap may belong above or below it.
             self.rise(place);
             self.sink(place);
         }
@@ -143,9 +142,8 @@ impl Delays {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
 
     fn at(seconds: u64) -> Duration {
         Duration::from_secs(seconds)

@@ -1,23 +1,21 @@
-//! What was added or finished and has not reached the algorithm yet.
+//! Additions and results that the algorithm has not processed yet.
 //!
-//! Producers and workers that are done leave an entry here and go on; whoever operates on the
-//! queue next brings all entries in, in their order, before anything else. So the lock under which
-//! decisions are made is taken by those who need a decision, and this one is held for a push.
+//! Producers and workers leave an entry here and go on; the next operation on the queue processes
+//! all entries in order before anything else. So only callers that need a decision take the lock
+//! under which decisions are made, and the lock of the intake is held for one push.
 //!
-//! Promises: entries keep their order; none is left behind once the intake is closed; it holds at
-//! most [`ENTRIES_MAX`]. It is open only while nobody has to act on an entry at once, which the
-//! queue decides: no worker sleeps, nothing is measured, the queue takes items.
+//! Entries keep their order, none is left behind once the intake is closed, and there are at most
+//! [`ENTRIES_MAX`]. The intake is open only while no entry needs immediate attention: no worker
+//! waits, nothing is measured, and the queue accepts items.
 
-use std::{mem, sync::atomic::Ordering};
+use crate::lanes::Lane;
+use crate::slot_id::SlotId;
+use crate::sync::{AtomicBool, Mutex};
+use std::mem;
+use std::sync::atomic::Ordering;
 
-use crate::{
-    core::SlotId,
-    lanes::Lane,
-    sync::{AtomicBool, Mutex},
-};
-
-/// How many entries may wait; whoever comes then brings them in. Enough to make the bringing in
-/// cheap, few enough that the lock is not held for long.
+/// The maximum number of entries; a caller beyond that processes them. It is large enough to make
+/// processing cheap, and small enough that the lock is not held for long.
 const ENTRIES_MAX: usize = 128;
 
 #[derive(Debug)]
@@ -29,7 +27,7 @@ pub(crate) enum Entry<T> {
 #[derive(Debug)]
 pub(crate) struct Intake<T> {
     waiting: Mutex<Waiting<T>>,
-    /// Whether there are entries, for those who look without the lock. Only a hint.
+    /// Whether there are entries, for checks without the lock. Only a hint.
     any: AtomicBool,
 }
 
@@ -40,7 +38,7 @@ struct Waiting<T> {
 }
 
 impl<T> Intake<T> {
-    /// An intake that is closed and empty.
+    /// Creates a closed and empty intake.
     pub(crate) fn new() -> Self {
         Self {
             waiting: Mutex::new(Waiting {
@@ -51,7 +49,7 @@ impl<T> Intake<T> {
         }
     }
 
-    /// Leaves an entry, or gives it back to be brought in by the caller.
+    /// Leaves an entry, or returns it for the caller to process.
     pub(crate) fn leave(&self, entry: Entry<T>) -> Result<(), Entry<T>> {
         let mut waiting = self.waiting.lock();
         if !waiting.open || waiting.entries.len() >= ENTRIES_MAX {
@@ -71,12 +69,12 @@ impl<T> Intake<T> {
         self.any.store(false, Ordering::Relaxed);
     }
 
-    /// Takes entries from now on.
+    /// Opens the intake.
     pub(crate) fn open(&self) {
         self.waiting.lock().open = true;
     }
 
-    /// Takes no more entries, and moves those that there are to `into`, which must be empty.
+    /// Closes the intake and moves its entries to `into`, which must be empty.
     pub(crate) fn close(&self, into: &mut Vec<Entry<T>>) {
         let mut waiting = self.waiting.lock();
         waiting.open = false;
@@ -84,7 +82,7 @@ impl<T> Intake<T> {
         self.any.store(false, Ordering::Relaxed);
     }
 
-    /// Whether there probably are entries.
+    /// Reports whether there are probably entries.
     pub(crate) fn seems_used(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }

@@ -1,31 +1,29 @@
-//! In which order the items that are ready are handed out.
+//! The order in which ready items are handed to workers.
 //!
-//! Promises: a higher lane goes first; a lane in which items wait is passed over at most
-//! `passes_max` times in a row, so a lower one never starves; within a lane, groups take turns if
-//! there are groups, and each is first in, first out. An item that is moved to another lane goes
-//! to its end. This module knows slots, not items, and not whether an item may run.
+//! A higher lane goes first. A lane with waiting items is skipped at most `passes_max` times in a
+//! row, so lower lanes never starve. Within a lane, groups take turns if there are groups, and each
+//! is first in, first out. An item that is moved to another lane goes to its end. This module deals
+//! with slots, and does not decide whether an item may run.
 //!
-//! A moved item leaves a stale place behind in its old lane, told by its ticket; stale places are
-//! skipped, and swept out before they outnumber the live ones by more than [`STALE_MAX`].
+//! A moved item leaves a stale entry in its old lane, recognised by its ticket. Stale entries are
+//! skipped, and removed before they outnumber the live ones by more than [`STALE_MAX`].
 
+use crate::slot_id::SlotId;
+use hashbrown::HashMap;
 use std::collections::VecDeque;
 
-use hashbrown::HashMap;
-
-use crate::core::SlotId;
-
-/// How many stale places a lane may hold beyond the number of its live ones.
+/// How many stale entries a lane may have in excess of its live ones.
 const STALE_MAX: usize = 64;
 
-/// How urgent an item is, compared with the others in the queue.
+/// The priority of an item.
 ///
-/// The two lower lanes keep what matters from waiting behind a flood: a controller puts real
-/// changes into `Normal` and the keys of a resync or of the initial list into `Background`. An
-/// item that is added again to a higher lane moves there; it is never moved down.
+/// The lower lane keeps important items from waiting behind a flood: a controller puts real changes
+/// into `Normal`, and the keys of a resync or of the initial list into `Background`. An item that
+/// is added again to a higher lane moves there; it is never moved down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Lane {
-    /// After everything else, but never starved.
+    /// After everything else, without starving.
     Background,
     /// The lane of [`WorkQueue::add`](crate::WorkQueue::add).
     #[default]
@@ -38,7 +36,7 @@ impl Lane {
     const COUNT: usize = 3;
 }
 
-/// Tells a live place from a stale one.
+/// Distinguishes live from stale entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
@@ -73,12 +71,12 @@ impl Lanes {
         }
     }
 
-    /// How many items are ready.
+    /// Returns the number of ready items.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Puts a slot at the end of a lane.
+    /// Appends a slot to a lane.
     pub(crate) fn push(&mut self, lane: Lane, group: u64, slot: SlotId) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
@@ -90,7 +88,7 @@ impl Lanes {
         ticket
     }
 
-    /// One place in `lane` has become stale: `is_live` no longer holds for it.
+    /// Records that one entry in `lane` became stale: `is_live` is false for it now.
     pub(crate) fn withdraw(&mut self, lane: Lane, is_live: impl Fn(SlotId, Ticket) -> bool) {
         let queue = &mut self.queues[lane as usize];
         queue.live -= 1;
@@ -101,7 +99,7 @@ impl Lanes {
         }
     }
 
-    /// Takes the slot that is next.
+    /// Removes the next slot.
     pub(crate) fn pop(&mut self, is_live: impl Fn(SlotId, Ticket) -> bool) -> Option<SlotId> {
         let chosen = self.choose()?;
         for queue in self.queues[..chosen]
@@ -142,10 +140,10 @@ impl Lanes {
 #[derive(Debug)]
 struct Queue {
     order: Order,
-    /// Live and stale places.
+    /// The number of live and stale entries.
     places: usize,
     live: usize,
-    /// Hand-outs from higher lanes since this one was served.
+    /// How many items came from higher lanes since this one was served.
     passes: u32,
 }
 
@@ -154,7 +152,7 @@ enum Order {
     Fifo(VecDeque<Place>),
     Fair {
         queues: HashMap<u64, VecDeque<Place>>,
-        /// The groups that have a queue, the next to be served first.
+        /// The groups with queued items; the first is served next.
         turns: VecDeque<u64>,
     },
 }

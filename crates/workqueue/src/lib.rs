@@ -1,7 +1,8 @@
-//! A work queue for controllers: de-duplicating, delaying, rate-limited, with lanes and fairness.
+//! A work queue for controllers: de-duplicating, delaying and rate-limited, with priorities and
+//! fairness.
 //!
-//! A controller maps every change to a key, adds the key here, and its workers take keys one at a
-//! time. The queue decides what runs next and when; it knows nothing of Kubernetes.
+//! A controller maps every change to a key and adds the key to the queue; its workers take keys one
+//! at a time. The queue decides what runs next and when. It is independent of Kubernetes.
 //!
 //! ```
 //! use kubist_workqueue::WorkQueue;
@@ -23,35 +24,35 @@
 //!
 //! # Contracts
 //!
-//! - An item is with at most one worker at a time.
-//! - However often an item is added before it is taken, it runs once; added while it runs, it runs
-//!   once more afterwards.
-//! - An item that was added is not lost: a panic, a cancelled future or an early return in the
-//!   worker counts as a failure, and the item comes back.
-//! - Of several delays for one item the earliest wins.
+//! - An item is processed by at most one worker at a time.
+//! - However many times an item is added before it is taken, it runs once. If it is added while it
+//!   runs, it runs once more afterwards.
+//! - An added item is never lost: a panic, a cancelled future or an early return in the worker
+//!   counts as a failure, and the item is retried.
+//! - Of several delays of one item the earliest counts.
 //! - Memory is bounded by the number of distinct items that wait or run. Nothing is kept for an
 //!   item that has succeeded.
 //!
 //! # What it is not
 //!
-//! It is not persistent, it does not limit how many distinct items may wait (their number is that
-//! of the objects they name), and it starts no task: timers live in the futures of the workers
+//! The queue is not persistent. It does not limit the number of distinct waiting items, which is
+//! that of the objects they name. It starts no tasks: timers are part of the futures of workers
 //! that wait in [`WorkQueue::next`].
 //!
-//! # Differs from client-go
+//! # Differences from client-go
 //!
 //! - Get, Done and Forget are one guard, [`Work`].
-//! - The failure count lives with the waiting item, so there is no map to leak.
-//! - Draining waits for all that is queued, not only for what is being processed.
-//! - Lanes, fairness between groups, a limit on every hand-out and backoff that changes cannot cut
-//!   short are additions; all are off or neutral by default.
+//! - The failure count is stored with the waiting item, so there is no map that can leak.
+//! - Draining waits for everything that is queued, not only for the items being processed.
+//! - Lanes, fairness between groups, a limit on all dispatched items, and backoff that additions
+//!   cannot shorten are additions; all are off or neutral by default.
 //!
 //! # Layout
 //!
-//! The algorithm is a pure state machine (`core.rs`, `delay.rs`, `lanes.rs`): it is told the time
-//! as the [`Duration`](std::time::Duration) since the queue was made. [`WorkQueue`] is a mutex
-//! around it, tokio's clock, the list of sleeping workers, and the intake (`intake.rs`) in which
-//! producers and finished workers leave what needs no decision yet.
+//! The algorithm is a pure state machine (`core.rs`, `delay.rs`, `lanes.rs`) that takes the time as
+//! the [`Duration`](std::time::Duration) since the queue was created. [`WorkQueue`] adds a mutex,
+//! tokio's clock, the list of waiting workers (`waiters.rs`), and the intake (`intake.rs`), in
+//! which producers and finished workers leave entries that need no immediate decision.
 
 mod config;
 mod core;
@@ -63,17 +64,16 @@ mod parallel;
 mod queue;
 pub mod rate_limiter;
 mod recorder;
-mod sleepers;
+mod slot_id;
 mod sync;
-mod work;
+mod waiters;
 
 pub use self::{
     config::{Config, DuringBackoff, Group},
     lanes::Lane,
     metrics::{Metric, MetricsSink, Stats},
     parallel::{Finished, Parallel},
-    queue::WorkQueue,
+    queue::{Work, WorkQueue},
     rate_limiter::RateLimiter,
     recorder::Recorder,
-    work::Work,
 };

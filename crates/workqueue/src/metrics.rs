@@ -1,27 +1,27 @@
-//! What a queue reports: counters and durations as they happen, gauges when asked.
+//! The metrics of a queue: counters and durations as they occur, gauges on request.
 //!
 //! The names are client-go's, so that dashboards keep working. Gauges are read with
-//! [`WorkQueue::stats`](crate::WorkQueue::stats) when somebody collects them; no timer runs for
-//! their sake. This module depends on no metrics library.
+//! [`WorkQueue::stats`](crate::WorkQueue::stats) at collection time, without a timer. This module
+//! depends on no metrics library.
 
 use std::time::Duration;
 
-/// Something that happened in a queue.
+/// A metric event of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Metric {
-    /// So many items entered the queue; an item that was already waiting does not count.
+    /// This many items entered the queue; an item that was already waiting does not count.
     Adds(u64),
-    /// An item waited so long between entering the queue and being taken.
+    /// The time between entering the queue and being taken.
     QueueDuration(Duration),
-    /// So many items were put back for later, after a failure or with a delay.
+    /// This many items were requeued, after a failure or with a delay.
     Retries(u64),
-    /// A worker held an item for so long.
+    /// The time for which a worker processed an item.
     WorkDuration(Duration),
 }
 
 impl Metric {
-    /// The name in client-go's exposition, for instance `workqueue_adds_total`.
+    /// Returns client-go's metric name, for instance `workqueue_adds_total`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Adds(_) => "workqueue_adds_total",
@@ -32,11 +32,11 @@ impl Metric {
     }
 }
 
-/// Where a queue's counters and durations go.
+/// Receives a queue's counters and durations.
 ///
-/// It is called outside the queue's lock, by whoever used the queue, and should be quick.
+/// It is called outside the queue's lock, by the user of the queue, and should return soon.
 pub trait MetricsSink: Send + Sync {
-    /// Takes one metric.
+    /// Records one metric.
     fn record(&self, metric: Metric);
 }
 
@@ -44,27 +44,27 @@ pub trait MetricsSink: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Items to be run: those that wait for a worker, and those that were added again while a
-    /// worker has them. `workqueue_depth`.
+    /// Items to be run: those that wait for a worker, and those that were added again while they
+    /// run. `workqueue_depth`.
     pub depth: usize,
-    /// Items that wait for their time.
+    /// Delayed items.
     pub delayed: usize,
-    /// Items that workers have.
+    /// Items being processed.
     pub processing: usize,
-    /// How long the items that workers have were worked on, summed. Zero without a sink.
+    /// The total processing time of the items being processed. Zero without a sink.
     /// `workqueue_unfinished_work_seconds`.
     pub unfinished_work: Duration,
-    /// The longest of those. Zero without a sink.
+    /// The longest of these times. Zero without a sink.
     /// `workqueue_longest_running_processor_seconds`.
     pub longest_running: Duration,
     /// Items that entered the queue so far. `workqueue_adds_total`.
     pub adds: u64,
-    /// Items that were put back for later so far. `workqueue_retries_total`.
+    /// Items that were requeued so far. `workqueue_retries_total`.
     pub retries: u64,
 }
 
 impl Stats {
-    /// The gauges and totals under client-go's names, in its units.
+    /// Returns the gauges and totals under client-go's names and in its units.
     #[expect(
         clippy::cast_precision_loss,
         reason = "metrics are doubles, and counts stay below 2^53"
@@ -86,7 +86,7 @@ impl Stats {
     }
 }
 
-/// What one operation has to report; gathered under the lock, recorded after it.
+/// The metrics of one operation, collected under the lock and recorded after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Report {
     pub(crate) adds: u64,

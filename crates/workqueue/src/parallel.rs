@@ -1,25 +1,20 @@
-//! Many pieces of work at once, by a few workers: client-go's `ParallelizeUntil`.
+//! Runs many pieces of work with a few workers: client-go's `ParallelizeUntil`.
 //!
-//! Promises: each piece is begun at most once, in the order of its number; no more than `workers`
-//! are under way; none is begun after the stop, and those under way are finished; a piece that
-//! panics is reported and costs no other. It is not a queue: the pieces are known beforehand and
-//! nothing is tried again.
+//! Each piece is started at most once, in the order of its number, and at most `workers` run at a
+//! time. After the stop none is started, and the running ones are finished. A piece that panics is
+//! reported and does not affect the others. It is not a queue: the pieces are known in advance, and
+//! nothing is retried.
 
-use std::{
-    convert::Infallible,
-    future::poll_fn,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    task::Poll,
-};
-
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
 use tokio::task::JoinSet;
 
-/// How much is to be done, and by how many.
+/// The number of pieces and workers.
 ///
 /// ```
 /// use kubist_workqueue::Parallel;
@@ -36,27 +31,28 @@ use tokio::task::JoinSet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it")]
 pub struct Parallel {
-    /// Pieces under way at most; 0 counts as 1, and no more than there are chunks are used.
+    /// The maximum number of concurrent pieces; 0 counts as 1. No more workers are used than there
+    /// are chunks.
     pub workers: usize,
-    /// How many there are. Their numbers begin at 0.
+    /// The number of pieces, which are numbered from 0.
     pub pieces: usize,
-    /// How many pieces a worker takes at a time; 0 counts as 1. Default: 1. More of them cost
-    /// less when pieces are small, and share them out less evenly.
+    /// How many pieces a worker takes at a time; 0 counts as 1. Default: 1. Larger chunks cost less
+    /// for small pieces, but distribute them less evenly.
     pub chunk_size: usize,
 }
 
-/// What has been done.
+/// The result of a parallel run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Finished {
-    /// Pieces that came to their end.
+    /// The number of completed pieces.
     pub finished: usize,
-    /// Pieces that panicked, by number.
+    /// The numbers of the pieces that panicked.
     pub panicked: Vec<usize>,
 }
 
 impl Parallel {
-    /// `pieces` by `workers`, one at a time.
+    /// Runs `pieces` with `workers`, one at a time.
     pub const fn new(workers: usize, pieces: usize) -> Self {
         Self {
             workers,
@@ -65,12 +61,12 @@ impl Parallel {
         }
     }
 
-    /// Does all pieces, or those that were begun before `stop` was ready. The workers are tasks,
-    /// so they run on as many threads as the runtime has.
+    /// Runs all pieces, or those that were started before `stop` completed. The workers are tasks,
+    /// so they use all threads of the runtime.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops what is under way.
+    /// Dropping the future drops the running pieces.
     pub async fn run<F: Future<Output = ()> + Send>(
         self,
         work: impl Fn(usize) -> F + Send + Sync + 'static,
@@ -89,7 +85,8 @@ impl Parallel {
         }
     }
 
-    /// As [`Self::run`], and the first piece that fails stops the others as `stop` does.
+    /// Does the same as [`Self::run`], and the first piece that fails stops the others as `stop`
+    /// does.
     ///
     /// # Errors
     ///
@@ -124,7 +121,7 @@ impl Parallel {
                 }
                 workers.poll_join_next(cx)
             });
-            // A worker itself cannot panic, and nobody else can end it.
+            // A worker itself does not panic, and only this future can abort it.
             let Some(Ok((finished, error))) = ended.await else {
                 break;
             };
@@ -146,7 +143,7 @@ struct Shared<W> {
 }
 
 impl<W> Shared<W> {
-    /// One worker: chunk by chunk until there are none, or the stop.
+    /// Runs one worker, chunk by chunk, until no pieces are left or it is stopped.
     async fn work<E, F: Future<Output = Result<(), E>>>(&self) -> (Finished, Option<E>)
     where
         W: Fn(usize) -> F,
@@ -175,8 +172,8 @@ impl<W> Shared<W> {
     }
 }
 
-/// What the future gives, or nothing if it panics. It is dropped then; what it shares with others
-/// is its author's affair.
+/// Returns the future's output, or `None` if it panics. The future is dropped then; its author is
+/// responsible for shared state.
 async fn caught<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(
@@ -190,16 +187,15 @@ async fn caught<T>(future: impl Future<Output = T>) -> Option<T> {
 
 #[cfg(all(test, not(shuttle)))]
 mod tests {
-    use std::{sync::atomic::AtomicU32, time::Duration};
-
-    use parking_lot::Mutex;
-    use tokio::time::sleep;
-
     use super::*;
+    use parking_lot::Mutex;
+    use std::sync::atomic::AtomicU32;
+    use std::time::Duration;
+    use tokio::time::sleep;
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Runs with pieces that take a millisecond; gives what was done, and most at once.
+    /// Runs pieces that take a millisecond; returns the result and the maximum concurrency.
     async fn run(parallel: Parallel, stop: impl Future<Output = ()>) -> (Finished, Vec<u32>, u32) {
         let counts: Arc<Vec<AtomicU32>> =
             Arc::new((0..parallel.pieces).map(|_| AtomicU32::new(0)).collect());
@@ -221,7 +217,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn each_piece_is_done_once_by_no_more_workers_than_there_are_chunks() {
-        // The table of client-go's test, and the edges.
+        // The table of client-go's test, and edge cases.
         for (workers, pieces, chunk_size, most) in [
             (10, 1000, 1, 10),
             (10, 1000, 10, 10),

@@ -1,12 +1,12 @@
-//! The queue that controllers share: keys go in, workers take them out one at a time.
+//! The queue that controllers share: producers add keys, and workers take them one at a time.
 //!
-//! Promises: an item is with one worker at a time; an item added while it is worked on runs once
-//! more afterwards; nothing is lost when a worker panics or its future is dropped. Any number of
-//! tasks may add and take, on any number of threads.
+//! An item is processed by one worker at a time, an item that is added while it runs runs once
+//! more, and nothing is lost when a worker panics or its future is dropped. Any number of tasks may
+//! add and take, on any number of threads.
 //!
-//! It is not persistent, does not spawn, and decides nothing: the algorithm is in `core.rs`, the
-//! sleeping workers are in `sleepers.rs`, what was left in passing is in `intake.rs`. Here are the
-//! lock, the clock and the wakers.
+//! The queue is not persistent and spawns nothing. It makes no decisions: the algorithm is in
+//! `core.rs`, the waiting workers are in `waiters.rs`, and unprocessed additions are in
+//! `intake.rs`. This file has the lock, the clock and the wake-ups.
 
 mod drained;
 #[cfg(all(test, shuttle))]
@@ -14,36 +14,30 @@ mod interleavings;
 mod next;
 #[cfg(all(test, not(shuttle)))]
 mod tests;
+mod work;
 
-use std::{
-    fmt,
-    hash::{BuildHasher, Hash},
-    sync::Arc,
-    task::Waker,
-    time::Duration,
-};
-
+use self::drained::{Drained, Drainers};
+use self::next::Next;
+pub use self::work::Work;
+use crate::config::Config;
+use crate::core::{Core, Outcome};
+use crate::intake::{Entry, Intake};
+use crate::lanes::Lane;
+use crate::metrics::{MetricsSink, Stats};
+use crate::slot_id::SlotId;
+use crate::sync::{Instant, Mutex, MutexGuard};
+use crate::waiters::Waiters;
 use hashbrown::DefaultHashBuilder;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
 
-use self::{
-    drained::{Drained, Drainers},
-    next::Next,
-};
-use crate::{
-    config::Config,
-    core::{Core, Outcome, SlotId},
-    intake::{Entry, Intake},
-    lanes::Lane,
-    metrics::{MetricsSink, Stats},
-    sleepers::Sleepers,
-    sync::{Instant, Mutex, MutexGuard},
-    work::Work,
-};
-
-/// A de-duplicating, delaying, rate-limited queue of items to be worked on.
+/// A de-duplicating, delaying, rate-limited queue of items.
 ///
-/// Clones are cheap and are the same queue. Items should be cheap to clone (a number, an `Arc`, an
-/// interned string): the queue keeps one copy and the worker gets another.
+/// Clones are cheap and refer to the same queue. Items should be cheap to clone (a number, an
+/// `Arc`, an interned string): the queue keeps one copy and the worker gets another.
 ///
 /// ```
 /// use std::time::Duration;
@@ -72,13 +66,12 @@ pub struct WorkQueue<T> {
 }
 
 impl<T: Eq + Hash + Clone> WorkQueue<T> {
-    /// An empty, open queue. Must be called where tokio's clock can be read, which outside of
-    /// tests with a paused clock is everywhere.
+    /// Creates an empty, open queue. With a paused clock it must be called inside the runtime.
     pub fn new(config: Config<T>) -> Self {
         let metrics = config.metrics.clone();
         let mut state = State {
             core: Core::new(config),
-            sleepers: Sleepers::default(),
+            waiters: Waiters::default(),
             drainers: Drainers::default(),
             intake_open: false,
             entries: Vec::new(),
@@ -99,14 +92,13 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
         }
     }
 
-    /// The item is to be run, in [`Lane::Normal`]. Nothing happens if it waits for a worker
-    /// already, or if the queue is shut down. An item that is only delayed runs now, and again
-    /// when its delay is over.
+    /// Adds an item in [`Lane::Normal`]. This has no effect if the item is waiting for a worker, or
+    /// the queue is shut down. A delayed item runs now, and again after its delay.
     pub fn add(&self, item: T) {
         self.add_to(Lane::Normal, item);
     }
 
-    /// The item is to be run; one that waits in a lower lane moves up to this one.
+    /// Adds an item; one that waits in a lower lane moves up to this one.
     pub fn add_to(&self, lane: Lane, item: T) {
         let hash = self.shared.hasher.hash_one(&item);
         let entry = Entry::Added { hash, item, lane };
@@ -116,13 +108,13 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
         }
     }
 
-    /// The item is to be run after `wait`, in [`Lane::Normal`]. If it is delayed already, the
-    /// earlier time stands.
+    /// Adds an item after `wait`, in [`Lane::Normal`]. If the item is delayed already, the earlier
+    /// time counts.
     pub fn add_after(&self, item: T, wait: Duration) {
         self.add_after_to(Lane::Normal, item, wait);
     }
 
-    /// The item is to be run after `wait`, in this lane or the higher one of an earlier request.
+    /// Adds an item after `wait`, in this lane or the higher one of an earlier request.
     pub fn add_after_to(&self, lane: Lane, item: T, wait: Duration) {
         let hash = self.shared.hasher.hash_one(&item);
         self.shared.change(true, |core, now| {
@@ -130,8 +122,8 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
         });
     }
 
-    /// The item failed where no [`Work`] was at hand: it counts as a failure, and the item is to
-    /// be run when the rate limiter says.
+    /// Adds an item as failed, without a [`Work`] guard: the failure is counted, and the item runs
+    /// after the rate limiter's delay.
     pub fn add_rate_limited(&self, item: T) {
         let hash = self.shared.hasher.hash_one(&item);
         let lane = Lane::Normal;
@@ -140,24 +132,24 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
         });
     }
 
-    /// The next item, as soon as there is one; `None` once the queue is shut down and nothing is
-    /// left to be done.
+    /// Returns the next item as soon as there is one; `None` once the queue is shut down and
+    /// nothing is left to do.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future before it is ready takes no item and wakes another worker if this one
-    /// had been woken for something.
+    /// Dropping the future before it completes takes no item, and wakes another worker if this one
+    /// had been woken.
     pub async fn next(&self) -> Option<Work<T>> {
         Next::new(&self.shared).await
     }
 
-    /// Forgets the failures of an item; what is scheduled for it stays.
+    /// Resets the failure count of an item. Its delay is unchanged.
     pub fn forget(&self, item: &T) {
         let hash = self.shared.hasher.hash_one(item);
         self.shared.change(false, |core, _| core.forget(hash, item));
     }
 
-    /// How often the item has failed since it last succeeded; 0 for one that neither waits nor
+    /// Returns how many times the item failed since it last succeeded; 0 if it neither waits nor
     /// runs.
     pub fn failures(&self, item: &T) -> u32 {
         let hash = self.shared.hasher.hash_one(item);
@@ -167,45 +159,44 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
 }
 
 impl<T> WorkQueue<T> {
-    /// How many items wait for a worker; neither those that are delayed nor those that workers
-    /// have.
+    /// Returns how many items wait for a worker, without those that are delayed or being processed.
     pub fn len(&self) -> usize {
         self.shared.change(false, Core::len)
     }
 
-    /// Whether no item waits for a worker.
+    /// Reports whether no item waits for a worker.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The gauges and totals of this moment.
+    /// Returns the current gauges and totals.
     pub fn stats(&self) -> Stats {
         self.shared.change(false, Core::stats)
     }
 
-    /// Closes the queue. What is added from now on is ignored, what is delayed is dropped, what
-    /// waits for a worker is still handed out, and then [`WorkQueue::next`] gives `None`. A run
-    /// that fails is not repeated. Ends a [`WorkQueue::shut_down_with_drain`] that is under way.
+    /// Shuts down the queue. Later additions are ignored and delayed items are dropped. Items that
+    /// wait for a worker are still returned, and then [`WorkQueue::next`] returns `None`. Failed
+    /// runs are not retried. Ends a pending [`WorkQueue::shut_down_with_drain`].
     pub fn shut_down(&self) {
         self.shared
             .change(false, |core, now| core.shut_down(now, false));
     }
 
-    /// Closes the queue as [`WorkQueue::shut_down`] does, and returns when everything that was
-    /// queued has been handed out and finished, also what was added again while it ran. Workers
-    /// must go on calling [`WorkQueue::next`] until it gives `None`, and none may hold one item
-    /// while it waits for another.
+    /// Shuts down the queue like [`WorkQueue::shut_down`], and returns when all queued items were
+    /// processed, including those added again while they ran. Workers must keep calling
+    /// [`WorkQueue::next`] until it returns `None`, and none may hold one item while it waits for
+    /// another.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the waiting; the queue stays closed and goes on draining.
+    /// Dropping the future ends the wait; the queue stays shut down and continues to drain.
     pub async fn shut_down_with_drain(&self) {
         self.shared
             .change(false, |core, now| core.shut_down(now, true));
         Drained::new(&self.shared).await;
     }
 
-    /// Whether the queue is closed, drained or not.
+    /// Reports whether the queue is shut down, drained or not.
     pub fn is_shut_down(&self) -> bool {
         !self.shared.state.lock().core.is_open()
     }
@@ -234,10 +225,10 @@ impl<T> fmt::Debug for WorkQueue<T> {
 }
 
 pub(crate) struct Shared<T> {
-    /// Protects all that decides. Held for the time of one operation, never across an await, and
-    /// nobody is woken under it.
+    /// Protects all decisions. It is held for one operation, never across an await, and no waker is
+    /// called under it.
     state: Mutex<State<T>>,
-    /// What the next operation brings in first. Locked after `state` or without it.
+    /// Entries for the next operation to process. Locked after `state` or without it.
     intake: Intake<T>,
     hasher: DefaultHashBuilder,
     start: Instant,
@@ -246,14 +237,15 @@ pub(crate) struct Shared<T> {
 
 struct State<T> {
     core: Core<T>,
-    sleepers: Sleepers,
+    waiters: Waiters,
     drainers: Drainers,
     intake_open: bool,
     /// Empty between operations; kept for its memory.
     entries: Vec<Entry<T>>,
-    /// Here as a pointer, so that a queue can be closed and looked at without the bounds on items.
+    /// A function pointer, so that a queue can be shut down and inspected without the bounds on
+    /// items.
     bring_in: fn(&mut Core<T>, Duration, &mut Vec<Entry<T>>),
-    /// How many items were taken since a worker last went to sleep.
+    /// How many items were taken since a worker last started to wait.
     streak: u32,
 }
 
@@ -266,8 +258,8 @@ impl<T> Shared<T> {
         self.change(timed, |core, now| core.finish(now, slot, outcome));
     }
 
-    /// One operation on the core, and whatever follows from it. The clock is read only if the
-    /// operation is `timed` or the core asks for it: reading it costs as much as the rest.
+    /// Performs one operation on the core and everything that follows from it. The clock is read
+    /// only if the operation is `timed` or the core needs it: reading it costs as much as the rest.
     fn change<R>(&self, timed: bool, operate: impl FnOnce(&mut Core<T>, Duration) -> R) -> R {
         let (mut state, now) = self.enter(timed);
         let result = operate(&mut state.core, now);
@@ -275,7 +267,7 @@ impl<T> Shared<T> {
         result
     }
 
-    /// The lock, the time, and everything brought in that was left for this operation.
+    /// Takes the lock, reads the time, and processes the entries of the intake.
     fn enter(&self, timed: bool) -> (MutexGuard<'_, State<T>>, Duration) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
@@ -291,10 +283,10 @@ impl<T> Shared<T> {
         (guard, now)
     }
 
-    /// Gives the lock back, then wakes and reports.
+    /// Releases the lock, then calls wakers and records metrics.
     fn release(&self, mut state: MutexGuard<'_, State<T>>, now: Duration) {
         state.settle_intake(&self.intake, now);
-        let waker = state.whom_to_wake();
+        let waker = state.next_waker();
         if state.core.is_quiet() {
             drop(state);
             if let Some(waker) = waker {
@@ -309,10 +301,10 @@ impl<T> Shared<T> {
         let report = state.core.take_report();
         let mut wakers: Vec<_> = waker.into_iter().collect();
         if state.core.is_closed() {
-            wakers.extend(state.sleepers.call_all());
+            wakers.extend(state.waiters.wake_all());
         }
         if state.core.is_drained() {
-            wakers.extend(state.drainers.call_all());
+            wakers.extend(state.drainers.wake_all());
         }
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
@@ -323,10 +315,10 @@ impl<T> Shared<T> {
 }
 
 impl<T> State<T> {
-    /// Opens or closes the intake. It is open while what is left there needs nobody's attention:
-    /// all workers are awake and will come by, nothing is measured, and the queue is not closed.
+    /// Opens or closes the intake. It is open while its entries need no attention: no worker waits,
+    /// nothing is measured, and the queue is not shut down.
     fn settle_intake(&mut self, intake: &Intake<T>, now: Duration) {
-        let open = self.core.is_quiet() && !self.sleepers.any_asleep();
+        let open = self.core.is_quiet() && !self.waiters.any_waiting();
         if open == self.intake_open {
             return;
         }
@@ -339,16 +331,16 @@ impl<T> State<T> {
         }
     }
 
-    /// The one worker that has to wake up now, if any. One is enough: when it has come and taken
-    /// its item it asks this again.
-    fn whom_to_wake(&mut self) -> Option<Waker> {
-        if self.sleepers.called() < self.core.runnable()
-            && let Some(waker) = self.sleepers.call()
+    /// Returns the waker of a worker that has to wake up now, if any. One is enough: after taking
+    /// its item, it calls this again.
+    fn next_waker(&mut self) -> Option<Waker> {
+        if self.waiters.woken() < self.core.runnable()
+            && let Some(waker) = self.waiters.wake_one()
         {
             return Some(waker);
         }
         self.core
             .deadline()
-            .and_then(|deadline| self.sleepers.call_for(deadline))
+            .and_then(|deadline| self.waiters.wake_for(deadline))
     }
 }

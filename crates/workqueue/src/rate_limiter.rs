@@ -1,34 +1,36 @@
-//! How long a failed item waits before it runs again.
+//! `RateLimiter`: how long a failed item waits before it runs again.
 //!
-//! A limiter is told how often the item has failed in a row, so most need no state of their own;
-//! the queue keeps the count for as long as the item waits or runs and drops it on success. Time
-//! is the duration since the queue was made. A limiter runs no timer and puts nothing in a queue.
+//! A limiter receives the number of consecutive failures, so most limiters need no state. The queue
+//! keeps the count while the item waits or runs, and drops it on success. Time is the duration
+//! since the queue was created. A limiter has no timer and adds nothing to a queue.
 //!
 //! Numbers and behaviour are those of client-go's `default_rate_limiters.go`; [`Jitter`] is ours.
 
-mod at_most;
 mod bucket;
 mod exponential;
 mod fast_slow;
 mod jitter;
 mod max_of;
+mod max_wait;
 
+pub use self::bucket::Bucket;
+pub use self::exponential::Exponential;
+pub use self::fast_slow::FastSlow;
+pub use self::jitter::Jitter;
+pub use self::max_of::MaxOf;
+pub use self::max_wait::MaxWait;
 use std::time::Duration;
-
-pub use self::{
-    at_most::AtMost, bucket::Bucket, exponential::Exponential, fast_slow::FastSlow, jitter::Jitter,
-    max_of::MaxOf,
-};
 
 /// Decides how long an item waits after a failure.
 ///
 /// The queue calls it under its lock: it must not block, panic or use the queue.
 pub trait RateLimiter<T: ?Sized>: Send {
-    /// How long `item` waits from `now` on. `failures` counts the failures in a row, this one
-    /// included, so it is at least 1.
+    /// Returns how long `item` waits from `now` on. `failures` is the number of consecutive
+    /// failures, including this one, so it is at least 1.
     fn delay(&mut self, item: &T, failures: u32, now: Duration) -> Duration;
 
-    /// An item that had failed succeeded or was forgotten; its next failure will be its first.
+    /// Called when an item that had failed succeeds or is forgotten; its next failure will be its
+    /// first.
     fn forget(&mut self, _item: &T) {}
 }
 
@@ -42,7 +44,7 @@ impl<T: ?Sized, L: RateLimiter<T> + ?Sized> RateLimiter<T> for Box<L> {
     }
 }
 
-/// What client-go's controllers use: the larger of [`Exponential::default`] for the item and
+/// The default of client-go's controllers: the larger of [`Exponential::default`] for the item and
 /// [`Bucket::default`] for the queue as a whole. Without jitter.
 pub fn default_controller<T: ?Sized + 'static>() -> MaxOf<T> {
     MaxOf::new(vec![
@@ -51,8 +53,8 @@ pub fn default_controller<T: ?Sized + 'static>() -> MaxOf<T> {
     ])
 }
 
-/// What client-go uses where keys are retried for themselves alone: 1 ms doubling to 1,000 s for
-/// the item, and nothing for the queue as a whole.
+/// The default of client-go for independent keys: 1 ms doubling to 1,000 s for the item, and no
+/// limit for the queue as a whole.
 pub fn default_item_based() -> Exponential {
     Exponential {
         base: Duration::from_millis(1),

@@ -1,26 +1,22 @@
-//! The metrics of one queue as Prometheus reads them, under client-go's names.
+//! The metrics of one queue in Prometheus' text format, under client-go's names.
 //!
-//! A sink that keeps the two histograms, and a text that joins them with the queue's gauges and
-//! counters. It needs no metrics library, and it serves no HTTP.
-
-use std::{
-    fmt::{self, Write},
-    time::Duration,
-};
-
-use parking_lot::Mutex;
+//! It is a sink that keeps the two histograms, and renders them with the queue's gauges and
+//! counters. It needs no metrics library and serves no HTTP.
 
 use crate::metrics::{Metric, MetricsSink, Stats};
+use parking_lot::Mutex;
+use std::fmt::{self, Write};
+use std::time::Duration;
 
-/// The upper bounds of the histograms' buckets in seconds: ten nanoseconds, and each ten times the
-/// one before. client-go leaves them to its metrics provider; these twelve are those of
-/// controller-runtime. Kubernetes' own programs (component-base) have ten: in present releases the
-/// last ten of these, in older ones the first ten.
+/// The upper bounds of the histograms' buckets in seconds: ten nanoseconds, then each ten times the
+/// previous. client-go leaves them to its metrics provider; these twelve are those of
+/// controller-runtime. Kubernetes' own programs (component-base) have ten: the last ten of these in
+/// current releases, the first ten in older ones.
 const BUCKETS: [f64; 12] = [
     1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0,
 ];
 
-/// Keeps what a queue reports, for [`Self::render`].
+/// Records a queue's metrics for [`Self::render`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -44,14 +40,14 @@ pub struct Recorder {
 
 #[derive(Debug, Default)]
 struct Histogram {
-    /// Of the bucket alone, not of those below it.
+    /// Of each bucket alone, without those below it.
     counts: [u64; BUCKETS.len()],
     count: u64,
     sum: Duration,
 }
 
 impl Recorder {
-    /// `name` is the label by which queues are told apart.
+    /// Creates a recorder; `name` is the label that distinguishes queues.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -59,8 +55,7 @@ impl Recorder {
         }
     }
 
-    /// Adds the metrics of this moment to `out`, in Prometheus' text format. `stats` are the
-    /// queue's.
+    /// Appends the current metrics to `out` in Prometheus' text format. `stats` are the queue's.
     pub fn render(&self, stats: &Stats, out: &mut String) {
         // Writing to a string does not fail.
         let _written = self.write(stats, out);
@@ -108,7 +103,7 @@ impl MetricsSink for Recorder {
         match metric {
             Metric::QueueDuration(waited) => waits.record(waited),
             Metric::WorkDuration(worked) => works.record(worked),
-            // The queue's own stats have the totals.
+            // The totals are in the queue's stats.
             Metric::Adds(_) | Metric::Retries(_) => {}
         }
     }
@@ -125,7 +120,7 @@ impl Histogram {
     }
 }
 
-/// A label's value, escaped.
+/// An escaped label value.
 struct Label<'a>(&'a str);
 
 impl fmt::Display for Label<'_> {

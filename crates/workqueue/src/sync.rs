@@ -1,8 +1,8 @@
-//! The locks, the flag and the clock of the shell, from one place.
+//! The locks, the flag and the clock of the queue, in one place.
 //!
-//! Built with `--cfg shuttle` they are those of the shuttle crate and of a clock that the test
-//! moves, so that tests can try many interleavings of the same code (`queue/interleavings.rs`).
-//! In every other build this module is a list of names.
+//! With `--cfg shuttle` they are the shuttle crate's and a test clock, so that tests can try many
+//! interleavings of the same code (`queue/interleavings.rs`). In every other build this module is a
+//! list of names. `kubist-informers` has a mutex like this one (decision 0069).
 
 #[cfg(shuttle)]
 pub(crate) mod under_shuttle;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kubist_workqueue::RateLimiter;
 use kubist_workqueue::rate_limiter::{
-    AtMost, Bucket, Exponential, FastSlow, MaxOf, default_controller,
+    Bucket, Exponential, FastSlow, MaxOf, MaxWait, default_controller,
 };
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ impl LimiterConfig {
                 Box::new(bucket),
                 Box::new(fast_slow),
             ])),
-            "at-most" => Box::new(AtMost {
+            "at-most" => Box::new(MaxWait {
                 inner: exponential,
                 max: slow,
             }),

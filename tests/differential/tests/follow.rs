@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::Object;
-use kubist_cache::{Change, Deleted, Selection, Source};
+use kubist_cache::{Deleted, ResourceEvent, Selection, Source};
 use kubist_client::Client;
 use kubist_informers::{Delivery, HandlerConfig, InformerConfig, SharedInformer};
 use kubist_kubeconfig::{Environment, Kubeconfig};
@@ -82,7 +82,7 @@ async fn run(follow: &Follow) -> Value {
         delivery,
         ..HandlerConfig::default()
     };
-    let handler = move |change: Change<ConfigMap>| {
+    let handler = move |change: ResourceEvent<ConfigMap>| {
         told.try_send(change)
             .expect("there is room for every event");
     };
@@ -97,8 +97,10 @@ async fn run(follow: &Follow) -> Value {
         let mut history = Vec::new();
         while let Some(change) = changes.recv().await {
             history.push(note(&change));
-            let is_last = matches!(change, Change::Added { .. } | Change::Updated { .. })
-                && change.object_name().name == *follow.last;
+            let is_last = matches!(
+                change,
+                ResourceEvent::Added { .. } | ResourceEvent::Updated { .. }
+            ) && change.object_name().name == *follow.last;
             if is_last {
                 break;
             }
@@ -123,10 +125,10 @@ async fn run(follow: &Follow) -> Value {
 }
 
 /// What happened, to which object, and its version.
-fn note(change: &Change<ConfigMap>) -> [String; 3] {
+fn note(change: &ResourceEvent<ConfigMap>) -> [String; 3] {
     let kind = match change {
-        Change::Deleted(Deleted::Known(_)) => "delete",
-        Change::Deleted(Deleted::FinalStateUnknown { .. }) => "gone",
+        ResourceEvent::Deleted(Deleted::Known(_)) => "delete",
+        ResourceEvent::Deleted(Deleted::FinalStateUnknown { .. }) => "gone",
         _ => "set",
     };
     let version = change.object().map(|object| object.resource_version());

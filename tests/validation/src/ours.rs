@@ -29,7 +29,10 @@ impl WallClock for Stopped {
 
 impl Default for Ours {
     fn default() -> Self {
-        let mut config = RegistryConfig::new(Arc::new(MemoryKv::default()));
+        let mut config = RegistryConfig::new(
+            Arc::new(MemoryKv::default()),
+            kubist_kinds::BuiltIn::shared(),
+        );
         config.seed = Some(1);
         config.clock = Arc::new(Stopped(SystemClock.now()));
         Self {

@@ -1,22 +1,20 @@
-//! Typed accessors of the shared informer factory: `factory.core().v1().pods()`.
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::path::PathBuf;
+//! Emits the typed accessors of the shared informer factory: `factory.core().v1().pods()`.
 
 use super::model::{Model, Module};
 use super::names;
 use super::schema::Schema;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
-/// A kind with an informer: its group version's modules, method name and type.
+/// A kind with an informer.
 struct Accessor {
     module: Module,
     method: String,
-    path: String,
+    kind: String,
 }
 
-/// The files of `kubist-informers`, one a group, and their root.
-pub(crate) fn files(schema: &Schema, model: &Model) -> BTreeMap<PathBuf, String> {
+/// Returns the text of the root file, and the text of each group's file.
+pub(crate) fn files(schema: &Schema, model: &Model) -> (String, BTreeMap<String, String>) {
     let mut by_group: BTreeMap<String, Vec<Accessor>> = BTreeMap::new();
     for accessor in accessors(schema, model) {
         by_group
@@ -24,25 +22,18 @@ pub(crate) fn files(schema: &Schema, model: &Model) -> BTreeMap<PathBuf, String>
             .or_default()
             .push(accessor);
     }
-    let folder = PathBuf::from("crates/informers/src/generated");
+    let (mut modules, mut exports) = (String::new(), String::new());
     let mut files = BTreeMap::new();
-    let mut root = String::new();
     for (group, accessors) in &by_group {
         let any = any_feature(accessors);
-        let _ = writeln!(
-            root,
-            "#[cfg({any})]\nmod {group};\n#[cfg({any})]\npub use self::{group}::*;"
-        );
-        files.insert(
-            folder.join(format!("{group}.rs")),
-            group_file(group, accessors),
-        );
+        let _ = writeln!(modules, "#[cfg({any})]\nmod {group};");
+        let _ = writeln!(exports, "#[cfg({any})]\npub use self::{group}::*;");
+        files.insert(group.clone(), group_file(group, accessors));
     }
-    files.insert(PathBuf::from("crates/informers/src/generated.rs"), root);
-    files
+    (format!("{modules}\n{exports}"), files)
 }
 
-/// The features of `kubist-informers`: those of `kubist-api`, passed on.
+/// Returns the features of `kubist-informers`, each of which enables that of `kubist-api`.
 pub(crate) fn features(schema: &Schema, model: &Model) -> String {
     let modules: BTreeSet<Module> = accessors(schema, model)
         .into_iter()
@@ -61,7 +52,7 @@ pub(crate) fn features(schema: &Schema, model: &Model) -> String {
     out
 }
 
-/// Served resources that can be listed and watched, and whose type is emitted.
+/// Returns the resources that are served, emitted and can be listed and watched.
 fn accessors(schema: &Schema, model: &Model) -> Vec<Accessor> {
     let mut found = Vec::new();
     for (module, structs) in &model.modules {
@@ -80,15 +71,10 @@ fn accessors(schema: &Schema, model: &Model) -> Vec<Accessor> {
             let Some(resource) = resource else { continue };
             let has = |verb: &str| resource.verbs.iter().any(|found| found == verb);
             if has("list") && has("watch") {
-                let path = format!(
-                    "kubist_api::{}::{}::{}",
-                    module.group, module.version, item.name
-                );
-                let method = plural_method(&item.name, &resource.name);
                 found.push(Accessor {
                     module: module.clone(),
-                    method,
-                    path,
+                    method: plural_method(&item.name, &resource.name),
+                    kind: item.name.clone(),
                 });
             }
         }
@@ -96,7 +82,7 @@ fn accessors(schema: &Schema, model: &Model) -> Vec<Accessor> {
     found
 }
 
-/// `replicasets` of `ReplicaSet` is `replica_sets`: the plural's ending on the kind's words.
+/// Returns the plural in snake case: `replica_sets` for `ReplicaSet` and `replicasets`.
 fn plural_method(kind: &str, plural: &str) -> String {
     let words = names::constant(kind).to_lowercase();
     let flat = kind.to_lowercase();
@@ -116,7 +102,7 @@ fn title(module: &str) -> String {
     })
 }
 
-/// The condition that any of the accessors exists.
+/// Returns the `cfg` condition under which any of the accessors exists.
 fn any_feature(accessors: &[Accessor]) -> String {
     let features: Vec<String> = accessors
         .iter()
@@ -141,14 +127,23 @@ fn group_file(group: &str, accessors: &[Accessor]) -> String {
             .or_default()
             .push(accessor);
     }
-    let mut out = format!(
-        "use kubist_cache::Source;\n\n\
-         use crate::{{SharedInformer, SharedInformerFactory}};\n\n\
-         /// Informers of the group `{group}`.\n#[derive(Debug)]\n\
+    let mut out = String::from(
+        "use crate::{SharedInformer, SharedInformerFactory};\nuse kubist_cache::Source;\n",
+    );
+    for (version, accessors) in &versions {
+        let feature = accessors[0].module.feature();
+        let _ = writeln!(
+            out,
+            "#[cfg(feature = {feature:?})]\nuse kubist_api::{group}::{version};"
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\n/// Informers of the group `{group}`.\n#[derive(Debug)]\n\
          pub struct {group_type}<'a, S>(&'a SharedInformerFactory<S>);\n\n\
          impl<S: Source> SharedInformerFactory<S> {{\n\
          /// Informers of the group `{group}`.\n\
-         pub fn {group}(&self) -> {group_type}<'_, S> {{ {group_type}(self) }}\n}}\n\n"
+         pub fn {group}(&self) -> {group_type}<'_, S> {{ {group_type}(self) }}\n}}\n"
     );
     for (version, accessors) in versions {
         let feature = accessors[0].module.feature();
@@ -163,14 +158,17 @@ fn group_file(group: &str, accessors: &[Accessor]) -> String {
              pub struct {version_type}<'a, S>(&'a SharedInformerFactory<S>);\n\n\
              #[cfg(feature = {feature:?})]\nimpl<S: Source> {version_type}<'_, S> {{"
         );
-        for Accessor { method, path, .. } in accessors {
-            let _ = writeln!(
-                out,
-                "/// The shared informer of [`{path}`].\n\
-                 pub fn {method}(&self) -> SharedInformer<{path}> {{ self.0.informer() }}"
-            );
-        }
-        out.push_str("}\n\n");
+        let methods: Vec<String> = accessors
+            .iter()
+            .map(|Accessor { method, kind, .. }| {
+                format!(
+                    "/// The shared informer of [`{kind}`]({version}::{kind}).\n\
+                     pub fn {method}(&self) -> SharedInformer<{version}::{kind}> \
+                     {{ self.0.informer() }}\n"
+                )
+            })
+            .collect();
+        let _ = writeln!(out, "{}}}\n", methods.join("\n"));
     }
     out
 }
@@ -180,7 +178,7 @@ mod tests {
     use super::plural_method;
 
     #[test]
-    fn methods_are_the_plural_in_words() {
+    fn methods_are_the_plural_in_snake_case() {
         for (kind, plural, method) in [
             ("ReplicaSet", "replicasets", "replica_sets"),
             ("Ingress", "ingresses", "ingresses"),

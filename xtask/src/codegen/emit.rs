@@ -1,220 +1,213 @@
-//! Rust text from the model: one file a group version.
+//! Rust text of the model: the file, or the files, of a group version.
 
-use std::fmt::Write as _;
-
+use super::imports::{Scope, imports};
 use super::kinds::{Kinds, api_version};
-use super::model::{Entry, Struct, StructField};
+use super::layout::recursive;
+use super::model::{Entry, Struct, StructField, Target};
 use super::names;
 use super::rustdoc;
-use super::schema::Schema;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
-/// The text of one group version's file.
-pub(crate) fn module(schema: &Schema, structs: &[Struct]) -> String {
-    let mut out = String::new();
-    let kinds = Kinds::new(schema);
-    for item in structs {
-        emit_struct(&mut out, item);
-        emit_schema(&mut out, item);
-        emit_message(&mut out, item);
-        emit_resource(&mut out, item, &kinds);
-    }
+/// Columns of a line.
+const WIDTH: usize = 100;
 
-    // Names in documentation need no imports.
-    let is_code = |line: &&str| !line.trim_start().starts_with("///");
-    let code: Vec<&str> = out.lines().filter(is_code).collect();
-    format!("{}{out}", imports(&code.join("\n")))
+/// Returns the text of a group version's only file.
+pub(crate) fn whole(kinds: &Kinds, structs: &[&Struct]) -> String {
+    let recursive = recursive(structs);
+    let body = body(kinds, structs, &recursive);
+    let imports = imports(structs, &body, |_| None);
+    format!("{imports}{body}")
 }
 
-fn imports(text: &str) -> String {
-    let mut names: Vec<&str> = [
-        "ByteString",
-        "Condition",
-        "Duration",
-        "FieldsV1",
-        "IntOrString",
-        "LabelSelector",
-        "LabelSelectorRequirement",
-        "List",
-        "ListMeta",
-        "ManagedFieldsEntry",
-        "MicroTime",
-        "ObjectMeta",
-        "OwnerReference",
-        "Quantity",
-        "RawExtension",
-        "RawJson",
-        "Status",
-        "Str",
-        "Time",
-    ]
-    .into_iter()
-    .filter(|name| uses(text, name))
-    .collect();
-    names.push("message");
-    names.push("message_debug");
-    if text.contains("resource!(") {
-        names.push("resource");
+/// Returns the text of each file of a group version that is split, by file name.
+pub(crate) fn parts<'a>(
+    kinds: &Kinds,
+    files: &BTreeMap<&'a str, Vec<&Struct>>,
+) -> BTreeMap<&'a str, String> {
+    let home = |name: &str| {
+        let found = files
+            .iter()
+            .find(|(_, structs)| structs.iter().any(|it| it.name == name));
+        found.map(|(home, _)| (*home).to_owned())
+    };
+    let all: Vec<&Struct> = files.values().flatten().copied().collect();
+    let recursive = recursive(&all);
+    let mut texts = BTreeMap::new();
+    for (name, structs) in files {
+        let body = body(kinds, structs, &recursive);
+        let imports = imports(structs, &body, home);
+        texts.insert(*name, format!("{imports}{body}"));
     }
-    let mut wire = vec!["JsonForm", "Schema"];
-    for (name, mark) in [
-        ("Entry as E", "E::"),
-        ("FieldType as T", "T::"),
-        ("KindFacts", "KindFacts"),
-        ("ListType as L", "L::"),
-        ("Wire", "as Wire>"),
-    ] {
-        if text.contains(mark) {
-            wire.push(name);
-        }
-    }
+    texts
+}
+
+/// Returns the text of the file above the files of a split group version.
+pub(crate) fn index(files: &BTreeMap<&str, Vec<&Struct>>) -> String {
     let mut out = String::new();
-    if text.contains("BTreeMap<") {
-        out.push_str("use std::collections::BTreeMap;\n\n");
+    for name in files.keys() {
+        let _ = writeln!(out, "mod {name};");
     }
-    let _ = writeln!(
-        out,
-        "use kubist_apimachinery::wire::{{{}}};",
-        wire.join(", ")
-    );
-    let _ = writeln!(out, "use kubist_apimachinery::{{{}}};\n", names.join(", "));
-    let mut helpers = Vec::new();
-    if text.contains("f(\"") {
-        helpers.push("field as f");
-    }
-    if text.contains("m(true") || text.contains("m(false") {
-        helpers.push("merge as m");
-    }
-    if !helpers.is_empty() {
-        let _ = writeln!(out, "use crate::facts::{{{}}};\n", helpers.join(", "));
+    out.push('\n');
+    for (name, structs) in files {
+        let mut names: Vec<String> = structs.iter().map(|it| it.name.clone()).collect();
+        let lists = structs.iter().filter(|it| it.is_object());
+        names.extend(lists.map(|it| format!("{}List", it.name)));
+        let _ = writeln!(out, "pub use self::{name}::{{{}}};", names.join(", "));
     }
     out
 }
 
-/// Whether a word stands alone somewhere in the text.
-fn uses(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        let joins =
-            |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '"');
-        let path = text[..at].ends_with("::") || text[..at].ends_with("pub struct ");
-        !joins(before) && !joins(after) && !path
-    })
+fn body(kinds: &Kinds, structs: &[&Struct], recursive: &BTreeSet<&str>) -> String {
+    let scope = Scope::new(structs, recursive);
+    let mut out = String::new();
+    for item in structs {
+        emit_struct(&mut out, item, &scope);
+        emit_api_type(&mut out, item, &scope);
+        if item.is_object() {
+            emit_resource(&mut out, item, kinds);
+        }
+    }
+    out
 }
 
-fn emit_struct(out: &mut String, item: &Struct) {
+fn emit_struct(out: &mut String, item: &Struct, scope: &Scope<'_>) {
     out.push_str(&rustdoc::comment(&item.docs, 0));
     out.push_str("#[derive(Clone, Default, PartialEq)]\n");
     let _ = writeln!(out, "pub struct {} {{", item.name);
     for field in &item.fields {
         out.push_str(&rustdoc::comment(&field.docs, 4));
-        let _ = writeln!(out, "    pub {}: {},", field.rust, field.rust_type);
+        let inner = match (field.field_type.scalar(), field.field_type.target()) {
+            (_, Some(target)) => scope.path(target),
+            (scalar, None) => scalar.unwrap_or_default().to_owned(),
+        };
+        let rust_type = field.field_type.rust(&inner);
+        let _ = writeln!(out, "    pub {}: {rust_type},", field.rust);
     }
     out.push_str("}\n\n");
 }
 
-fn emit_schema(out: &mut String, item: &Struct) {
-    let _ = writeln!(
-        out,
-        "static {}: Schema = Schema {{",
-        names::constant(&item.name)
-    );
-    let _ = writeln!(
-        out,
-        "    name: {:?},\n    full_name: {:?},",
-        item.name, item.full_name
-    );
-    match item.kinds.first() {
-        Some([group, version, kind]) => {
-            let api_version = api_version(group, version);
-            let _ = writeln!(
-                out,
-                "    kind: Some(KindFacts {{ group: {group:?}, version: {version:?}, \
-                 kind: {kind:?}, api_version: {api_version:?} }}),"
-            );
-        }
-        None => out.push_str("    kind: None,\n"),
+/// Writes the field table. rustfmt does not format it, so this lays it out.
+fn emit_api_type(out: &mut String, item: &Struct, scope: &Scope<'_>) {
+    let Struct {
+        name, full_name, ..
+    } = item;
+    let _ = write!(out, "api_type! {{\n    {name}");
+    if scope.is_recursive(name) {
+        let _ = write!(out, ": {}", names::constant(name));
     }
-    let _ = writeln!(out, "    form: JsonForm::{},\n    fields: &[", item.form);
-    for field in &item.fields {
-        emit_field(out, field);
+    let _ = writeln!(out, ",\n    full_name: {full_name:?},");
+    if item.is_object() {
+        let _ = writeln!(out, "    kind: kind_of::<{name}>(),");
+    } else if let Some([group, version, kind]) = item.kinds.first() {
+        let api_version = api_version(group, version);
+        let _ = writeln!(
+            out,
+            "    kind: KindFacts {{\n        group: {group:?},\n        version: {version:?},\n        \
+             kind: {kind:?},\n        api_version: {api_version:?},\n    }},"
+        );
     }
-    out.push_str("    ],\n    by_name: &[");
-    let mut by_name: Vec<usize> = (0..item.fields.len()).collect();
-    by_name.sort_by(|&left, &right| item.fields[left].json.cmp(&item.fields[right].json));
-    out.push_str(&join(&by_name));
-    out.push_str("],\n    order: &[");
-    out.push_str(&entries(&item.order));
-    out.push_str("],\n};\n\n");
+    if item.form != "Object" {
+        let _ = writeln!(out, "    form: {},", item.form);
+    }
+    out.push_str("    fields: [\n");
+    for (index, field) in item.fields.iter().enumerate() {
+        emit_row(out, name, (index, field), scope);
+    }
+    out.push_str("    ],\n");
+    let has_groups = |it: &Entry| matches!(it, Entry::Group(..));
+    if item.order.iter().any(has_groups) {
+        out.push_str("    protobuf_order: &[\n");
+        emit_entries(out, &item.order, 8);
+        out.push_str("    ],\n");
+    }
+    out.push_str("}\n\n");
 }
 
-fn entries(order: &[Entry]) -> String {
-    let text = order.iter().map(|entry| match entry {
-        Entry::Field(index) => format!("E::Field({index})"),
-        Entry::Group(number, inner) => {
-            format!(
-                "E::Group {{ number: {number}, entries: &[{}] }}",
-                entries(inner)
-            )
-        }
-    });
-    text.collect::<Vec<_>>().join(", ")
-}
-
-fn join(indexes: &[usize]) -> String {
-    indexes
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-fn emit_field(out: &mut String, field: &StructField) {
+/// Writes a field as one line, which continues on others if it is too long.
+fn emit_row(
+    out: &mut String,
+    owner: &str,
+    (index, field): (usize, &StructField),
+    scope: &Scope<'_>,
+) {
     let StructField {
-        json,
-        number,
-        field_type,
-        flags,
-        ..
+        rust, json, number, ..
     } = field;
-    let _ = write!(out, "        f({json:?}, {number}, {field_type}, {flags})");
-    if let Some(merge) = &field.merge {
-        let _ = write!(out, ".with_merge({merge})");
+    let first = format!("        {index} {rust} =");
+    let field_type = wire_type(owner, field, scope);
+    let mut rest = vec![format!(" field({json:?}, {number}, {field_type})")];
+    let mut rules = String::new();
+    let presence = &field.presence;
+    for (is_set, rule) in [
+        (presence.required, ".required()"),
+        (presence.pointer, ".pointer()"),
+        (presence.omit_empty, ".omit_empty()"),
+        (presence.omit_zero, ".omit_zero()"),
+    ] {
+        if is_set {
+            rules.push_str(rule);
+        }
     }
-    if let Some(list) = &field.list {
-        let _ = write!(out, ".with_list({list})");
+    rest.extend(Some(rules).filter(|it| !it.is_empty()));
+    rest.extend(field.merge.iter().map(|it| format!(".with_merge({it})")));
+    rest.extend(field.list.iter().map(|it| format!(".with_list({it})")));
+    let mut lines = vec![first];
+    for piece in rest {
+        match lines.last_mut() {
+            Some(line) if line.len() + piece.len() < WIDTH => line.push_str(&piece),
+            _ => lines.push(format!("            {}", piece.trim_start())),
+        }
     }
-    out.push_str(",\n");
+    let _ = writeln!(out, "{},", lines.join("\n"));
 }
 
-fn emit_message(out: &mut String, item: &Struct) {
-    let fields: Vec<String> = item
-        .fields
-        .iter()
-        .enumerate()
-        .map(|(i, field)| format!("{i} {}", field.rust))
-        .collect();
-    let _ = writeln!(
-        out,
-        "message_debug!({});\nmessage!({}, {}, [{}]);\n",
-        item.name,
-        item.name,
-        names::constant(&item.name),
-        fields.join(", ")
-    );
+/// Returns the `FieldType` of a field. Types that contain each other refer to each other's statics,
+/// since constants would be circular.
+fn wire_type(owner: &str, field: &StructField, scope: &Scope<'_>) -> String {
+    let variant = field.field_type.variant();
+    match field.field_type.target() {
+        None => format!("T::{variant}"),
+        Some(Target::Here(name)) if scope.is_recursive(name) && scope.is_recursive(owner) => {
+            format!("T::{variant}(&{})", names::constant(name))
+        }
+        Some(target) => format!("T::{variant}({}::SCHEMA)", scope.path(target)),
+    }
+}
+
+fn emit_entries(out: &mut String, order: &[Entry], indent: usize) {
+    let margin = " ".repeat(indent);
+    let mut line = margin.clone();
+    let end = |line: &mut String, out: &mut String| {
+        if line.len() > margin.len() {
+            let _ = writeln!(out, "{}", line.trim_end());
+            line.clone_from(&margin);
+        }
+    };
+    for entry in order {
+        match entry {
+            Entry::Field(index) => {
+                let text = format!("at({index}), ");
+                if line.len() + text.len() > WIDTH + 1 {
+                    end(&mut line, out);
+                }
+                line.push_str(&text);
+            }
+            Entry::Group(number, inner) => {
+                end(&mut line, out);
+                let _ = writeln!(out, "{margin}group({number}, &[");
+                emit_entries(out, inner, indent + 4);
+                let _ = writeln!(out, "{margin}]),");
+            }
+        }
+    }
+    end(&mut line, out);
 }
 
 fn emit_resource(out: &mut String, item: &Struct, kinds: &Kinds) {
     let Some([group, version, kind]) = item.kinds.first() else {
         return;
     };
-    let is_object = item
-        .fields
-        .iter()
-        .any(|field| field.rust == "metadata" && field.rust_type == "ObjectMeta");
-    if !is_object {
-        return;
-    }
     let facts = kinds.of(&[group.clone(), version.clone(), kind.clone()]);
     let lower = kind.to_lowercase();
     let (mut plural, mut singular, mut scope) = (format!("{lower}s"), lower, "Namespaced");
@@ -227,16 +220,13 @@ fn emit_resource(out: &mut String, item: &Struct, kinds: &Kinds) {
             scope = "ClusterScoped";
         }
     }
+    let api_version = api_version(group, version);
+    let name = &item.name;
     let _ = writeln!(
         out,
-        "resource!({}, {group:?}, {version:?}, {:?}, {kind:?}, {plural:?}, {singular:?}, \
-         {scope});\n",
-        item.name,
-        api_version(group, version)
-    );
-    let _ = writeln!(
-        out,
-        "/// A list of [`{name}`].\npub type {name}List = List<{name}>;\n",
-        name = item.name
+        "api_resource! {{\n    {name}: {scope},\n    group: {group:?},\n    \
+         version: {version:?},\n    api_version: {api_version:?},\n    kind: {kind:?},\n    \
+         plural: {plural:?},\n    singular: {singular:?},\n}}\n\n\
+         /// A list of [`{name}`].\npub type {name}List = List<{name}>;\n"
     );
 }

@@ -1,18 +1,18 @@
-//! Facts of types and fields in words: what stands below, or in place of, a sentence about them.
-
-use serde_json::Value;
+//! The facts of types and fields as text: the line below a sentence, or the line instead of one.
 
 use super::kinds::{Kinds, api_version, capitalised};
 use super::rustdoc;
 use super::schema::{Field, Message, Scalar, Schema};
+use serde_json::Value;
 
-/// Of an open set with more values than this only some are told: they are examples.
+/// The maximal number of values of an open set that are all listed. Of more, some are listed.
 const OPEN_MAX: usize = 10;
 const OPEN_SHOWN: usize = 6;
-/// Of a closed set with more values than this only the first and the last are told.
+/// The maximal number of values of a closed set that are all listed. Of more, the first and the
+/// last are listed.
 const CLOSED_MAX: usize = 24;
 
-/// What is known of a field, which Rust knows as `rust`, beside what a sentence has said.
+/// Returns the facts of a field with the Rust name `rust`, except those that its sentence states.
 pub(crate) fn of_field(
     schema: &Schema,
     message: &Message,
@@ -22,47 +22,47 @@ pub(crate) fn of_field(
 ) -> String {
     if field.json.is_empty() {
         return if message.item.is_empty() {
-            "One of the forms; the JSON is this value itself.".to_owned()
+            "One of the alternatives. In JSON, the type is this value itself.".to_owned()
         } else {
-            "The items; the JSON is the bare list.".to_owned()
+            "The items. In JSON, the type is this list itself.".to_owned()
         };
     }
     let sentence = sentence.unwrap_or_default();
     let names_values = names_values(schema, field, sentence);
-    let mut said = vec![presence(schema, field, rust, (sentence, names_values))];
+    let mut parts = vec![presence(schema, field, rust, (sentence, names_values))];
     if !names_values {
-        said.extend(values(schema, field));
+        parts.extend(values(schema, field));
     }
-    said.extend(keys(schema, field));
-    said.extend(merging(field));
-    said.extend(membership(message, field));
-    said.join(" ")
+    parts.extend(keys(schema, field));
+    parts.extend(merging(field));
+    parts.extend(membership(message, field));
+    parts.join(" ")
 }
 
-/// What is known of a field and has no place of its own in the schemas of `OpenAPI`.
-pub(crate) fn untold_of_field(schema: &Schema, message: &Message, field: &Field) -> String {
+/// Returns the facts of a field that `OpenAPI` schemas have no keyword for.
+pub(crate) fn beyond_openapi_of_field(schema: &Schema, message: &Message, field: &Field) -> String {
     let is_open = scalar(schema, &field.named).is_some_and(|it| !it.is_closed);
     let values = is_open.then(|| values(schema, field)).flatten();
     let all = [values, keys(schema, field), membership(message, field)];
     all.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// What is known of a type.
+/// Returns the facts of a type.
 pub(crate) fn of_type(
     full_name: &str,
     message: &Message,
     registered: &[[String; 3]],
     kinds: &Kinds,
 ) -> String {
-    let mut said = match full_name.rsplit_once('.') {
-        // It would fit no line.
+    let mut text = match full_name.rsplit_once('.') {
+        // The full name is longer than a line.
         Some((package, name)) if full_name.len() > rustdoc::WORD_MAX => {
             format!("`{name}` of `{package}`")
         }
         _ => format!("`{full_name}`"),
     };
     if let Some([group, version, kind]) = registered.first() {
-        said.extend([
+        text.extend([
             ": kind `",
             kind,
             "` of `",
@@ -71,46 +71,46 @@ pub(crate) fn of_type(
         ]);
     }
     for [group, version, _] in registered.iter().skip(1) {
-        said.extend([" and `", &api_version(group, version), "`"]);
+        text.extend([" and `", &api_version(group, version), "`"]);
     }
     let facts = registered.first().and_then(|kind| kinds.of(kind));
     if facts.is_some_and(|it| !it.namespaced) {
-        said.push_str(", cluster-scoped");
+        text.push_str(", cluster-scoped");
     } else if facts.is_some_and(|it| !it.plural.is_empty()) {
-        said.push_str(", namespaced");
+        text.push_str(", namespaced");
     }
-    said.push('.');
+    text.push('.');
     if message.map_type == "atomic" {
-        said.push_str(" Map type `atomic`.");
+        text.push_str(" Map type `atomic`.");
     }
     if !message.item.is_empty() {
-        said.push_str(" A bare list in JSON.");
+        text.push_str(" In JSON, a plain list.");
     }
-    let untold = untold_of_type(message, registered, kinds);
-    if !untold.is_empty() {
-        said.push(' ');
-        said.push_str(&untold);
+    let more = beyond_openapi_of_type(message, registered, kinds);
+    if !more.is_empty() {
+        text.push(' ');
+        text.push_str(&more);
     }
-    said
+    text
 }
 
-/// What is known of a type and has no place of its own in the schemas of `OpenAPI`.
-pub(crate) fn untold_of_type(
+/// Returns the facts of a type that `OpenAPI` schemas have no keyword for.
+pub(crate) fn beyond_openapi_of_type(
     message: &Message,
     registered: &[[String; 3]],
     kinds: &Kinds,
 ) -> String {
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     if message.union {
-        said.push("At most one of the members of the union is set.");
+        parts.push("Union: at most one member is set.");
     }
     let facts = registered.first().and_then(|kind| kinds.of(kind));
-    said.extend(facts.map(|it| it.lifetime.as_str()));
-    said.retain(|it| !it.is_empty());
-    said.join(" ")
+    parts.extend(facts.map(|it| it.lifetime.as_str()));
+    parts.retain(|it| !it.is_empty());
+    parts.join(" ")
 }
 
-/// Whether it is required, what it is called, and what it is if nobody says.
+/// Returns whether the field is required, its JSON name, unit, type and default.
 fn presence(
     schema: &Schema,
     field: &Field,
@@ -122,12 +122,12 @@ fn presence(
     } else {
         "Optional"
     };
-    let mut said = vec![presence.to_owned()];
+    let mut parts = vec![presence.to_owned()];
     if lower_camel(rust) != field.json {
-        said.push(format!("`{}` in JSON", field.json));
+        parts.push(format!("`{}` in JSON", field.json));
     }
-    let unit = unit(field).filter(|unit| !says(sentence, unit));
-    said.extend(unit.map(str::to_owned));
+    let unit = unit(field).filter(|unit| !has_unit(sentence, unit));
+    parts.extend(unit.map(str::to_owned));
     let has_values = scalar(schema, &field.named).is_some();
     if !field.named.is_empty() && !has_values {
         let name = field.named.rsplit('.').next().unwrap_or_default();
@@ -136,15 +136,15 @@ fn presence(
         } else {
             "type"
         };
-        said.push(format!("{many} `{name}`"));
+        parts.push(format!("{many} `{name}`"));
     }
     if !has_values || names_values {
-        said.extend(default(field));
+        parts.extend(default(field));
     }
-    format!("{}.", said.join("; "))
+    format!("{}.", parts.join("; "))
 }
 
-/// Whether a sentence names each of the values that a field may have.
+/// Reports whether a sentence names all values of a field.
 fn names_values(schema: &Schema, field: &Field, sentence: &str) -> bool {
     scalar(schema, &field.named).is_some_and(|scalar| {
         let mut values = scalar.values.iter();
@@ -152,13 +152,13 @@ fn names_values(schema: &Schema, field: &Field, sentence: &str) -> bool {
     })
 }
 
-/// Whether a sentence has the last word of a unit, in either case: `Seconds until it ends.`
-fn says(sentence: &str, unit: &str) -> bool {
+/// Reports whether a sentence contains the last word of a unit: `Seconds until it ends.`
+fn has_unit(sentence: &str, unit: &str) -> bool {
     let word = unit.rsplit(' ').next().unwrap_or_default();
     sentence.to_lowercase().contains(word)
 }
 
-/// In what a number counts, by its name, and how bytes are written.
+/// Returns the unit of a number, by the name of its field, and the encoding of bytes.
 fn unit(field: &Field) -> Option<&'static str> {
     let type_ = field.type_.trim_start_matches('*');
     match type_ {
@@ -171,27 +171,27 @@ fn unit(field: &Field) -> Option<&'static str> {
         ]
         .into_iter()
         .find_map(|(end, unit)| field.json.ends_with(end).then_some(unit)),
-        "bytes" | "[]bytes" | "map[string]bytes" => Some("in JSON as base64"),
+        "bytes" | "[]bytes" | "map[string]bytes" => Some("base64 in JSON"),
         _ => None,
     }
 }
 
-/// The values that it may have, or that are known.
+/// Returns the possible or known values.
 fn values(schema: &Schema, field: &Field) -> Option<String> {
     let scalar = scalar(schema, &field.named)?;
     let list = listing(scalar);
-    let mut said = match (scalar.is_closed, is_list(field)) {
+    let mut text = match (scalar.is_closed, is_list(field)) {
         _ if scalar.is_closed && scalar.values.len() == 1 => format!("Only {list}"),
         (true, false) => format!("One of {list}"),
-        (true, true) => format!("Each one of {list}"),
+        (true, true) => format!("Each item is one of {list}"),
         (false, _) => format!("Known values: {list}"),
     };
     if let Some(default) = default(field) {
-        said.push_str("; ");
-        said.push_str(&default);
+        text.push_str("; ");
+        text.push_str(&default);
     }
-    said.push('.');
-    Some(said)
+    text.push('.');
+    Some(text)
 }
 
 fn keys(schema: &Schema, field: &Field) -> Option<String> {
@@ -199,38 +199,38 @@ fn keys(schema: &Schema, field: &Field) -> Option<String> {
     Some(format!("Known keys: {list}."))
 }
 
-/// How server-side apply and patches treat what it holds.
+/// Returns how server-side apply and strategic merge patch merge the field.
 fn merging(field: &Field) -> Option<String> {
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     if !field.list_type.is_empty() {
         let by = by(&field.list_map_keys);
-        said.push(format!("list type `{}`{by}", field.list_type));
+        parts.push(format!("list type `{}`{by}", field.list_type));
     }
     if !field.map_type.is_empty() {
-        said.push(format!("map type `{}`", field.map_type));
+        parts.push(format!("map type `{}`", field.map_type));
     }
     let key = field.patch_merge_key.clone();
     let key: Vec<String> = Some(key).filter(|it| !it.is_empty()).into_iter().collect();
     match (field.patch_strategy.as_str(), by(&key)) {
         ("", by) if by.is_empty() => {}
-        ("", by) => said.push(format!("patches merge{by}")),
-        (strategy, by) => said.push(format!("patch strategy `{strategy}`{by}")),
+        ("", by) => parts.push(format!("patches merge{by}")),
+        (strategy, by) => parts.push(format!("patch strategy `{strategy}`{by}")),
     }
-    (!said.is_empty()).then(|| format!("{}.", capitalised(&said.join("; "))))
+    (!parts.is_empty()).then(|| format!("{}.", capitalised(&parts.join("; "))))
 }
 
-/// Its part in a union.
+/// Returns the role of the field in a union.
 fn membership(message: &Message, field: &Field) -> Option<String> {
     if !message.union || field.inline {
         return None;
     }
     if field.discriminator {
-        return Some("Tells which member of the union is set.".to_owned());
+        return Some("Union discriminator.".to_owned());
     }
-    let teller = message.fields.iter().find(|it| it.discriminator);
-    (!field.required).then(|| match teller {
-        Some(teller) => format!("Member of the union that `{}` tells.", teller.json),
-        None => "Member of the union.".to_owned(),
+    let discriminator = message.fields.iter().find(|it| it.discriminator);
+    (!field.required).then(|| match discriminator {
+        Some(field) => format!("Union member, selected by `{}`.", field.json),
+        None => "Union member.".to_owned(),
     })
 }
 
@@ -243,7 +243,7 @@ fn by(keys: &[String]) -> String {
     }
 }
 
-/// The default. That of a field which is always there is nothing, as in Go.
+/// Returns the default. A zero default is left out, except for Go pointers.
 fn default(field: &Field) -> Option<String> {
     let default = field.default.as_ref()?;
     let is_zero = match default {
@@ -258,7 +258,7 @@ fn default(field: &Field) -> Option<String> {
     Some(format!("default `{shown}`"))
 }
 
-/// A named scalar of which values are known.
+/// Returns the named scalar, if it has known values.
 fn scalar<'a>(schema: &'a Schema, name: &str) -> Option<&'a Scalar> {
     let scalar = schema.types.get(name)?;
     (!scalar.values.is_empty()).then_some(scalar)
@@ -268,7 +268,7 @@ fn is_list(field: &Field) -> bool {
     field.type_.trim_start_matches('*').starts_with("[]")
 }
 
-/// A value as code; nothing is told as `""`.
+/// Returns a value as it is shown in code: `""` if it is empty.
 fn quoted(text: &str) -> String {
     if text.is_empty() {
         "\"\"".to_owned()
@@ -295,7 +295,7 @@ fn listing(scalar: &Scalar) -> String {
     }
 }
 
-/// What serde would make of a Rust name.
+/// Returns the name in lower camel case, as serde would rename it.
 fn lower_camel(rust: &str) -> String {
     let mut words = rust.trim_end_matches('_').split('_');
     let mut name = words.next().unwrap_or_default().to_owned();

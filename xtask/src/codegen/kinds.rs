@@ -1,21 +1,20 @@
-//! `Kinds`: what is known of each kind besides its message.
-
-use std::collections::BTreeMap;
+//! `Kinds`: names, scope and lifetime of each kind.
 
 use super::schema::{GroupVersion, Kind, Schema};
+use std::collections::BTreeMap;
 
-/// The kinds of all groups.
+/// The kinds of all groups, by group, version and name.
 pub(crate) struct Kinds {
     facts: BTreeMap<[String; 3], KindFacts>,
 }
 
-/// What is known of a kind.
+/// The facts of a kind besides its message.
 pub(crate) struct KindFacts {
-    /// Empty: nobody says.
+    /// Empty if the schema has none.
     pub(crate) plural: String,
     pub(crate) singular: String,
     pub(crate) namespaced: bool,
-    /// Since when, and until when; a sentence, or nothing.
+    /// The versions of Kubernetes with this kind, as a sentence; empty for kinds without end.
     pub(crate) lifetime: String,
 }
 
@@ -37,7 +36,7 @@ impl Kinds {
         Self { facts }
     }
 
-    /// What is known of the kind of a group, a version and a name.
+    /// Returns the facts of the kind with this group, version and name.
     pub(crate) fn of(&self, kind: &[String; 3]) -> Option<&KindFacts> {
         self.facts.get(kind)
     }
@@ -58,7 +57,7 @@ impl KindFacts {
     }
 }
 
-/// `Deprecated in 1.9, removed in 1.16; use `Deployment` of `apps/v1`.`
+/// Returns `Deprecated in 1.9, removed in 1.16; use `Deployment` of `apps/v1`.`
 fn lifetime(kind: &Kind) -> String {
     let ends = [("deprecated", &kind.deprecated), ("removed", &kind.removed)];
     if ends.iter().all(|(_, version)| version.is_empty()) {
@@ -69,17 +68,17 @@ fn lifetime(kind: &Kind) -> String {
     let all: Vec<String> = all
         .map(|(what, since)| format!("{what} in {since}"))
         .collect();
-    let mut said = capitalised(&all.join(", "));
+    let mut text = capitalised(&all.join(", "));
     let replacement: Vec<&str> = kind.replacement.split(',').collect();
     if let [group, version, kind] = replacement[..] {
         let place = api_version(group, version);
-        said.extend(["; use `", kind, "` of `", &place, "`"]);
+        text.extend(["; use `", kind, "` of `", &place, "`"]);
     }
-    said.push('.');
-    said
+    text.push('.');
+    text
 }
 
-/// A text with its first letter large.
+/// Returns the text with its first letter in upper case.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
@@ -87,7 +86,7 @@ pub(crate) fn capitalised(text: &str) -> String {
     })
 }
 
-/// `apps/v1`; of the group without a name `v1`.
+/// Returns `apps/v1`, and `v1` for the core group.
 pub(crate) fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() {
         version.to_owned()

@@ -1,22 +1,22 @@
-//! The messages as Rust will have them: names, modules, field types, groups resolved.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! `Model`: the messages of the schema as Rust structs, with names, modules and types resolved.
 
 mod field_type;
 
 use self::field_type::resolve;
+pub(crate) use self::field_type::{FieldType, Presence, Target};
 use super::facts;
 use super::kinds::Kinds;
 use super::schema::{Field, Message, Schema};
 use super::sentences::Sentences;
 use crate::process::Outcome;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything that is emitted, by group and version.
+/// All structs that are emitted, by group and version.
 pub(crate) struct Model {
     pub(crate) modules: BTreeMap<Module, Vec<Struct>>,
 }
 
-/// A group and version as modules.
+/// The Rust modules of a group version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Module {
     pub(crate) group: String,
@@ -24,7 +24,7 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// The feature that brings it.
+    /// The Cargo feature that enables the module.
     pub(crate) fn feature(&self) -> String {
         format!("{}-{}", self.group, self.version)
     }
@@ -34,30 +34,29 @@ impl Module {
 pub(crate) struct Struct {
     pub(crate) name: String,
     pub(crate) full_name: String,
-    /// Its documentation: a sentence, if there is one, and facts as a paragraph of their own.
+    /// The file with its sentences, without extension: its file in a module that is split.
+    pub(crate) home: Option<String>,
+    /// The doc comment: a sentence, if there is one, and the facts as a paragraph of their own.
     pub(crate) docs: Vec<String>,
     pub(crate) form: &'static str,
     pub(crate) kinds: Vec<[String; 3]>,
     pub(crate) fields: Vec<StructField>,
-    /// Protobuf order: a field, or a group of fields.
+    /// Fields and groups in protobuf order.
     pub(crate) order: Vec<Entry>,
-    /// Other modules that it needs.
-    pub(crate) needs: BTreeSet<Module>,
 }
 
 /// A field of a Rust struct.
 pub(crate) struct StructField {
     pub(crate) rust: String,
-    pub(crate) rust_type: String,
     pub(crate) json: String,
-    /// Its documentation: a sentence, if there is one, and facts.
+    /// The doc comment: a sentence, if there is one, and the facts.
     pub(crate) docs: Vec<String>,
     pub(crate) number: u32,
-    /// The `FieldType` expression.
-    pub(crate) field_type: String,
-    /// The bits of `FieldFlags`.
-    pub(crate) flags: u8,
+    pub(crate) field_type: FieldType,
+    pub(crate) presence: Presence,
+    /// The `Merge` expression.
     pub(crate) merge: Option<String>,
+    /// The `ListType` expression.
     pub(crate) list: Option<String>,
 }
 
@@ -67,8 +66,8 @@ pub(crate) enum Entry {
     Group(u32, Vec<Self>),
 }
 
-/// Messages written by hand in `kubist-apimachinery`, by full name, and whether they are small
-/// enough to stand in an `Option` without a box.
+/// Returns the Rust name of a message that `kubist-apimachinery` implements by hand, and whether it
+/// is small enough for an `Option` without a box.
 fn by_hand(full_name: &str) -> Option<(&'static str, bool)> {
     let name = full_name.rsplit('.').next().unwrap_or_default();
     let meta = full_name.starts_with("io.k8s.apimachinery.pkg.apis.meta.v1.");
@@ -96,7 +95,7 @@ fn by_hand(full_name: &str) -> Option<(&'static str, bool)> {
     })
 }
 
-/// Messages that are not emitted: the envelope and parts of JSON-only answers that `codec` has.
+/// Reports messages that are not emitted: the protobuf envelope, tables and list kinds.
 fn is_left_out(full_name: &str, message: &Message) -> bool {
     let name = full_name.rsplit('.').next().unwrap_or_default();
     let meta = full_name.contains(".meta.");
@@ -108,15 +107,15 @@ fn is_left_out(full_name: &str, message: &Message) -> bool {
         || (meta
             && (name.starts_with("Table")
                 || matches!(name, "TypeMeta" | "Timestamp" | "List" | "InternalEvent")))
-        || message.gvk.iter().any(|_| is_list_kind(message))
+        || (!message.gvk.is_empty() && is_list_kind(message))
 }
 
-/// Whether a struct is made of a message.
+/// Reports whether a struct is emitted for a message.
 pub(crate) fn is_emitted(full_name: &str, message: &Message) -> bool {
     !is_left_out(full_name, message) && !is_plain_list(message)
 }
 
-/// A list kind: `metadata` is a `ListMeta` and `items` a list; `List<K>` serves for all.
+/// Reports list kinds, which have `items` and a `ListMeta`; `List<K>` serves for all of them.
 pub(crate) fn is_list_kind(message: &Message) -> bool {
     let has = |json: &str, suffix: &str| {
         message
@@ -127,17 +126,22 @@ pub(crate) fn is_list_kind(message: &Message) -> bool {
     has("metadata", ".ListMeta") && message.fields.iter().any(|field| field.json == "items")
 }
 
-/// The module of a message; none for those outside the API groups.
+/// Reports named Go lists whose protobuf form is the repeated field itself (`ValidationRules`).
+fn is_plain_list(message: &Message) -> bool {
+    !message.item.is_empty() && message.fields.is_empty()
+}
+
+/// Returns the module of a message, from the last two segments of its package.
 fn module_of(full_name: &str) -> Option<Module> {
-    let mut parts: Vec<&str> = full_name.split('.').collect();
-    parts.pop()?;
-    let version = parts.pop()?.to_owned();
-    let group = parts.pop()?.replace('-', "_");
+    let mut segments: Vec<&str> = full_name.split('.').collect();
+    segments.pop()?;
+    let version = segments.pop()?.to_owned();
+    let group = segments.pop()?.replace('-', "_");
     Some(Module { group, version })
 }
 
 impl Model {
-    /// Resolves the schema, and finds what is said of it.
+    /// Resolves the schema and adds the documentation.
     pub(crate) fn new(schema: &Schema, sentences: &Sentences) -> Outcome<Self> {
         let mut modules: BTreeMap<Module, Vec<Struct>> = BTreeMap::new();
         let known = Kinds::new(schema);
@@ -159,7 +163,7 @@ impl Model {
     }
 }
 
-/// The kinds of a message. Request options are kinds of every group; `v1` stands for all.
+/// Returns the kinds of a message. Request options are kinds of every group; `v1` stands for all.
 fn kinds(schema: &Schema, full_name: &str, message: &Message) -> Vec<[String; 3]> {
     if !message.gvk.is_empty() {
         return message.gvk.clone();
@@ -173,17 +177,12 @@ fn kinds(schema: &Schema, full_name: &str, message: &Message) -> Vec<[String; 3]
         .collect()
 }
 
-/// A named Go list whose protobuf form is the repeated field itself (`ValidationRules`).
-fn is_plain_list(message: &Message) -> bool {
-    !message.item.is_empty() && message.fields.is_empty()
-}
-
-/// What structs are made of.
+/// What structs are made from.
 type Source<'a> = (&'a Schema, &'a Sentences);
 
 impl Struct {
     fn new(
-        source @ (schema, _): Source<'_>,
+        source @ (schema, sentences): Source<'_>,
         module: &Module,
         full_name: &str,
         message: &Message,
@@ -197,12 +196,12 @@ impl Struct {
         let mut item = Self {
             name,
             full_name: full_name.to_owned(),
+            home: sentences.file_of(full_name).map(str::to_owned),
             docs: Vec::new(),
             form,
             kinds: kinds(schema, full_name, message),
             fields: Vec::new(),
             order: Vec::new(),
-            needs: BTreeSet::new(),
         };
         let mut numbered = Vec::new();
         for field in &message.fields {
@@ -211,7 +210,6 @@ impl Struct {
         }
         numbered.sort_by_key(|&(number, _)| number);
         item.order = numbered.into_iter().map(|(_, entry)| entry).collect();
-        item.needs.remove(module);
         Ok(item)
     }
 
@@ -241,8 +239,8 @@ impl Struct {
             return Ok(());
         }
         let index = self.fields.len();
-        let mut resolved = resolve(schema, module, field, &mut self.needs)?;
-        // The message itself may say more of a field that is inline there.
+        let mut resolved = resolve(schema, module, field)?;
+        // The struct itself may have a sentence about a field that another type brings inline.
         let places = [self.full_name.as_str(), home];
         let sentence = sentences.of_field(places, &resolved.json);
         let facts = facts::of_field(schema, message, field, &resolved.rust, sentence);
@@ -251,5 +249,26 @@ impl Struct {
         self.fields.push(resolved);
         numbered.push((field.num, Entry::Field(index)));
         Ok(())
+    }
+
+    /// Reports whether it is an object: a kind with object metadata.
+    pub(crate) fn is_object(&self) -> bool {
+        let mut fields = self.fields.iter();
+        !self.kinds.is_empty()
+            && fields.any(|it| it.rust == "metadata" && it.field_type.is_object_meta())
+    }
+
+    /// Returns the types that its fields refer to.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.fields.iter().filter_map(|it| it.field_type.target())
+    }
+
+    /// Returns the other modules that it needs.
+    pub(crate) fn needs(&self) -> BTreeSet<&Module> {
+        let modules = self.targets().filter_map(|target| match target {
+            Target::Elsewhere(module, _) => Some(module),
+            Target::Here(_) | Target::ByHand(_) => None,
+        });
+        modules.collect()
     }
 }

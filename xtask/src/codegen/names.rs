@@ -1,11 +1,11 @@
 //! Rust names from Go and JSON names, cased as k8s-openapi does.
 
-/// The Rust field name of a JSON name: `podIPs` is `pod_ips`, `type` is `type_`.
+/// Returns the Rust field name of a JSON name: `podIPs` is `pod_ips`, `type` is `type_`.
 pub(crate) fn field(json: &str) -> String {
     match json {
         "$ref" => return "ref_path".to_owned(),
         "$schema" => return "schema".to_owned(),
-        // Where one acronym ends and the next begins is not to be seen.
+        // The case does not show where one acronym ends and the next begins.
         "openAPIV3Schema" => return "open_api_v3_schema".to_owned(),
         _ => {}
     }
@@ -17,7 +17,7 @@ pub(crate) fn field(json: &str) -> String {
     }
 }
 
-/// The name of the static that holds a message's schema: `PodSpec` is `POD_SPEC`.
+/// Returns the name of the static that holds a message's schema: `PodSpec` is `POD_SPEC`.
 pub(crate) fn constant(go: &str) -> String {
     snake(go).to_uppercase()
 }

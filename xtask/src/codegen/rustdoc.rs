@@ -1,14 +1,15 @@
-//! Plain text as documentation comments: wrapped, and with what Markdown would read as its own
-//! escaped. Code between backticks stays as it is, and on one line where it fits.
+//! Doc comments from plain text: wrapped, with Markdown syntax escaped.
+//!
+//! Code between backticks is not escaped, and not wrapped where it fits on a line.
 
 /// Columns of a line.
 const WIDTH: usize = 100;
-/// `/// `.
+/// Columns of `/// `.
 const MARK: usize = 4;
-/// The longest word, or code, that fits a line of a field with what is escaped in it.
+/// The longest word, or code between backticks, that fits on a line of a field when escaped.
 pub(crate) const WORD_MAX: usize = 80;
 
-/// Texts as lines of a comment, each text from a new line on. An empty one parts paragraphs.
+/// Returns a comment in which each text begins a line. An empty text separates paragraphs.
 pub(crate) fn comment(texts: &[impl AsRef<str>], indent: usize) -> String {
     let margin = " ".repeat(indent);
     let mut out = String::new();
@@ -40,7 +41,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a text. Code is one, with its spaces.
+/// Returns the words of a text. Code between backticks is one word.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut in_code = false;
@@ -57,7 +58,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A word in which nothing outside of code means anything to Markdown.
+/// Returns the word with Markdown syntax outside of code escaped.
 fn escaped(word: &str) -> String {
     let mut out = String::new();
     for (at, part) in word.split('`').enumerate() {
@@ -88,15 +89,15 @@ fn plain(text: &str) -> String {
             let neighbour = at.and_then(|at| letters.get(at));
             neighbour.is_some_and(|it| it.is_alphanumeric())
         };
-        let means_something = match letter {
+        let is_syntax = match letter {
             '\\' | '<' | '[' | ']' | '*' | '~' => true,
-            // It makes emphasis at the ends of words only.
+            // It marks emphasis at the ends of words only.
             '_' => !(is_within(at.checked_sub(1)) && is_within(Some(at + 1))),
             // An entity.
             '&' => is_within(Some(at + 1)) || letters.get(at + 1) == Some(&'#'),
             _ => false,
         };
-        if means_something {
+        if is_syntax {
             out.push('\\');
         }
         out.push(letter);
@@ -104,7 +105,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// A word that begins a line, and no list, title or quotation.
+/// Returns a word escaped such that it does not begin a list, a title or a quotation.
 fn first_of_line(word: &str) -> String {
     let digits = word.trim_start_matches(|it: char| it.is_ascii_digit());
     let is_number = digits.len() < word.len() && matches!(digits, "." | ")");
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_markdown_would_read_as_its_own_is_escaped_outside_of_code() {
+    fn markdown_syntax_is_escaped_outside_of_code() {
         for (text, expected) in [
             ("a < b, Vec<Str>", "a \\< b, Vec\\<Str>"),
             ("a[0] `b[0] <c>`", "a\\[0\\] `b[0] <c>`"),
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_at_the_hundredth_column_and_not_within_code() {
+    fn lines_are_wrapped_at_100_columns_and_not_within_code() {
         let text = format!("{} `some code` and more", "a".repeat(84));
         let lines = comment(&[&text, "", "Facts."], 4);
         let expected = format!(
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_begins_no_list_where_it_is_wrapped() {
+    fn wrapping_does_not_begin_a_list() {
         let text = format!("{} + more", "a".repeat(96));
         let expected = format!("/// {}\n/// \\+ more\n", "a".repeat(96));
         assert_eq!(comment(&[&text], 0), expected);

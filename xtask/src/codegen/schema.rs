@@ -1,28 +1,27 @@
-//! The schema file as it stands on disk (`xtask/schema/README.md` explains each key).
-
-use std::collections::BTreeMap;
+//! The format of the schema file (`xtask/schema/README.md` explains each key).
 
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The whole file.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Schema {
     pub(crate) version: String,
-    /// Kinds that are registered in every group version.
+    /// The kinds that are registered in every group version, and their messages.
     pub(crate) common_kinds: BTreeMap<String, String>,
     pub(crate) groups: Vec<Group>,
-    /// Scalars with a name of their own.
+    /// Named scalars.
     #[serde(default)]
     pub(crate) types: BTreeMap<String, Scalar>,
     pub(crate) messages: BTreeMap<String, Message>,
 }
 
-/// A scalar with a name of its own, and the values that are known of it.
+/// A named scalar and its known values.
 #[derive(Deserialize)]
 pub(crate) struct Scalar {
-    /// Whether there are no other values.
+    /// Whether the known values are all values.
     #[serde(default, rename = "enum")]
     pub(crate) is_closed: bool,
     #[serde(default)]
@@ -51,7 +50,7 @@ pub(crate) struct GroupVersion {
 }
 
 /// A registered kind.
-#[expect(clippy::struct_field_names, reason = "the file names them so")]
+#[expect(clippy::struct_field_names, reason = "the file uses these names")]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Kind {
@@ -59,7 +58,7 @@ pub(crate) struct Kind {
     #[serde(default)]
     pub(crate) plural: String,
     pub(crate) namespaced: Option<bool>,
-    /// Versions of Kubernetes.
+    /// A version of Kubernetes, as are the next two.
     #[serde(default)]
     pub(crate) introduced: String,
     #[serde(default)]
@@ -92,7 +91,7 @@ pub(crate) struct Resource {
     pub(crate) columns: Vec<Column>,
 }
 
-/// A path below an object.
+/// A subresource.
 #[derive(Deserialize)]
 pub(crate) struct Subresource {
     pub(crate) name: String,
@@ -131,10 +130,10 @@ pub(crate) struct Message {
     /// Whether at most one of the optional fields is set.
     #[serde(default)]
     pub(crate) union: bool,
-    /// Whether a server's documents have it.
+    /// Whether the server's OpenAPI documents contain it.
     #[serde(default)]
     pub(crate) openapi: bool,
-    /// The item type, for messages that are lists in Go.
+    /// The item type of messages that are lists in Go.
     #[serde(default)]
     pub(crate) item: String,
     #[serde(default)]
@@ -153,7 +152,7 @@ pub(crate) struct Field {
     pub(crate) type_: String,
     #[serde(default)]
     pub(crate) num: u32,
-    /// The protobuf name, where it is not the JSON name.
+    /// The protobuf name, if it differs from the JSON name.
     #[serde(default)]
     pub(crate) proto: String,
     #[serde(default)]
@@ -172,14 +171,14 @@ pub(crate) struct Field {
     pub(crate) list_map_keys: Vec<String>,
     #[serde(default)]
     pub(crate) map_type: String,
-    /// The named scalar at the end of the type.
+    /// The type of the values, if it is a named scalar.
     #[serde(default)]
     pub(crate) named: String,
-    /// The named scalar of the keys of a map.
+    /// The type of the map keys, if it is a named scalar.
     #[serde(default)]
     pub(crate) key: String,
     pub(crate) default: Option<Value>,
-    /// Whether it tells which member of a union is set.
+    /// Whether it is the discriminator of a union.
     #[serde(default)]
     pub(crate) discriminator: bool,
 }

@@ -1,20 +1,20 @@
-//! `Sentences`: what people wrote about types and fields, below `xtask/schema/docs`.
+//! `Sentences`: the hand-written documentation of types and fields in `xtask/schema/docs`.
 //!
-//! `<package>/*.json`, each an object of messages, each an object of fields; the empty name is the
-//! type itself. What is wrong in them is told all at once, with file and field.
+//! Each `<package>/*.json` is an object of messages, and each message an object of fields, in which
+//! the empty name stands for the type itself. Reading reports all mistakes at once, with file and
+//! field.
 
 mod pairs;
-
-use std::collections::BTreeMap;
-use std::path::Path;
 
 use self::pairs::Pairs;
 use super::model::{is_emitted, is_list_kind};
 use super::rustdoc;
 use super::schema::{Message, Schema};
 use crate::process::Outcome;
+use std::collections::BTreeMap;
+use std::path::Path;
 
-/// Packages in which every type and field has a sentence, once they have any.
+/// Packages in which every type and field must have a sentence as soon as one has.
 const COMPLETE: [&str; 11] = [
     "admissionregistration.v1",
     "apiextensions.v1",
@@ -28,26 +28,28 @@ const COMPLETE: [&str; 11] = [
     "rbac.v1",
     "storage.v1",
 ];
-/// So many mistakes are told.
-const TOLD_MAX: usize = 100;
+/// The maximal number of mistakes in an error.
+const MISTAKES_MAX: usize = 100;
 
 /// Sentences by the full name of a message and the JSON name of a field.
 #[derive(Debug, Default)]
 pub(crate) struct Sentences {
-    said: BTreeMap<String, BTreeMap<String, String>>,
+    by_message: BTreeMap<String, BTreeMap<String, String>>,
+    /// The file of each message, without extension.
+    files: BTreeMap<String, String>,
 }
 
 /// A file of sentences.
 struct File {
-    /// The last two segments of a package.
+    /// The last two segments of the package.
     package: String,
-    /// As mistakes tell it.
+    /// The path in error messages.
     path: String,
     text: String,
 }
 
 impl Sentences {
-    /// Reads all files below a folder. There may be none.
+    /// Reads all files of a folder, which may be missing.
     pub(crate) fn read(folder: &Path, schema: &Schema) -> Outcome<Self> {
         let mut files = Vec::new();
         for package in entries(folder)? {
@@ -63,19 +65,24 @@ impl Sentences {
         Ok(Self::new(&files, schema)?)
     }
 
-    /// What is said of a type.
+    /// Returns the sentence of a type.
     pub(crate) fn of_type(&self, full_name: &str) -> Option<&str> {
         self.of_field([full_name], "")
     }
 
-    /// What is said of a field at the first of some messages: its own, and the one that brings it.
+    /// Returns the file with the sentences of a type, without extension.
+    pub(crate) fn file_of(&self, full_name: &str) -> Option<&str> {
+        self.files.get(full_name).map(String::as_str)
+    }
+
+    /// Returns the sentence of a field at the first of these messages that has one.
     pub(crate) fn of_field<'a>(
         &self,
         messages: impl IntoIterator<Item = &'a str>,
         json: &str,
     ) -> Option<&str> {
         let mut messages = messages.into_iter();
-        let found = messages.find_map(|message| self.said.get(message)?.get(json));
+        let found = messages.find_map(|message| self.by_message.get(message)?.get(json));
         found.map(String::as_str)
     }
 
@@ -90,21 +97,31 @@ impl Sentences {
         for file in files {
             reading.file(file);
         }
-        reading.complete(files);
+        reading.check_complete(files);
         let mistakes = reading.mistakes;
         if mistakes.is_empty() {
+            let files = reading.files.into_iter();
+            reading.all.files = files
+                .map(|(full_name, path)| (full_name.to_owned(), stem(path).to_owned()))
+                .collect();
             return Ok(reading.all);
         }
-        let mut told = mistakes[..mistakes.len().min(TOLD_MAX)].join("\n");
-        if mistakes.len() > TOLD_MAX {
-            let more = (mistakes.len() - TOLD_MAX).to_string();
-            told.extend(["\nand ", &more, " more"]);
+        let mut list = mistakes[..mistakes.len().min(MISTAKES_MAX)].join("\n");
+        if mistakes.len() > MISTAKES_MAX {
+            let more = (mistakes.len() - MISTAKES_MAX).to_string();
+            list.extend(["\nand ", &more, " more"]);
         }
-        Err(format!("sentences below xtask/schema/docs:\n{told}"))
+        Err(format!("mistakes in xtask/schema/docs:\n{list}"))
     }
 }
 
-/// The names in a folder, in their order; none if it is not there.
+/// Returns the name of a file without folders and extension.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".json").unwrap_or(name)
+}
+
+/// Returns the sorted names in a folder; none if there is no folder.
 fn entries(folder: &Path) -> Outcome<Vec<String>> {
     let mut names = Vec::new();
     if folder.is_dir() {
@@ -117,7 +134,7 @@ fn entries(folder: &Path) -> Outcome<Vec<String>> {
     Ok(names)
 }
 
-/// Full names by the last two segments of their package and their Go name.
+/// Returns full names by the last two segments of their package and by their Go name.
 fn by_package(schema: &Schema) -> BTreeMap<String, BTreeMap<&str, &str>> {
     let mut names: BTreeMap<String, BTreeMap<&str, &str>> = BTreeMap::new();
     for (full_name, message) in &schema.messages {
@@ -130,7 +147,8 @@ fn by_package(schema: &Schema) -> BTreeMap<String, BTreeMap<&str, &str>> {
     names
 }
 
-/// The JSON names of the fields of a message, and whether each is its own: others are inline.
+/// Returns the JSON names of a message's fields, and whether the message declares them itself
+/// rather than by an inline field.
 fn fields<'a>(schema: &'a Schema, message: &'a Message) -> BTreeMap<&'a str, bool> {
     let mut all = BTreeMap::new();
     for field in &message.fields {
@@ -145,12 +163,12 @@ fn fields<'a>(schema: &'a Schema, message: &'a Message) -> BTreeMap<&'a str, boo
     all
 }
 
-/// The files while they are read.
+/// The state while files are read.
 struct Reading<'a> {
     schema: &'a Schema,
     names: BTreeMap<String, BTreeMap<&'a str, &'a str>>,
     all: Sentences,
-    /// Where each message is told of.
+    /// The file of each message.
     files: BTreeMap<&'a str, &'a str>,
     mistakes: Vec<String>,
 }
@@ -169,7 +187,7 @@ impl<'a> Reading<'a> {
                 return;
             }
         };
-        for (go, said) in messages.0 {
+        for (go, sentences) in messages.0 {
             let full_name = names.get(go.as_str()).copied();
             let message = full_name.and_then(|it| Some((it, self.schema.messages.get(it)?)));
             let Some((full_name, message)) = message else {
@@ -179,14 +197,21 @@ impl<'a> Reading<'a> {
             if let Some(other) = self.files.insert(full_name, path) {
                 self.mistakes.push(format!("{path}: {go}: also in {other}"));
             }
-            self.message(&format!("{path}: {go}"), full_name, message, said);
+            let place = format!("{path}: {go}");
+            self.message(&place, full_name, message, sentences);
         }
     }
 
-    fn message(&mut self, place: &str, full_name: &str, message: &Message, said: Pairs<String>) {
+    fn message(
+        &mut self,
+        place: &str,
+        full_name: &str,
+        message: &Message,
+        sentences: Pairs<String>,
+    ) {
         let known = fields(self.schema, message);
-        let all = self.all.said.entry(full_name.to_owned()).or_default();
-        for (field, sentence) in said.0 {
+        let all = self.all.by_message.entry(full_name.to_owned()).or_default();
+        for (field, sentence) in sentences.0 {
             let place = format!("{place}.{field}");
             if !field.is_empty() && !known.contains_key(field.as_str()) {
                 self.mistakes.push(format!("{place}: no such field"));
@@ -196,13 +221,13 @@ impl<'a> Reading<'a> {
                 self.mistakes.push(format!("{place}: {mistake}"));
             }
             if all.insert(field, ended(sentence)).is_some() {
-                self.mistakes.push(format!("{place}: told twice"));
+                self.mistakes.push(format!("{place}: has two sentences"));
             }
         }
     }
 
-    /// Finds what is not told in the packages that are to be complete.
-    fn complete(&mut self, files: &[File]) {
+    /// Finds missing sentences in the packages that must be complete.
+    fn check_complete(&mut self, files: &[File]) {
         for package in COMPLETE {
             if !files.iter().any(|file| file.package == package) {
                 continue;
@@ -230,28 +255,28 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Lists of a kind need none: what is to say of them follows from the kind.
+/// Reports whether a message needs sentences. List kinds do not: theirs follow from the item kind.
 fn needs_sentences(full_name: &str, message: &Message) -> bool {
     (message.openapi || is_emitted(full_name, message)) && !is_list_kind(message)
 }
 
-/// What keeps a sentence from being a comment.
+/// Returns why a sentence cannot become a doc comment.
 fn mistake(sentence: &str) -> Option<&'static str> {
     let is_long = |word: &String| word.chars().count() > rustdoc::WORD_MAX;
     if sentence.trim().is_empty() {
         Some("is empty")
     } else if sentence.contains(char::is_control) || sentence.contains("```") {
-        Some("is more than a line")
+        Some("is not a single line of text")
     } else if !sentence.matches('`').count().is_multiple_of(2) {
-        Some("has code that does not end")
+        Some("has a backtick without its pair")
     } else if rustdoc::words(sentence).iter().any(is_long) {
-        Some("has a word that fits no line")
+        Some("has a word that is longer than a line")
     } else {
         None
     }
 }
 
-/// A sentence with its full stop.
+/// Returns the sentence with a full stop.
 fn ended(mut sentence: String) -> String {
     sentence.truncate(sentence.trim_end().len());
     if !sentence.ends_with(['.', '!', '?', ')']) {

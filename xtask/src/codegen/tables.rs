@@ -1,37 +1,37 @@
-//! Tables over all groups: kinds (for decoding by name), resources (for discovery), features.
-
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::PathBuf;
+//! Emits the tables of all groups: kinds to decode by name, resources for discovery, features.
 
 use super::kinds::api_version;
-use super::model::{Model, Struct};
-use super::schema::{Resource, Schema};
+use super::model::{Model, Module, Struct};
+use super::schema::{Column, Resource, Schema};
+use crate::process::Outcome;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-/// `generated/kinds.rs` and `generated/resources.rs`.
-pub(crate) fn files(schema: &Schema, model: &Model) -> BTreeMap<PathBuf, String> {
-    BTreeMap::from([
-        (PathBuf::from("src/generated/kinds.rs"), kinds(model)),
-        (
-            PathBuf::from("src/generated/resources.rs"),
-            resources(schema),
-        ),
-    ])
-}
+/// The verbs of most resources; `crate::facts` has the same lists.
+const ALL_VERBS: [&str; 8] = [
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+];
+/// The verbs of most subresources.
+const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-/// The features of `kubist-api`: one a group version, and `full`.
+/// Returns the features of `kubist-api`: one for each group version, and `full`.
 pub(crate) fn features(model: &Model) -> String {
     let mut out = String::new();
     let mut all = Vec::new();
     for (module, structs) in &model.modules {
-        let mut needs: Vec<String> = structs
+        let needs: BTreeSet<String> = structs
             .iter()
-            .flat_map(|item| &item.needs)
-            .filter(|needed| *needed != module)
-            .map(super::model::Module::feature)
+            .flat_map(Struct::needs)
+            .map(Module::feature)
             .collect();
-        needs.sort();
-        needs.dedup();
+        let needs: Vec<String> = needs.into_iter().collect();
         let feature = module.feature();
         let _ = writeln!(out, "{feature} = {needs:?}");
         all.push(feature);
@@ -44,30 +44,25 @@ pub(crate) fn features(model: &Model) -> String {
     out
 }
 
-fn is_object(item: &Struct) -> bool {
-    item.fields
-        .iter()
-        .any(|field| field.rust == "metadata" && field.rust_type == "ObjectMeta")
-}
-
-fn kinds(model: &Model) -> String {
+/// Returns the text of `generated/kinds.rs`.
+pub(crate) fn kinds(model: &Model) -> String {
     let mut out = String::from(
-        "use crate::facts::Kind;\n\n/// Every kind whose feature is on.\n\
+        "use crate::facts::Kind;\n\n/// The kinds whose features are enabled.\n\
          pub static KINDS: &[Kind] = &[\n",
     );
     for (module, structs) in &model.modules {
         for item in structs.iter().filter(|item| !item.kinds.is_empty()) {
             let path = format!("crate::{}::{}::{}", module.group, module.version, item.name);
             let feature = module.feature();
-            let made: &[&str] = if is_object(item) {
+            let constructors: &[&str] = if item.is_object() {
                 &["object", "list"]
             } else {
                 &["message"]
             };
-            for made in made {
+            for constructor in constructors {
                 let _ = writeln!(
                     out,
-                    "#[cfg(feature = {feature:?})]\nKind::{made}::<{path}>(),"
+                    "#[cfg(feature = {feature:?})]\nKind::{constructor}::<{path}>(),"
                 );
             }
         }
@@ -76,10 +71,12 @@ fn kinds(model: &Model) -> String {
     out
 }
 
-fn resources(schema: &Schema) -> String {
+/// Returns the text of `generated/resources.rs`.
+pub(crate) fn resources(schema: &Schema) -> Outcome<String> {
     let mut out = String::from(
-        "use crate::facts::{Column, GroupFacts, ResourceFacts, SubresourceFacts, VersionFacts};\n\n\
-         /// The groups that an API server of this version serves, in the order of its discovery.\n\
+        "use crate::facts::{ALL_VERBS, Column, GroupFacts, ResourceFacts, SUBRESOURCE_VERBS, \
+         SubresourceFacts, VersionFacts};\n\n\
+         /// The groups that an API server of this version serves, in discovery order.\n\
          pub static GROUPS: &[GroupFacts] = &[\n",
     );
     for group in &schema.groups {
@@ -99,17 +96,17 @@ fn resources(schema: &Schema) -> String {
                 api_version(&group.name, &version.version)
             );
             for resource in &version.resources {
-                emit_resource(&mut out, &group.name, &version.version, resource);
+                emit_resource(&mut out, &group.name, &version.version, resource)?;
             }
             out.push_str("] },\n");
         }
         out.push_str("] },\n");
     }
     out.push_str("];\n");
-    out
+    Ok(out)
 }
 
-fn emit_resource(out: &mut String, group: &str, version: &str, resource: &Resource) {
+fn emit_resource(out: &mut String, group: &str, version: &str, resource: &Resource) -> Outcome {
     let Resource {
         name,
         singular,
@@ -120,12 +117,13 @@ fn emit_resource(out: &mut String, group: &str, version: &str, resource: &Resour
         verbs,
         ..
     } = resource;
+    let verbs = verb_list(verbs);
     let hash = &resource.storage_version_hash;
     let _ = writeln!(
         out,
         "ResourceFacts {{ group: {group:?}, version: {version:?}, kind: {kind:?}, \
          plural: {name:?}, singular: {singular:?}, namespaced: {namespaced}, \
-         short_names: &{short_names:?}, categories: &{categories:?}, verbs: &{verbs:?}, \
+         short_names: &{short_names:?}, categories: &{categories:?}, verbs: {verbs}, \
          storage_version_hash: {hash:?}, subresources: &["
     );
     for sub in &resource.subresources {
@@ -134,20 +132,49 @@ fn emit_resource(out: &mut String, group: &str, version: &str, resource: &Resour
         } else {
             (sub.group.as_str(), sub.version.as_str())
         };
+        let verbs = verb_list(&sub.verbs);
         let _ = writeln!(
             out,
             "SubresourceFacts {{ name: {:?}, group: {sub_group:?}, version: {sub_version:?}, \
-             kind: {:?}, verbs: &{:?} }},",
-            sub.name, sub.kind, sub.verbs
+             kind: {:?}, verbs: {verbs} }},",
+            sub.name, sub.kind
         );
     }
     out.push_str("], columns: &[");
     for column in &resource.columns {
-        let _ = writeln!(
-            out,
-            "Column {{ name: {:?}, type_: {:?}, format: {:?}, priority: {} }},",
-            column.name, column.type_, column.format, column.priority
-        );
+        emit_column(out, column)?;
     }
     out.push_str("] },\n");
+    Ok(())
+}
+
+/// Returns the named list of common verbs, or the verbs themselves.
+fn verb_list(verbs: &[String]) -> String {
+    if verbs == ALL_VERBS {
+        "ALL_VERBS".to_owned()
+    } else if verbs == SUBRESOURCE_VERBS {
+        "SUBRESOURCE_VERBS".to_owned()
+    } else {
+        format!("&{verbs:?}")
+    }
+}
+
+fn emit_column(out: &mut String, column: &Column) -> Outcome {
+    let Column {
+        name,
+        type_,
+        format,
+        priority,
+    } = column;
+    let _ = write!(out, "Column::new({name:?}, {type_:?})");
+    if !format.is_empty() {
+        let _ = write!(out, ".format({format:?})");
+    }
+    match priority {
+        0 => {}
+        1 => out.push_str(".wide()"),
+        other => return Err(format!("column `{name}` has priority {other}").into()),
+    }
+    out.push_str(",\n");
+    Ok(())
 }

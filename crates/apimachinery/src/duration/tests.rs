@@ -1,9 +1,8 @@
 //! Duration strings against a table that Go's own parser made.
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::upstream_table::read;
+use proptest::prelude::*;
 
 #[test]
 fn texts_parse_and_print_as_in_go() {

@@ -1,9 +1,8 @@
 //! Field selectors against a table that upstream's own parser made.
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::upstream_table::{Outcome, read};
+use proptest::prelude::*;
 
 #[test]
 fn texts_parse_and_print_as_upstream() {

@@ -7,12 +7,11 @@
 //! It takes four times the selector's text or so, in four allocations: a server keeps one for each
 //! watch, and how long it is, is up to a client.
 
-use std::cmp::Ordering;
-use std::ops::Range;
-
 use super::{Operator, Requirement, Selector};
 use crate::Str;
 use crate::go_text::parse_int;
+use std::cmp::Ordering;
+use std::ops::Range;
 
 /// A [`Selector`] made ready for many objects.
 ///

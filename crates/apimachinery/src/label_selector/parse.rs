@@ -1,10 +1,9 @@
 //! The grammar of selectors, by upstream's order of decisions, which its error texts show.
 
-use std::collections::BTreeSet;
-
 use super::lexer::{Token, tokens};
 use super::requirement::{Operator, Requirement, RequirementError, key_error};
 use crate::{FieldPath, Str};
+use std::collections::BTreeSet;
 
 /// Why a text is not a selector; the words are upstream's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

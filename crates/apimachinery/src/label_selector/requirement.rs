@@ -1,11 +1,10 @@
 //! `Requirement`: what one label must be.
 
-use std::fmt;
-
 use crate::field_error::aggregate;
 use crate::go_text::{parse_int, quote};
 use crate::validate_name::{label_value, qualified_name};
 use crate::{BadValue, FieldError, FieldPath, Str};
+use std::fmt;
 
 /// A key, an operator, and as many values as the operator takes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

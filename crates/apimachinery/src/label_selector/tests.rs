@@ -1,11 +1,10 @@
 //! Selectors against a table that upstream's own parser made.
 
-use proptest::collection::{btree_map, vec};
-use proptest::prelude::*;
-
 use super::*;
 use crate::upstream_table::{Outcome, read};
 use crate::{FieldPath, LabelSelectorRequirement};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
 
 /// What stands for `{NAME}` and `{VALUE}` in messages here.
 const NAME: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and \

@@ -1,9 +1,8 @@
 //! Rules for the labels and selectors that objects carry, as causes of a 422.
 
-use std::collections::BTreeMap;
-
 use crate::validate_name::{label_value, qualified_name};
 use crate::{FieldError, FieldPath, LabelSelector, LabelSelectorRequirement, Str};
+use std::collections::BTreeMap;
 
 /// What is wrong with labels. All messages name the map, as upstream's do.
 pub fn validate_labels(labels: &BTreeMap<Str, Str>, path: &FieldPath) -> Vec<FieldError> {

@@ -1,10 +1,9 @@
 //! Quantities against tables that upstream's own type made.
 
-use proptest::prelude::*;
-
 use super::QuantityFormat::{BinarySi, DecimalExponent, DecimalSi};
 use super::*;
 use crate::upstream_table::{Outcome, read};
+use proptest::prelude::*;
 
 fn quantity(text: &str) -> Quantity {
     text.parse().expect("the text is a quantity")

@@ -2,8 +2,9 @@
 //!
 //! Servers use it for paths that they do not know; clients for answers of proxies.
 
-use super::{CauseType, Status, StatusCause, StatusDetails, StatusReason};
+use super::{Status, StatusCause, StatusDetails};
 use crate::go_text::quote;
+use crate::{CauseType, StatusReason};
 use crate::{GroupResource, Str};
 
 /// An HTTP answer without a Status.

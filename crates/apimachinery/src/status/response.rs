@@ -1,11 +1,11 @@
 //! Statuses for every way in which a request fails, with upstream's codes, reasons and messages.
 
-use std::fmt;
-
-use super::{CauseType, Status, StatusCause, StatusDetails, StatusReason};
+use super::{Status, StatusCause, StatusDetails};
 use crate::field_error::{aggregate, told};
 use crate::go_text::quote;
+use crate::{CauseType, StatusReason};
 use crate::{FieldError, GroupKind, GroupResource, Str};
+use std::fmt;
 
 impl Status {
     /// 404: there is no such object.

@@ -3,9 +3,8 @@
 //! Go is lenient (one-digit hours, a comma before the fraction, offsets of 24 hours) and has its
 //! own error texts; both are part of what a server answers. Jiff is stricter and has other texts.
 
-use std::fmt;
-
 use crate::go_text::quote_for_time;
+use std::fmt;
 
 /// How the fraction of a second is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

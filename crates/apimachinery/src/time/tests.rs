@@ -1,10 +1,9 @@
 //! Times against tables that Go's own types made.
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::MicroTime;
 use crate::upstream_table::{Outcome, read};
+use proptest::prelude::*;
 
 /// As text, with Go's word for the zero time.
 fn printed<T: fmt::Display>(time: T, zero: bool) -> String {

@@ -1,9 +1,8 @@
 //! The rules against a table that upstream's own functions made.
 
-use serde::Deserialize;
-
 use super::*;
 use crate::upstream_table::read;
+use serde::Deserialize;
 
 type Rule = fn(&str) -> Vec<String>;
 

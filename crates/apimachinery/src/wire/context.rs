@@ -63,7 +63,7 @@ pub struct DecodeContext {
     pub(super) problems: Vec<StrictProblem>,
     pub(super) error: Option<WireError>,
     /// Of the kind that was scanned last.
-    pub(super) plan: Option<super::scan::Plan>,
+    pub(super) plan: Option<super::structure_plan::StructurePlan>,
 }
 
 impl DecodeContext {

@@ -1,8 +1,7 @@
 //! `Debug` of generated types: the set fields, by their JSON names.
 
-use std::fmt;
-
 use super::{Message, MessageList, MessageMap, View};
+use std::fmt;
 
 /// Writes the fields of a message that are not empty.
 pub fn debug_message(message: &dyn Message, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,10 +2,9 @@
 //!
 //! The engine knows no struct; each Rust type that a field may have says here what it is.
 
-use std::collections::BTreeMap;
-
 use super::Message;
 use crate::{ByteString, Str};
+use std::collections::BTreeMap;
 
 /// Write access to a field.
 #[derive(Debug)]

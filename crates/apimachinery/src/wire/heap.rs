@@ -4,10 +4,9 @@
 //! budgets: each string counts in full, also where several messages share it; what an allocator
 //! rounds up, the spare capacity of lists and the text inside scalars (quantities) do not count.
 
-use std::mem::{size_of, size_of_val};
-
 use super::{Message, ProjectionFields, View};
 use crate::{ByteString, Str};
+use std::mem::{size_of, size_of_val};
 
 /// The counters in front of a string's text.
 const STR_HEADER: usize = 16;

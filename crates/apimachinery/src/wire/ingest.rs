@@ -3,13 +3,11 @@
 //! A decoded `K`, an `Encoded<K>`, a projection: each says here how it is made. The client cuts a
 //! stream into items and calls this; it does not know which form it feeds.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-
-use bytes::Bytes;
-
 use super::{DecodeContext, Wire, WireError};
 use crate::{Object, ResourceFacts};
+use bytes::Bytes;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// The encoding of an object's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

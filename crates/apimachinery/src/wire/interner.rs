@@ -4,9 +4,8 @@
 //! never grows, needs no clean-up, and look-ups are one comparison. Two strings that often
 //! collide are merely shared less. It is not a symbol table: equal strings may differ in identity.
 
-use std::hash::BuildHasher;
-
 use crate::Str;
+use std::hash::BuildHasher;
 
 /// Shares repeated strings among the objects that one decoder makes.
 #[derive(Debug)]

@@ -4,21 +4,18 @@
 //! case-sensitive; unknown and repeated names are ignored, or collected when strict; an object
 //! given twice merges. `apiVersion` and `kind` of a kind are known and skipped.
 
-mod collection;
+pub(super) mod collection;
 mod leaf;
 mod object;
-mod project;
-mod slot;
+pub(super) mod slot;
 mod value;
-
-use serde::de::{self, DeserializeSeed, Deserializer};
-use serde_json::value::RawValue;
 
 use self::leaf::{ScalarVisitor, UnionVisitor};
 use self::object::ObjectVisitor;
-pub(super) use self::project::project;
 use self::slot::SlotSeed;
 use super::{DecodeContext, JsonForm, Message, WireError, WireErrorKind};
+use serde::de::{self, DeserializeSeed, Deserializer};
+use serde_json::value::RawValue;
 
 /// Decodes JSON text into `message`.
 pub fn merge_json(
@@ -40,7 +37,7 @@ pub fn merge_json(
     result.map_err(|error| json_error(cx, &error))
 }
 
-fn json_error(cx: &mut DecodeContext, error: &serde_json::Error) -> WireError {
+pub(super) fn json_error(cx: &mut DecodeContext, error: &serde_json::Error) -> WireError {
     if let Some(known) = cx.error.take() {
         return known;
     }
@@ -138,7 +135,7 @@ fn stop<E: de::Error>(cx: &mut DecodeContext, error: WireError) -> E {
     E::custom(text)
 }
 
-fn mismatch<E: de::Error>(
+pub(super) fn mismatch<E: de::Error>(
     cx: &mut DecodeContext,
     found: impl Into<String>,
     expected: impl Into<String>,

@@ -4,11 +4,10 @@
 //! list that is always written is `null` when empty (Go's nil slice), except the `items` of a
 //! list kind. A kind at the root begins with `kind` and `apiVersion`.
 
-use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
-use serde_json::value::RawValue;
-
 use super::{Field, FieldFlags, JsonForm, JsonScalar, Message, MessageList, View};
 use crate::Str;
+use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::value::RawValue;
 
 /// A message as something that serde can write.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,10 @@
 //! `Message`: one API struct as the engine sees it, and `Wire`: the same with its type known.
 
+use super::{DecodeContext, ReverseWriter, Schema, Slot, View, WireError};
+use serde_json::{Map, Value};
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
-
-use serde_json::{Map, Value};
-
-use super::{DecodeContext, ReverseWriter, Schema, Slot, View, WireError};
 
 /// The JSON form of a scalar message (`Time`, `Quantity`, `IntOrString`, …).
 #[derive(Clone, Debug, PartialEq)]

@@ -9,6 +9,7 @@
 //! syntax of paths.
 
 mod check;
+mod json;
 mod plan;
 mod protobuf;
 
@@ -70,7 +71,7 @@ fn fill(
     cx.reset();
     cx.check_length(bytes.len())?;
     match encoding {
-        Encoding::Json => super::json::project(fields, plan, bytes, cx),
+        Encoding::Json => json::project(fields, plan, bytes, cx),
         Encoding::Protobuf => protobuf::project(fields, plan, bytes, cx),
     }
 }

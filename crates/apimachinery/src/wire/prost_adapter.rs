@@ -3,11 +3,10 @@
 //! For code that is generic over prost messages. It encodes through a buffer of its own, so code
 //! that can use `Wire` should.
 
+use super::{DecodeContext, Message, ReverseWriter};
 use bytes::Buf;
 use prost::DecodeError;
 use prost::encoding::{WireType, decode_varint};
-
-use super::{DecodeContext, Message, ReverseWriter};
 
 /// Takes one field, whose tag was read already, from a prost buffer.
 ///

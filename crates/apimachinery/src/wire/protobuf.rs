@@ -5,80 +5,12 @@
 //! `resourceVersion` relies on it.
 
 use super::field_access::{MessageList, MessageMap};
+use super::raw_field::{delimited, map_entry, tag};
 use super::{
     DecodeContext, Entry, FieldFlags, JsonForm, Message, Schema, Slot, WireError, WireErrorKind,
+    int32, skip_field, varint,
 };
 use crate::{ByteString, Str};
-
-/// A varint and what follows it.
-pub fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireErrorKind> {
-    let mut value = 0u64;
-    for (index, &byte) in bytes.iter().enumerate().take(10) {
-        value |= u64::from(byte & 0x7f) << (7 * index);
-        if byte < 0x80 {
-            return Ok((value, &bytes[index + 1..]));
-        }
-    }
-    Err(if bytes.len() < 10 {
-        WireErrorKind::Truncated
-    } else {
-        WireErrorKind::BadVarint
-    })
-}
-
-/// The contents of a length-delimited field and what follows it.
-pub(super) fn delimited(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
-    let (length, rest) = varint(bytes)?;
-    match usize::try_from(length) {
-        Ok(length) if length <= rest.len() => Ok(rest.split_at(length)),
-        _ => Err(WireErrorKind::Truncated),
-    }
-}
-
-/// The number and wire type of the next field, and what follows.
-pub(super) fn tag(bytes: &[u8]) -> Result<(u32, u8, &[u8]), WireErrorKind> {
-    let (tag, rest) = varint(bytes)?;
-    let number = u32::try_from(tag >> 3).map_err(|_| WireErrorKind::BadVarint)?;
-    if number == 0 {
-        return Err(WireErrorKind::BadVarint);
-    }
-    Ok((number, (tag & 7) as u8, rest))
-}
-
-/// The fields of a small message, one by one: number, and a varint or bytes.
-pub(super) fn each_field<'b>(
-    mut bytes: &'b [u8],
-    mut take: impl FnMut(u32, u64, &'b [u8]),
-) -> Result<(), WireErrorKind> {
-    while !bytes.is_empty() {
-        let (number, wire_type, rest) = tag(bytes)?;
-        bytes = match wire_type {
-            0 => {
-                let (value, rest) = varint(rest)?;
-                take(number, value, &[]);
-                rest
-            }
-            2 => {
-                let (inner, rest) = delimited(rest)?;
-                take(number, 0, inner);
-                rest
-            }
-            _ => skip_field(number, wire_type, rest)?,
-        };
-    }
-    Ok(())
-}
-
-/// What follows the value of a field of this number and wire type.
-pub fn skip_field(number: u32, wire_type: u8, bytes: &[u8]) -> Result<&[u8], WireErrorKind> {
-    match wire_type {
-        0 => varint(bytes).map(|(_, rest)| rest),
-        1 => bytes.get(8..).ok_or(WireErrorKind::Truncated),
-        2 => delimited(bytes).map(|(_, rest)| rest),
-        5 => bytes.get(4..).ok_or(WireErrorKind::Truncated),
-        found => Err(WireErrorKind::WireType { number, found }),
-    }
-}
 
 /// Decodes `bytes` (a bare message, no envelope) into `message`, merging with what is there.
 pub fn merge_protobuf(
@@ -206,14 +138,6 @@ fn merge_field<'b>(
     Ok(rest)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "protobuf defines int32 as truncation"
-)]
-#[expect(
-    clippy::cast_possible_wrap,
-    reason = "protobuf stores negative numbers so"
-)]
 pub(super) fn set_varint(
     slot: Slot<'_>,
     number: u32,
@@ -222,14 +146,14 @@ pub(super) fn set_varint(
 ) -> Result<(), WireError> {
     match slot {
         Slot::Bool(place) => *place = value != 0,
-        Slot::I32(place) => *place = value as i32,
-        Slot::I64(place) => *place = value as i64,
+        Slot::I32(place) => *place = int32(value),
+        Slot::I64(place) => *place = value.cast_signed(),
         Slot::OptBool(place) => *place = Some(value != 0),
-        Slot::OptI32(place) => *place = Some(value as i32),
-        Slot::OptI64(place) => *place = Some(value as i64),
+        Slot::OptI32(place) => *place = Some(int32(value)),
+        Slot::OptI64(place) => *place = Some(value.cast_signed()),
         Slot::BoolList(list) => list.push(value != 0),
-        Slot::I32List(list) => list.push(value as i32),
-        Slot::I64List(list) => list.push(value as i64),
+        Slot::I32List(list) => list.push(int32(value)),
+        Slot::I64List(list) => list.push(value.cast_signed()),
         _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 0 })),
     }
     Ok(())
@@ -260,12 +184,12 @@ pub(super) fn merge_delimited(
         Slot::BytesList(list) => list.push(ByteString(inner.to_vec())),
         Slot::MessageList(list) => push_message(list, number, inner, following, cx)?,
         Slot::StrMap(map) => {
-            let (key, value) = map_entry(inner, cx)?;
+            let (key, value) = map_entry(inner).map_err(|kind| cx.fail(kind))?;
             let (key, value) = (text(key, cx)?, text(value, cx)?);
             map.insert(cx.str(key), cx.str(value));
         }
         Slot::BytesMap(map) => {
-            let (key, value) = map_entry(inner, cx)?;
+            let (key, value) = map_entry(inner).map_err(|kind| cx.fail(kind))?;
             map.insert(cx.str(text(key, cx)?), ByteString(value.to_vec()));
         }
         Slot::MessageMap(map) => merge_map_entry(map, inner, cx)?,
@@ -337,31 +261,12 @@ fn count_fields(mut bytes: &[u8], number: u32) -> usize {
     count
 }
 
-/// Key and value bytes of a map entry; either may be absent, which means empty.
-pub(super) fn map_entry<'b>(
-    mut bytes: &'b [u8],
-    cx: &DecodeContext,
-) -> Result<(&'b [u8], &'b [u8]), WireError> {
-    let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
-    while !bytes.is_empty() {
-        let (number, wire_type, rest) = tag(bytes).map_err(|kind| cx.fail(kind))?;
-        if !matches!(number, 1 | 2) {
-            bytes = skip_field(number, wire_type, rest).map_err(|kind| cx.fail(kind))?;
-            continue;
-        }
-        let (inner, rest) = expect_delimited(number, wire_type, rest, cx)?;
-        *(if number == 1 { &mut key } else { &mut value }) = inner;
-        bytes = rest;
-    }
-    Ok((key, value))
-}
-
 fn merge_map_entry(
     map: &mut dyn MessageMap,
     inner: &[u8],
     cx: &mut DecodeContext,
 ) -> Result<(), WireError> {
-    let (key, value) = map_entry(inner, cx)?;
+    let (key, value) = map_entry(inner).map_err(|kind| cx.fail(kind))?;
     let key = cx.str(text(key, cx)?);
     cx.path.push(super::Segment::Key(key.clone()));
     merge_message(map.entry(key), value, cx)?;

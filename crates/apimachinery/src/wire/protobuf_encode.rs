@@ -3,6 +3,7 @@
 //! A length-delimited field needs its length before its contents. Written backwards, the contents
 //! are there first, so one pass without any size computation gives upstream's exact bytes.
 
+use super::varint::{VARINT_BYTES_MAX, write_varint};
 use super::{Entry, FieldFlags, JsonForm, Message, Schema, View};
 
 /// A buffer that grows towards its front.
@@ -42,20 +43,10 @@ impl ReverseWriter {
     }
 
     /// Puts a varint in front.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "seven bits at a time are meant"
-    )]
-    pub fn prepend_varint(&mut self, mut value: u64) {
-        let mut scratch = [0u8; 10];
-        let mut length = 0;
-        while value >= 0x80 {
-            scratch[length] = value as u8 | 0x80;
-            value >>= 7;
-            length += 1;
-        }
-        scratch[length] = value as u8;
-        self.prepend(&scratch[..=length]);
+    pub fn prepend_varint(&mut self, value: u64) {
+        let mut bytes = [0; VARINT_BYTES_MAX];
+        let length = write_varint(value, &mut bytes);
+        self.prepend(&bytes[..length]);
     }
 
     /// Puts a field's tag in front.

@@ -1,12 +1,11 @@
 //! Fields that hold any JSON: kept as its text, never as a tree.
 
-use std::borrow::Cow;
-
 use super::{
     DecodeContext, Field, FieldAccess, FieldFlags, FieldType, JsonForm, Message, Schema, Slot,
     View, Wire, WireError, WireErrorKind,
 };
 use crate::{ByteString, Str, schema};
+use std::borrow::Cow;
 
 /// An embedded object in whatever encoding it came (`runtime.RawExtension`).
 ///

@@ -1,12 +1,13 @@
 //! Messages that are one scalar in JSON: times, durations, quantities, int-or-string.
 
-use super::protobuf::each_field;
 use super::protobuf_encode::prepend_int;
 use super::{
     DecodeContext, Field, FieldFlags as F, FieldType, JsonForm, JsonScalar, Message, ReverseWriter,
-    Schema, Slot, View, Wire, WireError, WireErrorKind,
+    Schema, Slot, View, Wire, WireError, WireErrorKind, int32, raw_fields,
 };
 use crate::{Duration, IntOrString, MicroTime, Quantity, Str, Time, schema};
+use std::fmt::Display;
+use std::str::FromStr;
 
 schema!(pub TIME = "Time", "io.k8s.apimachinery.pkg.apis.meta.v1.Time", JsonForm::Scalar, None, [
     Field::new("seconds", 1, FieldType::I64, F::NONE),
@@ -56,33 +57,35 @@ fn wanted(what: &str, scalar: &JsonScalar<'_>) -> String {
     )
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "protobuf defines int32 as truncation"
-)]
-#[expect(
-    clippy::cast_possible_wrap,
-    reason = "protobuf stores negative numbers so"
-)]
+/// Parses a scalar that JSON has as a string.
+fn parsed<T: FromStr<Err: Display>>(scalar: &JsonScalar<'_>) -> Result<T, String> {
+    match scalar {
+        JsonScalar::Str(text) => text.parse().map_err(|error: T::Err| error.to_string()),
+        other => Err(wanted("string", other)),
+    }
+}
+
 fn seconds_and_nanos(bytes: &[u8], cx: &DecodeContext) -> Result<(i64, i32), WireError> {
     let (mut seconds, mut nanos) = (0, 0);
-    each_field(bytes, |number, value, _| match number {
-        1 => seconds = value as i64,
-        2 => nanos = value as i32,
-        _ => {}
-    })
-    .map_err(|kind| cx.fail(kind))?;
+    for field in raw_fields(bytes) {
+        let field = field.map_err(|kind| cx.fail(kind))?;
+        match field.number {
+            1 => seconds = field.varint.cast_signed(),
+            2 => nanos = int32(field.varint),
+            _ => {}
+        }
+    }
     Ok((seconds, nanos))
 }
 
 fn text(bytes: &[u8], wanted: u32, cx: &mut DecodeContext) -> Result<Str, WireError> {
     let mut found = Ok("");
-    each_field(bytes, |number, _, inner| {
-        if number == wanted {
-            found = std::str::from_utf8(inner);
+    for field in raw_fields(bytes) {
+        let field = field.map_err(|kind| cx.fail(kind))?;
+        if field.number == wanted {
+            found = std::str::from_utf8(field.bytes);
         }
-    })
-    .map_err(|kind| cx.fail(kind))?;
+    }
     match found {
         Ok(text) => Ok(cx.str(text)),
         Err(_) => Err(cx.fail(WireErrorKind::NotUtf8)),
@@ -97,12 +100,7 @@ scalar_message!(Time, TIME, {
         JsonScalar::Str(self.to_string().into())
     }
     fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
-        let JsonScalar::Str(text) = &scalar else {
-            return Err(wanted("string", &scalar));
-        };
-        *self = text
-            .parse()
-            .map_err(|error: crate::ParseTimeError| error.to_string())?;
+        *self = parsed(&scalar)?;
         Ok(())
     }
     fn prepend_scalar(&self, out: &mut ReverseWriter) {
@@ -127,12 +125,7 @@ scalar_message!(MicroTime, MICRO_TIME, {
         JsonScalar::Str(self.to_string().into())
     }
     fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
-        let JsonScalar::Str(text) = &scalar else {
-            return Err(wanted("string", &scalar));
-        };
-        *self = text
-            .parse()
-            .map_err(|error: crate::ParseTimeError| error.to_string())?;
+        *self = parsed(&scalar)?;
         Ok(())
     }
     fn prepend_scalar(&self, out: &mut ReverseWriter) {
@@ -155,12 +148,7 @@ scalar_message!(Duration, DURATION, {
         JsonScalar::Str(self.to_string().into())
     }
     fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
-        let JsonScalar::Str(text) = &scalar else {
-            return Err(wanted("string", &scalar));
-        };
-        *self = text
-            .parse()
-            .map_err(|error: crate::ParseDurationError| error.to_string())?;
+        *self = parsed(&scalar)?;
         Ok(())
     }
     fn prepend_scalar(&self, out: &mut ReverseWriter) {
@@ -242,18 +230,16 @@ scalar_message!(IntOrString, INT_OR_STRING, {
         prepend_int(2, i64::from(number), out);
         prepend_int(1, kind, out);
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "protobuf defines int32 as truncation"
-    )]
     fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
         let (mut is_string, mut value) = (false, 0);
-        each_field(bytes, |number, found, _| match number {
-            1 => is_string = found == 1,
-            2 => value = found as i32,
-            _ => {}
-        })
-        .map_err(|kind| cx.fail(kind))?;
+        for field in raw_fields(bytes) {
+            let field = field.map_err(|kind| cx.fail(kind))?;
+            match field.number {
+                1 => is_string = field.varint == 1,
+                2 => value = int32(field.varint),
+                _ => {}
+            }
+        }
         *self = if is_string {
             Self::String(text(bytes, 3, cx)?)
         } else {

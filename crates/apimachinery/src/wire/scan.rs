@@ -3,7 +3,7 @@
 //! A cache that decodes late needs to know of each object its name, version, labels and owners,
 //! and that the rest is worth keeping. [`scan`] finds these as [`Span`]s, in one pass, and checks
 //! the structure of the whole object on the way (protobuf: lengths, wire types and nesting by the
-//! schema; JSON: the type of each field). [`FieldPath`] looks up one further field in the same
+//! schema; JSON: the type of each field). [`ScalarField`] looks up one further field in the same
 //! bytes.
 //!
 //! Usually nothing is allocated. Where metadata cannot be borrowed from the bytes (JSON strings
@@ -12,22 +12,19 @@
 //!
 //! It is not validation of values: a quantity that is none is found by decoding alone.
 
-mod field_path;
 mod json;
 mod json_shape;
 mod json_skim;
 mod owners;
 mod pairs;
-mod plan;
 mod protobuf;
+mod scalar_field;
 mod structure;
 mod trim;
 
-pub(super) use field_path::groups_of;
-pub use field_path::{FieldPath, FieldPathError};
 pub use owners::ScannedOwners;
 pub use pairs::{PairsIter, ScannedPairs};
-pub(super) use plan::Plan;
+pub use scalar_field::{ScalarField, ScalarFieldError};
 pub use trim::drop_managed_fields;
 
 use super::{DecodeContext, Encoding, Schema, WireError, WireErrorKind};

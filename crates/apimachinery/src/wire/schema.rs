@@ -94,6 +94,35 @@ impl Field {
         self.list = list;
         self
     }
+
+    /// With [`FieldFlags::OMIT_EMPTY`].
+    #[must_use]
+    pub const fn omit_empty(self) -> Self {
+        self.with_flag(FieldFlags::OMIT_EMPTY)
+    }
+
+    /// With [`FieldFlags::OMIT_ZERO`].
+    #[must_use]
+    pub const fn omit_zero(self) -> Self {
+        self.with_flag(FieldFlags::OMIT_ZERO)
+    }
+
+    /// With [`FieldFlags::POINTER`].
+    #[must_use]
+    pub const fn pointer(self) -> Self {
+        self.with_flag(FieldFlags::POINTER)
+    }
+
+    /// With [`FieldFlags::REQUIRED`].
+    #[must_use]
+    pub const fn required(self) -> Self {
+        self.with_flag(FieldFlags::REQUIRED)
+    }
+
+    const fn with_flag(mut self, flag: FieldFlags) -> Self {
+        self.flags = self.flags.or(flag);
+        self
+    }
 }
 
 /// The type of a field.
@@ -148,7 +177,7 @@ impl FieldType {
 
 /// Presence rules of a field, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FieldFlags(pub u8);
+pub struct FieldFlags(u8);
 
 impl FieldFlags {
     /// None of them: a Go value that JSON always writes.
@@ -215,6 +244,37 @@ impl Merge {
         replace: false,
         key: "",
     };
+    /// `merge` for a list of scalars.
+    pub const SET: Self = Self {
+        merge: true,
+        ..Self::NONE
+    };
+    /// `retainKeys`.
+    pub const RETAIN_KEYS: Self = Self {
+        retain_keys: true,
+        ..Self::NONE
+    };
+    /// `replace`.
+    pub const REPLACE: Self = Self {
+        replace: true,
+        ..Self::NONE
+    };
+
+    /// `merge` for a list whose items are identified by `key`.
+    pub const fn by(key: &'static str) -> Self {
+        Self {
+            merge: true,
+            key,
+            ..Self::NONE
+        }
+    }
+
+    /// `retainKeys` besides.
+    #[must_use]
+    pub const fn and_retain_keys(mut self) -> Self {
+        self.retain_keys = true;
+        self
+    }
 }
 
 /// `listType` and `mapType` markers.
@@ -232,6 +292,12 @@ pub enum ListType {
 }
 
 impl Schema {
+    /// Returns the numbers of the protobuf groups around a field, outermost first; none if the
+    /// message has no such field.
+    pub(super) fn groups_of(&self, index: usize) -> Option<Vec<u32>> {
+        groups_of(self.order, index)
+    }
+
     /// The index of the field with this JSON name. `hint` is tried first: output of any
     /// encoder mostly names fields in order.
     pub fn index_by_name(&self, name: &str, hint: usize) -> Option<usize> {
@@ -356,6 +422,17 @@ const fn less(left: &str, right: &str) -> bool {
         i += 1;
     }
     left.len() < right.len()
+}
+
+fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u32>> {
+    order.iter().find_map(|entry| match *entry {
+        Entry::Field(field) => (usize::from(field) == index).then(Vec::new),
+        Entry::Group { number, entries } => {
+            let mut inner = groups_of(entries, index)?;
+            inner.insert(0, number);
+            Some(inner)
+        }
+    })
 }
 
 /// A schema static from its fields, for types written by hand: orders are computed at compile

@@ -1,12 +1,11 @@
 //! Behaviour of the engine, on `ObjectMeta` and on a message made for the purpose.
 
-use std::collections::BTreeMap;
-
 use super::{
     DecodeContext, Field, FieldFlags as F, FieldType, Interner, JsonForm, Limits, RawExtension,
     StrictProblem, Wire, WireErrorKind,
 };
 use crate::{ByteString, IntOrString, ObjectMeta, Quantity, Str, Time, message, schema};
+use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Everything {

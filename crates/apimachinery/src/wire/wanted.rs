@@ -6,11 +6,10 @@
 //! `replicas: 0`). `status` is the server's, and so is most of the metadata of an object that was
 //! read from it.
 
-use serde_json::{Map, Value};
-
 use super::encode::check_raw;
 use super::json_encode::{self, Json, is_zero};
 use super::{EncodeError, FieldFlags, JsonForm, Message, View};
+use serde_json::{Map, Value};
 
 /// The JSON tree of what is wanted of a message; the status too, if that is what is applied.
 ///

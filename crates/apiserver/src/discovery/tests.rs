@@ -15,7 +15,7 @@ fn recorded(name: &str) -> Option<Value> {
 
 fn served() -> Arc<[ServedGroup]> {
     let kv = Arc::new(kubist_storage::memory::MemoryKv::default());
-    let mut config = RegistryConfig::new(kv);
+    let mut config = RegistryConfig::new(kv, kubist_kinds::BuiltIn::shared());
     config.runtime_config = RuntimeConfig::everything();
     Registry::new(config).groups()
 }

@@ -24,10 +24,7 @@ use kubist_apimachinery::{
 };
 use kubist_codec::negotiate::{Offer, PatchType};
 use kubist_codec::patch::{self, PatchClass, PatchError, Reading};
-use kubist_registry::{
-    RequestContext, UpdatedObject, add_template_kinds, convert_version,
-    remove_patched_duplicate_owners,
-};
+use kubist_registry::{RequestContext, Scheme, UpdatedObject, remove_patched_duplicate_owners};
 use serde_json::Value;
 
 /// Supported patch types.
@@ -60,6 +57,7 @@ pub(super) async fn handle(
         target: &target,
         subresource,
         kind: target.rest.body_kind(),
+        scheme: call.service.registry.scheme(),
         resource: target.rest.group_resource(),
         patch_type,
         bytes,
@@ -104,6 +102,7 @@ struct Patched<'a> {
     /// The subresource, if any.
     subresource: Option<&'a str>,
     kind: &'static Kind,
+    scheme: &'static Scheme,
     resource: GroupResource,
     patch_type: PatchType,
     bytes: Bytes,
@@ -133,7 +132,7 @@ impl Patched<'_> {
     /// Encodes an object as clients see it.
     fn tree(&self, object: &dyn AnyObject) -> Value {
         let mut tree = to_json_value(object);
-        add_template_kinds(&mut tree, self.kind);
+        (self.scheme.add_kinds_to_tree)(&mut tree, self.kind);
         tree
     }
 
@@ -180,7 +179,7 @@ impl Patched<'_> {
         for problem in problems {
             self.cx.warn(problem);
         }
-        convert_version(object, of, self.kind)
+        self.scheme.convert(object, of, self.kind)
     }
 
     /// The `apiVersion` and `kind` of the result.

@@ -23,7 +23,8 @@ use kubist_codec::negotiate::{
     MetaVersion, Negotiated, NotAcceptable, Offer, Transform, negotiate,
 };
 use kubist_codec::{Format, envelope, yaml};
-use kubist_registry::{Stored, has_own_columns};
+use kubist_kinds::has_own_columns;
+use kubist_registry::Stored;
 use list_pieces::{ListPieces, Part};
 use serde_json::{Map, Value, json};
 use tree_pieces::{Costed, TreePieces};

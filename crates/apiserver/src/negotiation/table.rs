@@ -4,10 +4,10 @@ use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{ListMeta, Status, Time};
 use kubist_codec::negotiate::MetaVersion;
-use kubist_registry::{
-    Stored, column_descriptions, scale_cells, scale_columns, scale_descriptions, table_cells,
-    table_columns,
+use kubist_kinds::{
+    column_descriptions, scale_cells, scale_columns, scale_descriptions, table_cells, table_columns,
 };
+use kubist_registry::Stored;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 

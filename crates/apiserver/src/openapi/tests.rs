@@ -11,7 +11,7 @@ fn served() -> std::sync::Arc<[ServedGroup]> {
 
 fn served_with(runtime_config: kubist_registry::RuntimeConfig) -> std::sync::Arc<[ServedGroup]> {
     let kv = std::sync::Arc::new(kubist_storage::memory::MemoryKv::default());
-    let mut config = kubist_registry::RegistryConfig::new(kv);
+    let mut config = kubist_registry::RegistryConfig::new(kv, kubist_kinds::BuiltIn::shared());
     config.runtime_config = runtime_config;
     kubist_registry::Registry::new(config).groups()
 }

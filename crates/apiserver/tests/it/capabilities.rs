@@ -136,7 +136,10 @@ async fn a_resource_that_implements_two_verbs_has_exactly_those() {
 
 #[tokio::test]
 async fn built_in_resources_implement_what_upstream_lists() {
-    let mut config = RegistryConfig::new(Arc::new(MemoryKv::default()));
+    let mut config = RegistryConfig::new(
+        Arc::new(MemoryKv::default()),
+        kubist_kinds::BuiltIn::shared(),
+    );
     config.runtime_config = RuntimeConfig::everything();
     let registry = Registry::new(config);
     let served = registry.groups();
@@ -162,7 +165,10 @@ async fn built_in_resources_implement_what_upstream_lists() {
 /// Deployments have three storages, each with its own verbs.
 #[tokio::test]
 async fn a_deployment_is_itself_its_status_and_its_scale() {
-    let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default())));
+    let registry = Registry::new(RegistryConfig::new(
+        Arc::new(MemoryKv::default()),
+        kubist_kinds::BuiltIn::shared(),
+    ));
     let main = registry
         .storage("apps", "v1", "deployments")
         .expect("it is built in");

@@ -40,7 +40,10 @@ pub(crate) async fn server_with(
             ..User::default()
         },
     });
-    let mut of_registry = RegistryConfig::new(Arc::new(MemoryKv::default()));
+    let mut of_registry = RegistryConfig::new(
+        Arc::new(MemoryKv::default()),
+        kubist_kinds::BuiltIn::shared(),
+    );
     of_registry.runtime_config = RuntimeConfig::everything();
     set_up(&mut of_registry);
     let registry = Registry::new(of_registry);

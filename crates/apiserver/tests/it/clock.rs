@@ -47,7 +47,7 @@ async fn world() -> World {
     let mut engine = JoinSet::new();
     let running = kv.clone();
     engine.spawn(async move { running.run().await });
-    let mut config = RegistryConfig::new(Arc::new(kv));
+    let mut config = RegistryConfig::new(Arc::new(kv), kubist_kinds::BuiltIn::shared());
     config.clock = Arc::clone(&clock) as _;
     let registry = Registry::new(config);
     registry.start().await.expect("the store is empty");

@@ -21,7 +21,7 @@ const PATH: &str = "/api/v1/namespaces/default/configmaps";
 const OPTION: &str = "ignoreStoreReadErrorWithClusterBreakingPotential=true";
 
 async fn start(kv: &MemoryKv, cached: bool, key: Option<[u8; 32]>) -> RunningServer {
-    let mut config = RegistryConfig::new(Arc::new(kv.clone()));
+    let mut config = RegistryConfig::new(Arc::new(kv.clone()), kubist_kinds::BuiltIn::shared());
     config.watch_cache.enabled = cached;
     let of_server = Config {
         listen: None,

@@ -89,7 +89,7 @@ impl KvWrapper for Counting {
 }
 
 async fn start(kv: Arc<dyn Kv>, cache_bytes_max: usize) -> (RunningServer, Registry) {
-    let mut config = RegistryConfig::new(kv);
+    let mut config = RegistryConfig::new(kv, kubist_kinds::BuiltIn::shared());
     config.cache_bytes_max = cache_bytes_max;
     let registry = Registry::new(config);
     registry.start().await.expect("the store is empty");

@@ -50,7 +50,10 @@ async fn a_full_store_refuses_writes_with_its_reason_and_serves_the_rest() {
     let replayed = Replay::new(limits, Revision::ZERO, 0).finish(Revision::EMPTY_STORE);
     let replayed = replayed.expect("it is empty");
     let kv = JournaledKv::new(replayed, Arc::new(TokioClock::start()), journal.clone());
-    let registry = Registry::new(RegistryConfig::new(Arc::new(kv)));
+    let registry = Registry::new(RegistryConfig::new(
+        Arc::new(kv),
+        kubist_kinds::BuiltIn::shared(),
+    ));
     registry.start().await.expect("the store is empty");
     let config = Config {
         listen: None,

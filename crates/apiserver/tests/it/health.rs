@@ -13,7 +13,10 @@ use tokio::task::JoinSet;
 #[tokio::test]
 async fn a_server_whose_store_is_closed_is_not_ready() {
     let kv = MemoryKv::default();
-    let registry = Registry::new(RegistryConfig::new(Arc::new(kv.clone())));
+    let registry = Registry::new(RegistryConfig::new(
+        Arc::new(kv.clone()),
+        kubist_kinds::BuiltIn::shared(),
+    ));
     registry.start().await.expect("the store is empty");
     let config = Config {
         listen: None,

@@ -1,15 +1,13 @@
-//! What news do to a store.
-
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
+//! Applies deltas to a store.
 
 use super::Indexer;
-use crate::{Change, Deleted, Delta};
+use crate::{Deleted, Delta, ResourceEvent};
+use kubist_apimachinery::Object;
+use std::sync::Arc;
 
 impl<K: Object> Indexer<K> {
-    /// Applies news, and appends what handlers must be told to `changes`. Does not publish.
-    pub fn apply(&mut self, delta: Delta<K>, changes: &mut Vec<Change<K>>) {
+    /// Applies a delta and appends the resulting events to `changes`. Does not publish.
+    pub fn apply(&mut self, delta: Delta<K>, changes: &mut Vec<ResourceEvent<K>>) {
         match delta {
             Delta::Added(object) | Delta::Updated(object) | Delta::Replaced(object) => {
                 self.see_version(object.resource_version());
@@ -20,7 +18,7 @@ impl<K: Object> Indexer<K> {
             Delta::ReplacedAll(replacement) => self.replace(replacement, changes),
             Delta::Sync(object) => match self.state().find(object.namespace(), object.name()) {
                 Some(held) if same_version(held, &object) => {
-                    changes.push(Change::Resynced(Arc::clone(held)));
+                    changes.push(ResourceEvent::Resynced(Arc::clone(held)));
                 }
                 _ => self.apply_object(object, changes),
             },
@@ -36,7 +34,7 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    fn apply_object(&mut self, object: Arc<K>, changes: &mut Vec<Change<K>>) {
+    fn apply_object(&mut self, object: Arc<K>, changes: &mut Vec<ResourceEvent<K>>) {
         if let Some(held) = self.state().find(object.namespace(), object.name())
             && same_version(held, &object)
         {
@@ -52,14 +50,14 @@ impl<K: Object> Indexer<K> {
         };
         let initial = !self.synced;
         changes.push(match self.put(Arc::clone(&object)) {
-            Some(old) => Change::Updated { old, new: object },
-            None => Change::Added { object, initial },
+            Some(old) => ResourceEvent::Updated { old, new: object },
+            None => ResourceEvent::Added { object, initial },
         });
     }
 
-    /// A deletion of what is not here is not told: nobody was told of the object, or everybody was
-    /// told that it is gone.
-    fn apply_deleted(&mut self, deleted: Deleted<K>, changes: &mut Vec<Change<K>>) {
+    /// A deletion of an object that is not stored emits no event: handlers never received the
+    /// object, or received its deletion.
+    fn apply_deleted(&mut self, deleted: Deleted<K>, changes: &mut Vec<ResourceEvent<K>>) {
         let deleted = match deleted {
             Deleted::Known(object) => {
                 self.see_version(object.resource_version());
@@ -71,7 +69,7 @@ impl<K: Object> Indexer<K> {
                     if !was_behind {
                         return Deleted::Known(object);
                     }
-                    // The last state is not the next one after what everybody knows.
+                    // The final state does not directly follow the stored one.
                     Deleted::FinalStateUnknown {
                         name: held.object_name(),
                         last_known: Some(held),
@@ -87,11 +85,11 @@ impl<K: Object> Indexer<K> {
                 })
             }
         };
-        changes.extend(deleted.map(Change::Deleted));
+        changes.extend(deleted.map(ResourceEvent::Deleted));
     }
 }
 
-/// Whether both are the same state of the same object.
+/// Reports whether both are the same state of the same object.
 pub(crate) fn same_version<K: Object>(held: &Arc<K>, object: &Arc<K>) -> bool {
     Arc::ptr_eq(held, object)
         || (!object.resource_version().is_empty()

@@ -1,18 +1,16 @@
-//! The indexer's side of a byte budget: who gets in, whole or cut.
-
-use std::collections::VecDeque;
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
+//! The indexer's byte budget: which objects are admitted, whole or reduced to metadata.
 
 use super::Indexer;
 use crate::{BudgetError, BudgetStats, ByteBudget, OverBudget, Weigh};
+use kubist_apimachinery::Object;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
-/// Refusals kept for [`Indexer::take_budget_errors`]; older ones go first.
+/// The number of refusals kept for [`Indexer::take_budget_errors`]; older ones are dropped.
 pub const BUDGET_ERRORS_MAX: usize = 100;
 
-/// A budget and what it has come to. Functions instead of a bound, so that stores of forms that
-/// cannot be weighed exist.
+/// A budget and its usage. It holds functions instead of a trait bound, so that stores of forms
+/// without a known size exist.
 pub(super) struct Budget<K> {
     limit: ByteBudget,
     weight: fn(&K) -> u64,
@@ -26,17 +24,17 @@ pub(super) struct Budget<K> {
 }
 
 impl<K: Weigh> Indexer<K> {
-    /// Limits what the objects may occupy, from now on: what is there already stays.
+    /// Limits the memory of the objects from now on. Objects that are already stored stay.
     pub fn set_budget(&mut self, limit: ByteBudget) {
         self.set_limit(limit, K::weight, K::without_body, K::is_whole);
     }
 }
 
 impl<K: Object> Indexer<K> {
-    /// As [`Self::set_budget`], for objects that have no smaller form, such as decoded ones: what
-    /// does not fit is refused. `weight` says what an object occupies, in bytes, and the same at
-    /// each call; [`ByteBudget::decoded_weight`] and
-    /// [`ByteBudget::projected_weight`] are such functions.
+    /// Does the same as [`Self::set_budget`] for objects without a smaller form, such as decoded
+    /// ones: objects that do not fit are refused. `weight` returns an object's size in bytes and
+    /// must return the same at each call; [`ByteBudget::decoded_weight`] and
+    /// [`ByteBudget::projected_weight`] are suitable.
     pub fn set_refusing_budget(&mut self, max_bytes: u64, weight: fn(&K) -> u64) {
         let over = OverBudget::Refuse;
         self.set_limit(ByteBudget { max_bytes, over }, weight, |_| None, |_| true);
@@ -68,18 +66,18 @@ impl<K: Object> Indexer<K> {
 }
 
 impl<K: Object> Indexer<K> {
-    /// How the store keeps within its budget; all zero if it has none.
+    /// Returns the usage of the budget; all zero without a budget.
     pub fn budget_stats(&self) -> BudgetStats {
         self.budget.as_ref().map(Budget::stats).unwrap_or_default()
     }
 
-    /// Refusals since the last call, the latest [`BUDGET_ERRORS_MAX`].
+    /// Returns the refusals since the last call, at most [`BUDGET_ERRORS_MAX`].
     pub fn take_budget_errors(&mut self) -> Vec<BudgetError> {
         let budget = self.budget.as_mut();
         budget.map_or_else(Vec::new, |it| it.errors.drain(..).collect())
     }
 
-    /// The form in which an object may be held in the place of `old`, if it may be held.
+    /// Returns the form in which an object is admitted in place of `old`, if it is admitted.
     pub(super) fn admit(&mut self, object: Arc<K>, old: Option<&Arc<K>>) -> Option<Arc<K>> {
         match &mut self.budget {
             Some(budget) => budget.admit(object, old),
@@ -150,13 +148,13 @@ impl<K: Object> Budget<K> {
             .saturating_sub(u64::from(!(self.is_whole)(object)));
     }
 
-    /// Before a list, which brings everything anew.
+    /// Resets the usage before a list, which brings everything anew.
     pub(super) fn begin(&mut self) {
         self.used = 0;
         self.degraded = 0;
     }
 
-    /// Whether a list may bring back the rest of an object whose version did not change.
+    /// Reports whether a list may restore the body of an object whose version did not change.
     pub(super) fn completes(&self, held: &K, object: &K) -> bool {
         let bytes = (self.weight)(object);
         !(self.is_whole)(held)

@@ -1,24 +1,22 @@
-//! How one object comes, changes and goes: the steps for the objects and for each index.
-
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
+//! The steps for the objects and for each index when one object is added, changed or removed.
 
 use super::{INDEX_ERRORS_MAX, Indexer};
 use crate::Index;
 use crate::name_key::NameKey;
 use crate::store::Step;
+use kubist_apimachinery::Object;
+use std::sync::Arc;
 
 impl<K: Object> Indexer<K> {
     pub(super) fn see_version(&mut self, version: &str) {
         if self.ordered && !version.is_empty() && self.state().resource_version != *version {
-            self.twin.set_version(version.into());
+            self.left_right.set_version(version.into());
         }
     }
 
     pub(super) fn put(&mut self, object: Arc<K>) -> Option<Arc<K>> {
         let key = NameKey::of(&*object);
-        let old = self.twin.apply(Step::Put {
+        let old = self.left_right.apply(Step::Put {
             key,
             object: Arc::clone(&object),
         });
@@ -33,10 +31,10 @@ impl<K: Object> Indexer<K> {
         if let Some(budget) = &mut self.budget {
             budget.discount(&object);
         }
-        self.twin.apply(Step::Take { key, object })
+        self.left_right.apply(Step::Take { key, object })
     }
 
-    /// Brings every index up to date with the change of one object.
+    /// Updates every index for the change of one object.
     pub(super) fn file(&mut self, hash: u64, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
         for position in 0..self.state().indexes.len() {
             self.file_in(position, hash, old, new);
@@ -69,15 +67,15 @@ impl<K: Object> Indexer<K> {
             return;
         }
         if let Some(old) = old {
-            // An error was reported when the object came; it is filed under nothing.
+            // The error was reported when the object was added; it has no values.
             drop(index.collect(old, &mut self.before));
             let gone = self.before.iter().filter(|it| !self.after.contains(it));
             for value in gone {
-                if self.twin.state().is_shared(hash, old, &index, value) {
+                if self.left_right.state().is_shared(hash, old, &index, value) {
                     continue;
                 }
                 let value = value.into();
-                self.twin.apply(Step::Unfile {
+                self.left_right.apply(Step::Unfile {
                     position,
                     value,
                     hash,
@@ -86,7 +84,7 @@ impl<K: Object> Indexer<K> {
         }
         for value in self.after.iter().filter(|it| !self.before.contains(it)) {
             let value = value.into();
-            self.twin.apply(Step::File {
+            self.left_right.apply(Step::File {
                 position,
                 value,
                 hash,
@@ -94,8 +92,8 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// Whether the one object of this hash is filed already as its new state is to be: told without
-    /// a look at the old one, which is likely to be far away in memory.
+    /// Reports whether the only object of this hash already has the index values of its new state.
+    /// This does not read the old state, which is probably not in the processor's cache.
     fn is_filed_so(&self, position: usize, hash: u64, index: &Index<K>) -> bool {
         let state = self.state();
         let mut values = self.after.iter();

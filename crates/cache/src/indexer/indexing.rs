@@ -1,9 +1,4 @@
-//! `Indexing`: an index that is added to a store, some objects at a time.
-
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
+//! `Indexing`: an index that is added to a store some objects at a time.
 
 use super::Indexer;
 use crate::IndexHandle;
@@ -11,29 +6,32 @@ use crate::name_key::NameKey;
 use crate::objects::ObjectsWalk;
 use crate::store::Built;
 use crate::trie::Trie;
+use kubist_apimachinery::Object;
+use std::fmt;
+use std::sync::Arc;
 
-/// An index that is being built (see [`Indexer::begin_index`]).
+/// An index under construction (see [`Indexer::begin_index`]).
 pub struct Indexing<K> {
     position: usize,
     rest: ObjectsWalk<K>,
 }
 
 impl<K: Object> Indexer<K> {
-    /// Adds an index that already has a handle. Adding it again changes nothing.
+    /// Adds an index that already has a handle. Adding it again has no effect.
     pub fn build_index(&mut self, handle: &IndexHandle<K>) {
         if let Some(mut indexing) = self.begin_index(handle) {
-            while !self.index_some(&mut indexing, usize::MAX) {}
+            while !self.index_step(&mut indexing, usize::MAX) {}
         }
     }
 
-    /// As [`Self::build_index`], in pieces of [`Self::index_some`]; none if the index is there
-    /// already. Nothing else may be written or published until it is whole.
+    /// Does the same as [`Self::build_index`] in steps of [`Self::index_step`]; returns `None` if
+    /// the index exists. Nothing else may be written or published until it is complete.
     pub fn begin_index(&mut self, handle: &IndexHandle<K>) -> Option<Indexing<K>> {
         let index = &handle.index;
         if self.state().built(index).is_some() {
             return None;
         }
-        let state = self.twin.edit();
+        let state = self.left_right.edit();
         let position = state.indexes.len();
         state.indexes.push(Built {
             index: Arc::clone(index),
@@ -43,8 +41,8 @@ impl<K: Object> Indexer<K> {
         Some(Indexing { position, rest })
     }
 
-    /// Files so many more objects; true once all are.
-    pub fn index_some(&mut self, indexing: &mut Indexing<K>, objects: usize) -> bool {
+    /// Indexes this many more objects; returns true once all are indexed.
+    pub fn index_step(&mut self, indexing: &mut Indexing<K>, objects: usize) -> bool {
         for _ in 0..objects.max(1) {
             let Some(object) = indexing.rest.next() else {
                 return true;

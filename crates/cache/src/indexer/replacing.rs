@@ -1,62 +1,60 @@
-//! `Replacing`: a list that takes the place of what a store holds, some objects at a time.
+//! `Replacing`: a list that replaces the contents of a store some objects at a time.
 //!
-//! What a list of a large cluster does to a store takes longer than a task may keep others
-//! waiting. Readers see nothing of it before it is whole and published.
-
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+//! Applying the list of a large cluster takes longer than a task may block others. Readers see none
+//! of it before it is complete and published.
 
 use super::Indexer;
 use super::apply::same_version;
 use crate::name_key::NameKey;
 use crate::objects::{Objects, ObjectsWalk};
-use crate::{Change, Deleted, Replacement};
+use crate::{Deleted, Replacement, ResourceEvent};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use std::fmt;
+use std::sync::Arc;
 
 /// A list that is being applied (see [`Indexer::begin_replace`]).
 pub struct Replacing<K> {
     resource_version: ResourceVersion,
-    /// Names whose objects cannot be read, or have no room.
+    /// Names whose objects cannot be decoded or exceed the budget.
     unreadable: Vec<ObjectName>,
-    /// What the store will hold.
+    /// The new contents.
     listed: Objects<K>,
-    /// What it held.
+    /// The previous contents.
     held: Objects<K>,
-    /// The objects of the list, as they are held now.
+    /// The objects of the list, as they are stored.
     taken: Vec<Arc<K>>,
-    /// Whether the list has no name twice.
+    /// Whether each name is in the list once.
     is_unique: bool,
     stage: Stage<K>,
 }
 
-/// What is done with one object after the other.
+/// The phases, each of which iterates over objects.
 enum Stage<K> {
-    /// What did not change stays, and has its room before others do.
+    /// Keeps unchanged objects, which are admitted to the budget first.
     Match(std::vec::IntoIter<Arc<K>>),
-    /// The others have what room is left.
+    /// Admits the other objects to the rest of the budget.
     Admit(std::vec::IntoIter<Arc<K>>),
-    /// What cannot be read stays as it was.
+    /// Keeps the stored state of objects that cannot be decoded.
     Keep {
         next: usize,
     },
-    /// What is not listed goes.
+    /// Removes objects that are not listed.
     Bury(ObjectsWalk<K>),
-    /// What is new or changed is told.
+    /// Emits events for new and changed objects.
     Tell(std::vec::IntoIter<Arc<K>>),
     Whole,
 }
 
 impl<K: Object> Indexer<K> {
-    /// Makes the store equal to a list. Objects whose uid and version did not change stay, and
-    /// nobody is told of them. Deletions come first.
-    pub fn replace(&mut self, replacement: Replacement<K>, changes: &mut Vec<Change<K>>) {
+    /// Makes the store equal to a list. Objects whose uid and version are unchanged stay, without
+    /// events. Deletions are emitted first.
+    pub fn replace(&mut self, replacement: Replacement<K>, changes: &mut Vec<ResourceEvent<K>>) {
         let mut replacing = self.begin_replace(replacement);
-        while !self.replace_some(&mut replacing, usize::MAX, changes) {}
+        while !self.replace_step(&mut replacing, usize::MAX, changes) {}
     }
 
-    /// As [`Self::replace`], in pieces of [`Self::replace_some`]. Nothing else may be written or
-    /// published until the list is whole.
+    /// Does the same as [`Self::replace`] in steps of [`Self::replace_step`]. Nothing else may be
+    /// written or published until the list is complete.
     pub fn begin_replace(&mut self, replacement: Replacement<K>) -> Replacing<K> {
         if let Some(budget) = &mut self.budget {
             budget.begin();
@@ -72,13 +70,13 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// Applies a list further, by about so many objects; true once it is whole. An object is
-    /// looked at several times.
-    pub fn replace_some(
+    /// Continues to apply a list by about this many objects; returns true once it is complete. Each
+    /// object is visited several times.
+    pub fn replace_step(
         &mut self,
         replacing: &mut Replacing<K>,
         objects: usize,
-        changes: &mut Vec<Change<K>>,
+        changes: &mut Vec<ResourceEvent<K>>,
     ) -> bool {
         for _ in 0..objects.max(1) {
             if matches!(replacing.stage, Stage::Whole) {
@@ -89,7 +87,7 @@ impl<K: Object> Indexer<K> {
         matches!(replacing.stage, Stage::Whole)
     }
 
-    fn replace_next(&mut self, it: &mut Replacing<K>, changes: &mut Vec<Change<K>>) {
+    fn replace_next(&mut self, it: &mut Replacing<K>, changes: &mut Vec<ResourceEvent<K>>) {
         match &mut it.stage {
             Stage::Match(objects) => match objects.next() {
                 Some(object) => {
@@ -113,7 +111,7 @@ impl<K: Object> Indexer<K> {
             Stage::Keep { next } => {
                 if let Some(name) = it.unreadable.get(*next) {
                     *next += 1;
-                    let held = self.twin.state().find(&name.namespace, &name.name);
+                    let held = self.left_right.state().find(&name.namespace, &name.name);
                     if let Some(held) = held
                         && it.listed.alike(held).is_none()
                     {
@@ -125,7 +123,7 @@ impl<K: Object> Indexer<K> {
                     return;
                 }
                 let listed = std::mem::take(&mut it.listed);
-                it.held = std::mem::replace(&mut self.twin.edit().objects, listed);
+                it.held = std::mem::replace(&mut self.left_right.edit().objects, listed);
                 it.stage = Stage::Bury(it.held.clone().into_walk());
             }
             Stage::Bury(walk) => match walk.next() {
@@ -140,9 +138,12 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// An object of a list, as it is held already if it did not change.
+    /// Returns the stored object in place of a listed one that did not change.
     fn matched(&mut self, object: Arc<K>) -> Arc<K> {
-        let held = self.twin.state().find(object.namespace(), object.name());
+        let held = self
+            .left_right
+            .state()
+            .find(object.namespace(), object.name());
         let Some(held) = held.filter(|held| same_version(held, &object)) else {
             return object;
         };
@@ -175,18 +176,18 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// Takes an object that was held out of the indexes, unless there still is one of its name.
-    fn bury(&mut self, object: Arc<K>, changes: &mut Vec<Change<K>>) {
+    /// Removes a stored object from the indexes, unless its name is listed.
+    fn bury(&mut self, object: Arc<K>, changes: &mut Vec<ResourceEvent<K>>) {
         let found = self.state().find(object.namespace(), object.name());
         if found.is_some() {
             return;
         }
         self.file(NameKey::of(&*object).hash, Some(&object), None);
         let name = object.object_name();
-        if let Some(order) = &mut self.twin.edit().order {
+        if let Some(order) = &mut self.left_right.edit().order {
             order.remove(&name);
         }
-        changes.push(Change::Deleted(Deleted::FinalStateUnknown {
+        changes.push(ResourceEvent::Deleted(Deleted::FinalStateUnknown {
             name,
             last_known: Some(object),
         }));
@@ -197,10 +198,10 @@ impl<K: Object> Indexer<K> {
         object: Arc<K>,
         held: &Objects<K>,
         is_unique: bool,
-        changes: &mut Vec<Change<K>>,
+        changes: &mut Vec<ResourceEvent<K>>,
     ) {
         let (namespace, name) = (object.namespace(), object.name());
-        // A name that the list has twice counts where it comes last.
+        // If the list contains a name twice, the last occurrence counts.
         let is_last = is_unique
             || self
                 .state()
@@ -213,20 +214,20 @@ impl<K: Object> Indexer<K> {
         }
         self.file(key.hash, old, Some(&object));
         if old.is_none()
-            && let Some(order) = &mut self.twin.edit().order
+            && let Some(order) = &mut self.left_right.edit().order
         {
             order.insert(object.object_name());
         }
         if old.is_some_and(|old| same_version(old, &object)) {
-            // The rest of what a budget had cut.
+            // It restores a body that the budget had removed.
             return;
         }
         changes.push(match old {
-            Some(old) => Change::Updated {
+            Some(old) => ResourceEvent::Updated {
                 old: Arc::clone(old),
                 new: object,
             },
-            None => Change::Added {
+            None => ResourceEvent::Added {
                 object,
                 initial: !self.synced,
             },
@@ -235,15 +236,15 @@ impl<K: Object> Indexer<K> {
 
     fn end_replace(&mut self, it: &mut Replacing<K>) {
         self.set_unreadable(std::mem::take(&mut it.unreadable).into_iter().collect());
-        self.twin.edit().resource_version = it.resource_version.clone();
-        self.twin.retire(std::mem::take(&mut it.held));
+        self.left_right.edit().resource_version = it.resource_version.clone();
+        self.left_right.retire(std::mem::take(&mut it.held));
         self.synced = true;
         it.stage = Stage::Whole;
     }
 }
 
 impl<K> Replacing<K> {
-    /// The list is read.
+    /// Keeps the objects that the list could not decode.
     fn keep(&mut self) {
         self.is_unique = self.listed.len() == self.taken.len();
         self.stage = Stage::Keep { next: 0 };

@@ -1,13 +1,11 @@
-//! Names whose hashes are equal: in unit tests they often are (`name_key`).
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
-use proptest::prelude::*;
+//! Names with equal hashes, which are frequent in unit tests (`name_key`).
 
 use super::Indexer;
 use crate::{Index, IndexHandle, KeyRange, Replacement};
+use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn made(name: u8, app: u8, tier: u8) -> Arc<ObjectMeta> {
     Arc::new(ObjectMeta {
@@ -70,7 +68,7 @@ proptest! {
     }
 }
 
-/// Everything that a list may meet: an order, indexes, a budget, names that cannot be read.
+/// An indexer with an order, indexes, a budget and unreadable names.
 fn indexer(max: Option<u64>) -> (Indexer<ObjectMeta>, IndexHandle<ObjectMeta>) {
     let mut indexer = Indexer::new();
     indexer.keep_order();
@@ -125,18 +123,18 @@ proptest! {
                 }).collect(),
                 unreadable: unreadable.iter().map(|it| ObjectName::cluster(it.to_string())).collect(),
             };
-            let (mut told, mut told_too) = (Vec::new(), Vec::new());
-            whole.0.replace(list(), &mut told);
+            let (mut observed, mut events_by_step) = (Vec::new(), Vec::new());
+            whole.0.replace(list(), &mut observed);
             let mut replacing = some.0.begin_replace(list());
             let before = lister.len();
-            while !some.0.replace_some(&mut replacing, pieces, &mut told_too) {
+            while !some.0.replace_step(&mut replacing, pieces, &mut events_by_step) {
                 prop_assert_eq!(lister.len(), before);
             }
             some.0.publish_first();
             prop_assert_eq!(lister.len(), some.0.len());
             while !some.0.release(pieces) {}
             prop_assert_eq!(shown(&whole), shown(&some));
-            prop_assert_eq!(format!("{told:?}"), format!("{told_too:?}"));
+            prop_assert_eq!(format!("{observed:?}"), format!("{events_by_step:?}"));
             whole.0.publish();
         }
     }

@@ -1,14 +1,12 @@
-//! Several writes that become visible together, with an error for each that is none.
+//! Several writes that become visible together, with an error for each that failed.
 //!
-//! Source of the contract: client-go `tools/cache`, `Transaction` and `TransactionError`. Differs
-//! from it: readers see the result after [`Indexer::publish`], like that of any other write.
-
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName};
+//! The contract is that of client-go's `Transaction` and `TransactionError`. Difference: readers
+//! see the result after [`Indexer::publish`], as with any other write.
 
 use super::Indexer;
+use kubist_apimachinery::{Object, ObjectName};
+use std::fmt;
+use std::sync::Arc;
 
 /// One write of a transaction.
 #[expect(
@@ -16,11 +14,11 @@ use super::Indexer;
     reason = "a store has these writes and no others"
 )]
 pub enum StoreWrite<K> {
-    /// Adds an object, or puts it in the place of the one of its name.
+    /// Adds an object or replaces the one of the same name.
     Upsert(Arc<K>),
-    /// Removes an object, as [`Indexer::delete`].
+    /// Removes an object, like [`Indexer::delete`].
     Delete(Arc<K>),
-    /// Removes the object of this name, as [`Indexer::remove`].
+    /// Removes the object of this name, like [`Indexer::remove`].
     Remove(ObjectName),
 }
 
@@ -30,22 +28,22 @@ pub enum StoreWrite<K> {
 #[non_exhaustive]
 pub struct NoName;
 
-/// Writes that were not done. The others were.
+/// Some writes failed; the others were applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} of {total} writes failed", .failed.len())]
 #[non_exhaustive]
 pub struct TransactionError {
-    /// The positions of the writes that were done.
+    /// The positions of the applied writes.
     pub done: Vec<usize>,
-    /// The positions of the others, and why.
+    /// The positions and errors of the failed writes.
     pub failed: Vec<(usize, NoName)>,
-    /// How many there were.
+    /// The number of writes.
     pub total: usize,
 }
 
 impl<K: Object> Indexer<K> {
-    /// Does several writes in their order. What cannot be done is skipped and reported by its
-    /// position. The store's version becomes that of the last object.
+    /// Applies several writes in order. A write that fails is skipped and reported by its position.
+    /// The store's version becomes that of the last object.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -60,7 +58,7 @@ impl<K: Object> Indexer<K> {
     /// ```
     ///
     /// # Errors
-    /// Some writes were not done.
+    /// Some writes failed.
     pub fn transact(
         &mut self,
         writes: impl IntoIterator<Item = StoreWrite<K>>,

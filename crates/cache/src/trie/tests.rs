@@ -1,12 +1,10 @@
 //! A trie against a map, with clones that must not change.
 
+use super::*;
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-use proptest::prelude::*;
-
-use super::*;
-
-/// A hash with many equals, so that leaves, splits and merges all happen.
+/// A hash with many collisions, so that leaves, splits and merges all occur.
 fn hash(key: u16) -> u64 {
     u64::from(key % 61) | u64::from(key % 7) << 60
 }
@@ -50,7 +48,7 @@ proptest! {
             prop_assert_eq!(trie.get(hash(key), same).map(|it| it.1), model.get(&key).copied());
         }
         kept.push((trie.clone(), model.clone()));
-        // What walks take apart was shared.
+        // The walk dissolves shared nodes.
         let walked: BTreeMap<_, _> = trie.clone().into_walk().collect();
         prop_assert_eq!(&walked, &model);
         let mut rest = trie.into_walk();

@@ -1,22 +1,21 @@
-//! `Walk`: through the entries of a trie, with rests of any length in between.
+//! `Walk`: an iteration over the entries of a trie that can be interrupted for any time.
 //!
-//! It owns what it has not seen yet, and no more: nodes that nobody shares are freed as it passes
-//! them, so that walking to the end is also the way to give a large trie back in pieces.
-
-use std::sync::Arc;
+//! It owns only the entries that are still ahead: unshared nodes are freed as it passes them, so
+//! that walking to the end also frees a large trie in steps.
 
 use super::{LEAF_MAX, Link, Slot, Trie};
+use std::sync::Arc;
 
-/// What is left of a [`Trie`].
+/// The rest of a [`Trie`].
 #[derive(Debug)]
 pub(crate) struct Walk<E> {
     links: Vec<Link<E>>,
-    /// With the position of the next slot.
+    /// The current leaf and the position of the next slot.
     leaf: Option<(Arc<[Slot<E>]>, usize)>,
 }
 
 impl<E> Trie<E> {
-    /// A walk through all entries.
+    /// Starts a walk over all entries.
     pub(crate) fn into_walk(self) -> Walk<E> {
         Walk {
             links: vec![self.root],
@@ -26,7 +25,7 @@ impl<E> Trie<E> {
 }
 
 impl<E> Walk<E> {
-    /// The next leaf; branches on the way to it are taken apart.
+    /// Returns the next leaf, dissolving the branches above it.
     fn next_leaf(&mut self) -> Option<Arc<[Slot<E>]>> {
         loop {
             match self.links.pop()? {
@@ -40,8 +39,7 @@ impl<E> Walk<E> {
         }
     }
 
-    /// Frees about so many entries that nobody else has; what others share is left to them. True
-    /// once nothing is left.
+    /// Frees about this many entries that are not shared; returns true once nothing is left.
     pub(crate) fn release(&mut self, entries: usize) -> bool {
         self.leaf = None;
         let mut freed = 0;
@@ -49,7 +47,7 @@ impl<E> Walk<E> {
             let Some(link) = self.links.pop() else {
                 return true;
             };
-            // A leaf that is dropped, or a branch that is taken apart, costs about as much.
+            // Dropping a leaf and dissolving a branch cost about as much as a leaf's entries.
             freed += LEAF_MAX;
             if let Link::Branch(branch) = link
                 && let Some(branch) = Arc::into_inner(branch)

@@ -1,14 +1,13 @@
-//! A store that keeps within a number of bytes.
-
-use std::sync::Arc;
+//! A store with a byte budget.
 
 use kubist_api::core::v1::{Container, Pod};
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest as _, Wire as _, WireErrorKind};
 use kubist_apimachinery::{LeanMeta, Object as _, ObjectName, Str};
 use kubist_cache::{
-    ByteBudget, Change, Delta, Encoded, Index, Indexer, OverBudget, Replacement, Weigh as _,
+    ByteBudget, Delta, Encoded, Index, Indexer, OverBudget, Replacement, ResourceEvent, Weigh as _,
 };
 use kubist_derive::Projection;
+use std::sync::Arc;
 
 fn pod(name: &str, version: u64, size: usize) -> Arc<Encoded<Pod>> {
     let mut pod = Pod::default();
@@ -37,7 +36,7 @@ fn budget(max_bytes: u64, over: OverBudget) -> ByteBudget {
 }
 
 fn apply(indexer: &mut Indexer<Encoded<Pod>>, delta: Delta<Encoded<Pod>>) -> String {
-    let mut changes: Vec<Change<_>> = Vec::new();
+    let mut changes: Vec<ResourceEvent<_>> = Vec::new();
     indexer.apply(delta, &mut changes);
     indexer.publish();
     format!("{changes:?}")
@@ -48,7 +47,7 @@ fn is_whole(indexer: &Indexer<Encoded<Pod>>, name: &str) -> Option<bool> {
     found.map(|it| it.decode().is_ok())
 }
 
-/// The stats agree with what is there.
+/// Checks the stats against the contents.
 fn check(indexer: &Indexer<Encoded<Pod>>) {
     let (stats, snapshot) = (indexer.budget_stats(), indexer.snapshot());
     let used: u64 = snapshot.iter().map(|it| it.weight()).sum();
@@ -63,11 +62,14 @@ fn over_the_budget_objects_are_cut_to_their_metadata_and_decode_says_so() {
     indexer.set_budget(budget(5_000, OverBudget::DegradeToMetadata));
     let by_node = indexer.add_index(Index::field("spec.nodeName"));
     let by_app = indexer.add_index(Index::label("app"));
-    let told = apply(
+    let observed = apply(
         &mut indexer,
         list(5, vec![pod("a", 1, 3_000), pod("b", 2, 3_000)]),
     );
-    assert_eq!(told, "[Added(shop/a@1, initial), Added(shop/b@2, initial)]");
+    assert_eq!(
+        observed,
+        "[Added(shop/a@1, initial), Added(shop/b@2, initial)]"
+    );
     assert_eq!(
         (is_whole(&indexer, "a"), is_whole(&indexer, "b")),
         (Some(true), Some(false))
@@ -120,18 +122,18 @@ fn what_was_cut_is_whole_again_when_there_is_room() {
     assert_eq!(indexer.budget_stats().degraded, 2);
     assert!(indexer.remove(&ObjectName::new("shop", "a")).is_some());
     check(&indexer);
-    let told = apply(&mut indexer, Delta::Updated(pod("b", 6, 1_000)));
-    assert_eq!(told, "[Updated(shop/b@2->6)]");
+    let observed = apply(&mut indexer, Delta::Updated(pod("b", 6, 1_000)));
+    assert_eq!(observed, "[Updated(shop/b@2->6)]");
     assert_eq!(
         (is_whole(&indexer, "b"), is_whole(&indexer, "c")),
         (Some(true), Some(false))
     );
     check(&indexer);
-    let told = apply(
+    let observed = apply(
         &mut indexer,
         list(7, vec![pod("b", 6, 1_000), pod("c", 3, 3_000)]),
     );
-    assert_eq!(told, "[]", "nothing changed on the server");
+    assert_eq!(observed, "[]", "nothing changed on the server");
     assert_eq!(is_whole(&indexer, "c"), Some(true));
     assert_eq!(indexer.lister().by_index(&by_node, "node-1").len(), 2);
     assert_eq!(
@@ -149,11 +151,11 @@ fn what_was_cut_is_whole_again_when_there_is_room() {
 fn refused_objects_are_reported_and_what_was_held_of_them_stays() {
     let mut indexer = Indexer::new();
     indexer.set_budget(budget(5_000, OverBudget::Refuse));
-    let told = apply(
+    let observed = apply(
         &mut indexer,
         list(5, vec![pod("a", 1, 3_000), pod("b", 2, 3_000)]),
     );
-    assert_eq!(told, "[Added(shop/a@1, initial)]");
+    assert_eq!(observed, "[Added(shop/a@1, initial)]");
     let errors = indexer.take_budget_errors();
     assert_eq!(errors.len(), 1);
     assert_eq!(errors[0].object, ObjectName::new("shop", "b"));
@@ -167,16 +169,16 @@ fn refused_objects_are_reported_and_what_was_held_of_them_stays() {
     assert_eq!(held.resource_version(), "1");
     check(&indexer);
 
-    let told = apply(
+    let observed = apply(
         &mut indexer,
         list(8, vec![pod("a", 7, 6_000), pod("b", 2, 1_000)]),
     );
-    assert_eq!(told, "[Added(shop/b@2)]");
+    assert_eq!(observed, "[Added(shop/b@2)]");
     assert_eq!(indexer.budget_stats().refused_total, 3);
     assert_eq!(indexer.snapshot().resource_version(), &"8");
     check(&indexer);
-    let told = apply(&mut indexer, Delta::Updated(pod("a", 9, 2_000)));
-    assert_eq!(told, "[Updated(shop/a@1->9)]");
+    let observed = apply(&mut indexer, Delta::Updated(pod("a", 9, 2_000)));
+    assert_eq!(observed, "[Updated(shop/a@1->9)]");
     check(&indexer);
 }
 

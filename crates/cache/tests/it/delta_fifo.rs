@@ -1,11 +1,10 @@
-//! `DeltaFifo`: what is gathered, merged, dropped and made up, and when it counts as synced.
+//! `DeltaFifo`: which deltas are grouped, merged, dropped and generated, and when it has synced.
 
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{
     Deleted, Delta, DeltaFifo, DeltaFifoConfig, Deltas, Indexer, ProcessError, Queue, Replacement,
 };
-
-use crate::object;
 
 /// `+` added, `~` updated, `=` replaced, `s` sync, `-` deleted, `?` deleted unseen (with the last
 /// state known), `^` a bookmark; then the version.
@@ -33,7 +32,7 @@ pub(crate) fn show(deltas: &Deltas<ObjectMeta>) -> String {
     format!("{}:{}", deltas.object_name(), signs.concat())
 }
 
-/// Everything that is queued, in order.
+/// Shows the queue's contents in order.
 pub(crate) fn queued(queue: &DeltaFifo<ObjectMeta>) -> String {
     let items = queue.names().map(|name| queue.queued(name).map(show));
     let items: Option<Vec<_>> = items.collect();
@@ -48,14 +47,14 @@ pub(crate) fn replacement(version: &str, objects: &[&str]) -> Replacement<Object
     }
 }
 
-/// What comes before what a test is about.
+/// The deltas that precede those under test.
 type News = fn(&mut DeltaFifo<ObjectMeta>);
 
 pub(crate) fn empty() -> DeltaFifo<ObjectMeta> {
     DeltaFifo::default()
 }
 
-/// A queue whose consumer holds these objects.
+/// Creates a queue whose consumer holds these objects.
 fn knowing(objects: &[&str]) -> DeltaFifo<ObjectMeta> {
     let mut indexer = Indexer::new();
     for text in objects {
@@ -133,7 +132,7 @@ fn a_deletion_of_what_is_neither_queued_nor_known_is_dropped() {
 /// Contract CACHE-10.
 #[test]
 fn a_list_buries_what_is_only_queued() {
-    let cases: [(News, &str); 5] = [
+    let cases: [(InformerEvent, &str); 5] = [
         (|queue| queue.add(object("a@1")), "a:+1?1 b:=9"),
         (
             |queue| {
@@ -245,7 +244,7 @@ fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
     queue.replace(replacement("2", &[]));
     assert!(queue.has_synced(), "an empty list has nothing to wait for");
 
-    let first_news: [News; 3] = [
+    let first_news: [InformerEvent; 3] = [
         |queue| queue.add(object("a@1")),
         |queue| queue.update(object("a@1")),
         |queue| queue.delete(object("never-seen@1")),
@@ -333,7 +332,7 @@ fn one_object_has_at_most_a_thousand_deltas_and_the_newest_stays() {
     assert_eq!((kept.len(), kept[999].as_str()), (1000, "~1003"));
 }
 
-/// It may be about anything that waits, so whatever is applied must know of it.
+/// The object is unknown, so everything that is applied must take it into account.
 #[test]
 fn what_happened_to_nobody_knows_whom_is_told_first_and_costs_the_first_list_nothing() {
     let mut queue = DeltaFifo::new(DeltaFifoConfig::default());

@@ -1,10 +1,9 @@
-//! `DeltaFifo` as a `Queue`: batches, the versions that they end with, and how a store follows.
-
-use kubist_apimachinery::ObjectMeta;
-use kubist_cache::{DeltaFifo, DeltaFifoConfig, Indexer, Queue};
+//! `DeltaFifo` as a `Queue`: batches, their versions, and the store that consumes them.
 
 use crate::delta_fifo::{empty, replacement, sign};
 use crate::object;
+use kubist_apimachinery::ObjectMeta;
+use kubist_cache::{DeltaFifo, DeltaFifoConfig, Indexer, Queue};
 
 fn batch(queue: &mut DeltaFifo<ObjectMeta>) -> String {
     let Some(batch) = queue.pop_batch() else {
@@ -54,7 +53,7 @@ fn a_store_that_is_fed_by_it_syncs_and_never_claims_a_version_too_early() {
         known: Some(lister.clone()),
         ..DeltaFifoConfig::default()
     });
-    let mut told = Vec::new();
+    let mut observed = Vec::new();
     let mut consume = |queue: &mut DeltaFifo<ObjectMeta>| {
         let mut changes = Vec::new();
         let batch = queue.pop();
@@ -65,7 +64,7 @@ fn a_store_that_is_fed_by_it_syncs_and_never_claims_a_version_too_early() {
             indexer.finish_first_list();
         }
         indexer.publish();
-        told.push(format!("{changes:?}"));
+        observed.push(format!("{changes:?}"));
         indexer.has_synced()
     };
     queue.replace(replacement("7", &["a@5", "b@3"]));
@@ -86,9 +85,9 @@ fn a_store_that_is_fed_by_it_syncs_and_never_claims_a_version_too_early() {
     }
     assert_eq!(lister.resource_version(), "12");
     assert_eq!(lister.len(), 1);
-    told[5..7].sort_unstable(); // of several that are missing, no order is promised
+    observed[5..7].sort_unstable(); // of several that are missing, no order is promised
     assert_eq!(
-        told,
+        observed,
         [
             "[Added(a@5, initial)]",
             "[Added(b@3, initial)]",

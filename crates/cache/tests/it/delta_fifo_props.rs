@@ -1,27 +1,26 @@
-//! `DeltaFifo` against naive lists, and the store that it feeds against the source.
+//! `DeltaFifo` against plain lists, and its consumer's store against the source.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::delta_fifo::{queued, show, sign};
+use crate::queue_steps::{Step, made, parts, replacement, step};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{
     BATCH_MAX, Batch, Delta, DeltaFifo, DeltaFifoConfig, Indexer, Lister, ProcessError, Queue,
 };
 use proptest::prelude::*;
-
-use crate::delta_fifo::{queued, show, sign};
-use crate::queue_steps::{Step, made, parts, replacement, step};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The model of a `DeltaFifo`: names in order, each with the signs of its deltas.
 struct DeltaModel {
     items: Vec<(u8, Vec<Sign>)>,
     known: Lister<ObjectMeta>,
-    /// Names whose latest news could not be read.
+    /// Names whose latest state could not be decoded.
     unreadable: BTreeSet<u8>,
     populated: bool,
     initial: usize,
 }
 
-/// The kind as `delta_fifo::sign` shows it, and the version; 0: of an object that nobody saw.
+/// The delta type as `delta_fifo::sign` shows it, and the version; 0 for an object that was never
+/// seen.
 type Sign = (char, u64);
 
 impl DeltaModel {
@@ -133,7 +132,7 @@ impl DeltaModel {
         Some(self.items.remove(0))
     }
 
-    /// How many items one batch takes.
+    /// Returns the number of items in one batch.
     fn batch_len(&self) -> usize {
         match self.initial {
             0 => self.items.len().min(BATCH_MAX),
@@ -159,7 +158,7 @@ fn shown_signs(signs: &[Sign]) -> String {
     shown.collect::<Vec<_>>().concat()
 }
 
-/// What the server has; a deletion of an unknown object is none.
+/// Applies a step to the server; the deletion of an unknown object has no effect.
 fn play(source: &mut BTreeMap<u8, u64>, step: &Step, version: u64) {
     match step {
         Step::Add(name) | Step::Update(name) => drop(source.insert(*name, version)),
@@ -172,7 +171,7 @@ fn play(source: &mut BTreeMap<u8, u64>, step: &Step, version: u64) {
     }
 }
 
-/// News for the queue and its model; not what takes out of them.
+/// Adds a step to the queue and its model, unless it pops.
 fn write(queue: &mut DeltaFifo<ObjectMeta>, model: &mut DeltaModel, step: &Step, version: u64) {
     match step {
         Step::Add(name) => {
@@ -201,7 +200,7 @@ fn write(queue: &mut DeltaFifo<ObjectMeta>, model: &mut DeltaModel, step: &Step,
     }
 }
 
-/// The signs of a batch, without the version that it ends with.
+/// Shows a batch without its final version.
 fn signs(batch: Option<&Batch<ObjectMeta>>) -> String {
     let deltas = batch.iter().flat_map(|batch| &batch.deltas);
     let news = deltas.filter(|delta| !matches!(delta, Delta::Bookmark(_)));

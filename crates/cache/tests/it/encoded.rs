@@ -1,13 +1,12 @@
 //! `Encoded<Pod>` and `Metadata<Pod>`: metadata and fields without a full decode.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use bytes::Bytes;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Interner, Wire as _};
 use kubist_apimachinery::{Object as _, Selector};
 use kubist_cache::{Encoded, Index, Indexer, Metadata};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 fn pod(number: usize) -> Pod {
     let mut pod = Pod::default();

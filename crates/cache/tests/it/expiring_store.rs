@@ -1,13 +1,11 @@
 //! Objects that expire.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::ExpiringStore;
 use proptest::prelude::*;
-
-use crate::object;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 #[expect(
     clippy::disallowed_methods,

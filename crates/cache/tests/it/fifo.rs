@@ -1,11 +1,9 @@
 //! `Fifo`: the latest value of each object, in the order of arrival.
 
-use std::sync::Arc;
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{BATCH_MAX, Fifo, ProcessError, Queue, Replacement};
-
-use crate::object;
+use std::sync::Arc;
 
 fn replacement(objects: &[&str], unreadable: &[&str]) -> Replacement<ObjectMeta> {
     Replacement {

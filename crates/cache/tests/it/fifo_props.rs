@@ -1,12 +1,11 @@
-//! `Fifo` against a naive list.
+//! `Fifo` against a plain list.
 
+use crate::queue_steps::{Step, made, parts, replacement, step};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{Fifo, ProcessError, Queue};
 use proptest::prelude::*;
 
-use crate::queue_steps::{Step, made, parts, replacement, step};
-
-/// Objects in order: name, version, whether it is one of the first list.
+/// The objects in order: name, version, and whether each is in the first list.
 #[derive(Default)]
 struct FifoModel {
     items: Vec<(u8, u64, bool)>,

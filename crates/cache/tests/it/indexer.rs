@@ -1,11 +1,9 @@
-//! Indexer and lister: what a reader sees after each kind of news.
-
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object as _, ObjectMeta, ObjectName, Selector};
-use kubist_cache::{Change, Deleted, Delta, Index, Indexer, Replacement};
+//! Indexer and lister: what readers see after each kind of delta.
 
 use crate::{apply, list, object};
+use kubist_apimachinery::{Object as _, ObjectMeta, ObjectName, Selector};
+use kubist_cache::{Deleted, Delta, Index, Indexer, Replacement, ResourceEvent};
+use std::sync::Arc;
 
 #[test]
 fn a_list_then_events_are_told_in_order_and_once() {
@@ -113,7 +111,7 @@ fn a_tombstone_without_an_object_gets_the_one_that_was_held() {
         last_known: None,
     };
     indexer.apply(Delta::Deleted(tombstone), &mut changes);
-    let [Change::Deleted(deleted)] = &changes[..] else {
+    let [ResourceEvent::Deleted(deleted)] = &changes[..] else {
         panic!("one deletion: {changes:?}");
     };
     let last = deleted.object().expect("it was held");
@@ -254,7 +252,7 @@ fn changes_name_the_newest_object() {
     let mut indexer = Indexer::new();
     indexer.apply(list("1", &["x@1"]), &mut changes);
     indexer.apply(list("2", &[]), &mut changes);
-    let names: Vec<_> = changes.iter().map(Change::object_name).collect();
+    let names: Vec<_> = changes.iter().map(ResourceEvent::object_name).collect();
     assert_eq!(names, [ObjectName::cluster("x"), ObjectName::cluster("x")]);
     assert_eq!(
         changes[1].object().map(|it| it.resource_version.as_str()),
@@ -271,6 +269,6 @@ fn a_name_that_a_list_has_twice_is_told_once_whatever_else_cannot_be_read() {
         objects: vec![object("a/x@5"), object("a/x@5")],
         unreadable: vec![ObjectName::new("a", "kept")],
     };
-    let told = apply(&mut indexer, Delta::ReplacedAll(list));
-    assert_eq!(told.matches("@5").count(), 1, "{told}");
+    let observed = apply(&mut indexer, Delta::ReplacedAll(list));
+    assert_eq!(observed.matches("@5").count(), 1, "{observed}");
 }

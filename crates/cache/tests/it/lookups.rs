@@ -1,13 +1,11 @@
-//! Look-ups of every kind: by key, by one index and by several, in order, by queries.
+//! Look-ups by key, by one or several indexes, in order, and by query.
 
-use std::sync::Arc;
-
+use crate::{apply, list, object};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest as _, Wire as _};
 use kubist_apimachinery::{Object as _, ObjectMeta, ObjectName};
 use kubist_cache::{Encoded, Index, Indexer, KeyRange, Panicked, Query, StoreWrite};
-
-use crate::{apply, list, object};
+use std::sync::Arc;
 
 fn names<K: kubist_apimachinery::Object>(objects: &[Arc<K>]) -> Vec<String> {
     let mut names: Vec<_> = objects.iter().map(|it| it.name().to_owned()).collect();
@@ -74,7 +72,7 @@ fn names_of_any_length_are_told_apart() {
     for length in lengths {
         let name = made(length, 'y', "2").object_name();
         assert_eq!(lister.get(&name).expect("held").object_name(), name);
-        // The same letters, parted elsewhere.
+        // The same characters, split elsewhere.
         assert!(lister.find("an", &name.name[1..]).is_none());
         assert!(indexer.remove(&name).is_some(), "{name}");
         assert!(indexer.remove(&name).is_none(), "{name}");

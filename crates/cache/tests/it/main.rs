@@ -1,4 +1,4 @@
-//! The cache's contracts, over small objects made up here and over Pods.
+//! Tests of the cache's contracts with minimal objects and with Pods.
 
 mod byte_budget;
 mod delta_fifo;
@@ -12,6 +12,7 @@ mod indexer;
 mod lookups;
 mod overlay;
 mod overlay_props;
+mod projection;
 mod props;
 mod queue_steps;
 mod readers;
@@ -21,10 +22,9 @@ mod transform;
 mod wait;
 mod write_log;
 
-use std::sync::Arc;
-
 use kubist_apimachinery::ObjectMeta;
-use kubist_cache::{Change, Delta, Indexer, Replacement};
+use kubist_cache::{Delta, Indexer, Replacement, ResourceEvent};
+use std::sync::Arc;
 
 /// `namespace/name@version app=value …`
 fn object(text: &str) -> Arc<ObjectMeta> {
@@ -55,9 +55,9 @@ fn list(version: &str, objects: &[&str]) -> Delta<ObjectMeta> {
     })
 }
 
-/// Applies, publishes, and shows what handlers would be told.
+/// Applies and publishes a delta, and shows the resulting events.
 fn apply(indexer: &mut Indexer<ObjectMeta>, delta: Delta<ObjectMeta>) -> String {
-    let mut changes: Vec<Change<ObjectMeta>> = Vec::new();
+    let mut changes: Vec<ResourceEvent<ObjectMeta>> = Vec::new();
     indexer.apply(delta, &mut changes);
     indexer.publish();
     format!("{changes:?}")

@@ -1,11 +1,9 @@
-//! Own writes laid over a store.
-
-use std::sync::Arc;
-
-use kubist_apimachinery::{ObjectMeta, ObjectName};
-use kubist_cache::{Deleted, Delta, Index, Indexer, OVERLAY_MAX, Overlay};
+//! Own writes on top of a store.
 
 use crate::{apply, list, object};
+use kubist_apimachinery::{ObjectMeta, ObjectName};
+use kubist_cache::{Deleted, Delta, Index, Indexer, OVERLAY_MAX, Overlay};
+use std::sync::Arc;
 
 fn version(object: Option<Arc<ObjectMeta>>) -> Option<String> {
     object.map(|it| it.resource_version.to_string())

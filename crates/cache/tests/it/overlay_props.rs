@@ -1,21 +1,19 @@
-//! The overlay against a server of which the store has seen a part: at any time it shows, of each
-//! name, the later of what the store has and what was written here.
+//! The overlay against a server of which the store has seen a part: for each name it always shows
+//! the later of the stored state and the own write.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{Deleted, Delta, Index, Indexer, Overlay, Replacement};
 use proptest::prelude::*;
-
-use crate::object;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A write: name, app, whether it is ours, and whether its answer comes late.
+    /// A write: name, app, whether it is an own write, and whether its answer arrives late.
     Save(u8, u8, bool, bool),
     Delete(u8, bool, bool),
-    /// The watch brings this many events.
+    /// The watch delivers this many events.
     Deliver(u8),
     Bookmark,
     Relist,
@@ -36,14 +34,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// One thing that happened on the server.
+/// One change on the server.
 #[derive(Clone, Debug)]
 struct Event {
     version: u64,
     name: u8,
-    /// None: deleted.
+    /// `None` if deleted.
     object: Option<Arc<ObjectMeta>>,
-    /// What it was before.
+    /// The previous state.
     before: Option<Arc<ObjectMeta>>,
 }
 

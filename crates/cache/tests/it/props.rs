@@ -1,13 +1,11 @@
-//! The indexer against a naive map.
+//! The indexer against a plain map.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{Deleted, Delta, Index, Indexer, Replacement};
 use proptest::prelude::*;
-
-use crate::object;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -41,7 +39,7 @@ proptest! {
         let by_app = indexer.add_index(Index::label("app"));
         let by_namespace = indexer.add_index(Index::namespace());
         let mut model: BTreeMap<ObjectName, Arc<ObjectMeta>> = BTreeMap::new();
-        let mut told: BTreeSet<ObjectName> = BTreeSet::new();
+        let mut observed: BTreeSet<ObjectName> = BTreeSet::new();
         let mut changes = Vec::new();
         for (version, step) in (1u64..).zip(steps) {
             match step {
@@ -69,13 +67,13 @@ proptest! {
             }
             for change in changes.drain(..) {
                 match &change {
-                    kubist_cache::Change::Added { .. } => {
-                        prop_assert!(told.insert(change.object_name()));
+                    kubist_cache::ResourceEvent::Added { .. } => {
+                        prop_assert!(observed.insert(change.object_name()));
                     }
-                    kubist_cache::Change::Deleted(_) => {
-                        prop_assert!(told.remove(&change.object_name()));
+                    kubist_cache::ResourceEvent::Deleted(_) => {
+                        prop_assert!(observed.remove(&change.object_name()));
                     }
-                    _ => prop_assert!(told.contains(&change.object_name())),
+                    _ => prop_assert!(observed.contains(&change.object_name())),
                 }
             }
             indexer.publish();
@@ -85,7 +83,7 @@ proptest! {
                 .map(|it| (ObjectName::new(&*it.namespace, &*it.name), Arc::clone(it)))
                 .collect();
             prop_assert_eq!(&found, &model);
-            prop_assert!(told.iter().eq(model.keys()));
+            prop_assert!(observed.iter().eq(model.keys()));
             for app in 0..6 {
                 let app = app.to_string();
                 let expected: Vec<_> = model

@@ -1,12 +1,10 @@
-//! What the properties of the queues do to them: random steps over a few names.
+//! The random steps of the queues' property tests, over a few names.
 
-use std::sync::Arc;
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::Replacement;
 use proptest::prelude::*;
-
-use crate::object;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {

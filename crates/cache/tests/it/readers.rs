@@ -1,10 +1,8 @@
-//! Readers beside a writer.
-
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use kubist_cache::{Delta, Index, Indexer};
+//! Readers that run concurrently with the writer.
 
 use crate::{apply, list, object};
+use kubist_cache::{Delta, Index, Indexer};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Contract CACHE-1, CACHE-2.
 #[test]

@@ -1,12 +1,11 @@
-//! `RealFifo`: nothing is merged, dropped or moved; what may share a batch.
-
-use kubist_apimachinery::ObjectMeta;
-use kubist_cache::{BATCH_MAX, Deleted, Delta, Queue, RealFifo};
-use proptest::prelude::*;
+//! `RealFifo`: nothing is merged, dropped or reordered; what may share a batch.
 
 use crate::delta_fifo::replacement;
 use crate::object;
 use crate::queue_steps::{Step, made, replacement as listing, step};
+use kubist_apimachinery::ObjectMeta;
+use kubist_cache::{BATCH_MAX, Deleted, Delta, Queue, RealFifo};
+use proptest::prelude::*;
 
 /// `name+1`; `+` added, `~` updated, `-` deleted; `=9` a list, `s` a resync, `^9` a bookmark.
 fn sign(delta: &Delta<ObjectMeta>) -> String {
@@ -82,7 +81,8 @@ fn a_name_that_comes_again_begins_a_new_batch_wherever_it_stands() {
     }
 }
 
-/// What one batch takes of a model: signs with the name, if the delta is of one object.
+/// Returns how many items of the model form one batch; an item has a name if its delta is of one
+/// object.
 fn batch_len(items: &[(Option<u8>, String)], initial: usize) -> usize {
     if items.first().is_none_or(|(name, _)| name.is_none()) {
         return items.len().min(1);

@@ -1,13 +1,11 @@
-//! Every way to write to an indexer and every way to read from it, against a sorted map.
+//! Every way to write to an indexer and to read from it, against a sorted map.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
 use kubist_cache::{Index, IndexHandle, Indexer, KeyRange, Replacement, Snapshot, StoreWrite};
 use proptest::prelude::*;
-
-use crate::object;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 type Model = BTreeMap<ObjectName, Arc<ObjectMeta>>;
 
@@ -16,14 +14,14 @@ enum Step {
     Upsert(u8, u8),
     Delete(u8),
     Remove(u8),
-    /// None: a write without a name.
+    /// `None`: a write without a name.
     Transact(Vec<Option<(u8, u8)>>),
     Replace(Vec<(u8, u8)>),
     Bookmark,
     LateIndex,
     KeepOrder,
     Publish,
-    /// A reader takes a snapshot and holds it.
+    /// A reader takes and holds a snapshot.
     Hold,
     Release,
 }
@@ -80,7 +78,7 @@ struct World {
     version: u64,
     words: IndexHandle<ObjectMeta>,
     count: IndexHandle<ObjectMeta>,
-    /// What is published.
+    /// The published state.
     seen: Model,
     held: Vec<(Snapshot<ObjectMeta>, Model)>,
 }

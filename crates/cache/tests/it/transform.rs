@@ -7,7 +7,7 @@ use kubist_apimachinery::{
 };
 use kubist_cache::{Encoded, IngestAny, Metadata, drop_managed_fields};
 
-/// A Pod as a server with `kubectl apply` and two managers sends it.
+/// A Pod with the managed fields of `kubectl apply` and two managers.
 fn pod() -> Pod {
     let entry = |manager: &str| ManagedFieldsEntry {
         manager: manager.into(),
@@ -40,7 +40,7 @@ fn pod() -> Pod {
     pod
 }
 
-/// The same without what the transform drops.
+/// The same Pod without the fields that the transform drops.
 fn lean() -> Pod {
     let mut pod = pod();
     pod.metadata.managed_fields.clear();
@@ -79,9 +79,9 @@ fn encoded_objects_are_cut_without_a_decode_and_shrink_by_as_much() {
 
 #[test]
 fn encoded_objects_still_answer_for_their_metadata_and_fields() {
-    use kubist_apimachinery::wire::FieldPath;
+    use kubist_apimachinery::wire::ScalarField;
     use kubist_cache::{Index, Indexer};
-    let path = FieldPath::new(Pod::SCHEMA, "spec.nodeName").unwrap();
+    let path = ScalarField::new(Pod::SCHEMA, "spec.nodeName").unwrap();
     for encoding in BOTH {
         let object: Encoded<Pod> = ingested(encoding);
         assert_eq!(object.object_name().to_string(), "shop/web-0");

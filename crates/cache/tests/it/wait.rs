@@ -1,13 +1,11 @@
-//! Waiting for one's own writes.
-
-use std::future::{pending, ready};
-use std::time::Duration;
-
-use kubist_apimachinery::ObjectName;
-use kubist_cache::{Deleted, Delta, Indexer, Visibility, WaitError, Written};
-use tokio::time::sleep;
+//! Waits for one's own writes.
 
 use crate::{apply, list, object};
+use kubist_apimachinery::ObjectName;
+use kubist_cache::{Deleted, Delta, Indexer, Visibility, WaitError, Written};
+use std::future::{pending, ready};
+use std::time::Duration;
+use tokio::time::sleep;
 
 fn deleted(text: &str) -> Delta<kubist_apimachinery::ObjectMeta> {
     Delta::Deleted(Deleted::Known(object(text)))
@@ -148,7 +146,7 @@ async fn a_writer_that_never_rests_does_not_keep_the_deadline_from_counting() {
     let lister = indexer.lister();
     let written = Written::saved(&*object("a/x@7"));
     let mut polls = 0;
-    // Publishes at each poll, so that something has always changed.
+    // Publishes at each poll, so that there is always a change.
     let deadline = std::future::poll_fn(|cx| {
         polls += 1;
         apply(&mut indexer, Delta::Bookmark("6".into()));

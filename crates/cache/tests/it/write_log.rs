@@ -1,14 +1,12 @@
 //! The log of own writes.
 
-use std::future::pending;
-use std::time::Duration;
-
+use crate::{apply, list, object};
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{Delta, Indexer, Outcome, WRITES_MAX, WaitError, WriteLog, Written};
 use proptest::prelude::*;
+use std::future::pending;
+use std::time::Duration;
 use tokio::time::sleep;
-
-use crate::{apply, list, object};
 
 fn name(name: &str) -> ObjectName {
     ObjectName::new("a", name)
@@ -89,7 +87,7 @@ fn what_makes_room_is_waited_for_by_everybody_until_the_store_has_come_that_far(
     assert!(log.unseen(&lister, &name("4")).is_some());
 }
 
-/// Every order of recording leaves the same thing to wait for.
+/// Every order of recording leaves the same write to wait for.
 #[test]
 fn answers_may_be_recorded_in_any_order() {
     let mut reborn = (*object("a/x@9")).clone();
@@ -168,7 +166,7 @@ fn what_made_room_can_be_forgotten_too() {
         log.saved(&*object(&format!("a/x{number}@{}", number + 1)));
     }
     assert_eq!(log.evicted_total(), 1);
-    // Whatever is asked for, the greatest version that made room is outstanding.
+    // The greatest evicted version is outstanding for every name.
     let floor = log.unseen(&lister, &name("other")).expect("it has to wait");
     log.forget(&floor);
     assert!(log.unseen(&lister, &name("other")).is_none());

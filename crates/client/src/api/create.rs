@@ -1,18 +1,18 @@
 //! Create: a new object.
 
+use super::Api;
+use crate::error::ApiError;
 use http::Method;
 use kubist_apimachinery::wire::Encode;
 use kubist_apimachinery::{Object, PostOptions};
 
-use super::Api;
-use crate::error::ApiError;
-
 impl<K: Object> Api<K> {
-    /// Creates an object; the answer is as the server stored it.
+    /// Creates an object and returns it as the server stored it.
     ///
     /// # Errors
     /// [`is_already_exists`](ApiError::is_already_exists), [`is_invalid`](ApiError::is_invalid), …;
-    /// [`is_written`](ApiError::is_written) if it is there, and `K` cannot hold what it became.
+    /// [`is_written`](ApiError::is_written) if the object was created and `K` cannot hold the
+    /// result.
     pub async fn create(&self, object: &K) -> Result<K, ApiError>
     where
         K: Encode,
@@ -20,16 +20,14 @@ impl<K: Object> Api<K> {
         self.create_with(object, &PostOptions::default()).await
     }
 
-    /// As [`Self::create`], with options.
+    /// Same as [`Self::create`], with options.
     pub async fn create_with(&self, object: &K, options: &PostOptions) -> Result<K, ApiError>
     where
         K: Encode,
     {
         let target = self.target_of(object, None);
-        let (endpoint, query) = (&self.endpoint, options.to_query());
-        let sent = endpoint
-            .write(Method::POST, target, &query, object, &endpoint.kind)
-            .await;
-        endpoint.written(sent?, options.dry_run)
+        self.endpoint
+            .save(Method::POST, target, object, options)
+            .await
     }
 }

@@ -1,42 +1,40 @@
-//! Delete: one object, or all that options select.
+//! Delete: one object, or all objects that the options select.
 
+use super::Api;
+use crate::error::ApiError;
+use crate::request::{Content, JSON};
 use bytes::Bytes;
 use http::Method;
 use kubist_apimachinery::wire::Wire as _;
 use kubist_apimachinery::{DeleteOptions, ListOptions, Object, ObjectName, Status};
 use kubist_cache::Written;
 
-use super::Api;
-use crate::error::ApiError;
-use crate::request::{Content, JSON};
-
-/// What a server answers to a delete. Kinds differ in this.
+/// The answer to a delete; kinds differ in it.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the protocol has these two")]
 pub enum DeleteAnswer<K> {
-    /// The object as it is now, or as it was last. If it
-    /// [`is_terminating`](Object::is_terminating), it may be there until its grace period is over
-    /// and its finalizers are gone.
+    /// The object in its current or final state. If it [`is_terminating`](Object::is_terminating),
+    /// it may remain until its grace period is over and its finalizers are removed.
     Object(Box<K>),
-    /// It is gone.
+    /// The object has been removed.
     Status(Box<Status>),
 }
 
 impl<K: Object> Api<K> {
-    /// Deletes the object, as its kind does it.
+    /// Deletes the object, with the defaults of its kind.
     ///
-    /// Objects that `K` cannot hold are best deleted through an `Api<Metadata<K>>`, which reads
-    /// nothing else of them.
+    /// To delete objects that `K` cannot hold, use an `Api<Metadata<K>>`, which decodes only
+    /// metadata.
     ///
     /// # Errors
-    /// [`is_not_found`](ApiError::is_not_found) if there is none;
-    /// [`is_written`](ApiError::is_written) if it was deleted (or is terminating now) and `K`
-    /// cannot hold the object that the server answered with.
+    /// [`is_not_found`](ApiError::is_not_found) if it does not exist;
+    /// [`is_written`](ApiError::is_written) if it was deleted (or is terminating) and `K` cannot
+    /// hold the answered object.
     pub async fn delete(&self, name: &str) -> Result<DeleteAnswer<K>, ApiError> {
         self.delete_with(name, &DeleteOptions::default()).await
     }
 
-    /// As [`Self::delete`], with options: grace period, preconditions, dependents.
+    /// Same as [`Self::delete`], with options: grace period, preconditions, dependents.
     pub async fn delete_with(
         &self,
         name: &str,
@@ -65,7 +63,7 @@ impl<K: Object> Api<K> {
         Written::deleted(ObjectName::new(namespace, name), uid.unwrap_or_default())
     }
 
-    /// Deletes every object that `selected` selects: in the namespace, or in all.
+    /// Deletes every object that `selected` selects, in the namespace or in all.
     pub async fn delete_collection(
         &self,
         selected: &ListOptions,
@@ -84,8 +82,8 @@ impl<K: Object> Api<K> {
     }
 }
 
-/// An object that is terminating may be there for long: the version is what will be seen of it. If
-/// it is gone all the same, that was the version of its deletion.
+/// Records the write: an object that is terminating will be observed at its resource version. If it
+/// is already gone, that was the version of its deletion.
 fn deleted<K: Object>(object: &K) -> Written {
     if object.is_terminating() {
         Written::saved(object)
@@ -94,7 +92,8 @@ fn deleted<K: Object>(object: &K) -> Written {
     }
 }
 
-/// JSON, whatever the objects are in: servers of custom resources read no other options.
+/// Encodes the options as JSON regardless of the object encoding: servers of custom resources
+/// accept nothing else.
 fn content(options: &DeleteOptions) -> Option<Content> {
     let said = *options != DeleteOptions::default();
     said.then(|| Content {

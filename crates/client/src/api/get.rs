@@ -1,21 +1,20 @@
-//! Get: one object by its name.
-
-use http::Method;
-use kubist_apimachinery::{Object, QueryPairs, ResourceVersion};
+//! Get: reads one object by name.
 
 use super::Api;
 use crate::error::ApiError;
+use http::Method;
+use kubist_apimachinery::{Object, QueryPairs, ResourceVersion};
 
 impl<K: Object> Api<K> {
-    /// The object, in its newest state.
+    /// Reads the latest state of the object.
     ///
     /// # Errors
-    /// [`is_not_found`](ApiError::is_not_found) if there is none.
+    /// [`is_not_found`](ApiError::is_not_found) if it does not exist.
     pub async fn get(&self, name: &str) -> Result<K, ApiError> {
         self.get_at(name, &ResourceVersion::default()).await
     }
 
-    /// The object, or `None` if there is none.
+    /// Reads the object; `None` if it does not exist.
     pub async fn get_opt(&self, name: &str) -> Result<Option<K>, ApiError> {
         match self.get(name).await {
             Err(error) if error.is_not_found() => Ok(None),
@@ -23,8 +22,8 @@ impl<K: Object> Api<K> {
         }
     }
 
-    /// The object, in a state that is not older than a version; `0` is any that the server has at
-    /// hand.
+    /// Reads the object in a state no older than a resource version; `0` accepts any state that the
+    /// server has cached.
     pub async fn get_at(&self, name: &str, version: &ResourceVersion) -> Result<K, ApiError> {
         let mut query = QueryPairs::new();
         if !version.is_unset() {
@@ -35,7 +34,7 @@ impl<K: Object> Api<K> {
         self.endpoint.object(sent?)
     }
 
-    /// The object, read through its status.
+    /// Reads the object through its status subresource.
     pub async fn get_status(&self, name: &str) -> Result<K, ApiError> {
         self.status().get(name).await
     }

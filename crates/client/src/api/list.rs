@@ -1,23 +1,22 @@
-//! List: all objects that options select, whole or page by page.
-
-use futures_core::stream::BoxStream;
-use futures_util::StreamExt as _;
-use kubist_apimachinery::{List, ListMeta, ListOptions, Object, ResourceVersion, Str};
-use kubist_cache::{InvalidItem, ListItem};
+//! List: the objects that the options select, whole or page by page.
 
 use super::Api;
 use crate::decoder::SharedContext;
 use crate::error::{AnswerError, ApiError};
 use crate::item_stream::{ItemStream, Piece};
+use futures_core::stream::BoxStream;
+use futures_util::StreamExt as _;
+use kubist_apimachinery::{List, ListMeta, ListOptions, Object, ResourceVersion, Str};
+use kubist_cache::{InvalidItem, ListItem};
 
-/// Items on a page of [`Api::list_all`] if the options do not say; client-go's number.
+/// The default page size of [`Api::list_all`]; the same as in client-go.
 pub const PAGE_SIZE: i64 = 500;
 
 impl<K: Object> Api<K> {
-    /// One list, or one page of it if the options have a limit.
+    /// Lists objects: the whole list, or one page if the options have a limit.
     ///
     /// # Errors
-    /// Also if one item cannot be read: then the list would not be complete.
+    /// Fails if any item cannot be decoded, because the list would be incomplete.
     pub async fn list(&self, options: &ListOptions) -> Result<List<K>, ApiError> {
         let mut page = self.page(options).await?;
         let mut list = List {
@@ -39,12 +38,12 @@ impl<K: Object> Api<K> {
         Ok(list)
     }
 
-    /// All objects, page by page, one by one. Pages have the options' limit, or [`PAGE_SIZE`];
-    /// they are of one state of the server.
+    /// Lists all objects as a stream, page by page. Pages have the options' limit or [`PAGE_SIZE`],
+    /// and show one consistent state of the server.
     ///
-    /// An item that cannot be read is an error with [`AnswerError::Item`], and the next ones
-    /// follow it. After any other error the stream ends; one that
-    /// [`is_expired`](ApiError::is_expired) means that listing took too long.
+    /// An item that cannot be decoded is an error with [`AnswerError::Item`], and the stream goes
+    /// on. After any other error the stream ends; [`is_expired`](ApiError::is_expired) means that
+    /// listing took too long.
     pub fn list_all(&self, options: &ListOptions) -> BoxStream<'static, Result<K, ApiError>> {
         let mut options = options.clone();
         if options.limit == 0 {
@@ -96,14 +95,14 @@ impl<K: Object> Api<K> {
     }
 }
 
-/// Where a walk through all pages is.
+/// The position in a paged list.
 struct Pages<K> {
     api: Api<K>,
-    /// Those of the next page.
+    /// The query of the next page.
     options: ListOptions,
     page: Option<ItemStream<K>>,
     items: std::vec::IntoIter<ListItem<K>>,
-    /// Of the next item on its page.
+    /// The index of the next item on its page.
     index: u64,
     done: bool,
 }
@@ -128,7 +127,7 @@ impl<K: Object> Pages<K> {
                     self.page = None;
                     self.done = metadata.continue_.is_empty();
                     self.options.continue_ = metadata.continue_;
-                    // The token says both, and servers refuse to be told twice.
+                    // The continue token includes both, and servers refuse them beside it.
                     self.options.resource_version = ResourceVersion::default();
                     self.options.resource_version_match = Str::default();
                 }

@@ -1,16 +1,14 @@
-//! Patch: a change to an object, made by the server.
-
-use http::Method;
-use kubist_apimachinery::wire::Encode;
-use kubist_apimachinery::{Object, PatchOptions};
-use serde_json::Value;
+//! Patch: changes made by the server.
 
 use super::Api;
 use crate::endpoint::encoded;
 use crate::error::ApiError;
 use crate::request::Content;
+use kubist_apimachinery::wire::Encode;
+use kubist_apimachinery::{Object, PatchOptions};
+use serde_json::Value;
 
-/// A change, in one of the four ways that the API knows.
+/// A change in one of the four patch formats of the API.
 ///
 /// ```
 /// use kubist_client::Patch;
@@ -20,18 +18,19 @@ use crate::request::Content;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the API knows these four")]
 pub enum Patch {
-    /// A list of operations (RFC 6902).
+    /// JSON patch, a list of operations (RFC 6902).
     Json(Value),
-    /// A part of the object; null removes (RFC 7386).
+    /// JSON merge patch; null removes a field (RFC 7386).
     Merge(Value),
-    /// As `Merge`, but lists merge by the keys that the kind's schema names. Built-in kinds only.
+    /// Strategic merge patch: like `Merge`, but lists merge by the keys in the kind's schema.
+    /// Built-in kinds only.
     Strategic(Value),
-    /// What the field manager of the options wants (server-side apply).
+    /// Server-side apply: the fields that the field manager in the options sets.
     Apply(Value),
 }
 
 impl Patch {
-    /// The `Content-Type`.
+    /// Returns the `Content-Type`.
     pub fn media_type(&self) -> &'static str {
         match self {
             Self::Json(_) => "application/json-patch+json",
@@ -41,7 +40,7 @@ impl Patch {
         }
     }
 
-    /// The change itself.
+    /// Returns the body.
     pub fn value(&self) -> &Value {
         let (Self::Json(value) | Self::Merge(value) | Self::Strategic(value) | Self::Apply(value)) =
             self;
@@ -56,21 +55,21 @@ impl Patch {
     }
 }
 
-/// JSON is YAML; every server with apply reads this.
+/// JSON is valid YAML, and every server with apply reads this media type.
 const APPLY: &str = "application/apply-patch+yaml";
 
 impl<K: Object> Api<K> {
-    /// Changes the object of this name; the answer is the object after it.
+    /// Patches the named object and returns the result.
     ///
     /// # Errors
     /// [`is_not_found`](ApiError::is_not_found), [`is_invalid`](ApiError::is_invalid), …;
-    /// [`is_written`](ApiError::is_written) if the change was made and `K` cannot hold the object
-    /// after it. An `Api<Metadata<K>>` patches such objects too.
+    /// [`is_written`](ApiError::is_written) if the patch was applied and `K` cannot hold the
+    /// result. An `Api<Metadata<K>>` can patch such objects too.
     pub async fn patch(&self, name: &str, patch: &Patch) -> Result<K, ApiError> {
         self.patch_with(name, patch, &PatchOptions::default()).await
     }
 
-    /// As [`Self::patch`], with options. [`Patch::Apply`] needs a field manager in them.
+    /// Same as [`Self::patch`], with options. [`Patch::Apply`] requires a field manager.
     pub async fn patch_with(
         &self,
         name: &str,
@@ -78,28 +77,23 @@ impl<K: Object> Api<K> {
         options: &PatchOptions,
     ) -> Result<K, ApiError> {
         let target = self.endpoint.target(Some(name));
-        let (query, content) = (options.to_query(), Some(patch.content()));
-        let sent = self
-            .endpoint
-            .call(Method::PATCH, target, &query, content)
-            .await;
-        self.endpoint.written(sent?, options.post.dry_run)
+        self.endpoint.patch(target, patch.content(), options).await
     }
 
-    /// Changes the status of the object of this name.
+    /// Patches the status of the named object.
     pub async fn patch_status(&self, name: &str, patch: &Patch) -> Result<K, ApiError> {
         self.status().patch(name, patch).await
     }
 
-    /// Applies the object (server-side apply): creates it, or makes it have these fields. The
-    /// options need a field manager.
+    /// Applies the object (server-side apply): creates it, or sets these fields on the existing
+    /// one. The options require a field manager.
     ///
-    /// Fields that are empty are not wanted, though the kind requires them; nor are `status` and
-    /// what else the server writes into an object that was read from it: `creationTimestamp`,
-    /// `deletionTimestamp`, `deletionGracePeriodSeconds`, `generation`, `managedFields` and
-    /// `selfLink`, and `uid` and `resourceVersion` too, because an apply is about fields and not
-    /// about a state. As preconditions those two want to be said: to apply exactly what you say,
-    /// use [`Patch::Apply`] or an [`Unstructured`](kubist_apimachinery::Unstructured) object.
+    /// Empty fields are not sent, even if the kind requires them. Neither are `status` and the
+    /// metadata that the server writes: `creationTimestamp`, `deletionTimestamp`,
+    /// `deletionGracePeriodSeconds`, `generation`, `managedFields`, `selfLink`, `uid` and
+    /// `resourceVersion`. To send `uid` or `resourceVersion` as preconditions, or any exact set of
+    /// fields, use [`Patch::Apply`] or an [`Unstructured`](kubist_apimachinery::Unstructured)
+    /// object.
     ///
     /// ```
     /// # use kubist_api::apps::v1::Deployment;
@@ -127,14 +121,10 @@ impl<K: Object> Api<K> {
         let with_status = self.endpoint.subresource == "status";
         let wanted = object.encode_wanted(with_status);
         let bytes = encoded(&self.endpoint.kind, wanted)?.into();
-        let content = Some(Content {
+        let content = Content {
             media_type: APPLY,
             bytes,
-        });
-        let sent = self
-            .endpoint
-            .call(Method::PATCH, target, &options.to_query(), content)
-            .await;
-        self.endpoint.written(sent?, options.post.dry_run)
+        };
+        self.endpoint.patch(target, content, options).await
     }
 }

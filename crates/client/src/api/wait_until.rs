@@ -1,42 +1,40 @@
-//! Waiting until an object is as somebody wants it.
+//! Waiting until an object meets a condition.
 //!
-//! For programs that wait once: scripts, tests, commands. A controller reads its informer's lister
-//! and is called again when something changes.
-
-use std::sync::Arc;
-use std::time::Duration;
-
-use futures_util::StreamExt as _;
-use kubist_apimachinery::{FieldSelector, ListOptions, Object, ResourceVersion, Retry, Str};
-use kubist_cache::{InvalidItem, ListItem, WatchItem};
-use tokio::time::Instant;
+//! For programs that wait once, such as scripts, tests and commands. A controller reads its
+//! informer's lister instead and runs again when something changes.
 
 use super::Api;
 use crate::error::ApiError;
 use crate::item_stream::Piece;
 use crate::passing::Passing;
+use futures_util::StreamExt as _;
+use kubist_apimachinery::{FieldSelector, ListOptions, Object, ResourceVersion, Retry, Str};
+use kubist_cache::{InvalidItem, ListItem, WatchItem};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// From one list to the next, where the list and its watch brought nothing.
+/// The time between two lists when neither the list nor its watch brought anything.
 const AGAIN_MIN: Duration = Duration::from_secs(1);
-/// That time doubles with each, up to this.
+/// The limit up to which that time doubles.
 const AGAIN_MAX: Duration = Duration::from_secs(30);
 
-/// Why a wait with a limit ended without the object.
+/// Why a wait with a time limit failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitUntilError {
-    /// The time was over first.
+    /// The time limit passed.
     #[error("{what} was not over after {limit:?}{}", because(.problem.as_ref()))]
     Timeout {
-        /// What was waited for: kind and name.
+        /// The object: kind and name.
         what: Str,
         /// The limit.
         limit: Duration,
-        /// What kept it waiting last, in one line with the cause and what to do; none if the server
-        /// answered, and the object was not as wanted.
+        /// The most recent problem, in one line with cause and advice; none if the server answered
+        /// and the object did not meet the condition.
         problem: Option<Str>,
     },
-    /// The server refused, and would again.
+    /// A permanent error.
     #[error(transparent)]
     Failed(#[from] ApiError),
 }
@@ -46,16 +44,16 @@ fn because(problem: Option<&Str>) -> String {
 }
 
 impl<K: Object> Api<K> {
-    /// Waits until `condition` holds for the object of this name, and gives the object in the
-    /// state in which it held; `None`, to the condition and as the result, means that there is no
-    /// object. The condition sees the present state first, then every later one.
+    /// Waits until `condition` holds for the named object, and returns the object in that state.
+    /// `None`, as the argument of the condition and as the result, means that the object does not
+    /// exist. The condition is called with the current state first, then with every later one.
     ///
-    /// It waits as long as it takes: [`Self::wait_until_within`] has a limit. What cannot be read
-    /// counts as unchanged, and at the beginning as there but unknown: the condition is not asked.
-    /// That it is gone is told in any case.
+    /// There is no time limit; [`Self::wait_until_within`] has one. An object that cannot be
+    /// decoded counts as unchanged, and at the start as existing: the condition is not called for
+    /// it. A deletion is always observed.
     ///
-    /// While the server cannot be reached, fails in a way that passes, or sends what cannot be
-    /// read, the wait goes on and the log says why: a warning, once in ten seconds at most.
+    /// While the server is unreachable, fails with transient errors or sends objects that cannot be
+    /// decoded, the wait goes on and logs a warning at most once in ten seconds.
     ///
     /// ```
     /// # use kubist_api::core::v1::Pod;
@@ -67,10 +65,10 @@ impl<K: Object> Api<K> {
     /// # drop(pod); Ok(()) }
     /// ```
     ///
-    /// Cancel safety: dropping the future ends it; nothing is left behind.
+    /// Cancel safety: dropping the future ends the wait.
     ///
     /// # Errors
-    /// What the server says about the list or the watch, unless it passes.
+    /// A permanent error of the list or the watch.
     pub async fn wait_until(
         &self,
         name: &str,
@@ -80,8 +78,8 @@ impl<K: Object> Api<K> {
         self.wait(name, condition, &passing).await
     }
 
-    /// As [`Self::wait_until`], for no longer than `limit`. It differs from a
-    /// `tokio::time::timeout` around it in its error, which says what kept it waiting.
+    /// Same as [`Self::wait_until`], with a time limit. Unlike a `tokio::time::timeout` around it,
+    /// its error names the problem that kept it waiting.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -93,10 +91,10 @@ impl<K: Object> Api<K> {
     /// # Ok(()) }
     /// ```
     ///
-    /// Cancel safety: dropping the future ends it; nothing is left behind.
+    /// Cancel safety: dropping the future ends the wait.
     ///
     /// # Errors
-    /// The limit came first, or what [`Self::wait_until`] says.
+    /// The limit has passed, or any error of [`Self::wait_until`].
     pub async fn wait_until_within(
         &self,
         name: &str,
@@ -140,7 +138,7 @@ impl<K: Object> Api<K> {
             let result = self.wait_once(&options, &mut lists, &mut condition, passing);
             let error = match result.await {
                 Ok(Some(found)) => return Ok(found.0),
-                // The watch cannot go on: list again.
+                // The watch cannot be resumed: list again.
                 Ok(None) => continue,
                 Err(error) => error,
             };
@@ -155,7 +153,7 @@ impl<K: Object> Api<K> {
         }
     }
 
-    /// One list, and the watch that follows it.
+    /// One list and the watch after it.
     async fn wait_once(
         &self,
         options: &ListOptions,
@@ -189,7 +187,7 @@ impl<K: Object> Api<K> {
                 WatchItem::Added(object) | WatchItem::Modified(object) => Some(object),
                 WatchItem::Deleted(_) => None,
                 WatchItem::Invalid(event) if event.deleted().is_some() => None,
-                // What happened cannot be read at all: the list tells.
+                // The event cannot be decoded at all: the next list shows the state.
                 WatchItem::Invalid(event) if event.event.is_none() => {
                     passing.unread(&event.item);
                     return Ok(None);
@@ -209,7 +207,7 @@ impl<K: Object> Api<K> {
         Ok(None)
     }
 
-    /// What is there now, and at which version of the list.
+    /// The current object, and the resource version of the list.
     async fn present(
         &self,
         options: &ListOptions,
@@ -233,25 +231,25 @@ impl<K: Object> Api<K> {
     }
 }
 
-/// What a list says of one name.
+/// What a list shows of one name.
 enum Present<K> {
     Object(Box<K>),
     Unread(InvalidItem),
     Nothing,
 }
 
-/// How often it had to list again.
+/// How often the wait has listed.
 #[derive(Debug, Default)]
 struct Lists {
-    /// Lists since the last event of a watch.
+    /// The number of lists since the last watch event.
     in_vain: u32,
-    /// When it listed last.
+    /// The time of the last list.
     last: Option<Instant>,
 }
 
 impl Lists {
-    /// When the next list may be: the first at once, others ever later as long as nothing comes
-    /// of them.
+    /// Returns the earliest time of the next list: the first at once, later ones with growing
+    /// pauses while nothing arrives.
     fn next(&mut self) -> Instant {
         let now = Instant::now();
         let doublings = self.in_vain.saturating_sub(1).min(16);
@@ -263,5 +261,5 @@ impl Lists {
     }
 }
 
-/// The object for which the condition held, or its absence.
+/// The object for which the condition held, or `None` if it does not exist.
 struct Found<K>(Option<K>);

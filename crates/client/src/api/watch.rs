@@ -1,20 +1,19 @@
-//! Watch: what happens to the objects that options select.
+//! Watch: the changes of the objects that the options select.
 
+use super::Api;
+use crate::decoder::SharedContext;
+use crate::error::ApiError;
 use futures_core::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use kubist_apimachinery::{ListOptions, Object};
 use kubist_cache::WatchItem;
 
-use super::Api;
-use crate::decoder::SharedContext;
-use crate::error::ApiError;
-
 impl<K: Object> Api<K> {
-    /// Watches, until the server ends it. It is one request: who needs to go on after its end, and
-    /// not to miss anything, wants a reflector.
+    /// Watches until the server ends the watch. It is a single request; to resume after its end
+    /// without missing events use a reflector.
     ///
-    /// An object that cannot be read is a [`WatchItem::Invalid`]; an error is the last item. The
-    /// server ends every watch at some time, without an error.
+    /// An object that cannot be decoded is a [`WatchItem::Invalid`]. An error is the last item.
+    /// Every watch ends eventually, without an error.
     ///
     /// Cancel safety: dropping the stream ends the watch.
     pub async fn watch(

@@ -1,41 +1,37 @@
-//! A watch that goes on: after its end it begins again where it was.
+//! A resumable watch: when the server ends it, it continues from the last resource version.
 //!
-//! It is less than a reflector: it lists nothing, so it ends with an error when the server no
-//! longer knows the version to go on from. It is for programs that follow a stream of events and
-//! keep no copy of the objects. Upstream's `RetryWatcher`.
+//! It does less than a reflector: it does not list, so it ends with an error when the resource
+//! version has expired. It suits programs that follow events and keep no copy of the objects.
+//! Upstream's `RetryWatcher`.
 
-use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
-
+use super::Api;
+use crate::error::{ApiError, RequestError};
+use crate::passing::Passing;
 use futures_core::Stream;
 use futures_core::stream::BoxStream;
 use futures_util::StreamExt as _;
 use kubist_apimachinery::{ListOptions, Object, ResourceVersion, Retry, Str};
 use kubist_cache::WatchItem;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::time::Instant;
 
-use super::Api;
-use crate::error::{ApiError, RequestError};
-use crate::passing::Passing;
-
-/// The shortest time from the beginning of a watch to that of the next; client-go's number.
+/// The shortest time between the starts of two watches; the same as in client-go.
 const RESTART_MIN: Duration = Duration::from_secs(1);
 
 type Events<K> = BoxStream<'static, Result<WatchItem<K>, ApiError>>;
 
-/// A watch that goes on: a stream of events that can be asked what keeps it from bringing any. See
-/// [`Api::watch_on`].
+/// A resumable watch: a stream of events that also reports why none arrive. See [`Api::watch_on`].
 pub struct WatchOn<K> {
     events: Events<K>,
     passing: Arc<Passing>,
 }
 
 impl<K> WatchOn<K> {
-    /// What keeps it from watching, in one line with the cause and what to do; none if nothing
-    /// does.
+    /// Returns the current problem in one line with cause and advice; none if there is none.
     pub fn last_problem(&self) -> Option<Str> {
         self.passing.last()
     }
@@ -58,21 +54,21 @@ impl<K> fmt::Debug for WatchOn<K> {
 }
 
 impl<K: Object> Api<K> {
-    /// Watches from the options' resource version on, and goes on after the server's end of the
-    /// watch, a lost connection and errors that pass; at most one request a second. Bookmarks are
-    /// asked for and used, not delivered.
+    /// Watches from the resource version in the options, and resumes after the server ends the
+    /// watch, after lost connections and after transient errors, with at most one request a second.
+    /// Bookmarks are requested and used, but not delivered.
     ///
-    /// An error that does not pass is the last item: 410 when the version to go on from is gone,
-    /// 401, 403, and whatever else says [`Retry::Never`]. An object without a version is a
+    /// A permanent error is the last item: 410 when the resource version has expired, 401, 403, and
+    /// any other error with [`Retry::Never`]. An object without a resource version is a
     /// [`RequestError::NoVersion`].
     ///
-    /// While it cannot watch it goes on trying, and the log says why: a warning, once in ten
-    /// seconds at most. [`WatchOn::last_problem`] is the last of them.
+    /// While it cannot watch, it keeps trying and logs a warning at most once in ten seconds.
+    /// [`WatchOn::last_problem`] returns the most recent problem.
     ///
     /// Cancel safety: dropping the stream ends it.
     ///
     /// # Errors
-    /// The options name no version, or `0`: events could be missed or repeated.
+    /// The options have no resource version, or `0`: events could be missed or repeated.
     pub fn watch_on(&self, options: &ListOptions) -> Result<WatchOn<K>, ApiError> {
         let kind = &self.resource().kind;
         let what = match self.namespace() {
@@ -84,7 +80,7 @@ impl<K: Object> Api<K> {
         Ok(WatchOn { events, passing })
     }
 
-    /// As [`Self::watch_on`], telling its problems to whoever waits.
+    /// Same as [`Self::watch_on`], reporting problems to `passing`.
     pub(super) fn follow(
         &self,
         options: &ListOptions,
@@ -116,10 +112,10 @@ impl<K: Object> Api<K> {
 
 struct Follower<K> {
     api: Api<K>,
-    /// With the version to go on from.
+    /// The options, with the resource version to resume from.
     options: ListOptions,
     events: Option<Events<K>>,
-    /// When the next request may be made.
+    /// The earliest time of the next request.
     next_start: Instant,
     done: bool,
     passing: Arc<Passing>,
@@ -165,7 +161,7 @@ impl<K: Object> Follower<K> {
         Ok(())
     }
 
-    /// Puts the next start off as the error says; one that does not pass is the end.
+    /// Delays the next request according to the error; a permanent error ends the stream.
     fn pause(&mut self, error: ApiError) -> Result<(), ApiError> {
         match error.retry() {
             Retry::Backoff => {
@@ -184,7 +180,7 @@ impl<K: Object> Follower<K> {
         }
     }
 
-    /// Notes the version that an event brings; bookmarks bring no more than that.
+    /// Notes the resource version of an event; bookmarks carry only that.
     fn see(&mut self, item: WatchItem<K>) -> Result<Option<WatchItem<K>>, ApiError> {
         let version = match &item {
             WatchItem::Added(object) | WatchItem::Modified(object) | WatchItem::Deleted(object) => {
@@ -193,7 +189,7 @@ impl<K: Object> Follower<K> {
             WatchItem::Bookmark {
                 resource_version, ..
             } => resource_version.clone(),
-            // If its version cannot be read, the next event brings one.
+            // If the resource version cannot be read, the next event provides one.
             WatchItem::Invalid(event) if event.resource_version.is_unset() => {
                 return Ok(Some(item));
             }

@@ -1,20 +1,18 @@
-//! Aggregated discovery (`apidiscovery.k8s.io/v2`): all groups in the answers of `/api` and
+//! Aggregated discovery (`apidiscovery.k8s.io/v2`): all groups in the responses of `/api` and
 //! `/apis`.
-
-use std::collections::BTreeMap;
-
-use kubist_apimachinery::{ApiResource, GroupVersion, Str};
-use serde::{Deserialize, Deserializer};
 
 use super::{DiscoveredResource, Discovery, FailedGroup};
 use crate::Client;
 use crate::error::ApiError;
+use kubist_apimachinery::{ApiResource, GroupVersion, Str};
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
 
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                       application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
                       application/json";
 
-/// Answers of an old server have none of the fields.
+/// Responses of an old server have none of these fields.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct GroupList {
@@ -91,7 +89,7 @@ struct Subresource {
     verbs: Vec<Str>,
 }
 
-/// Go writes a list that is empty as null; so do servers that are not written in it.
+/// Go encodes an empty list as null; other servers may do the same.
 pub(super) fn null_is_none<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: Deserialize<'de> + Default,
@@ -100,14 +98,14 @@ where
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// `None` if the server does not aggregate.
+/// Returns `None` if the server does not support aggregated discovery.
 pub(super) async fn discover(client: &Client) -> Result<Option<Discovery>, ApiError> {
     let mut discovery = Discovery::default();
     for path in ["/api", "/apis"] {
         let list = match client.document::<GroupList>(path, ACCEPT).await {
             Ok((list, _)) if list.kind == "APIGroupDiscoveryList" => list,
             Ok(_) => return Ok(None),
-            // A server of nothing but extensions has no core group.
+            // An extension API server has no core group.
             Err(error) if path == "/api" && error.is_not_found() => continue,
             Err(error) => return Err(error),
         };
@@ -129,7 +127,7 @@ fn add(discovery: &mut Discovery, group: &Str, version: Version) {
         });
     }
     for resource in version.resources {
-        // Without a kind there is nothing to read or write: a path with subresources alone.
+        // Entries without a kind only hold subresources; they cannot be read or written.
         let Some(Kind { kind }) = resource.response_kind else {
             continue;
         };

@@ -1,13 +1,12 @@
-//! Discovery as servers before 1.27 have it: a list of groups, then a request for each version.
-
-use kubist_apimachinery::{ApiResource, GroupVersion, Str};
-use serde::Deserialize;
+//! Discovery for servers before 1.27: a group list, then one request for each version.
 
 use super::aggregated::null_is_none;
 use super::{DiscoveredResource, Discovery, FailedGroup};
 use crate::Client;
 use crate::error::ApiError;
 use crate::request::JSON;
+use kubist_apimachinery::{ApiResource, GroupVersion, Str};
+use serde::Deserialize;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -92,7 +91,7 @@ async fn group_versions(client: &Client) -> Result<Vec<GroupVersion>, ApiError> 
         .collect();
     let (list, _) = client.document::<GroupList>("/apis", JSON).await?;
     for mut group in list.groups {
-        // The preferred one first; the others keep the server's order.
+        // The preferred version comes first; the others keep the server's order.
         group
             .versions
             .sort_by_key(|version| *version != group.preferred_version);

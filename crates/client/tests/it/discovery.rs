@@ -1,9 +1,8 @@
 //! What a server serves, told in one answer or in many.
 
+use crate::server::{Reply, Server};
 use kubist_apimachinery::{GroupVersionKind, GroupVersionResource};
 use kubist_client::Discovery;
-
-use crate::server::{Reply, Server};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 

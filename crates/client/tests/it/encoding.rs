@@ -1,7 +1,6 @@
 //! Objects that have no encoded form: each verb that sends one says so, and sends nothing.
 
-use std::collections::BTreeMap;
-
+use crate::server::{Reply, Server};
 use bytes::Bytes;
 use kubist_api::apps::v1::{ControllerRevision, Deployment};
 use kubist_api::core::v1::Pod;
@@ -13,8 +12,7 @@ use kubist_apimachinery::{
 };
 use kubist_client::{Api, ApiError, Config, Patch, RequestError};
 use serde_json::json;
-
-use crate::server::{Reply, Server};
+use std::collections::BTreeMap;
 
 /// A Pod of somebody's own type, with a map that JSON has no form for.
 #[derive(Debug)]

@@ -1,15 +1,13 @@
 //! What becomes of answers that are failures, and of answers that cannot be read.
 
-use std::error::Error as _;
-use std::time::Duration;
-
+use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Wire, WireError};
 use kubist_apimachinery::{GroupResource, Retry, Status, StatusReason, with_causes};
 use kubist_client::{AnswerError, Api, ApiError};
 use kubist_codec::envelope;
-
-use crate::server::{Reply, Server};
+use std::error::Error as _;
+use std::time::Duration;
 
 type Test = fn(&ApiError) -> bool;
 

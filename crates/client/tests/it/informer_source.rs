@@ -1,8 +1,7 @@
 //! The client as what informers live on: requests, batches, bad items, errors.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::server::{Reply, Server, list};
+use crate::watches::{frame, pod, reply};
 use futures_util::StreamExt as _;
 use kubist_api::core::v1::{Namespace, Pod};
 use kubist_apimachinery::wire::{Encoding, Ingest, Wire};
@@ -12,9 +11,8 @@ use kubist_cache::{
     Selection, Source, VersionMatch, WatchItem, WatchRequest,
 };
 use kubist_codec::watch_stream::EventKind;
-
-use crate::server::{Reply, Server, list};
-use crate::watches::{frame, pod, reply};
+use std::sync::Arc;
+use std::time::Duration;
 
 fn source<F: Ingest>(server: &Server) -> Arc<dyn ListerWatcher<F>> {
     server

@@ -1,13 +1,12 @@
 //! Lists: whole, in pages, cut anywhere, with items that are none.
 
+use crate::server::{Reply, Server, list, protobuf_list};
 use futures_util::StreamExt as _;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Wire};
 use kubist_apimachinery::{ListOptions, Status};
 use kubist_cache::Encoded;
 use kubist_client::{AnswerError, Api, ApiError};
-
-use crate::server::{Reply, Server, list, protobuf_list};
 
 fn pod(name: &str) -> Pod {
     let mut pod = Pod::default();

@@ -1,9 +1,8 @@
 //! What a test's thread logs.
 
+use parking_lot::Mutex;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
-
-use parking_lot::Mutex;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{DefaultGuard, NoSubscriber};

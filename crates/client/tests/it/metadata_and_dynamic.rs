@@ -1,13 +1,12 @@
 //! Kinds known at run time only, and objects without their bodies.
 
+use crate::server::{Reply, Server};
 use futures_util::StreamExt as _;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ApiResource, ListOptions, Object, Unstructured};
 use kubist_cache::{Metadata, WatchItem};
 use kubist_client::{Api, Patch};
 use serde_json::json;
-
-use crate::server::{Reply, Server};
 
 fn figs() -> ApiResource {
     ApiResource {

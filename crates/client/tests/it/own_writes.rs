@@ -1,12 +1,11 @@
 //! What an `Api` records of its own writes.
 
+use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{DeleteOptions, ObjectName, PostOptions, Status, StatusDetails};
 use kubist_cache::{WriteLog, Written};
 use kubist_client::{Api, Patch};
 use serde_json::json;
-
-use crate::server::{Reply, Server};
 
 fn pod(version: &str) -> Pod {
     let mut pod = Pod::default();

@@ -1,14 +1,12 @@
 //! When a request is sent again, and after how long; in virtual time.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{Status, StatusReason};
 use kubist_client::{Api, ApiError, Config};
 use parking_lot::Mutex;
-
-use crate::server::{Reply, Server};
+use std::sync::Arc;
+use std::time::Duration;
 
 fn busy(code: u16, seconds: &str) -> Reply {
     let status = Status::failure(code.into(), StatusReason::default(), "busy");

@@ -1,12 +1,5 @@
 //! A hyper server that answers by script and remembers what it was asked.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
 use bytes::Bytes;
 use http::{HeaderMap, Response};
 use http_body::{Body, Frame};
@@ -18,6 +11,12 @@ use kubist_client::{Client, Config};
 use kubist_codec::envelope;
 use kubist_transport::{Endpoint, Transport};
 use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 

@@ -1,5 +1,6 @@
 //! Each verb: method, path, query, headers and body of its request, and what becomes of the answer.
 
+use crate::server::{Asked, Reply, Server};
 use http::HeaderMap;
 use kubist_api::apps::v1::Deployment;
 use kubist_api::core::v1::{Namespace, Pod};
@@ -11,8 +12,6 @@ use kubist_apimachinery::{
 use kubist_client::{Api, DeleteAnswer, Patch, RequestError};
 use kubist_codec::envelope::Envelope;
 use serde_json::json;
-
-use crate::server::{Asked, Reply, Server};
 
 const BOTH: &str = "application/vnd.kubernetes.protobuf,application/json";
 

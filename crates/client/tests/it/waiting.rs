@@ -1,8 +1,8 @@
 //! What those are told who wait: while nobody answers, and for an object that cannot be read.
 
-use std::io;
-use std::time::Duration;
-
+use crate::log::Log;
+use crate::server::{self, Reply, Server};
+use crate::watches::{frame, pod, reply};
 use futures_util::StreamExt as _;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Wire as _};
@@ -10,10 +10,8 @@ use kubist_apimachinery::{ListOptions, Status, StatusReason};
 use kubist_client::{Api, Client, Config, WaitUntilError};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 use kubist_transport::{Endpoint, Transport};
-
-use crate::log::Log;
-use crate::server::{self, Reply, Server};
-use crate::watches::{frame, pod, reply};
+use std::io;
+use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_mins(1);
 

@@ -1,9 +1,7 @@
 //! Watches that go on, waiting for one object, and writing again after a conflict; virtual time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
+use crate::server::{self, Reply, Server};
+use crate::watches::{frame, pod, reply};
 use futures_util::StreamExt as _;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Wire};
@@ -11,9 +9,9 @@ use kubist_apimachinery::{ListOptions, Status, StatusReason};
 use kubist_cache::WatchItem;
 use kubist_client::{Api, ApiError, RequestError, Retries, retry_on, retry_on_conflict};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
-
-use crate::server::{self, Reply, Server};
-use crate::watches::{frame, pod, reply};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 fn at(name: &str, version: &str) -> Pod {
     let mut pod = pod(name);

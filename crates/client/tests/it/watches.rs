@@ -1,5 +1,6 @@
 //! Watches: events cut anywhere, bookmarks, errors, garbage.
 
+use crate::server::{Reply, Server};
 use futures_util::StreamExt as _;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Wire};
@@ -7,8 +8,6 @@ use kubist_apimachinery::{ListOptions, Status, StatusReason};
 use kubist_cache::{EventType, InvalidEvent, WatchItem};
 use kubist_client::{AnswerError, Api, ApiError};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
-
-use crate::server::{Reply, Server};
 
 pub(crate) fn pod(name: &str) -> Pod {
     let mut pod = Pod::default();

@@ -1,12 +1,11 @@
 //! Writes that were done and whose answer cannot be read.
 
+use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{DeleteOptions, PostOptions, Retry};
 use kubist_cache::Metadata;
 use kubist_client::{Api, ApiError, DeleteAnswer, Patch};
 use serde_json::json;
-
-use crate::server::{Reply, Server};
 
 const UNREADABLE: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":7,
     "metadata":{"name":"web","namespace":"shop","resourceVersion":"9"}}"#;

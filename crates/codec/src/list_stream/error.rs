@@ -1,9 +1,8 @@
 //! Why a body is not a list that can be cut.
 
-use std::fmt;
-
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire::{WireError, WireErrorKind};
+use std::fmt;
 
 /// A place in a list's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,12 @@
 //! JSON lists: one object whose `items` are cut; `metadata`, `apiVersion` and `kind` may stand
 //! before or after them.
 
-use bytes::Bytes;
-use kubist_apimachinery::Str;
-use kubist_apimachinery::wire::Encoding;
-
 use super::{ListFacts, ListLimits, ListStreamError, decode_metadata, place, refuse_other_kinds};
 use crate::input::Input;
 use crate::json_members::{Flaw, ItemStep, Items, MemberStep, Members};
+use bytes::Bytes;
+use kubist_apimachinery::Str;
+use kubist_apimachinery::wire::Encoding;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {

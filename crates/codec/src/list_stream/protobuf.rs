@@ -1,12 +1,11 @@
 //! Protobuf lists: `k8s\0`, the envelope, and inside it `metadata = 1` and `items = 2`.
 
-use bytes::Bytes;
-use kubist_apimachinery::wire::{Encoding, WireErrorKind};
-
 use super::{ListFacts, ListLimits, ListStreamError, decode_metadata, place, refuse_other_kinds};
 use crate::envelope::{self, EnvelopeError};
 use crate::input::Input;
 use crate::protobuf_fields::{FieldStep, Fields, Flaw};
+use bytes::Bytes;
+use kubist_apimachinery::wire::{Encoding, WireErrorKind};
 
 #[derive(Debug)]
 pub(super) struct ProtobufList {

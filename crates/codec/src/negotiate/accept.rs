@@ -1,8 +1,7 @@
 //! Media types with parameters, and the clauses of an `Accept` header.
 
-use std::cmp::Reverse;
-
 use crate::Format;
+use std::cmp::Reverse;
 
 /// A media type with its parameters, as in `application/json;as=Table;v=v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]

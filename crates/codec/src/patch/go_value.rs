@@ -1,8 +1,7 @@
 //! JSON values as Go's `%v`, `%s` and `%T` show them: error texts contain them.
 
-use serde_json::Value;
-
 use crate::go_float::go_float;
+use serde_json::Value;
 
 /// A tree as Go prints maps and slices (`%v`): `map[a:1 b:[x y]]`, keys sorted.
 pub fn print(value: &Value) -> String {

@@ -8,11 +8,10 @@
 mod spent;
 mod words;
 
-use serde_json::Value;
-
 use self::spent::Spent;
 use self::words::Words;
 use super::{PatchError, Reading};
+use serde_json::Value;
 
 /// Operations in one patch: 10,000, as upstream.
 pub const OPERATIONS_MAX: usize = 10_000;

@@ -1,8 +1,7 @@
 //! JSON merge patch (RFC 7386): applying one, and making one.
 
-use serde_json::{Map, Value};
-
 use super::{PatchError, Reading};
+use serde_json::{Map, Value};
 
 /// Reads a patch, which must be an object: a patch that replaces the whole object by something
 /// else makes no sense here. Read loosely it may be a list, of which no object can come.

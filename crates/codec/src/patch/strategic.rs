@@ -8,13 +8,11 @@
 mod list;
 mod shape;
 
-use kubist_apimachinery::wire::Schema;
-use std::collections::BTreeSet;
-
-use serde_json::{Map, Value};
-
 use super::{PatchError, go_value};
+use kubist_apimachinery::wire::Schema;
+use serde_json::{Map, Value};
 use shape::Shape;
+use std::collections::BTreeSet;
 
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";

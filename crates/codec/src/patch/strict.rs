@@ -1,12 +1,10 @@
 //! What strict validation finds in the text of a patch: members given twice, and members that no
 //! operation of a JSON patch has.
 
+use crate::negotiate::PatchType;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
-
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-use crate::negotiate::PatchType;
 
 /// More are not told.
 const PROBLEMS_MAX: usize = 100;

@@ -1,13 +1,12 @@
 //! The fields of a message, one after the other, as places in the bytes.
 
 use super::Irregular;
-use kubist_apimachinery::wire::{Entry, FieldType, Schema};
+use kubist_apimachinery::wire::{Entry, FieldType, RawField, Schema};
 
 /// Wire types.
 pub(super) const VARINT: u8 = 0;
 const FIXED_64: u8 = 1;
 pub(super) const DELIMITED: u8 = 2;
-const FIXED_32: u8 = 5;
 
 /// A place in the bytes.
 #[derive(Clone, Copy, Debug)]
@@ -103,49 +102,20 @@ impl<'b> Cursor<'b> {
             return Ok(None);
         }
         let start = self.at;
-        let tag = self.varint()?;
-        let number = u32::try_from(tag >> 3).map_err(|_| Irregular)?;
-        if number == 0 {
-            return Err(Irregular);
-        }
-        let wire_type = (tag & 7) as u8;
-        let (mut contents, mut value) = (Part::NONE, 0);
-        match wire_type {
-            VARINT => value = self.varint()?,
-            FIXED_64 => self.at += 8,
-            DELIMITED => {
-                let length = usize::try_from(self.varint()?).map_err(|_| Irregular)?;
-                let end = self.at.checked_add(length).ok_or(Irregular)?;
-                contents = Part::new(self.at, end)?;
-                self.at = end;
-            }
-            FIXED_32 => self.at += 4,
-            _ => return Err(Irregular),
-        }
-        if self.at > self.end {
-            return Err(Irregular);
-        }
+        let rest = self.all.get(start..self.end).ok_or(Irregular)?;
+        let field = RawField::first(rest).map_err(|_| Irregular)?;
+        self.at = start + field.whole.len();
+        let contents = match field.wire_type {
+            DELIMITED => Part::new(self.at - field.bytes.len(), self.at)?,
+            _ => Part::NONE,
+        };
         Ok(Some(Found {
-            number,
-            wire_type,
+            number: field.number,
+            wire_type: field.wire_type,
             whole: Part::new(start, self.at)?,
             contents,
-            value,
+            value: field.varint,
         }))
-    }
-
-    #[inline]
-    fn varint(&mut self) -> Result<u64, Irregular> {
-        let bytes = self.all.get(self.at..self.end).ok_or(Irregular)?;
-        if let Some(&byte) = bytes.first()
-            && byte < 0x80
-        {
-            self.at += 1;
-            return Ok(u64::from(byte));
-        }
-        let (value, rest) = kubist_apimachinery::wire::varint(bytes).map_err(|_| Irregular)?;
-        self.at = self.end - rest.len();
-        Ok(value)
     }
 }
 

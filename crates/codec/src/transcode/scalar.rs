@@ -5,7 +5,7 @@ use super::text::{push_displayed, push_int, push_text};
 use super::{Irregular, Written};
 use kubist_apimachinery::wire::{
     DURATION, DecodeContext, FIELDS_V1, INT_OR_STRING, MICRO_TIME, Message, QUANTITY,
-    RAW_EXTENSION, RAW_JSON, Schema, TIME,
+    RAW_EXTENSION, RAW_JSON, Schema, TIME, int32,
 };
 use kubist_apimachinery::{Duration, MicroTime, Quantity, Time};
 use serde::de::IgnoredAny;
@@ -74,21 +74,13 @@ struct Numbers<'b> {
 }
 
 impl<'b> Numbers<'b> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "protobuf defines int32 as truncation"
-    )]
-    #[expect(
-        clippy::cast_possible_wrap,
-        reason = "protobuf stores negative numbers so"
-    )]
     fn of(bytes: &'b [u8]) -> Result<Self, Irregular> {
         let mut numbers = Self::default();
         let mut cursor = Cursor::new(bytes, Part::new(0, bytes.len())?);
         while let Some(field) = cursor.next()? {
             match (field.number, field.wire_type) {
-                (1, VARINT) => numbers.first = field.value as i64,
-                (2, VARINT) => numbers.second = field.value as i32,
+                (1, VARINT) => numbers.first = field.value.cast_signed(),
+                (2, VARINT) => numbers.second = int32(field.value),
                 (3, DELIMITED) => numbers.text = field.contents.of(bytes),
                 _ => return Err(Irregular),
             }

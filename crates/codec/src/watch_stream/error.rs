@@ -1,8 +1,7 @@
 //! Why a watch cannot go on, or lost a frame.
 
-use kubist_apimachinery::wire::{WireError, WireErrorKind};
-
 use crate::envelope::EnvelopeError;
+use kubist_apimachinery::wire::{WireError, WireErrorKind};
 
 /// A broken frame. `frame` is its index, from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,11 +1,12 @@
 //! `Frame`: one event of a watch, its object still encoded.
 
-use bytes::Bytes;
-use kubist_apimachinery::wire::{DecodeContext, Encoding, decode};
-use kubist_apimachinery::{Status, Str};
-
 use super::error::WatchStreamError;
 use crate::envelope;
+use bytes::Bytes;
+use kubist_apimachinery::wire::{
+    DecodeContext, Encoding, decode, delimited_length, push_delimited, push_header,
+};
+use kubist_apimachinery::{Status, Str};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,17 +131,13 @@ pub fn encode_frame(kind: EventKind, object: FrameObject<'_>, out: &mut Vec<u8>)
 fn push_event(kind: EventKind, object: &[&[u8]], out: &mut Vec<u8>) {
     let kind = kind.as_str();
     let length: usize = object.iter().map(|part| part.len()).sum();
-    let extension = 1 + envelope::varint_length(length) + length;
-    let event = 2 + kind.len() + 1 + envelope::varint_length(extension) + extension;
+    let extension = delimited_length(1, length);
+    let event = delimited_length(1, kind.len()) + delimited_length(2, extension);
     // An object of 4 GiB exceeds every limit of server and store.
     out.extend_from_slice(&u32::try_from(event).unwrap_or(u32::MAX).to_be_bytes());
-    out.push(0x0a);
-    envelope::push_varint(kind.len(), out);
-    out.extend_from_slice(kind.as_bytes());
-    out.push(0x12);
-    envelope::push_varint(extension, out);
-    out.push(0x0a);
-    envelope::push_varint(length, out);
+    push_delimited(1, kind.as_bytes(), out);
+    push_header(2, extension, out);
+    push_header(1, length, out);
     for part in object {
         out.extend_from_slice(part);
     }

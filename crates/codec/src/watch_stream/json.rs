@@ -1,12 +1,11 @@
 //! JSON events: objects with `type` and `object`, in any order.
 
-use bytes::Bytes;
-use kubist_apimachinery::wire::Encoding;
-
 use super::error::WatchStreamError;
 use super::frame::{EventKind, Frame};
 use crate::input::Input;
 use crate::json_members::{Flaw, MemberStep, Members};
+use bytes::Bytes;
+use kubist_apimachinery::wire::Encoding;
 
 #[derive(Clone, Copy, Debug)]
 enum Kept {

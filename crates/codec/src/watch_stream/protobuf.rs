@@ -1,13 +1,12 @@
 //! Protobuf events: a length of four bytes, then `WatchEvent { type = 1, object { raw = 1 } = 2 }`.
 
-use bytes::Bytes;
-use kubist_apimachinery::wire::Encoding;
-
 use super::error::WatchStreamError;
 use super::frame::{EventKind, Frame};
 use crate::Content;
 use crate::envelope::{Envelope, EnvelopeError, each_delimited};
 use crate::input::{Gather, Input};
+use bytes::Bytes;
+use kubist_apimachinery::wire::Encoding;
 
 #[derive(Clone, Copy, Debug)]
 enum State {

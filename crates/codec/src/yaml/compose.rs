@@ -1,16 +1,14 @@
 //! `Composer`: from YAML events to JSON trees, with anchors, merge keys and limits.
 
-use std::collections::BTreeMap;
-
-use base64::Engine as _;
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
-use serde_json::{Map, Number, Value};
-
 use super::resolve::{Meaning, resolve};
 use super::{
     ALIAS_BYTES_MAX, DEPTH_MAX, DOCUMENT_BYTES_MAX, Document, DuplicateKey, YamlError,
     YamlErrorKind,
 };
+use base64::Engine as _;
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
+use serde_json::{Map, Number, Value};
+use std::collections::BTreeMap;
 
 /// A collection that is not closed yet.
 enum Open {

@@ -1,13 +1,11 @@
 //! Printing JSON trees as YAML, byte for byte as kubectl and the server do: block style, keys in
 //! natural order, lists not indented under their key, long texts folded after column 80.
 
-use std::fmt::Write as _;
-
-use serde_json::{Map, Value};
-
 use super::natural_order;
 use super::scalar_style::{Style, is_break, is_long_key, is_printable, style};
 use crate::go_float::go_float;
+use serde_json::{Map, Value};
+use std::fmt::Write as _;
 
 /// Text is folded at the first space beyond this column.
 const WIDTH: usize = 80;

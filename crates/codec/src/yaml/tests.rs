@@ -1,8 +1,7 @@
 //! Tables of scalars and documents; the meanings are those of upstream's parser.
 
-use serde_json::{Value, json};
-
 use super::*;
+use serde_json::{Value, json};
 
 fn value(text: &str) -> Value {
     parse(text.as_bytes())

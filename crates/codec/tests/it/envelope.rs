@@ -1,9 +1,8 @@
 //! Envelopes of upstream's own encoder, where they are at hand.
 
-use std::path::PathBuf;
-
 use kubist_codec::Content;
 use kubist_codec::envelope::{Envelope, wrap};
+use std::path::PathBuf;
 
 #[test]
 fn upstreams_envelopes_open_and_are_written_the_same() {

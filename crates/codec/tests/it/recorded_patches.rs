@@ -1,13 +1,12 @@
 //! Patches of a real server, recorded: ours must lead from each state to the next, but for what
 //! the server itself adds.
 
-use std::path::PathBuf;
-
 use kubist_apimachinery::schema;
 use kubist_apimachinery::wire::{Field, FieldFlags as F, FieldType, JsonForm, Merge};
 use kubist_codec::negotiate::PatchType;
 use kubist_codec::patch::{PatchClass, Reading, apply};
 use serde_json::Value;
+use std::path::PathBuf;
 
 const fn by(key: &'static str) -> Merge {
     Merge {

@@ -4,7 +4,8 @@
 use kubist_api::{KINDS, Kind};
 use kubist_apimachinery::wire::{
     DURATION, DecodeContext, Entry, FIELDS_V1, Field, FieldType, INT_OR_STRING, Json, JsonForm,
-    MICRO_TIME, Message, QUANTITY, Schema, TIME, merge_protobuf, to_protobuf,
+    MICRO_TIME, Message, QUANTITY, Schema, TIME, merge_protobuf, push_delimited, push_varint,
+    to_protobuf,
 };
 use kubist_codec::envelope::Envelope;
 use kubist_codec::transcode::{Irregular, Transcoder};
@@ -56,23 +57,9 @@ impl Chance {
     }
 }
 
-fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(u8::try_from(value & 0x7f).unwrap() | 0x80);
-        value >>= 7;
-    }
-    out.push(u8::try_from(value).unwrap());
-}
-
-fn delimited(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
-    varint(u64::from(number) << 3 | 2, out);
-    varint(bytes.len() as u64, out);
-    out.extend_from_slice(bytes);
-}
-
 fn number(field: u32, value: u64, out: &mut Vec<u8>) {
-    varint(u64::from(field) << 3, out);
-    varint(value, out);
+    push_varint(u64::from(field) << 3, out);
+    push_varint(value, out);
 }
 
 /// A message of any content.
@@ -80,7 +67,7 @@ fn message(schema: &'static Schema, chance: &mut Chance, depth: usize) -> Vec<u8
     let is = |other: &'static Schema| std::ptr::eq(schema, other);
     let mut out = Vec::new();
     if is(&QUANTITY) {
-        delimited(1, chance.one_of(&QUANTITIES).as_bytes(), &mut out);
+        push_delimited(1, chance.one_of(&QUANTITIES).as_bytes(), &mut out);
     } else if is(&TIME) || is(&MICRO_TIME) || is(&DURATION) {
         if chance.below(4) > 0 {
             number(1, chance.number() % 4_000_000_000, &mut out);
@@ -89,13 +76,13 @@ fn message(schema: &'static Schema, chance: &mut Chance, depth: usize) -> Vec<u8
     } else if is(&INT_OR_STRING) {
         number(1, chance.number() % 2, &mut out);
         number(2, chance.one_of(&NUMBERS), &mut out);
-        delimited(3, chance.one_of(&TEXTS).as_bytes(), &mut out);
+        push_delimited(3, chance.one_of(&TEXTS).as_bytes(), &mut out);
     } else if schema.form == JsonForm::Raw {
         let text = chance.one_of(&JSONS).as_bytes();
         if is(&FIELDS_V1) || chance.below(8) > 0 {
-            delimited(1, text, &mut out);
+            push_delimited(1, text, &mut out);
         } else {
-            delimited(1, b"k8s\0\xff", &mut out);
+            push_delimited(1, b"k8s\0\xff", &mut out);
         }
     } else {
         entries(schema, schema.order, chance, depth, &mut out);
@@ -123,7 +110,7 @@ fn entries(
             } => {
                 let mut inner = Vec::new();
                 entries(schema, of, chance, depth, &mut inner);
-                delimited(number, &inner, out);
+                push_delimited(number, &inner, out);
             }
         }
     }
@@ -147,8 +134,8 @@ fn field(field: &Field, chance: &mut Chance, depth: usize, out: &mut Vec<u8>) {
         let key = format!("key {at}");
         let pair = |value: &[u8]| {
             let mut pair = Vec::new();
-            delimited(1, key.as_bytes(), &mut pair);
-            delimited(2, value, &mut pair);
+            push_delimited(1, key.as_bytes(), &mut pair);
+            push_delimited(2, value, &mut pair);
             pair
         };
         match field.ty {
@@ -157,20 +144,22 @@ fn field(field: &Field, chance: &mut Chance, depth: usize, out: &mut Vec<u8>) {
                 number(field.number, chance.one_of(&NUMBERS), out);
             }
             FieldType::F64 => {
-                varint(u64::from(field.number) << 3 | 1, out);
+                push_varint(u64::from(field.number) << 3 | 1, out);
                 let value = chance.one_of(&[0.0, -0.0, 1.0, 0.5, 1e300, f64::NAN, 1e15]);
                 out.extend_from_slice(&value.to_le_bytes());
             }
             FieldType::Str | FieldType::StrList | FieldType::Bytes | FieldType::BytesList => {
-                delimited(field.number, text, out);
+                push_delimited(field.number, text, out);
             }
-            FieldType::StrMap | FieldType::BytesMap => delimited(field.number, &pair(text), out),
+            FieldType::StrMap | FieldType::BytesMap => {
+                push_delimited(field.number, &pair(text), out);
+            }
             FieldType::Message(schema) | FieldType::MessageList(schema) => {
-                delimited(field.number, &message(schema, chance, depth + 1), out);
+                push_delimited(field.number, &message(schema, chance, depth + 1), out);
             }
             FieldType::MessageMap(schema) => {
                 let value = message(schema, chance, depth + 1);
-                delimited(field.number, &pair(&value), out);
+                push_delimited(field.number, &pair(&value), out);
             }
         }
     }

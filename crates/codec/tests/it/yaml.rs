@@ -1,10 +1,9 @@
 //! YAML against manifests and upstream's own output, where they are at hand, and against noise.
 
-use std::path::PathBuf;
-
 use kubist_codec::yaml::{parse, parse_all, to_yaml};
 use proptest::prelude::*;
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// A folder of shared data, if this checkout has one beside it.
 fn shared(folder: &str) -> Option<PathBuf> {

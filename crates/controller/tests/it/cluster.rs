@@ -1,8 +1,4 @@
-//! Objects that a test puts and deletes, as a source of informers.
-
-use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+//! A source for informers, with objects that tests create and delete.
 
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
@@ -14,9 +10,12 @@ use kubist_cache::{
     Selection, Source, WatchItem, WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Watch events that may wait for one informer.
+/// The maximum number of pending watch events of one informer.
 const EVENTS_MAX: usize = 10_000;
 
 #[derive(Clone, Default)]
@@ -28,9 +27,9 @@ struct State<K> {
     version: u64,
     objects: BTreeMap<ObjectName, K>,
     watchers: Vec<mpsc::Sender<WatchItem<K>>>,
-    /// Lists hang as long as this is set.
+    /// Whether lists hang.
     down: bool,
-    /// Events that are on their way, while they are held back.
+    /// Events that are held back, if any.
     held: Option<Vec<WatchItem<K>>>,
 }
 
@@ -66,7 +65,7 @@ impl Cluster {
         act(objects.downcast_mut().expect("the type is the key"))
     }
 
-    /// Creates or updates; the answer is as a server's.
+    /// Creates or updates; returns the object as a server does.
     pub(crate) fn put<K: KubeObject>(&self, mut object: K) -> K {
         self.with(|all: &mut State<K>| {
             all.version += 1;
@@ -81,8 +80,8 @@ impl Cluster {
         })
     }
 
-    /// Creates an object that the informers' selectors keep out: the version moves on, and nobody
-    /// is told.
+    /// Creates an object that the informers' selectors exclude: the version advances without an
+    /// event.
     pub(crate) fn put_unselected<K: KubeObject>(&self, mut object: K) -> K {
         self.with(|all: &mut State<K>| {
             all.version += 1;
@@ -101,12 +100,12 @@ impl Cluster {
         });
     }
 
-    /// Events are held back from now on.
+    /// Holds back events from now on.
     pub(crate) fn hold<K: KubeObject>(&self) {
         self.with(|all: &mut State<K>| all.held = Some(Vec::new()));
     }
 
-    /// Events that were held back arrive.
+    /// Delivers the events that were held back.
     pub(crate) fn release<K: KubeObject>(&self) {
         self.with(|all: &mut State<K>| {
             for event in all.held.take().into_iter().flatten() {
@@ -125,13 +124,13 @@ impl Cluster {
         });
     }
 
-    /// Lists of the kind hang, or no longer.
+    /// Sets whether lists of the kind hang.
     pub(crate) fn set_down<K: KubeObject>(&self, down: bool) {
         self.with(|all: &mut State<K>| all.down = down);
     }
 }
 
-/// An object in the namespace `shop`.
+/// Returns an object in the namespace `shop`.
 pub(crate) fn named<K: KubeObject + Default>(name: &str) -> K {
     let mut object = K::default();
     let metadata = object.metadata_mut();
@@ -141,7 +140,7 @@ pub(crate) fn named<K: KubeObject + Default>(name: &str) -> K {
     object
 }
 
-/// The same, with a controlling owner.
+/// Returns an object with a controller owner.
 pub(crate) fn owned<K: KubeObject + Default>(name: &str, kind: &str, owner: &str) -> K {
     let mut object: K = named(name);
     object.metadata_mut().owner_references.push(OwnerReference {

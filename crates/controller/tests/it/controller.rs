@@ -1,19 +1,17 @@
-//! What leads to a reconcile, and what follows one.
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
-use kubist_api::apps::v1::{Deployment, ReplicaSet};
-use kubist_api::core::v1::Pod;
-use kubist_apimachinery::ObjectName;
-use kubist_controller::{Action, Config, Controller, Error, Predicate, Trigger};
-use kubist_informers::SharedInformerFactory;
-use parking_lot::Mutex;
-use tokio::time::{Instant, sleep};
+//! What causes a reconcile, and what follows one.
 
 use crate::cluster::{Cluster, named, owned};
 use crate::running::{Calls, deployments, recorder, settle, start};
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::ObjectName;
+use kubist_controller::{Action, Config, Controller, Error, EventSource, Predicate};
+use kubist_informers::SharedInformerFactory;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 #[tokio::test(start_paused = true)]
 async fn changes_of_objects_and_of_what_they_own_lead_to_their_names() {
@@ -186,8 +184,8 @@ async fn changes_go_before_the_first_list_and_resyncs() {
     }
     let factory = SharedInformerFactory::new(cluster.clone());
     let informer = factory.informer::<Deployment>();
-    let trigger = Trigger::itself(&informer).resync(Duration::from_mins(1));
-    let controller = Controller::with_trigger::<Deployment, _>("deployment", trigger);
+    let trigger = EventSource::for_object(&informer).resync(Duration::from_mins(1));
+    let controller = Controller::with_source::<Deployment, _>("deployment", trigger);
     let (calls, begin) = (Calls::default(), Instant::now());
     let record = calls.clone();
     let reconcile = move |key: ObjectName| {
@@ -212,12 +210,12 @@ async fn predicates_keep_changes_out_but_not_the_first_list() {
     let cluster = Cluster::default();
     cluster.put(named::<Deployment>("web"));
     let factory = SharedInformerFactory::new(cluster.clone());
-    let trigger = Trigger::itself(&factory.informer::<Deployment>())
-        .when(Predicate::generation_changed())
-        .when(Predicate::new(|change| {
+    let trigger = EventSource::for_object(&factory.informer::<Deployment>())
+        .with_predicate(Predicate::generation_changed())
+        .with_predicate(Predicate::new(|change| {
             change.object_name().name != "noise"
         }));
-    let controller = Controller::with_trigger::<Deployment, _>("deployment", trigger);
+    let controller = Controller::with_source::<Deployment, _>("deployment", trigger);
     let calls = Calls::default();
     let running = start(controller, &factory, recorder(&calls));
     settle().await;

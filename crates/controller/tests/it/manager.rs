@@ -1,15 +1,13 @@
 //! Several controllers as one future.
 
-use std::time::Duration;
-
+use crate::cluster::{Cluster, named};
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_apimachinery::ObjectName;
 use kubist_controller::{Action, Controller, Error, Manager, ManagerError};
 use kubist_informers::SharedInformerFactory;
+use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, named};
 
 async fn done(_: ObjectName) -> Result<Action, Error> {
     Ok(Action::done())

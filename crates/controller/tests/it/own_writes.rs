@@ -1,29 +1,28 @@
-//! A name waits until the cache shows what was written for it, and not for ever.
-
-use std::time::Duration;
-
-use kubist_api::apps::v1::{Deployment, ReplicaSet};
-use kubist_apimachinery::{Object as _, ObjectName};
-use kubist_cache::WriteLog;
-use kubist_controller::{Action, Config, Controller, Error, Predicate, Trigger};
-use kubist_informers::SharedInformerFactory;
-use tokio::time::{Instant, sleep};
+//! A key waits until the cache shows its own writes, with a limit.
 
 use crate::cluster::{Cluster, named, owned};
 use crate::running::{Calls, Running, settle, start};
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_apimachinery::{Object as _, ObjectName};
+use kubist_cache::WriteLog;
+use kubist_controller::{Action, Config, Controller, Error, EventSource, Predicate};
+use kubist_informers::SharedInformerFactory;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
-/// What a reconciler writes: given the cluster, the name, and how often it was called.
+/// What a reconciler writes, given the cluster, the log, and the number of the call.
 type Write = fn(&Cluster, &WriteLog<ReplicaSet>, usize) -> Result<Action, Error>;
 
-/// A controller of Deployments that writes `ReplicaSet`s. Changes of these do not wake it up: what
-/// brings a name back is the end of its waiting alone.
+/// A controller of Deployments that writes `ReplicaSet`s without watching them: a key is requeued
+/// only when its wait ends.
 fn run(cluster: &Cluster, write: Write) -> (Running, Calls) {
     let factory = SharedInformerFactory::new(cluster.clone());
     let replica_sets = factory.informer::<ReplicaSet>();
     let log = WriteLog::new();
-    let unmoved = Trigger::controller::<Deployment>(&replica_sets).when(Predicate::new(|_| false));
+    let unmoved = EventSource::for_owner::<Deployment>(&replica_sets)
+        .with_predicate(Predicate::new(|_| false));
     let controller = Controller::new("deployment", &factory.informer::<Deployment>())
-        .trigger(unmoved)
+        .source(unmoved)
         .reads_own_writes(&replica_sets, &log)
         .config(Config {
             own_writes_timeout: Duration::from_secs(5),
@@ -46,7 +45,7 @@ fn run(cluster: &Cluster, write: Write) -> (Running, Calls) {
     (start(controller, &factory, reconcile), calls)
 }
 
-/// Writes at its first call.
+/// Writes at the first call.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "it is a `Write` as the others are"

@@ -1,21 +1,19 @@
-//! What the log says of a reconciler that panics.
+//! The log lines of a reconciler that panics.
 
-use std::fmt::{self, Write as _};
-use std::sync::Arc;
-
+use crate::cluster::{Cluster, named};
+use crate::running::{deployments, settle, start};
 use kubist_api::apps::v1::Deployment;
 use kubist_apimachinery::ObjectName;
 use kubist_controller::{Action, Error};
 use parking_lot::Mutex;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::NoSubscriber;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
-use crate::cluster::{Cluster, named};
-use crate::running::{deployments, settle, start};
-
-/// The errors.
+/// The error events.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -47,7 +45,7 @@ impl Subscriber for Log {
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_logged_with_the_key_and_what_it_said() {
-    // With one subscriber only, callsites that another thread met first are silent.
+    // With only one subscriber, callsites that another thread registered first stay silent.
     let (log, _second) = (Log::default(), Dispatch::new(NoSubscriber::default()));
     let _guard = tracing::subscriber::set_default(log.clone());
     let cluster = Cluster::default();
@@ -61,7 +59,7 @@ async fn a_panic_is_logged_with_the_key_and_what_it_said() {
     settle().await;
     running.stop().await;
     let lines = log.0.lock().clone();
-    let told = ["reconcile panicked", "web", "panic=no room for web"];
+    let observed = ["reconcile panicked", "web", "panic=no room for web"];
     let first = lines.first().expect("it panicked");
-    assert!(told.iter().all(|it| first.contains(it)), "{lines:?}");
+    assert!(observed.iter().all(|it| first.contains(it)), "{lines:?}");
 }

@@ -1,20 +1,18 @@
-//! A controller that runs in a test, and what it was called with.
+//! A controller that runs in a test, and the keys it was called with.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::Cluster;
 use kubist_api::apps::v1::Deployment;
 use kubist_apimachinery::ObjectName;
 use kubist_controller::{Action, Controller, Error, RunError, Stats};
 use kubist_informers::SharedInformerFactory;
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::Cluster;
-
-/// The names that a reconciler was called with, and when.
+/// The keys that a reconciler was called with, and when.
 #[derive(Clone, Default)]
 pub(crate) struct Calls(pub(crate) Arc<Mutex<Vec<(String, Duration)>>>);
 
@@ -39,7 +37,7 @@ impl Calls {
     }
 }
 
-/// Time enough for everything that waits for nothing.
+/// Waits long enough for everything that has no delay.
 pub(crate) async fn settle() {
     sleep(Duration::from_millis(1)).await;
 }
@@ -74,7 +72,7 @@ impl Running {
     }
 }
 
-/// Records, and is done.
+/// Returns a reconciler that records its calls.
 pub(crate) fn recorder(calls: &Calls) -> impl kubist_controller::Reconciler {
     let (calls, begin) = (calls.clone(), Instant::now());
     move |key: ObjectName| {

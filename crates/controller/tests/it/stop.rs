@@ -1,17 +1,15 @@
-//! How a controller begins and how it ends.
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
-use kubist_api::apps::v1::{Deployment, ReplicaSet};
-use kubist_controller::{Action, Config, Error, RunError};
-use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, timeout};
-use tokio_util::sync::CancellationToken;
+//! How a controller starts and stops.
 
 use crate::cluster::{Cluster, named};
 use crate::running::{Calls, deployments, recorder, settle, start};
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_controller::{Action, Config, Error, RunError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 /// Contract CTRL-1.
 #[tokio::test(start_paused = true)]
@@ -36,7 +34,7 @@ async fn nothing_runs_before_every_informer_is_synced() {
             controller: "deployment".into(),
             informer: "ReplicaSet".into(),
             waited: Duration::from_mins(2),
-            problem: Some("the server has been silent for too long; asking again".into()),
+            problem: Some("the server has sent nothing for too long; retrying".into()),
         }
     );
 }

@@ -1,17 +1,16 @@
-//! Who read an object is run again after it changed, however quickly that is.
-
-use std::time::Duration;
-
-use kubist_api::apps::v1::{Deployment, ReplicaSet};
-use kubist_api::core::v1::Pod;
-use kubist_apimachinery::ObjectName;
-use kubist_controller::{Controller, Predicate, Trigger};
-use kubist_informers::SharedInformerFactory;
+//! A reconciler that read an object is called again after it changed, however short-lived the
+//! change.
 
 use crate::cluster::{Cluster, named, owned};
 use crate::running::{Calls, Running, deployments, recorder, settle, start};
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::ObjectName;
+use kubist_controller::{Controller, EventSource, Predicate};
+use kubist_informers::SharedInformerFactory;
+use std::time::Duration;
 
-/// A controller of Deployments that own `ReplicaSets`, past its first run.
+/// A controller of Deployments that own `ReplicaSets`, after its first reconcile.
 async fn owning(cluster: &Cluster, calls: &Calls) -> Running {
     for name in ["a", "b"] {
         cluster.put(named::<Deployment>(name));
@@ -67,8 +66,9 @@ async fn a_predicate_judges_each_step_and_not_what_several_amount_to() {
     let (cluster, calls) = (Cluster::default(), Calls::default());
     cluster.put(named::<Pod>("pod"));
     let factory = SharedInformerFactory::new(cluster.clone());
-    let trigger = Trigger::itself(&factory.informer::<Pod>()).when(Predicate::labels_changed());
-    let controller = Controller::with_trigger::<Pod, _>("labels", trigger);
+    let trigger = EventSource::for_object(&factory.informer::<Pod>())
+        .with_predicate(Predicate::labels_changed());
+    let controller = Controller::with_source::<Pod, _>("labels", trigger);
     let running = start(controller, &factory, recorder(&calls));
     settle().await;
     calls.take();
@@ -81,7 +81,7 @@ async fn a_predicate_judges_each_step_and_not_what_several_amount_to() {
     running.stop().await;
 }
 
-/// A controller whose mapping fails for one of the states of an object.
+/// The mapping panics for one of the states of an object.
 #[tokio::test(start_paused = true)]
 async fn a_mapping_that_panics_is_counted_and_costs_no_other_state_its_names() {
     let (cluster, calls) = (Cluster::default(), Calls::default());

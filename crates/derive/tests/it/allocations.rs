@@ -1,17 +1,17 @@
-//! Skipped fields cost no allocation: counted by the allocator.
+//! Skipped fields cause no allocations, as counted by the allocator.
 
+use super::{BOTH, PodNode, pod};
 use bytes::Bytes;
 use kubist_api::core::v1::{Container, EnvVar, Pod};
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Interner, encode};
 
-use super::{BOTH, PodNode, pod};
-
-/// Interned strings that meet in one slot are made each time; in so many they do not.
+/// Interned strings that collide in a slot are allocated each time; with this many slots none
+/// collide.
 const MANY_SLOTS: usize = 1 << 20;
-/// And in so few most of a large object's do.
+/// With this few slots most strings of a large object collide.
 const FEW_SLOTS: usize = 16;
 
-/// Allocations of one ingest, after the plan is made.
+/// Counts the allocations of one ingest after the plan was made.
 fn allocations<F: Ingest>(pod: &Pod, encoding: Encoding, slots: usize) -> u64 {
     let cx = &mut DecodeContext::new().with_interner(Interner::new(slots));
     let bytes = Bytes::from(encode(pod, encoding));
@@ -23,7 +23,7 @@ fn allocations<F: Ingest>(pod: &Pod, encoding: Encoding, slots: usize) -> u64 {
     counted.count_total
 }
 
-/// The Pod with a thousand more fields that nobody asked for.
+/// The Pod with a thousand more fields that the projection does not have.
 fn large() -> Pod {
     let mut pod = pod();
     let env = |number: usize| EnvVar {

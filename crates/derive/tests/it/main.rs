@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 
 mod allocations;
-mod held;
+mod object;
 mod paths;
 
 use kubist_api::core::v1::{Container, EnvVar, Pod};

@@ -1,15 +1,13 @@
 //! Paths of every form: through messages, lists, maps, and to fields of every type.
 
-use std::collections::BTreeMap;
-
+use super::{BOTH, PodNode, from_json, pod, read};
 use kubist_api::core::v1::{
     Container, ContainerPort, Node, Pod, PodCondition, Probe, TCPSocketAction,
 };
 use kubist_apimachinery::wire::{Projection as _, ProjectionPlan, Wire};
 use kubist_apimachinery::{IntOrString, LeanMeta, ObjectMeta, Quantity, Str, Time};
 use kubist_derive::Projection;
-
-use super::{BOTH, PodNode, from_json, pod, read};
+use std::collections::BTreeMap;
 
 /// Contract CACHE-20.
 #[test]

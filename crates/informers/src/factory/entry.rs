@@ -1,23 +1,22 @@
-//! `Entry`: one informer of a factory, whose form is forgotten where it does not matter.
+//! `Entry`: one informer of a factory, with its form erased.
 
-use std::any::{Any, TypeId};
-use std::sync::Arc;
-
+use crate::processor;
+use crate::shared::Shared;
+use crate::{InformerState, InformerStats, SharedInformer, SyncError};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{ApiResource, Object, Str};
 use kubist_cache::Selection;
+use std::any::{Any, TypeId};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-use crate::shared::Shared;
-use crate::{InformerState, InformerStats, SharedInformer, SyncError};
-
-/// What makes two requests mean the same informer.
+/// The key by which requests share an informer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) form: TypeId,
     pub(super) resource: Option<ApiResource>,
     pub(super) selection: Selection,
-    /// Sorted, without repetitions; empty where the selection says it all.
+    /// Sorted and unique; empty if the selection is sufficient.
     pub(super) namespaces: Vec<Str>,
 }
 
@@ -37,7 +36,7 @@ impl Entry {
         }
     }
 
-    /// The informer, unless it was given up because nobody used it.
+    /// Returns the informer, unless it was stopped because it was unused.
     pub(super) fn informer<F: Object>(&self) -> Option<SharedInformer<F>> {
         let shared = self.informer.downcast_ref::<Arc<Shared<F>>>()?;
         let usage = shared.users.acquire()?;
@@ -45,7 +44,7 @@ impl Entry {
     }
 }
 
-/// An informer whose form is forgotten. It is no use of it.
+/// An informer with its form erased. It does not count as a use of the informer.
 pub(super) trait Erased: Send + Sync {
     fn name(&self) -> Str;
     fn state(&self) -> InformerState;
@@ -64,7 +63,7 @@ impl<K: Object> Erased for Shared<K> {
     }
 
     fn state(&self) -> InformerState {
-        self.standing().state
+        self.status().state
     }
 
     fn stats(&self) -> InformerStats {
@@ -72,8 +71,8 @@ impl<K: Object> Erased for Shared<K> {
     }
 
     fn run(self: Arc<Self>, token: CancellationToken) -> BoxFuture<'static, ()> {
-        // It was run by hand before: then there is nothing left to do.
-        Box::pin(async move { Self::run(&self, token).await.unwrap_or(()) })
+        // An informer that was run by hand before needs no run.
+        Box::pin(async move { processor::run(&self, token).await.unwrap_or(()) })
     }
 
     fn settled(self: Arc<Self>) -> BoxFuture<'static, InformerState> {

@@ -1,48 +1,48 @@
-//! `FactoryConfig`: how a factory makes informers; `KindConfig`: what is different for one kind.
-
-use std::fmt;
-use std::time::Duration;
-
-use kubist_apimachinery::{ApiResource, Str};
-use kubist_cache::Selection;
-use kubist_reflector::{Config, Transform};
+//! `FactoryConfig`: the configuration of a factory. `KindConfig`: the differences for one form.
 
 use crate::OnProblem;
 use crate::{Budget, QueueKind, Resync};
+use kubist_apimachinery::{ApiResource, Str};
+use kubist_cache::Selection;
+use kubist_reflector::{Config, Transform};
+use std::fmt;
+use std::time::Duration;
 
-/// How long an informer of a factory runs on when nobody uses it, by default.
+/// How long an unused informer of a factory keeps running by default.
 pub const UNUSED_AFTER: Duration = Duration::from_secs(30);
 
-/// How a factory makes informers.
+/// The configuration of a factory.
 #[derive(Clone)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a configuration is built by its users"
 )]
 pub struct FactoryConfig {
-    /// Stands before the names of its informers, which report by them. Default: empty.
+    /// A prefix of the informers' names, which appear in reports. Default: empty.
     pub name: Str,
-    /// What [`SharedInformerFactory::informer`](crate::SharedInformerFactory::informer) selects.
-    /// Default: everything.
+    /// The selection of
+    /// [`SharedInformerFactory::informer`](crate::SharedInformerFactory::informer). Default: all
+    /// objects.
     pub selection: Selection,
-    /// Several namespaces, instead of the selection's one or all. An informer of them is one
-    /// informer with one store. Cluster-scoped kinds are not concerned. Default: none.
+    /// Several namespaces, in place of the selection's one or all. They are one informer with one
+    /// store. Cluster-scoped kinds are unaffected. Default: none.
     pub namespaces: Vec<Str>,
-    /// How informers list and watch.
+    /// The configuration of lists and watches.
     pub reflector: Config,
-    /// As [`InformerConfig::queue`](crate::InformerConfig::queue).
+    /// See [`InformerConfig::queue`](crate::InformerConfig::queue).
     pub queue: QueueKind,
-    /// As [`InformerConfig::resync`](crate::InformerConfig::resync).
+    /// See [`InformerConfig::resync`](crate::InformerConfig::resync).
     pub resync: Resync,
-    /// How long a started informer runs on when nobody uses it: no handle and no lister of it
-    /// exists, and it has no handler. `None`: as long as the factory. Default: [`UNUSED_AFTER`].
+    /// How long a started informer keeps running while it is unused: no handle and no lister of it
+    /// exists, and no handler is registered. `None`: as long as the factory. Default:
+    /// [`UNUSED_AFTER`].
     pub unused_after: Option<Duration>,
-    /// Resources that [`for_resource`](crate::SharedInformerFactory::for_resource) knows beside
-    /// the built-in ones, as discovery gives them. Default: none.
+    /// Resources for [`for_resource`](crate::SharedInformerFactory::for_resource) in addition to
+    /// the built-in ones, as discovery returns them. Default: none.
     pub resources: Vec<ApiResource>,
-    /// As [`InformerConfig::seed`](field@crate::InformerConfig::seed).
+    /// See [`InformerConfig::seed`](field@crate::InformerConfig::seed).
     pub seed: Option<u64>,
-    /// As [`InformerConfig::on_problem`](crate::InformerConfig::on_problem), of all informers.
+    /// See [`InformerConfig::on_problem`](crate::InformerConfig::on_problem); for all informers.
     pub on_problem: Option<OnProblem>,
 }
 
@@ -74,27 +74,27 @@ impl fmt::Debug for FactoryConfig {
     }
 }
 
-/// What is different for the informers of one form. What is `None` is as the factory has it.
+/// The configuration of informers in one form. Fields that are `None` take the factory's setting.
 #[expect(
     clippy::exhaustive_structs,
     reason = "a configuration is built by its users"
 )]
 pub struct KindConfig<F> {
-    /// A name instead of the kind's. Default: the kind.
+    /// The name. Default: the kind.
     pub name: Option<Str>,
-    /// What is selected where a request names no selection.
+    /// The selection of requests that do not specify one.
     pub selection: Option<Selection>,
-    /// As [`FactoryConfig::namespaces`].
+    /// See [`FactoryConfig::namespaces`].
     pub namespaces: Option<Vec<Str>>,
-    /// Changes each object as it arrives, once, before anybody sees it. Default: none.
+    /// Changes each object once before it enters the store. Default: none.
     pub transform: Option<Transform<F>>,
-    /// How informers list and watch.
+    /// The configuration of lists and watches.
     pub reflector: Option<Config>,
-    /// As [`InformerConfig::queue`](crate::InformerConfig::queue).
+    /// See [`InformerConfig::queue`](crate::InformerConfig::queue).
     pub queue: Option<QueueKind>,
-    /// As [`InformerConfig::resync`](crate::InformerConfig::resync).
+    /// See [`InformerConfig::resync`](crate::InformerConfig::resync).
     pub resync: Option<Resync>,
-    /// As [`InformerConfig::budget`](crate::InformerConfig::budget). Default: no limit.
+    /// See [`InformerConfig::budget`](crate::InformerConfig::budget). Default: no limit.
     pub budget: Option<Budget<F>>,
 }
 

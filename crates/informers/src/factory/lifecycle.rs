@@ -1,28 +1,26 @@
-//! Starting, waiting for and stopping the informers of a factory.
-
-use std::sync::Arc;
-use std::time::Duration;
-
-use kubist_apimachinery::Str;
-use tokio_util::sync::CancellationToken;
+//! Starts, stops and waits for the informers of a factory.
 
 use super::SharedInformerFactory;
 use super::entry::{Erased, Key};
 use crate::{InformerState, InformerStats, SyncError};
+use kubist_apimachinery::Str;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
-/// One informer of a factory, as its name, state and figures.
+/// The name, state and figures of one informer of a factory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InformerSummary {
     /// The kind, and the selection if there is one.
     pub name: Str,
-    /// Where it stands.
+    /// The state.
     pub state: InformerState,
-    /// What it has done, and what it holds.
+    /// The figures.
     pub stats: InformerStats,
 }
 
-/// How the first list of one informer stands.
+/// The state of one informer's first list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SyncResult {
@@ -31,15 +29,15 @@ pub struct SyncResult {
     /// [`InformerState::Synced`], [`InformerState::NotServed`], [`InformerState::Stopped`], or
     /// [`InformerState::Created`] if nobody runs it.
     pub state: InformerState,
-    /// What keeps it from listing or watching, if anything does.
+    /// The problem that prevents it from listing or watching, if any.
     pub problem: Option<Str>,
 }
 
-/// Informers whose first list will not be complete.
+/// The first lists of some informers will not be complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no first list: {}", .informers.iter().map(|it| format!("{}: {}", it.name, it.error)).collect::<Vec<_>>().join(", "))]
 pub struct NotSynced {
-    /// Which, and why.
+    /// The informers and the reasons.
     pub informers: Vec<Unsynced>,
 }
 
@@ -47,15 +45,15 @@ pub struct NotSynced {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unsynced {
-    /// Its name.
+    /// The informer's name.
     pub name: Str,
-    /// Why.
+    /// The reason.
     pub error: SyncError,
 }
 
 impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
-    /// Runs every informer that is not running yet, in tasks that the factory owns. To be called
-    /// again after further informers were asked for. After [`Self::shutdown`] it does nothing.
+    /// Runs every informer that is not running yet, in tasks that the factory owns. Call it again
+    /// after requesting further informers. After [`Self::shutdown`] it has no effect.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -69,7 +67,7 @@ impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
             if std::mem::replace(&mut entry.started, true) {
                 continue;
             }
-            // A child, so that the informer ends with the factory and with nothing else.
+            // A child token, so that the informer ends with the factory and not vice versa.
             let token = self.inner.token.child_token();
             let informer = Arc::clone(&entry.erased);
             let (key, factory) = (key.clone(), Arc::downgrade(&self.inner));
@@ -83,12 +81,12 @@ impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
         }
     }
 
-    /// Waits until each informer that was asked for so far has its first list.
+    /// Waits until every informer requested so far has completed its first list.
     ///
-    /// It waits for a kind that the server does not serve, too; [`Self::sync_results`] does not.
+    /// It also waits for kinds that the server does not serve; [`Self::sync_results`] does not.
     ///
     /// # Errors
-    /// Some stopped before, or nobody runs them: [`Self::start`] was forgotten.
+    /// Some informers stopped first, or nobody runs them because [`Self::start`] was not called.
     pub async fn wait_for_sync(&self) -> Result<(), NotSynced> {
         let mut informers = Vec::new();
         for informer in self.all() {
@@ -106,8 +104,8 @@ impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
         }
     }
 
-    /// Waits until it is known of each informer that was asked for so far how its first list
-    /// stands, and says so.
+    /// Waits until the outcome of the first list is known for every informer requested so far, and
+    /// returns the outcomes.
     pub async fn sync_results(&self) -> Vec<SyncResult> {
         let mut results = Vec::new();
         for informer in self.all() {
@@ -120,21 +118,21 @@ impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
         results
     }
 
-    /// Starts, waits until `token` is cancelled, and shuts down: a factory as one future.
+    /// Starts the informers, waits until `token` is cancelled, and shuts down.
     pub async fn run(&self, token: CancellationToken) {
         self.start();
         token.cancelled().await;
         self.shutdown().await;
     }
 
-    /// Stops all informers and waits until they have. They cannot be started again.
+    /// Stops all informers and waits for them. They cannot be started again.
     pub async fn shutdown(&self) {
         self.inner.token.cancel();
         let mut tasks = std::mem::take(&mut *self.inner.tasks.lock());
         while tasks.join_next().await.is_some() {}
     }
 
-    /// Each informer's state and figures.
+    /// Returns the state and figures of each informer.
     pub fn summary(&self) -> Vec<InformerSummary> {
         let summary = |it: Arc<dyn Erased>| InformerSummary {
             name: it.name(),
@@ -153,7 +151,8 @@ impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
     }
 }
 
-/// Runs until the token is cancelled, or nobody has used the informer for so long: then true.
+/// Runs until the token is cancelled or the informer has been unused for the given time; returns
+/// true in the latter case.
 async fn run_while_used(
     informer: &Arc<dyn Erased>,
     token: CancellationToken,
@@ -183,7 +182,7 @@ async fn run_while_used(
     true
 }
 
-/// Forgets an informer that was given up, unless another has taken its place.
+/// Removes an informer that was stopped, unless another has replaced it.
 fn forget(
     informers: &parking_lot::Mutex<std::collections::BTreeMap<Key, super::Entry>>,
     key: &Key,

@@ -1,11 +1,9 @@
-//! What a mailbox keeps, merges and forgets.
-
-use std::collections::BTreeMap;
-
-use kubist_apimachinery::ObjectMeta;
-use proptest::prelude::*;
+//! Which events a mailbox keeps, merges and drops.
 
 use super::*;
+use kubist_apimachinery::ObjectMeta;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 fn object(name: &str, uid: u32, version: u32) -> Arc<ObjectMeta> {
     Arc::new(ObjectMeta {
@@ -16,38 +14,41 @@ fn object(name: &str, uid: u32, version: u32) -> Arc<ObjectMeta> {
     })
 }
 
-fn added(name: &str, version: u32) -> Change<ObjectMeta> {
-    Change::Added {
+fn added(name: &str, version: u32) -> ResourceEvent<ObjectMeta> {
+    ResourceEvent::Added {
         object: object(name, 1, version),
         initial: true,
     }
 }
 
-fn updated(name: &str, from: u32, to: u32) -> Change<ObjectMeta> {
-    Change::Updated {
+fn updated(name: &str, from: u32, to: u32) -> ResourceEvent<ObjectMeta> {
+    ResourceEvent::Updated {
         old: object(name, 1, from),
         new: object(name, 1, to),
     }
 }
 
-/// Another object of the same name.
-fn replaced(name: &str, from: u32, to: u32) -> Change<ObjectMeta> {
-    Change::Updated {
+/// An update to another object of the same name.
+fn replaced(name: &str, from: u32, to: u32) -> ResourceEvent<ObjectMeta> {
+    ResourceEvent::Updated {
         old: object(name, 1, from),
         new: object(name, 2, to),
     }
 }
 
-fn deleted(name: &str, version: u32) -> Change<ObjectMeta> {
-    Change::Deleted(Deleted::Known(object(name, 1, version)))
+fn deleted(name: &str, version: u32) -> ResourceEvent<ObjectMeta> {
+    ResourceEvent::Deleted(Deleted::Known(object(name, 1, version)))
 }
 
-fn push(mailbox: &mut Mailbox<ObjectMeta>, change: Change<ObjectMeta>) -> Result<(), Overflowed> {
+fn push(
+    mailbox: &mut Mailbox<ObjectMeta>,
+    change: ResourceEvent<ObjectMeta>,
+) -> Result<(), Overflowed> {
     mailbox.push(NameHash::of(&change), change)
 }
 
-/// Pushes all, then takes all.
-fn merged(changes: Vec<Change<ObjectMeta>>) -> String {
+/// Pushes all events, then takes all.
+fn merged(changes: Vec<ResourceEvent<ObjectMeta>>) -> String {
     let mut mailbox = Mailbox::new(Delivery::Coalesced);
     for change in changes {
         push(&mut mailbox, change).expect("it does not overflow");
@@ -59,7 +60,7 @@ fn merged(changes: Vec<Change<ObjectMeta>>) -> String {
 /// Contract INF-5.
 #[test]
 fn what_waits_for_one_object_merges() {
-    let reborn = || Change::Added {
+    let reborn = || ResourceEvent::Added {
         object: object("a", 2, 9),
         initial: false,
     };
@@ -80,19 +81,25 @@ fn what_waits_for_one_object_merges() {
             "[Known(a)] 0",
         ),
         (
-            // The second object of the name came and went unseen.
+            // The second object of the name was added and deleted unseen.
             vec![
                 replaced("a", 1, 2),
-                Change::Deleted(Deleted::Known(object("a", 2, 3))),
+                ResourceEvent::Deleted(Deleted::Known(object("a", 2, 3))),
             ],
             "[FinalStateUnknown(a)] 0",
         ),
         (
-            vec![Change::Resynced(object("a", 1, 1)), updated("a", 1, 2)],
+            vec![
+                ResourceEvent::Resynced(object("a", 1, 1)),
+                updated("a", 1, 2),
+            ],
             "[Updated(a@1->2)] 0",
         ),
         (
-            vec![updated("a", 1, 2), Change::Resynced(object("a", 1, 2))],
+            vec![
+                updated("a", 1, 2),
+                ResourceEvent::Resynced(object("a", 1, 2)),
+            ],
             "[Updated(a@1->2)] 0",
         ),
         (
@@ -100,8 +107,8 @@ fn what_waits_for_one_object_merges() {
             "[Updated(b@1->3), Added(a@1, initial)] 1",
         ),
     ] {
-        let told = format!("{changes:?}");
-        assert_eq!(merged(changes), expected, "{told}");
+        let observed = format!("{changes:?}");
+        assert_eq!(merged(changes), expected, "{observed}");
     }
 }
 
@@ -165,33 +172,32 @@ fn a_bounded_mailbox_may_merge_instead_until_it_is_empty() {
 }
 
 proptest! {
-    /// Contract INF-5.
-    /// However slowly it is read, a handler ends with what is, and hears of each disappearance of
-    /// what it was told of exactly once.
+    /// Contract INF-5. However slow a handler is, it ends with the final state, and receives each
+    /// deletion of an object that it knows exactly once.
     #[test]
     fn a_handler_ends_with_the_final_state(
         steps in prop::collection::vec((0u8..6, 0u8..5, 0usize..4), 0..200),
     ) {
         let mut mailbox = Mailbox::new(Delivery::Coalesced);
         let mut store: BTreeMap<String, Arc<ObjectMeta>> = BTreeMap::new();
-        let mut told: BTreeMap<String, Arc<ObjectMeta>> = BTreeMap::new();
-        let mut hear = |taken: Vec<Change<ObjectMeta>>| {
+        let mut observed: BTreeMap<String, Arc<ObjectMeta>> = BTreeMap::new();
+        let mut hear = |taken: Vec<ResourceEvent<ObjectMeta>>| {
             for change in taken {
                 let name = change.object_name().to_string();
                 match change {
-                    Change::Added { object, .. } => assert!(told.insert(name, object).is_none()),
-                    Change::Updated { old, new } => {
-                        let before = told.insert(name, new).expect("it was told of");
+                    ResourceEvent::Added { object, .. } => assert!(observed.insert(name, object).is_none()),
+                    ResourceEvent::Updated { old, new } => {
+                        let before = observed.insert(name, new).expect("it was told of");
                         assert_eq!(before, old);
                     }
-                    Change::Deleted(deleted) => {
-                        let before = told.remove(&name).expect("it was told of");
+                    ResourceEvent::Deleted(deleted) => {
+                        let before = observed.remove(&name).expect("it was told of");
                         assert_eq!(before.uid, deleted.object().expect("it is known").uid);
                     }
-                    Change::Resynced(_) => assert!(told.contains_key(&name)),
+                    ResourceEvent::Resynced(_) => assert!(observed.contains_key(&name)),
                 }
             }
-            told.clone()
+            observed.clone()
         };
         let mut uid = 0;
         for (version, (name, action, reads)) in (1u32..).zip(steps) {
@@ -202,20 +208,20 @@ proptest! {
                     uid += 1;
                     let object = object(&name, uid, version);
                     store.insert(name.clone(), Arc::clone(&object));
-                    Change::Added { object, initial: false }
+                    ResourceEvent::Added { object, initial: false }
                 }
                 (Some(old), 0) => {
                     store.remove(&name);
-                    Change::Deleted(Deleted::Known(old))
+                    ResourceEvent::Deleted(Deleted::Known(old))
                 }
-                (Some(old), 1) => Change::Resynced(old),
+                (Some(old), 1) => ResourceEvent::Resynced(old),
                 (Some(old), action) => {
-                    // A list may have another object of the same name.
+                    // A list may contain another object of the same name.
                     uid += u32::from(action == 2);
                     let old_uid: u32 = old.uid.parse().expect("a number");
                     let new = object(&name, if action == 2 { uid } else { old_uid }, version);
                     store.insert(name.clone(), Arc::clone(&new));
-                    Change::Updated { old, new }
+                    ResourceEvent::Updated { old, new }
                 }
             };
             push(&mut mailbox, change).expect("it does not overflow");
@@ -225,22 +231,22 @@ proptest! {
     }
 }
 
-/// What one object is to the handler, and what it is now.
+/// The state of one object as the handler knows it, and its current state.
 #[derive(Clone, Default)]
 struct Model {
-    told: Option<Arc<ObjectMeta>>,
+    observed: Option<Arc<ObjectMeta>>,
     now: Option<Arc<ObjectMeta>>,
-    /// It went since it was told.
+    /// It was deleted since the last event.
     left: bool,
-    /// What went was another object of its name, which the handler never heard of.
+    /// The deleted object was another one of its name, which the handler never received.
     replaced: bool,
     resynced: bool,
-    /// It is of the first list, and was not told.
+    /// It is in the first list and was not delivered.
     initial: bool,
 }
 
 impl Model {
-    /// What the handler must hear.
+    /// The events that the handler must receive.
     fn waits(&self) -> Vec<String> {
         let added = |it: &Arc<ObjectMeta>| {
             let initial = if self.initial { ", initial" } else { "" };
@@ -254,16 +260,19 @@ impl Model {
             };
             format!("{kind}({})", it.name)
         };
-        match (&self.told, &self.now) {
+        match (&self.observed, &self.now) {
             (None, Some(now)) => vec![added(now)],
-            (Some(told), None) => vec![deleted(told)],
-            (Some(told), Some(now)) if self.left => vec![deleted(told), added(now)],
-            (Some(told), Some(now)) if told.resource_version != now.resource_version => {
-                let (old, new) = (&told.resource_version, &now.resource_version);
+            (Some(observed), None) => vec![deleted(observed)],
+            (Some(observed), Some(now)) if self.left => vec![deleted(observed), added(now)],
+            (Some(observed), Some(now)) if observed.resource_version != now.resource_version => {
+                let (old, new) = (&observed.resource_version, &now.resource_version);
                 vec![format!("Updated({}@{old}->{new})", now.name)]
             }
-            (Some(told), Some(_)) if self.resynced => {
-                vec![format!("Resynced({}@{})", told.name, told.resource_version)]
+            (Some(observed), Some(_)) if self.resynced => {
+                vec![format!(
+                    "Resynced({}@{})",
+                    observed.name, observed.resource_version
+                )]
             }
             _ => Vec::new(),
         }
@@ -275,40 +284,39 @@ impl Model {
         action: u8,
         version: u32,
         initial: bool,
-    ) -> Change<ObjectMeta> {
+    ) -> ResourceEvent<ObjectMeta> {
         match (self.now.clone(), action) {
             (None, _) => {
                 let object = object(name, u32::from(action % 2), version);
                 self.now = Some(Arc::clone(&object));
                 self.initial = initial && !self.left;
-                Change::Added { object, initial }
+                ResourceEvent::Added { object, initial }
             }
             (Some(old), 0 | 1) => {
                 self.now = None;
-                if let Some(told) = self.told.as_ref().filter(|_| !self.left) {
+                if let Some(observed) = self.observed.as_ref().filter(|_| !self.left) {
                     self.left = true;
-                    self.replaced = told.uid != old.uid;
+                    self.replaced = observed.uid != old.uid;
                 }
                 (self.resynced, self.initial) = (false, false);
-                Change::Deleted(Deleted::Known(old))
+                ResourceEvent::Deleted(Deleted::Known(old))
             }
             (Some(object), 2) => {
                 self.resynced = true;
-                Change::Resynced(object)
+                ResourceEvent::Resynced(object)
             }
             (Some(old), _) => {
                 let new = object(name, 0, version);
                 self.now = Some(Arc::clone(&new));
-                Change::Updated { old, new }
+                ResourceEvent::Updated { old, new }
             }
         }
     }
 }
 
 proptest! {
-    /// Contract INF-5.
-    /// At any time exactly that waits which makes the handler's knowledge the present, whatever
-    /// happened, in the order in which objects began to wait.
+    /// Contract INF-5. At any time exactly those events are pending that bring the handler to the
+    /// current state, in the order in which their objects became pending.
     #[test]
     fn what_waits_is_the_difference_between_what_was_told_and_what_is(
         steps in prop::collection::vec((0usize..4, 0u8..6, 0usize..5), 0..150),
@@ -327,19 +335,19 @@ proptest! {
             prop_assert_eq!(mailbox.len(), order.len());
             let initial = models.iter().filter(|it| it.now.is_some() && it.initial).count();
             prop_assert_eq!(mailbox.initial, initial);
-            // A reader of some objects: each tells one or two changes.
+            // The handler reads some objects, each with one or two events.
             if reads == 0 {
                 let expected: Vec<_> = order.iter().flat_map(|it| models[*it].waits()).collect();
                 let taken: Vec<_> = mailbox.take(usize::MAX);
                 for change in &taken {
-                    if matches!(change, Change::Added { initial: true, .. }) {
+                    if matches!(change, ResourceEvent::Added { initial: true, .. }) {
                         mailbox.initial_handled();
                     }
                 }
                 let taken: Vec<_> = taken.iter().map(|it| format!("{it:?}")).collect();
                 prop_assert_eq!(taken, expected);
                 for model in &mut models {
-                    model.told = model.now.clone();
+                    model.observed = model.now.clone();
                     (model.left, model.resynced, model.initial) = (false, false, false);
                 }
                 order.clear();

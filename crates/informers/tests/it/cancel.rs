@@ -1,17 +1,15 @@
 //! An informer that is dropped at any point leaves nothing that waits, and the next one converges.
 
-use std::task::Poll;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::Log;
 use kubist_api::core::v1::Pod;
 use kubist_cache::{FetchError, Selection, Source as _};
 use kubist_informers::{
     HandlerState, InformerConfig, InformerState, QueueKind, SharedInformer, SyncError,
 };
+use std::task::Poll;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::Log;
 
 on_both_queues! {
     an_informer_dropped_after_any_poll_ends_all_who_wait_and_the_next_one_converges
@@ -26,7 +24,7 @@ fn informer(cluster: &Cluster, queue: QueueKind) -> SharedInformer<Pod> {
     SharedInformer::new(cluster.lister_watcher(&Selection::all()), config)
 }
 
-/// Something happens with each poll.
+/// Changes something at each poll.
 fn disturb(cluster: &Cluster, poll: usize) {
     match poll % 7 {
         0 => cluster.put(pod("a")),
@@ -49,7 +47,7 @@ async fn an_informer_dropped_after_any_poll_ends_all_who_wait_and_the_next_one_c
         let dropped = informer(&cluster, queue);
         let log = Log::default();
         let registration = dropped.add_handler(log.handler());
-        let lister = dropped.lister_before_sync();
+        let lister = dropped.lister_unsynced();
         {
             let mut run = std::pin::pin!(dropped.run(CancellationToken::new()));
             for poll in 0..polls {

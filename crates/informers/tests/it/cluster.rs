@@ -1,9 +1,6 @@
-//! A cluster of Pods: lists, watches, streaming lists, and faults.
+//! A cluster of Pods with lists, watches, streaming lists and faults.
 
 mod pods;
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use kubist_api::core::v1::Pod;
@@ -11,6 +8,8 @@ use kubist_apimachinery::Str;
 use kubist_apimachinery::wire::{DecodeContext, Wire as _};
 use kubist_cache::FetchError;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 #[derive(Clone, Default)]
@@ -26,9 +25,9 @@ struct State {
     /// Every event, with its version, for watches that resume.
     history: Vec<(u64, Str, Event)>,
     requests: Vec<String>,
-    /// The server does not serve Pods.
+    /// Whether the server does not serve Pods.
     unserved: bool,
-    /// Watches are told nothing.
+    /// Whether watches receive nothing.
     deaf: bool,
 }
 
@@ -55,7 +54,7 @@ pub(crate) fn pod(name: &str) -> Pod {
     pod
 }
 
-/// As [`pod`], in another namespace.
+/// Like [`pod`], in another namespace.
 pub(crate) fn pod_in(namespace: &str, name: &str) -> Pod {
     let mut pod = pod(name);
     pod.metadata.namespace = namespace.into();
@@ -93,7 +92,7 @@ impl Cluster {
         state.send(&namespace, &event);
     }
 
-    /// Whether Pods are served from now on.
+    /// Sets whether Pods are served.
     pub(crate) fn serve(&self, served: bool) {
         let mut state = self.state.lock();
         state.unserved = !served;
@@ -104,14 +103,14 @@ impl Cluster {
         }
     }
 
-    /// Tells every watch that nothing else happened.
+    /// Sends a bookmark to every watch.
     pub(crate) fn bookmark(&self) {
         let mut state = self.state.lock();
         let event = Event::Bookmark(state.version, false);
         state.send_to_all(&event);
     }
 
-    /// Puts something that is no Pod, though it has a name.
+    /// Stores data that is not a Pod but has a name.
     pub(crate) fn corrupt(&self, name: &str) {
         let mut state = self.state.lock();
         state.version += 1;
@@ -121,7 +120,7 @@ impl Cluster {
         state.send("shop", &Event::Modified(bytes));
     }
 
-    /// Deletes, and tells so with an object that cannot be read.
+    /// Deletes, and sends an event whose object cannot be decoded.
     pub(crate) fn delete_unreadably(&self, name: &str) {
         let mut state = self.state.lock();
         state.version += 1;
@@ -130,7 +129,7 @@ impl Cluster {
         state.send("shop", &Event::Deleted(bytes));
     }
 
-    /// Deletes, and tells nobody.
+    /// Deletes without an event.
     pub(crate) fn delete_quietly(&self, name: &str) {
         let mut state = self.state.lock();
         state.version += 1;
@@ -166,12 +165,12 @@ impl Cluster {
         state.watchers.clear();
     }
 
-    /// Every watch stays open and is told nothing more, until it is cut.
+    /// Keeps every watch open without further events, until it is cut.
     pub(crate) fn disconnect(&self) {
         self.state.lock().deaf = true;
     }
 
-    /// What there is, by namespace and name.
+    /// Returns the Pods by namespace and name.
     pub(crate) fn pods(&self) -> Vec<Arc<Pod>> {
         let state = self.state.lock();
         let decoded = |bytes: &Bytes| Pod::from_protobuf(bytes, &mut DecodeContext::new());
@@ -182,7 +181,7 @@ impl Cluster {
         pods.collect()
     }
 
-    /// How many watches are open.
+    /// Returns the number of open watches.
     pub(crate) fn watchers(&self) -> usize {
         let mut state = self.state.lock();
         state.watchers.retain(|it| !it.sender.is_closed());
@@ -220,7 +219,7 @@ fn not_served() -> FetchError {
     }
 }
 
-/// The bytes of a Pod whose metadata is all that can be read.
+/// Encodes a Pod of which only the metadata can be decoded.
 fn corrupt(name: &str, version: u64) -> Bytes {
     let mut pod = pod(name);
     pod.metadata.resource_version = version.to_string().into();

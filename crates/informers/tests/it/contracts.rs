@@ -1,22 +1,20 @@
-//! What every informer keeps, on either queue: the guarantees of client-go's shared informer.
+//! The guarantees of client-go's shared informer, on either queue.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::{Log, factory, started};
+use crate::informer::settle;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{Object as _, ObjectName};
-use kubist_cache::{Change, FetchError, Index, Lister, Selection, Source as _};
+use kubist_cache::{FetchError, Index, Lister, ResourceEvent, Selection, Source as _};
 use kubist_informers::{
     Delivery, HandlerConfig, HandlerState, InformerConfig, KindConfig, Problem, QueueKind, Report,
     SharedInformer,
 };
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::{Log, factory, started};
-use crate::informer::settle;
 
 on_both_queues! {
     each_handler_follows_the_server_through_churn_and_disruption
@@ -29,7 +27,7 @@ on_both_queues! {
     a_filtered_handler_sees_objects_enter_and_leave
 }
 
-/// A small generator of numbers, so that a failure can be repeated.
+/// A small random number generator, so that a failure can be repeated.
 struct Dice(u64);
 
 impl Dice {
@@ -42,28 +40,28 @@ impl Dice {
     }
 }
 
-/// What a handler knows from what it was told; it objects to what cannot be.
+/// The state that a handler derives from its events; panics on impossible events.
 #[derive(Default)]
-struct Told {
+struct Observed {
     objects: BTreeMap<ObjectName, Arc<Pod>>,
 }
 
-impl Told {
-    fn hear(&mut self, change: Change<Pod>, lister: &Lister<Pod>) {
+impl Observed {
+    fn hear(&mut self, change: ResourceEvent<Pod>, lister: &Lister<Pod>) {
         let name = change.object_name();
         let version = |it: &Arc<Pod>| it.resource_version().parse::<u64>().expect("a number");
         if let (Some(object), Some(held)) = (change.object(), lister.get(&name)) {
-            let deleted = matches!(change, Change::Deleted(_));
+            let deleted = matches!(change, ResourceEvent::Deleted(_));
             assert!(
                 deleted || version(&held) >= version(object),
                 "the store is behind {change:?}"
             );
         }
         match change {
-            Change::Added { object, .. } => {
+            ResourceEvent::Added { object, .. } => {
                 assert!(self.objects.insert(name, object).is_none(), "added twice");
             }
-            Change::Updated { old, new } => {
+            ResourceEvent::Updated { old, new } => {
                 assert!(version(&old) < version(&new) || old.uid() != new.uid());
                 let before = self
                     .objects
@@ -71,13 +69,15 @@ impl Told {
                     .expect("updated before it was added");
                 assert!(Arc::ptr_eq(&before, &old), "not what was told last");
             }
-            Change::Deleted(_) => {
+            ResourceEvent::Deleted(_) => {
                 assert!(
                     self.objects.remove(&name).is_some(),
                     "deleted, and was not there"
                 );
             }
-            Change::Resynced(object) => assert_eq!(version(&self.objects[&name]), version(&object)),
+            ResourceEvent::Resynced(object) => {
+                assert_eq!(version(&self.objects[&name]), version(&object))
+            }
         }
     }
 }
@@ -94,9 +94,9 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
         let (mut all, mut registrations) = (Vec::new(), Vec::new());
         for step in 0..300 {
             if step % 40 == 0 {
-                // Handlers join at any time, and hear from then on in their own way.
-                let told = Arc::new(Mutex::new(Told::default()));
-                let (hears, lister) = (Arc::clone(&told), pods.lister_before_sync());
+                // Handlers with different deliveries are added at any time.
+                let observed = Arc::new(Mutex::new(Observed::default()));
+                let (hears, lister) = (Arc::clone(&observed), pods.lister_unsynced());
                 let config = HandlerConfig {
                     delivery: if step % 80 == 0 {
                         every
@@ -107,10 +107,10 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
                     ..HandlerConfig::default()
                 };
                 registrations.push(pods.add_handler_with(
-                    move |change: Change<Pod>| hears.lock().hear(change, &lister),
+                    move |change: ResourceEvent<Pod>| hears.lock().hear(change, &lister),
                     config,
                 ));
-                all.push(told);
+                all.push(observed);
             }
             let name = ["a", "b", "c", "d", "e"][usize::try_from(dice.below(5)).expect("small")];
             match dice.below(12) {
@@ -131,12 +131,12 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
         let lister = pods.synced().await.expect("it runs");
         let mut store: Vec<_> = lister.list();
         store.sort_by(|a, b| a.name().cmp(b.name()));
-        for (told, registration) in all.iter().zip(&registrations) {
+        for (observed, registration) in all.iter().zip(&registrations) {
             assert_eq!(registration.state(), HandlerState::Synced);
             assert_eq!(registration.panics(), 0, "seed {seed}");
-            let told: Vec<_> = told.lock().objects.values().cloned().collect();
-            assert_eq!(told, store, "seed {seed}");
-            assert_eq!(told, cluster.pods(), "seed {seed}");
+            let observed: Vec<_> = observed.lock().objects.values().cloned().collect();
+            assert_eq!(observed, store, "seed {seed}");
+            assert_eq!(observed, cluster.pods(), "seed {seed}");
         }
         factory.shutdown().await;
     }
@@ -149,7 +149,7 @@ async fn a_relist_tells_what_came_changed_and_went(queue: QueueKind) {
     let log = Log::default();
     pods.add_handler(log.handler()).synced().await;
     log.taken();
-    // Nobody watches while this happens.
+    // The watch misses these changes.
     cluster.disconnect();
     cluster.put(pod("b"));
     cluster.delete("c");
@@ -186,7 +186,7 @@ async fn an_object_is_transformed_once_before_anybody_sees_it(queue: QueueKind) 
     let pods = factory.informer::<Pod>();
     let labels = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&labels);
-    let registration = pods.add_handler(move |change: Change<Pod>| {
+    let registration = pods.add_handler(move |change: ResourceEvent<Pod>| {
         let object = change.object().expect("known");
         heard
             .lock()
@@ -266,7 +266,7 @@ async fn a_stopped_informer_ends_waits_for_its_store(queue: QueueKind) {
     // A handler that waits for the store must not keep the informer from stopping.
     let (waits, wish) = (lister.clone(), written.clone());
     let handler = pods.add_waiting_handler(
-        move |_: Change<Pod>| {
+        move |_: ResourceEvent<Pod>| {
             let (waits, wish) = (waits.clone(), wish.clone());
             async move {
                 waits
@@ -287,7 +287,7 @@ async fn a_stopped_informer_ends_waits_for_its_store(queue: QueueKind) {
     assert_eq!(handler.ended().await, HandlerState::Stopped);
 }
 
-fn fails(_: Change<Pod>) {
+fn fails(_: ResourceEvent<Pod>) {
     panic!("of mine")
 }
 
@@ -322,7 +322,7 @@ async fn every_error_is_seen(queue: QueueKind) {
         settle().await;
         cluster.corrupt("a");
         tokio::time::sleep(Duration::from_mins(1)).await;
-        // In mid-stream, where upstream tells nobody but its log.
+        // In mid-stream, where upstream only logs.
         cluster.cut(Some(FetchError::Expired {
             message: "compacted".into(),
         }));
@@ -388,7 +388,7 @@ async fn a_filtered_handler_sees_objects_enter_and_leave(queue: QueueKind) {
             "Known(shop/b)"
         ]
     );
-    // The stream was asked only now: what it would have heard has merged to nothing.
+    // The stream is polled only now: its earlier events were merged to nothing.
     let asked = tokio::time::timeout(Duration::from_secs(1), stream.next()).await;
     assert!(asked.is_err(), "{asked:?}");
     cluster.put(moved("c", "here"));

@@ -1,19 +1,17 @@
-//! The factory: who shares what, start, sync, shutdown.
+//! The factory: sharing, start, sync and shutdown.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
+use crate::cluster::Cluster;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ApiResource, GroupVersionResource, Unstructured};
-use kubist_cache::{ByteBudget, Change, Encoded, Metadata, OverBudget, Selection};
+use kubist_cache::{ByteBudget, Encoded, Metadata, OverBudget, ResourceEvent, Selection};
 use kubist_informers::{
     Budget, FactoryConfig, HandlerConfig, HandlerState, InformerState, KindConfig, Problem,
     QueueKind, Resync, SharedInformerFactory, UNUSED_AFTER,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::Cluster;
 
 /// Contract INF-14.
 #[tokio::test(start_paused = true)]
@@ -100,9 +98,9 @@ async fn an_informer_stops_when_its_last_user_is_gone() {
     let pods = factory.informer::<Pod>();
     factory.start();
     let lister = pods.synced().await.expect("it runs");
-    let registration = pods.add_handler(|_: Change<Pod>| {});
+    let registration = pods.add_handler(|_: ResourceEvent<Pod>| {});
     let subscription = pods.subscribe(HandlerConfig::default());
-    // Any one of them is a use.
+    // Any one of them counts as a use.
     drop(pods);
     tokio::time::sleep(UNUSED_AFTER * 3).await;
     drop(lister);
@@ -122,7 +120,7 @@ async fn an_informer_stops_when_its_last_user_is_gone() {
     assert_eq!(factory.summary().len(), 0);
     assert_eq!(cluster.watchers(), 0, "nobody watches any more");
 
-    // Whoever asks again gets another.
+    // The next request creates another.
     let again = factory.informer::<Pod>();
     factory.start();
     assert_eq!(again.synced().await.expect("it runs").len(), 1);
@@ -191,7 +189,7 @@ async fn informers_of_kinds_known_at_run_time_are_shared_too() {
         .expect_err("nobody knows it");
     assert_eq!(
         error.to_string(),
-        "no resource /v1, Resource=gizmos is built in or configured"
+        "the resource /v1, Resource=gizmos is neither built in nor configured"
     );
     factory.start();
     factory.wait_for_sync().await.expect("nobody stops it");
@@ -206,12 +204,12 @@ async fn informers_of_kinds_known_at_run_time_are_shared_too() {
     );
     assert_eq!(dynamic.name(), "any pods");
     let object = dynamic
-        .lister_before_sync()
+        .lister_unsynced()
         .find("shop", "a")
         .expect("it is there");
     let node = object.pointer("/spec/nodeName").and_then(|it| it.as_str());
     assert_eq!(node, Some("node-1"));
-    assert!(metadata.lister_before_sync().find("shop", "b").is_some());
+    assert!(metadata.lister_unsynced().find("shop", "b").is_some());
     assert_eq!(typed_metadata.stats().objects, 2);
     factory.shutdown().await;
 }
@@ -250,13 +248,13 @@ async fn options_of_the_factory_and_of_a_kind_reach_the_informer() {
         resync: asked.map(Duration::from_secs),
         ..HandlerConfig::default()
     };
-    let own = pods.add_handler_with(|_: Change<Pod>| {}, resync(None));
-    let never = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(0)));
-    let often = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(10)));
-    let exact = encoded.add_handler_with(|_: Change<Encoded<Pod>>| {}, resync(Some(7)));
+    let own = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(None));
+    let never = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(0)));
+    let often = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(10)));
+    let exact = encoded.add_handler_with(|_: ResourceEvent<Encoded<Pod>>| {}, resync(Some(7)));
     factory.start();
     factory.wait_for_sync().await.expect("nobody stops it");
-    let late = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(2)));
+    let late = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(2)));
     late.synced().await;
     let seconds = |it: Option<Duration>| it.map_or(0, |it| it.as_secs());
     let found = [&own, &never, &often, &late].map(|it| seconds(it.resync()));

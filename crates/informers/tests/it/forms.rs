@@ -1,15 +1,13 @@
-//! Held forms of one's own: lean encoded objects and projections, through a whole informer.
+//! Custom stored forms through a whole informer: lean encoded objects and projections.
 
-use std::sync::Arc;
-
+use crate::cluster::{Cluster, pod};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{LAST_APPLIED, LeanMeta, ManagedFieldsEntry, Object as _, Str};
 use kubist_cache::{Encoded, Index, drop_managed_fields};
 use kubist_derive::Projection;
 use kubist_informers::{KindConfig, SharedInformerFactory};
-
-use crate::cluster::{Cluster, pod};
+use std::sync::Arc;
 
 fn managed(name: &str) -> Pod {
     let mut pod = pod(name);

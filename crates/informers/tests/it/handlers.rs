@@ -1,18 +1,16 @@
-//! Handlers: what they hear, when, and what they cost each other.
+//! Handlers: which events they receive, when, and how they affect each other.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::informer::settle;
 use kubist_api::core::v1::Pod;
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 use kubist_informers::{
     Delivery, EventHandler, FactoryConfig, HandlerConfig, HandlerState, QueueKind, SharedInformer,
     SharedInformerFactory,
 };
 use parking_lot::Mutex;
-
-use crate::cluster::{Cluster, pod};
-use crate::informer::settle;
+use std::sync::Arc;
+use std::time::Duration;
 
 on_both_queues! {
     handlers_before_and_after_the_start_hear_the_same
@@ -30,7 +28,7 @@ pub(crate) struct Log(pub(crate) Arc<Mutex<Vec<String>>>);
 impl Log {
     pub(crate) fn handler(&self) -> impl EventHandler<Pod> + use<> {
         let log = Arc::clone(&self.0);
-        move |change: Change<Pod>| log.lock().push(format!("{change:?}"))
+        move |change: ResourceEvent<Pod>| log.lock().push(format!("{change:?}"))
     }
 
     pub(crate) fn taken(&self) -> Vec<String> {
@@ -97,19 +95,19 @@ async fn handlers_before_and_after_the_start_hear_the_same(queue: QueueKind) {
 async fn the_store_shows_a_change_before_a_handler_hears_of_it(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);
-    let lister = pods.lister_before_sync();
+    let lister = pods.lister_unsynced();
     let wrong = Arc::new(Mutex::new(0));
     let count = Arc::clone(&wrong);
-    pods.add_handler(move |change: Change<Pod>| {
+    pods.add_handler(move |change: ResourceEvent<Pod>| {
         let name = change.object_name();
         let held = lister
             .get(&name)
             .map(|it| it.metadata.resource_version.clone());
-        let is_deletion = matches!(change, Change::Deleted(_));
-        let told = change
+        let is_deletion = matches!(change, ResourceEvent::Deleted(_));
+        let observed = change
             .object()
             .map(|it| it.metadata.resource_version.clone());
-        if held.is_some() == is_deletion || (held.is_some() && held < told) {
+        if held.is_some() == is_deletion || (held.is_some() && held < observed) {
             *count.lock() += 1;
         }
     });
@@ -129,12 +127,12 @@ async fn a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice(que
     let (factory, pods) = started(&cluster, queue);
     let (good, bad) = (Log::default(), Log::default());
     let mut inner = bad.handler();
-    let registration = pods.add_handler(move |change: Change<Pod>| {
+    let registration = pods.add_handler(move |change: ResourceEvent<Pod>| {
         assert!(
             change.object_name().name != "b",
             "a handler that cannot bear b"
         );
-        inner.on_change(change);
+        inner.on_event(change);
     });
     pods.add_handler(good.handler());
     assert_eq!(registration.synced().await, HandlerState::Synced);
@@ -242,16 +240,20 @@ async fn a_period_of_resyncs_changes_while_the_informer_runs(queue: QueueKind) {
     let registration = pods.add_handler(log.handler());
     registration.synced().await;
     let seconds = Duration::from_secs;
-    let told_within = async |time| {
+    let observed_within = async |time| {
         log.taken();
         tokio::time::sleep(seconds(time)).await;
         log.taken().len()
     };
-    assert_eq!(told_within(100).await, 0, "it did not ask");
+    assert_eq!(observed_within(100).await, 0, "it did not ask");
     registration.set_resync(Some(seconds(10)));
-    assert_eq!(told_within(9).await, 0, "the period counts from the change");
+    assert_eq!(
+        observed_within(9).await,
+        0,
+        "the period counts from the change"
+    );
     assert_eq!(registration.resync(), Some(seconds(10)));
-    assert_eq!(told_within(22).await, 3);
+    assert_eq!(observed_within(22).await, 3);
     registration.set_resync(Some(Duration::from_millis(1)));
     settle().await;
     assert_eq!(
@@ -259,13 +261,13 @@ async fn a_period_of_resyncs_changes_while_the_informer_runs(queue: QueueKind) {
         Some(seconds(1)),
         "a second is the least"
     );
-    assert_eq!(told_within(5).await, 5);
+    assert_eq!(observed_within(5).await, 5);
     registration.set_resync(None);
     settle().await;
     assert_eq!(registration.resync(), None);
-    assert_eq!(told_within(100).await, 0);
+    assert_eq!(observed_within(100).await, 0);
     registration.remove();
     registration.set_resync(Some(seconds(1)));
-    assert_eq!(told_within(5).await, 0, "who has gone is told nothing");
+    assert_eq!(observed_within(5).await, 0, "who has gone is told nothing");
     factory.shutdown().await;
 }

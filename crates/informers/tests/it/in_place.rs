@@ -1,15 +1,13 @@
 //! Handlers that the informer's own task calls.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use kubist_api::core::v1::Pod;
-use kubist_cache::Change;
-use kubist_informers::{HandlerConfig, HandlerState, QueueKind};
-
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};
 use crate::informer::settle;
+use kubist_api::core::v1::Pod;
+use kubist_cache::ResourceEvent;
+use kubist_informers::{HandlerConfig, HandlerState, QueueKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 on_both_queues! {
     a_handler_in_place_hears_of_what_came_and_went_at_once
@@ -52,7 +50,7 @@ async fn a_handler_in_place_that_panics_goes_on(queue: QueueKind) {
     let (calls, other) = (Arc::new(AtomicUsize::new(0)), Log::default());
     let counted = Arc::clone(&calls);
     let registration = pods.add_handler_in_place(
-        move |_: Change<Pod>| {
+        move |_: ResourceEvent<Pod>| {
             assert!(counted.fetch_add(1, Ordering::SeqCst) > 0, "on purpose");
         },
         HandlerConfig::default(),
@@ -77,9 +75,9 @@ async fn a_removed_handler_in_place_is_dropped_and_hears_nothing_more(queue: Que
     let held = Arc::new(());
     let (kept, log) = (Arc::clone(&held), Log::default());
     let mut heard = log.handler();
-    let handler = move |change: Change<Pod>| {
+    let handler = move |change: ResourceEvent<Pod>| {
         let _ = &kept;
-        kubist_informers::EventHandler::on_change(&mut heard, change);
+        kubist_informers::EventHandler::on_event(&mut heard, change);
     };
     let registration = pods.add_handler_in_place(handler, HandlerConfig::default());
     registration.synced().await;

@@ -1,8 +1,6 @@
-//! One informer: sync, indexes, forms, recovery, end.
+//! One informer: sync, indexes, forms, recovery and stop.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{Object as _, ObjectName};
@@ -11,9 +9,9 @@ use kubist_informers::{
     InformerConfig, InformerState, Problem, Report, RunError, SharedInformer, SyncError,
 };
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, pod};
 
 fn informer<F: Ingest>(cluster: &Cluster) -> SharedInformer<F> {
     let source = cluster.lister_watcher(&Selection::all());
@@ -36,7 +34,7 @@ fn run<F: Ingest>(informer: &SharedInformer<F>) -> CancellationToken {
     token
 }
 
-/// Lets every task come to rest.
+/// Lets every task become idle.
 pub(crate) async fn settle() {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
@@ -164,7 +162,7 @@ async fn an_informer_runs_once_and_says_that_it_stopped() {
     let cluster = Cluster::with(&["a"]);
     let informer = informer::<Pod>(&cluster);
     assert_eq!(informer.state(), InformerState::Created);
-    assert!(informer.lister_before_sync().is_empty());
+    assert!(informer.lister_unsynced().is_empty());
     let token = CancellationToken::new();
     token.cancel();
     assert_eq!(informer.run(token.clone()).await, Ok(()));

@@ -1,6 +1,6 @@
-//! Shared informers against a small cluster in memory, on a paused clock.
+//! Shared informers against a small in-memory cluster, on a paused clock.
 
-/// Makes a test on each queue of each of these functions.
+/// Turns each of these functions into a test for each queue.
 macro_rules! on_both_queues {
     ($($name:ident)*) => {
         $(
@@ -30,10 +30,10 @@ mod handlers;
 mod in_place;
 mod informer;
 mod namespaces;
-mod pace;
 mod reader;
 mod removal;
 mod service;
 mod silence;
 mod slow;
 mod unreadable;
+mod yielding;

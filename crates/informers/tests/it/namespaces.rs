@@ -1,18 +1,16 @@
 //! One, several and all namespaces.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod, pod_in};
+use crate::handlers::Log;
+use crate::informer::settle;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::Object as _;
 use kubist_cache::{FetchError, Selection, WaitError, Written};
 use kubist_informers::{
     Config, FactoryConfig, InitialSync, KindConfig, SharedInformer, SharedInformerFactory,
 };
-
-use crate::cluster::{Cluster, pod, pod_in};
-use crate::handlers::Log;
-use crate::informer::settle;
+use std::sync::Arc;
+use std::time::Duration;
 
 fn cluster() -> Cluster {
     let cluster = Cluster::default();
@@ -36,7 +34,7 @@ fn factory(cluster: &Cluster, initial_sync: InitialSync) -> SharedInformerFactor
 
 fn names(informer: &SharedInformer<Pod>) -> Vec<String> {
     let mut names: Vec<_> = informer
-        .lister_before_sync()
+        .lister_unsynced()
         .names()
         .iter()
         .map(ToString::to_string)
@@ -89,7 +87,7 @@ async fn several_namespaces_are_followed_as_one_through_cuts_and_relists() {
         settle().await;
         assert_eq!(log.taken(), ["Added(x/d@4)", "Updated(z/c@3->6)"]);
 
-        // Each resumes from where it was itself, though the other came further.
+        // Each resumes from its own version, though the other is further.
         tokio::time::sleep(Duration::from_mins(1)).await;
         cluster.cut(None);
         settle().await;
@@ -124,7 +122,7 @@ async fn an_event_of_one_namespace_does_not_vouch_for_another() {
     factory.start();
     let lister = pods.synced().await.expect("it runs");
     assert_eq!(lister.resource_version(), "3");
-    // Written in x, and not seen there yet, while z goes on.
+    // Written in x and not delivered yet, while z continues.
     let mut mine = pod_in("x", "a");
     mine.metadata.resource_version = "4".into();
     cluster.put(pod_in("y", "unwatched"));
@@ -145,7 +143,7 @@ async fn an_event_of_one_namespace_does_not_vouch_for_another() {
         matches!(waited, Err(WaitError::Deadline { .. })),
         "{waited:?}"
     );
-    // A bookmark of each says how far both are.
+    // A bookmark for each says how far both are.
     cluster.bookmark();
     settle().await;
     assert_eq!(lister.resource_version(), "5");

@@ -1,11 +1,8 @@
-//! An informer that is not shared: its one reader sets the pace.
+//! An informer with a single reader, which sets the pace.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::Log;
+use crate::informer::settle;
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use kubist_api::core::v1::Pod;
@@ -14,15 +11,16 @@ use kubist_cache::{
     Source as _, WatchItem, WatchRequest, WatchStream,
 };
 use kubist_informers::{
-    HandlerState, Informer, InformerConfig, InformerState, News, Problem, QueueKind, Report,
-    Resync, SharedInformer,
+    HandlerState, Informer, InformerConfig, InformerEvent, InformerState, Problem, QueueKind,
+    Report, Resync, SharedInformer,
 };
 use parking_lot::Mutex;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::Log;
-use crate::informer::settle;
 
 on_both_queues! {
     a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_change
@@ -42,13 +40,13 @@ fn informer(cluster: &Cluster, queue: QueueKind) -> Informer<Pod> {
     informer_with(cluster, config)
 }
 
-/// What is told until nothing more comes for a while.
-async fn told(informer: &mut Informer<Pod>) -> Vec<String> {
-    let mut told = Vec::new();
+/// Collects the events until none arrives for a while.
+async fn observed(informer: &mut Informer<Pod>) -> Vec<String> {
+    let mut observed = Vec::new();
     while let Ok(news) = tokio::time::timeout(Duration::from_secs(5), informer.next()).await {
-        told.push(format!("{news:?}"));
+        observed.push(format!("{news:?}"));
     }
-    told
+    observed
 }
 
 /// Contract INF-18.
@@ -65,7 +63,7 @@ async fn a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_chan
         "Added(shop/b@2, initial)",
         "Synced",
     ];
-    assert_eq!(told(&mut pods).await, first);
+    assert_eq!(observed(&mut pods).await, first);
     assert_eq!(pods.state(), InformerState::Synced);
     let lister = pods.lister();
     assert_eq!(lister.by_index(&by_node, "node-1").len(), 2);
@@ -73,7 +71,7 @@ async fn a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_chan
     cluster.delete("a");
     cluster.put(pod("c"));
     let changes = ["Updated(shop/b@2->3)", "Known(shop/a)", "Added(shop/c@5)"];
-    assert_eq!(told(&mut pods).await, changes);
+    assert_eq!(observed(&mut pods).await, changes);
     assert_eq!(lister.len(), 2);
     drop(pods);
     settle().await;
@@ -83,14 +81,14 @@ async fn a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_chan
 async fn what_an_expired_version_hid_is_told_as_what_changed_deletions_included(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b", "c"]);
     let mut pods = informer(&cluster, queue);
-    assert_eq!(told(&mut pods).await.len(), 4);
+    assert_eq!(observed(&mut pods).await.len(), 4);
     cluster.disconnect();
     cluster.put(pod("a"));
     cluster.delete("b");
     cluster.put(pod("d"));
     let message = "too old".into();
     cluster.cut(Some(FetchError::Expired { message }));
-    let mut changes = told(&mut pods).await;
+    let mut changes = observed(&mut pods).await;
     changes.sort();
     let expected = [
         "Added(shop/d@6)",
@@ -136,7 +134,7 @@ async fn a_read_that_is_dropped_at_any_point_loses_nothing(queue: QueueKind) {
     }
 }
 
-/// A server whose watch always has a further event at hand, and which counts what was taken.
+/// A server whose watch always has another event ready, and which counts the events taken.
 #[derive(Default)]
 struct Torrent {
     taken: Arc<AtomicU64>,
@@ -181,16 +179,16 @@ async fn a_slow_reader_slows_the_reading_of_the_watch_down_and_nothing_piles_up(
     let torrent = Torrent::default();
     let taken = Arc::clone(&torrent.taken);
     let mut pods = Informer::new(Arc::new(torrent), InformerConfig::default());
-    assert!(matches!(pods.next().await, News::Synced));
+    assert!(matches!(pods.next().await, InformerEvent::Synced));
     for read in 1..500 {
         tokio::time::sleep(Duration::from_secs(3)).await;
         pods.next().await;
-        // One event of the watch for each that was read, and the bookmark.
+        // One watch event per event read, and the bookmark.
         assert_eq!(taken.load(Ordering::Relaxed), read + 1);
     }
 }
 
-/// The reader polls the stream only when it is woken, and keeps no future of it.
+/// The reader polls the stream only when woken, and keeps no future of it.
 #[tokio::test(start_paused = true)]
 async fn whoever_polls_the_stream_is_woken_after_pauses_too() {
     let cluster = Cluster::with(&["a"]);
@@ -219,14 +217,14 @@ async fn resyncs_come_at_the_period_and_once_however_long_the_reader_was_away() 
         ..InformerConfig::default()
     };
     let mut pods = informer_with(&cluster, config);
-    assert_eq!(told(&mut pods).await.len(), 2);
+    assert_eq!(observed(&mut pods).await.len(), 2);
     let started = tokio::time::Instant::now();
     for expected in [25, 55, 85] {
         assert_eq!(format!("{:?}", pods.next().await), "Resynced(shop/a@1)");
         assert_eq!(started.elapsed().as_secs(), expected);
     }
     tokio::time::sleep(Duration::from_secs(200)).await;
-    assert_eq!(told(&mut pods).await, ["Resynced(shop/a@1)"]);
+    assert_eq!(observed(&mut pods).await, ["Resynced(shop/a@1)"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -242,7 +240,7 @@ async fn what_goes_wrong_is_seen_and_a_kind_that_is_not_served_is_a_state() {
         ..InformerConfig::default()
     };
     let mut pods = informer_with(&cluster, config);
-    assert!(told(&mut pods).await.is_empty());
+    assert!(observed(&mut pods).await.is_empty());
     assert_eq!(pods.state(), InformerState::NotServed);
     assert!(matches!(
         seen.lock()[..],
@@ -258,7 +256,7 @@ async fn what_goes_wrong_is_seen_and_a_kind_that_is_not_served_is_a_state() {
     ));
 }
 
-/// A list of which one object cannot be read, and whose second part takes a minute.
+/// A list with an undecodable object, whose second part takes a minute.
 struct Halting;
 
 impl ListerWatcher<Pod> for Halting {
@@ -288,7 +286,7 @@ struct Parts {
     wait: Option<Pin<Box<tokio::time::Sleep>>>,
 }
 
-/// Nothing in it is pinned.
+/// No field is pinned.
 impl Unpin for Parts {}
 
 impl Stream for Parts {

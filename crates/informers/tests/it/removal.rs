@@ -1,16 +1,14 @@
-//! Adding and removing handlers at any time, and what an informer says once it has stopped.
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
-
-use kubist_api::core::v1::Pod;
-use kubist_cache::Change;
-use kubist_informers::{HandlerConfig, HandlerState, QueueKind, Registration, SharedInformer};
+//! Handlers are added and removed at any time; the state of a stopped informer.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};
 use crate::informer::settle;
+use kubist_api::core::v1::Pod;
+use kubist_cache::ResourceEvent;
+use kubist_informers::{HandlerConfig, HandlerState, QueueKind, Registration, SharedInformer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 fn fails() {
     panic!("on the way out")
@@ -20,7 +18,7 @@ fn fails() {
 fn slow(pods: &SharedInformer<Pod>, in_call: &Arc<AtomicBool>) -> Registration<Pod> {
     let in_call = Arc::clone(in_call);
     pods.add_waiting_handler(
-        move |_: Change<Pod>| {
+        move |_: ResourceEvent<Pod>| {
             let in_call = Arc::clone(&in_call);
             async move {
                 in_call.store(true, Ordering::SeqCst);
@@ -85,7 +83,7 @@ async fn a_handler_may_remove_itself_and_panic_while_it_is_removed() {
     let own = Arc::new(parking_lot::Mutex::new(None::<Registration<Pod>>));
     let (calls, mine) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&own));
     let counted = Arc::clone(&calls);
-    let registration = pods.add_handler(move |_: Change<Pod>| {
+    let registration = pods.add_handler(move |_: ResourceEvent<Pod>| {
         counted.fetch_add(1, Ordering::SeqCst);
         if let Some(own) = &*mine.lock() {
             own.remove();
@@ -103,7 +101,8 @@ async fn a_handler_may_remove_itself_and_panic_while_it_is_removed() {
     factory.shutdown().await;
 }
 
-/// Many tasks add and remove handlers at random while the server changes; who stays hears all.
+/// Many tasks add and remove handlers at random while the server changes; remaining handlers
+/// receive every event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn handlers_come_and_go_while_the_server_changes() {
     let cluster = Cluster::with(&["a", "b", "c"]);
@@ -134,7 +133,7 @@ async fn handlers_come_and_go_while_the_server_changes() {
     while let Some(task) = tasks.join_next().await {
         task.expect("no task panics");
     }
-    while pods.lister_before_sync().resource_version().to_u64() != Some(603) {
+    while pods.lister_unsynced().resource_version().to_u64() != Some(603) {
         tokio::task::yield_now().await;
     }
     let mut added = 0;

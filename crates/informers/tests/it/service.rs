@@ -1,17 +1,15 @@
 //! Kinds that the server does not serve yet, or no longer.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::Log;
+use crate::informer::settle;
 use kubist_api::core::v1::Pod;
 use kubist_informers::{
     FactoryConfig, HandlerState, InformerState, Problem, QueueKind, Report, SharedInformerFactory,
 };
 use parking_lot::Mutex;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::Log;
-use crate::informer::settle;
+use std::sync::Arc;
+use std::time::Duration;
 
 on_both_queues! {
     a_kind_that_is_not_served_is_a_state_and_not_an_error_loop
@@ -36,7 +34,7 @@ async fn a_kind_that_is_not_served_is_a_state_and_not_an_error_loop(queue: Queue
     let registration = pods.add_handler(log.handler());
     factory.start();
 
-    // Waiting for sync gives a result for it, soon.
+    // Waiting for sync soon returns a result for it.
     let results = factory.sync_results().await;
     assert_eq!(results[0].state, InformerState::NotServed);
     assert_eq!(pods.settled().await, InformerState::NotServed);
@@ -54,7 +52,7 @@ async fn a_kind_that_is_not_served_is_a_state_and_not_an_error_loop(queue: Queue
     let stats = pods.stats().reflector;
     assert_eq!((stats.failures, stats.not_served), (0, requests as u64));
 
-    // It is picked up when it is served.
+    // It is listed once it is served.
     cluster.serve(true);
     let lister = pods.synced().await.expect("it runs");
     assert_eq!((pods.state(), lister.len()), (InformerState::Synced, 1));
@@ -62,7 +60,7 @@ async fn a_kind_that_is_not_served_is_a_state_and_not_an_error_loop(queue: Queue
     assert_eq!(log.taken(), ["Added(shop/a@1, initial)"]);
     assert_eq!(factory.sync_results().await[0].state, InformerState::Synced);
 
-    // It is served no longer: what is known stays, and is served to readers.
+    // It is no longer served: the store keeps its contents for readers.
     cluster.serve(false);
     settle().await;
     assert_eq!((pods.state(), lister.len()), (InformerState::NotServed, 1));

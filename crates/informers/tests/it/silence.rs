@@ -1,27 +1,25 @@
-//! Nothing fails in silence: what is logged by default, and what those are told who wait.
+//! No failure is silent: what is logged by default, and which errors waits return.
 
-use std::fmt::{self, Write as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::{factory, started};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::ObjectName;
-use kubist_cache::{Change, FetchError, Selection, Source as _, Written};
+use kubist_cache::{FetchError, ResourceEvent, Selection, Source as _, Written};
 use kubist_informers::{
     HandlerConfig, InformerConfig, InformerState, LOGGED_EVERY, NOT_STARTED_AFTER, Problem,
     QueueKind, SharedInformer, SyncError,
 };
 use parking_lot::Mutex;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::NoSubscriber;
 use tracing::{Dispatch, Event, Metadata, Subscriber};
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::{factory, started};
 
 /// Warnings, and the names of spans.
 #[derive(Clone, Default)]
@@ -135,7 +133,7 @@ async fn a_forgotten_start_is_an_error_and_not_a_wait_for_ever() {
         text.contains("Pod") && text.contains("SharedInformerFactory::start"),
         "{text}"
     );
-    // A little later is not too late.
+    // A little later is early enough.
     let wait = pods.clone();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move { wait.synced().await.map(|it| it.len()) });
@@ -165,8 +163,8 @@ async fn a_forgotten_start_is_logged_if_there_are_only_handlers_and_subscription
             let nothing = tokio::time::timeout(Duration::from_mins(1), changes.next());
             assert!(nothing.await.is_err());
         } else {
-            pods.add_handler(|_: Change<Pod>| {});
-            pods.add_handler(|_: Change<Pod>| {});
+            pods.add_handler(|_: ResourceEvent<Pod>| {});
+            pods.add_handler(|_: ResourceEvent<Pod>| {});
             tokio::time::sleep(Duration::from_mins(1)).await;
         }
         let lines = log.lines.lock().clone();
@@ -193,7 +191,7 @@ async fn a_start_that_comes_in_time_or_an_informer_that_is_dropped_is_no_problem
             ..InformerConfig::default()
         };
         let pods = SharedInformer::new(cluster.lister_watcher::<Pod>(&Selection::all()), config);
-        pods.add_handler(|_: Change<Pod>| {});
+        pods.add_handler(|_: ResourceEvent<Pod>| {});
         tokio::time::sleep(NOT_STARTED_AFTER / 2).await;
         let mut tasks = JoinSet::new();
         if starts {

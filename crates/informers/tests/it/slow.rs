@@ -1,19 +1,17 @@
-//! Handlers that take their time: nobody else notices.
-
-use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
-
-use futures_core::Stream as _;
-use kubist_api::core::v1::Pod;
-use kubist_cache::Change;
-use kubist_informers::{Delivery, HandlerConfig, HandlerState, Overflow, QueueKind, Registration};
-use parking_lot::Mutex;
-use tokio::time::Instant;
+//! Slow handlers do not affect others.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, started};
 use crate::informer::settle;
+use futures_core::Stream as _;
+use kubist_api::core::v1::Pod;
+use kubist_cache::ResourceEvent;
+use kubist_informers::{Delivery, HandlerConfig, HandlerState, Overflow, QueueKind, Registration};
+use parking_lot::Mutex;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 on_both_queues! {
     a_handler_that_blocks_for_a_minute_costs_the_others_nothing
@@ -27,7 +25,7 @@ async fn a_handler_that_blocks_for_a_minute_costs_the_others_nothing(queue: Queu
     let slow_heard = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&slow_heard);
     let slow = pods.add_waiting_handler(
-        move |change: Change<Pod>| {
+        move |change: ResourceEvent<Pod>| {
             let heard = Arc::clone(&heard);
             async move {
                 heard.lock().push(format!("{change:?}"));
@@ -81,14 +79,14 @@ async fn a_waiting_handler_may_panic_in_any_call(queue: QueueKind) {
     let log = Log::default();
     let heard = log.clone();
     let registration = pods.add_waiting_handler(
-        move |change: Change<Pod>| {
+        move |change: ResourceEvent<Pod>| {
             let mut handler = heard.handler();
             let name = change.object_name().name;
             assert!(name != "a", "before it waits");
             async move {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 assert!(name != "b", "after it waited");
-                kubist_informers::EventHandler::on_change(&mut handler, change);
+                kubist_informers::EventHandler::on_event(&mut handler, change);
             }
         },
         HandlerConfig::default(),
@@ -99,8 +97,8 @@ async fn a_waiting_handler_may_panic_in_any_call(queue: QueueKind) {
     factory.shutdown().await;
 }
 
-/// Contract INF-8.
-/// On one thread a call that really blocks would stop everything, if it were not made elsewhere.
+/// Contract INF-8. On a single-threaded runtime a call that blocks would block everything if it
+/// were made there.
 #[tokio::test]
 async fn a_handler_that_blocks_its_thread_has_one_of_its_own() {
     let cluster = Cluster::with(&["a"]);
@@ -112,7 +110,7 @@ async fn a_handler_that_blocks_its_thread_has_one_of_its_own() {
         ..HandlerConfig::default()
     };
     let slow = pods.add_handler_with(
-        move |change: Change<Pod>| {
+        move |change: ResourceEvent<Pod>| {
             blocked.lock().recv().expect("somebody frees it");
             assert!(
                 change.object_name().name != "a",

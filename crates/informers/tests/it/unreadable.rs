@@ -1,15 +1,13 @@
-//! Objects that cannot be read: what is known of them all the same.
-
-use std::time::Duration;
-
-use kubist_api::core::v1::Pod;
-use kubist_apimachinery::ObjectName;
-use kubist_cache::{Encoded, Metadata, WaitError, Written};
-use kubist_informers::{HandlerConfig, QueueKind};
+//! Objects that cannot be decoded, and what is known of them nevertheless.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};
 use crate::informer::settle;
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::ObjectName;
+use kubist_cache::{Encoded, Metadata, WaitError, Written};
+use kubist_informers::{HandlerConfig, QueueKind};
+use std::time::Duration;
 
 on_both_queues! {
     what_is_deleted_unreadably_is_gone

@@ -1,11 +1,10 @@
 //! Which files are read, how they merge, and what happens without any.
 
-use std::path::{Path, PathBuf};
-
 use kubist_kubeconfig::{
     Environment, Kubeconfig, KubeconfigError, Options, Selection, in_cluster, infer, load,
 };
 use kubist_transport::{Auth, Identity, Pem, Verify};
+use std::path::{Path, PathBuf};
 
 fn context(name: &str, server: &str, current: &str) -> String {
     format!(

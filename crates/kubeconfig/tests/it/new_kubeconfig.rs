@@ -1,11 +1,10 @@
 //! What is written can be read, here and by kubectl's rules.
 
-use std::path::Path;
-
 use kubist_kubeconfig::{
     Environment, Kubeconfig, NewKubeconfig, NewUser, Options, Selection, infer,
 };
 use kubist_transport::{Auth, Identity, Pem, Verify};
+use std::path::Path;
 
 const CA: &str = "-----BEGIN CERTIFICATE-----\nca\n-----END CERTIFICATE-----\n";
 

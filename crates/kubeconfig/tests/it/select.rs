@@ -1,11 +1,10 @@
 //! What the entries of a file mean.
 
-use std::path::Path;
-
 use kubist_kubeconfig::{ClientConfig, Environment, Kubeconfig, KubeconfigError, Selection};
 use kubist_transport::{
     Auth, ExecApiVersion, Identity, InteractiveMode, Pem, Proxy, Transport, Verify,
 };
+use std::path::Path;
 
 const PEM: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 const PEM_BASE64: &str =

@@ -204,7 +204,6 @@ pub(crate) async fn run(options: Options) -> Outcome {
         tokens: options.access.tokens()?,
         anonymous_health: options.access.anonymous(),
         controllers: controllers(&options.controllers)?,
-        simulate: options.simulate,
         seed: None,
         history_events_max: options.history,
         storage_bytes_max: options.limits.storage_bytes(),
@@ -230,6 +229,11 @@ pub(crate) async fn run(options: Options) -> Outcome {
     let mut server = Server::start(config)
         .await
         .map_err(|error| explain(options.listen, error))?;
+    if options.simulate {
+        server.run_controller("simulation", |client, token| {
+            kubist_workloads::run(client, kubist_workloads::Options::default(), token)
+        })?;
+    }
     server.write_kubeconfig(&options.kubeconfig)?;
     announce(&format!(
         "ready {} kubeconfig={} in {} ms",

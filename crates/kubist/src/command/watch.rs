@@ -20,7 +20,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use kubist::InferError;
 use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
-use kubist_cache::{Change, Metadata, Selection};
+use kubist_cache::{Metadata, ResourceEvent, Selection};
 use kubist_client::{Api, Client, Discovery};
 use kubist_kubeconfig::{KubeconfigError, Selection as KubeconfigSelection};
 
@@ -94,7 +94,7 @@ enum Output {
 
 /// Where changes are shown.
 trait View<K> {
-    fn show(&mut self, change: &Change<K>) -> io::Result<()>;
+    fn show(&mut self, change: &ResourceEvent<K>) -> io::Result<()>;
     /// Nothing more waits to be shown.
     fn idle(&mut self) -> io::Result<()>;
     /// Time has passed.

@@ -17,11 +17,16 @@ use tokio::time::{Instant, sleep};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn server(simulate: bool) -> Server {
-    let config = ServerConfig {
-        simulate,
-        ..ServerConfig::default()
-    };
-    Server::start(config).await.expect("it starts")
+    let started = Server::start(ServerConfig::default()).await;
+    let mut server = started.expect("it starts");
+    if simulate {
+        let workloads = |client, token| {
+            kubist_workloads::run(client, kubist_workloads::Options::default(), token)
+        };
+        let added = server.run_controller("simulation", workloads);
+        added.expect("it has a client");
+    }
+    server
 }
 
 /// Waits until a question is answered with something.

@@ -42,7 +42,10 @@ async fn registry(url: String) -> Registry {
         ..Config::new([url])
     };
     let kv = EtcdKv::new(config).unwrap();
-    let registry = Registry::new(RegistryConfig::new(Arc::new(kv)));
+    let registry = Registry::new(RegistryConfig::new(
+        Arc::new(kv),
+        kubist_kinds::BuiltIn::shared(),
+    ));
     registry.start().await.unwrap();
     registry
 }

@@ -19,7 +19,10 @@ fn registry(etcd: &Etcd) -> Registry {
         ..Config::new([etcd.url()])
     };
     let kv = EtcdKv::new(config).unwrap();
-    Registry::new(RegistryConfig::new(Arc::new(kv)))
+    Registry::new(RegistryConfig::new(
+        Arc::new(kv),
+        kubist_kinds::BuiltIn::shared(),
+    ))
 }
 
 async fn create(registry: &Registry, value: String) -> Result<Created, Status> {

@@ -21,7 +21,8 @@ const TOKEN: &str = "the-same-everywhere";
 const DEADLINE: Duration = Duration::from_secs(60);
 
 async fn server(kv: &MemoryKv, seed: u64) -> RunningServer {
-    let mut of_registry = RegistryConfig::new(Arc::new(kv.clone()));
+    let mut of_registry =
+        RegistryConfig::new(Arc::new(kv.clone()), kubist_kinds::BuiltIn::shared());
     of_registry.seed = Some(seed);
     let registry = Registry::new(of_registry);
     registry.start().await.unwrap();
@@ -119,7 +120,7 @@ async fn informer_moves_to_another_server_and_does_not_list_again() {
     }
     let factory = SharedInformerFactory::new(client(balancer));
     let informer = factory.informer::<ConfigMap>();
-    let lister = informer.lister_before_sync();
+    let lister = informer.lister_unsynced();
     let token = CancellationToken::new();
     let running = (factory.clone(), token.clone());
     tasks.spawn(async move { running.0.run(running.1).await });

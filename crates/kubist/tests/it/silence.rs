@@ -120,7 +120,7 @@ async fn all_are_told(client: Client, said: &[&str]) -> Vec<String> {
         resource_version: "7".into(),
         ..ObjectMeta::default()
     });
-    let store = pods.lister_before_sync();
+    let store = pods.lister_unsynced();
     let late = store.wait_for(&written, sleep(Duration::from_millis(10)));
     let late = late.await.expect_err("there is no list");
 

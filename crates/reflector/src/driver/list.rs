@@ -1,11 +1,10 @@
-//! What the driver does with the parts of a list.
-
-use kubist_apimachinery::Object;
-use kubist_cache::{FetchError, ListBatch, ListItem, ListStream};
+//! The driver's handling of list responses.
 
 use super::{Io, Out, Reflector};
 use crate::Report;
 use crate::machine::PageEnd;
+use kubist_apimachinery::Object;
+use kubist_cache::{FetchError, ListBatch, ListItem, ListStream};
 
 impl<K: Object> Reflector<K> {
     pub(super) fn list_opened(
@@ -33,9 +32,9 @@ impl<K: Object> Reflector<K> {
             Some(Ok(ListBatch::Items(items))) => {
                 for item in items {
                     match item {
-                        ListItem::Object(object) => self.gathered.add(object),
+                        ListItem::Object(object) => self.list_buffer.add(object),
                         ListItem::Invalid(item) => {
-                            self.gathered
+                            self.list_buffer
                                 .add_unreadable(item.name.clone().unwrap_or_default());
                             self.invalid(item, out);
                         }
@@ -49,7 +48,7 @@ impl<K: Object> Reflector<K> {
                 match self.machine.page_complete(&end) {
                     PageEnd::More => return false,
                     PageEnd::Complete => self.complete(out),
-                    PageEnd::Behind => self.behind(out),
+                    PageEnd::Stale => self.stale(out),
                 }
                 self.share(was_refused);
                 true
@@ -65,7 +64,7 @@ impl<K: Object> Reflector<K> {
 
     fn list_failed(&mut self, error: FetchError, out: &mut Out<'_, K>) -> bool {
         self.io = Io::None;
-        self.gathered.forget();
+        self.list_buffer.clear();
         let known = self.machine.is_not_served();
         self.machine.list_failed(self.now(), &error);
         if matches!(error, FetchError::NotServed { .. }) {
@@ -78,7 +77,7 @@ impl<K: Object> Reflector<K> {
 
     pub(super) fn list_silent(&mut self, out: &mut Out<'_, K>) -> bool {
         self.io = Io::None;
-        self.gathered.forget();
+        self.list_buffer.clear();
         self.stats.failures += 1;
         self.machine.list_silent(self.now());
         (out.report)(Report::ListSilent);

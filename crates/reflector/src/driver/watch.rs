@@ -1,11 +1,10 @@
-//! What the driver does with a watch and its events.
-
-use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{EventType, FetchError, InvalidEvent, WatchItem, WatchStream};
+//! The driver's handling of watches and their events.
 
 use super::{Io, Out, Reflector};
 use crate::Report;
-use crate::machine::{End, Event, Verdict};
+use crate::machine::{Event, EventAction, WatchEnd};
+use kubist_apimachinery::{Object, ObjectName};
+use kubist_cache::{EventType, FetchError, InvalidEvent, WatchItem, WatchStream};
 
 impl<K: Object> Reflector<K> {
     pub(super) fn watch_opened(
@@ -19,7 +18,7 @@ impl<K: Object> Reflector<K> {
                 self.io = Io::Watch(stream);
                 false
             }
-            Err(error) => self.watch_end(&End::Failed(&error), out),
+            Err(error) => self.watch_end(&WatchEnd::Failed(&error), out),
         }
     }
 
@@ -32,40 +31,40 @@ impl<K: Object> Reflector<K> {
             Some(Ok(items)) => {
                 let before = out.queue.len();
                 for item in items {
-                    if self.event(item, out) == Verdict::Behind {
-                        self.behind(out);
+                    if self.event(item, out) == EventAction::Stale {
+                        self.stale(out);
                         return true;
                     }
                 }
                 out.queue.len() > before
             }
-            Some(Err(error)) => self.watch_end(&End::Failed(&error), out),
-            None => self.watch_end(&End::Clean, out),
+            Some(Err(error)) => self.watch_end(&WatchEnd::Failed(&error), out),
+            None => self.watch_end(&WatchEnd::Clean, out),
         }
     }
 
-    pub(super) fn watch_end(&mut self, end: &End<'_>, out: &mut Out<'_, K>) -> bool {
+    pub(super) fn watch_end(&mut self, end: &WatchEnd<'_>, out: &mut Out<'_, K>) -> bool {
         self.io = Io::None;
-        self.gathered.forget();
+        self.list_buffer.clear();
         let was_refused = self.machine.is_streaming_refused();
         let known = self.machine.is_not_served();
         let ended = self.machine.watch_ended(self.now(), end);
         self.share(was_refused);
-        let told = match end {
-            End::Failed(error @ FetchError::NotServed { .. }) => {
+        let reported = match end {
+            WatchEnd::Failed(error @ FetchError::NotServed { .. }) => {
                 return self.not_served((*error).clone(), known, out);
             }
-            End::Clean if !ended.is_failure => return false,
-            End::Clean => Report::WatchTooShort,
-            End::Failed(error) => Report::WatchFailed((*error).clone(), ended.consequence),
-            End::Silent => Report::WatchSilent(ended.consequence),
+            WatchEnd::Clean if !ended.is_failure => return false,
+            WatchEnd::Clean => Report::WatchTooShort,
+            WatchEnd::Failed(error) => Report::WatchFailed((*error).clone(), ended.recovery),
+            WatchEnd::Silent => Report::WatchSilent(ended.recovery),
         };
         self.stats.failures += 1;
-        (out.report)(told);
+        (out.report)(reported);
         true
     }
 
-    fn event(&mut self, item: WatchItem<K>, out: &mut Out<'_, K>) -> Verdict {
+    fn event(&mut self, item: WatchItem<K>, out: &mut Out<'_, K>) -> EventAction {
         let event = match &item {
             WatchItem::Added(object) => Event::Added(object.resource_version()),
             WatchItem::Modified(object) => Event::Modified(object.resource_version()),
@@ -79,44 +78,44 @@ impl<K: Object> Reflector<K> {
             },
             WatchItem::Invalid(item) => invalid(item),
         };
-        let verdict = self.machine.event(self.now(), event);
-        match (verdict, item) {
-            (verdict, WatchItem::Invalid(event)) => {
-                self.unread(verdict, &event, out);
+        let action = self.machine.event(self.now(), event);
+        match (action, item) {
+            (action, WatchItem::Invalid(event)) => {
+                self.unread(action, &event, out);
                 self.invalid(event.item, out);
             }
-            (Verdict::Complete, _) => self.complete(out),
-            (Verdict::Gather, WatchItem::Added(object) | WatchItem::Modified(object)) => {
-                self.gathered.add(object);
+            (EventAction::Complete, _) => self.complete(out),
+            (EventAction::Buffer, WatchItem::Added(object) | WatchItem::Modified(object)) => {
+                self.list_buffer.add(object);
             }
-            (Verdict::Gather, WatchItem::Deleted(object)) => {
-                self.gathered.remove(object.object_name());
+            (EventAction::Buffer, WatchItem::Deleted(object)) => {
+                self.list_buffer.remove(object.object_name());
             }
-            (Verdict::Deliver, item) => self.deliver(item, out),
-            (Verdict::Ignore | Verdict::Behind | Verdict::Gather, _) => {}
+            (EventAction::Deliver, item) => self.deliver(item, out),
+            (EventAction::Ignore | EventAction::Stale | EventAction::Buffer, _) => {}
         }
-        verdict
+        action
     }
 
-    /// What remains of an event whose object could not be read: that something of this name, or of
-    /// some name, is there or gone.
-    fn unread(&mut self, verdict: Verdict, event: &InvalidEvent, out: &mut Out<'_, K>) {
+    /// Queues what is known of an event whose object cannot be decoded: an object of this name, or
+    /// an unknown one, exists or was deleted.
+    fn unread(&mut self, action: EventAction, event: &InvalidEvent, out: &mut Out<'_, K>) {
         let version = event.resource_version.clone();
         if event.event == Some(EventType::Bookmark) {
             return;
         }
-        match (verdict, event.deleted(), event.saved().cloned()) {
-            (Verdict::Gather, Some(name), _) => self.gathered.remove(name.clone()),
-            (Verdict::Gather, None, Some(name)) => self.gathered.add_unreadable(name),
-            (Verdict::Gather, None, None) => {
-                // Perhaps it is of this name; what is known of that stays too.
+        match (action, event.deleted(), event.saved().cloned()) {
+            (EventAction::Buffer, Some(name), _) => self.list_buffer.remove(name.clone()),
+            (EventAction::Buffer, None, Some(name)) => self.list_buffer.add_unreadable(name),
+            (EventAction::Buffer, None, None) => {
+                // The event may be for this name; its stored state is kept as well.
                 for name in event.item.name.iter().cloned() {
-                    self.gathered.add_unreadable(name);
+                    self.list_buffer.add_unreadable(name);
                 }
-                self.gathered.add_unreadable(ObjectName::default());
+                self.list_buffer.add_unreadable(ObjectName::default());
             }
-            (Verdict::Deliver, Some(name), _) => out.queue.delete_unread(name.clone(), version),
-            (Verdict::Deliver, None, saved) => {
+            (EventAction::Deliver, Some(name), _) => out.queue.delete_unread(name.clone(), version),
+            (EventAction::Deliver, None, saved) => {
                 out.queue.unreadable(saved.unwrap_or_default(), version);
             }
             _ => {}
@@ -126,9 +125,9 @@ impl<K: Object> Reflector<K> {
     fn deliver(&mut self, item: WatchItem<K>, out: &mut Out<'_, K>) {
         self.stats.events += 1;
         match item {
-            WatchItem::Added(object) => out.queue.add(self.gathered.made(object)),
-            WatchItem::Modified(object) => out.queue.update(self.gathered.made(object)),
-            WatchItem::Deleted(object) => out.queue.delete(self.gathered.made(object)),
+            WatchItem::Added(object) => out.queue.add(self.list_buffer.transformed(object)),
+            WatchItem::Modified(object) => out.queue.update(self.list_buffer.transformed(object)),
+            WatchItem::Deleted(object) => out.queue.delete(self.list_buffer.transformed(object)),
             WatchItem::Bookmark {
                 resource_version, ..
             } => {
@@ -141,7 +140,8 @@ impl<K: Object> Reflector<K> {
     }
 }
 
-/// To the machine an event counts for what it says, whether or not its object could be read.
+/// Converts an event for the machine, for which it does not matter whether the object can be
+/// decoded.
 fn invalid(event: &InvalidEvent) -> Event<'_> {
     let version = event.resource_version.as_str();
     match (event.event, &event.item.name) {

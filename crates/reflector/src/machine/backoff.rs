@@ -1,4 +1,4 @@
-//! Pauses that grow, and the jitter that keeps many clients from moving in step.
+//! Growing pauses, and the jitter that keeps clients from retrying at the same time.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct Backoff {
     /// The first pause, without jitter. Default 800 ms.
     pub min: Duration,
-    /// No pause is longer, without jitter. Default 30 s.
+    /// The maximum pause without jitter. Default 30 s.
     pub max: Duration,
 }
 
@@ -25,8 +25,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The pause after this many earlier failures: `min * 2^failures` up to `max`, plus up to as
-    /// much again.
+    /// Returns the pause after this many failures: `min * 2^failures` up to `max`, plus jitter of
+    /// up to as much again.
     pub(super) fn delay(&self, failures: u32, jitter: &mut Jitter) -> Duration {
         let grown = self
             .min
@@ -36,7 +36,7 @@ impl Backoff {
     }
 }
 
-/// A small generator of numbers that need not be unpredictable (splitmix64).
+/// A small random number generator that need not be unpredictable (splitmix64).
 #[derive(Clone, Debug)]
 pub(super) struct Jitter {
     state: u64,
@@ -54,7 +54,7 @@ impl Jitter {
         mixed ^ (mixed >> 31)
     }
 
-    /// A time below `limit`, in whole milliseconds.
+    /// Returns a random time below `limit` in whole milliseconds.
     pub(super) fn below(&mut self, limit: Duration) -> Duration {
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         let number = self.next();

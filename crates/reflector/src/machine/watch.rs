@@ -1,15 +1,12 @@
-//! Watching, and streaming lists, which are watches that begin with the state.
-
-use std::time::Duration;
-
-use kubist_apimachinery::ResourceVersion;
-use kubist_cache::{FetchError, VersionMatch, WatchRequest};
+//! Watches and streaming lists, which are watches that begin with the state.
 
 use super::config::{RESUMES_MAX, UNFINISHED_MAX};
-use super::list::is_before;
-use super::{Consequence, End, Machine, State};
+use super::{Machine, Recovery, State, WatchEnd, is_before};
+use kubist_apimachinery::ResourceVersion;
+use kubist_cache::{FetchError, VersionMatch, WatchRequest};
+use std::time::Duration;
 
-/// A watch, from the wish to open it to its end.
+/// A watch from its request to its end.
 #[derive(Debug)]
 pub(super) struct Watching {
     phase: Phase,
@@ -18,28 +15,29 @@ pub(super) struct Watching {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The state comes; it is whole at the annotated bookmark.
+    /// The initial state arrives; the annotated bookmark completes it.
     Streaming,
-    /// Changes come.
+    /// Changes arrive.
     Following,
 }
 
-/// A watch that was asked for.
+/// A requested watch.
 #[derive(Debug)]
 struct Open {
     since: Duration,
     deadline: Duration,
     /// When the server should have ended it.
     timeout: Duration,
-    /// The version that was asked for.
+    /// The requested version.
     floor: ResourceVersion,
     events: u64,
-    /// It moved the version on, or brought an event in it: whoever resumes goes on from there.
+    /// Whether it advanced the version or delivered an event, so that a resumed watch continues
+    /// from there.
     progressed: bool,
-    /// It brought an event of which nobody knows whom it was about.
+    /// Whether it delivered an event for an unknown object.
     lost: bool,
-    /// The watch began at no version in particular: until something else than `Added` comes,
-    /// versions are those of old objects, in no order.
+    /// The watch began at no particular version: until an event other than `Added` arrives,
+    /// versions are those of existing objects, in no order.
     unordered: bool,
 }
 
@@ -69,7 +67,7 @@ impl Watching {
     }
 }
 
-/// What came through a watch, as far as it matters here.
+/// A watch event, as far as the machine needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a machine must handle each")]
 pub enum Event<'a> {
@@ -83,40 +81,40 @@ pub enum Event<'a> {
     Bookmark {
         /// Its version.
         version: &'a str,
-        /// Whether it says that the state is whole.
+        /// Whether the initial state is complete.
         initial_events_end: bool,
     },
-    /// Nothing, though it could not be read.
+    /// An event without a change that could not be decoded.
     Nothing,
-    /// Something happened, and it could not be read to whom, or what. When this watch ends the
-    /// state is fetched again, which tells.
+    /// An event whose object and type could not be determined. When this watch ends, the state is
+    /// listed again.
     Lost,
 }
 
 /// What to do with an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
-pub enum Verdict {
-    /// Gather it: the state is not whole yet.
-    Gather,
-    /// What was gathered is the state, at [`Machine::version`].
+pub enum EventAction {
+    /// Buffer it: the state is not complete yet.
+    Buffer,
+    /// The buffered state is complete, at [`Machine::version`].
     Complete,
-    /// What was gathered is older than the version that was asked for: forget it, and close the
-    /// watch. The newest state will be asked for.
-    Behind,
-    /// Hand it on.
+    /// The buffered state is older than the requested version: discard it and close the watch. The
+    /// newest state will be requested.
+    Stale,
+    /// Deliver it.
     Deliver,
-    /// Nothing more to do.
+    /// Ignore it.
     Ignore,
 }
 
-/// What the end of a watch means.
+/// The outcome of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a driver reads both")]
-pub struct WatchEnd {
-    /// What comes next.
-    pub consequence: Consequence,
-    /// Whether that is not how a watch should end.
+pub struct WatchOutcome {
+    /// The next step.
+    pub recovery: Recovery,
+    /// Whether the watch failed.
     pub is_failure: bool,
 }
 
@@ -153,7 +151,7 @@ impl Machine {
         }
     }
 
-    /// The server accepted the watch.
+    /// Reports that the server accepted the watch.
     pub fn watch_opened(&mut self, now: Duration) {
         let State::Watching(Watching {
             phase,
@@ -170,14 +168,14 @@ impl Machine {
         self.not_served = false;
     }
 
-    /// Something came through the watch.
-    pub fn event(&mut self, now: Duration, event: Event<'_>) -> Verdict {
+    /// Reports a watch event.
+    pub fn event(&mut self, now: Duration, event: Event<'_>) -> EventAction {
         let State::Watching(Watching {
             phase,
             open: Some(open),
         }) = &mut self.state
         else {
-            return Verdict::Ignore;
+            return EventAction::Ignore;
         };
         open.events += 1;
         open.lost |= event == Event::Lost;
@@ -193,33 +191,33 @@ impl Machine {
                 if is_before(&version, &open.floor) {
                     self.version_unavailable = true;
                     self.state = State::Fetch;
-                    return Verdict::Behind;
+                    return EventAction::Stale;
                 }
                 *phase = Phase::Following;
                 open.unordered = false;
                 open.progressed = true;
-                // From here on it is a watch like any other, of which the server knows the end.
+                // From here on it is an ordinary watch, whose end the server determines.
                 open.deadline = open.end_at(self.config.watch_grace);
                 self.fetched(version);
                 self.unfinished = 0;
-                Verdict::Complete
+                EventAction::Complete
             }
-            // Says nothing about the state: perhaps the server does not know what was asked for.
-            Event::Bookmark { .. } | Event::Nothing => Verdict::Ignore,
+            // It says nothing about the state: the server may not support the request.
+            Event::Bookmark { .. } | Event::Nothing => EventAction::Ignore,
             Event::Added(_) | Event::Lost => {
                 open.deadline = now.saturating_add(self.config.streaming_silence_max);
-                Verdict::Gather
+                EventAction::Buffer
             }
-            Event::Modified(_) | Event::Deleted(_) => Verdict::Gather,
+            Event::Modified(_) | Event::Deleted(_) => EventAction::Buffer,
         }
     }
 
-    fn followed(&mut self, event: Event<'_>) -> Verdict {
+    fn followed(&mut self, event: Event<'_>) -> EventAction {
         let State::Watching(Watching {
             open: Some(open), ..
         }) = &mut self.state
         else {
-            return Verdict::Ignore;
+            return EventAction::Ignore;
         };
         let version = match event {
             Event::Added(version) => version,
@@ -229,8 +227,8 @@ impl Machine {
                 open.unordered = false;
                 version
             }
-            Event::Nothing => return Verdict::Ignore,
-            Event::Lost => return Verdict::Deliver,
+            Event::Nothing => return EventAction::Ignore,
+            Event::Lost => return EventAction::Deliver,
         };
         if !open.unordered && !version.is_empty() {
             open.progressed = true;
@@ -242,13 +240,13 @@ impl Machine {
                 }
             }
         }
-        Verdict::Deliver
+        EventAction::Deliver
     }
 
-    /// The watch could not be opened, or is over. Whatever was gathered is to be forgotten.
-    pub fn watch_ended(&mut self, now: Duration, end: &End<'_>) -> WatchEnd {
+    /// Reports that the watch could not be opened, or ended. Buffered objects must be discarded.
+    pub fn watch_ended(&mut self, now: Duration, end: &WatchEnd<'_>) -> WatchOutcome {
         let State::Watching(watching) = &mut self.state else {
-            return failure(Consequence::Relist);
+            return failure(Recovery::Relist);
         };
         let phase = watching.phase;
         let open = watching.open.take();
@@ -256,7 +254,7 @@ impl Machine {
         let events = open.as_ref().map_or(0, |open| open.events);
         let lasted = now.saturating_sub(since);
         let too_short = lasted < self.config.watch_min && events == 0;
-        let is_failure = !matches!(end, End::Clean) || too_short;
+        let is_failure = !matches!(end, WatchEnd::Clean) || too_short;
         let healthy = lasted >= self.config.healthy_after && phase == Phase::Following;
         if healthy {
             self.failures = 0;
@@ -265,41 +263,41 @@ impl Machine {
         let progressed = phase == Phase::Following && open.is_some_and(|open| open.progressed);
         if progressed && end.is_of_the_connection() {
             self.resume_soon(now);
-        } else if matches!(end, End::Clean) {
+        } else if matches!(end, WatchEnd::Clean) {
             let next = since.saturating_add(self.config.watch_min);
             self.not_before = self.not_before.max(next);
         }
-        if let End::Failed(FetchError::NotServed { .. }) = end {
+        if let WatchEnd::Failed(FetchError::NotServed { .. }) = end {
             return failure(self.note_not_served(now));
         }
-        let consequence = match phase {
+        let recovery = match phase {
             Phase::Streaming => self.streaming_ended(now, end, too_short),
-            Phase::Following if progressed && end.is_of_the_connection() => Consequence::Resume,
+            Phase::Following if progressed && end.is_of_the_connection() => Recovery::Resume,
             Phase::Following if is_failure => self.watch_failed(now, end, healthy),
-            Phase::Following => Consequence::Resume,
+            Phase::Following => Recovery::Resume,
         };
-        let consequence = if lost && consequence == Consequence::Resume {
+        let recovery = if lost && recovery == Recovery::Resume {
             self.find_lost(now, healthy)
         } else {
-            consequence
+            recovery
         };
-        WatchEnd {
-            consequence,
+        WatchOutcome {
+            recovery,
             is_failure,
         }
     }
 
-    /// Only a list tells what an event was about that could not be read at all.
-    fn find_lost(&mut self, now: Duration, healthy: bool) -> Consequence {
+    /// Fetches the state after an event for an unknown object.
+    fn find_lost(&mut self, now: Duration, healthy: bool) -> Recovery {
         if !healthy {
             self.pause(now, None);
         }
         self.state = State::Fetch;
-        Consequence::Relist
+        Recovery::Relist
     }
 
-    /// A watch that brought something ended without a word against it: the next may begin at once,
-    /// but where each ends so, only one in [`Config::watch_min`](super::Config::watch_min).
+    /// Resumes a watch that delivered something and ended without an error: the first at once,
+    /// later ones at most every [`Config::watch_min`](super::Config::watch_min).
     fn resume_soon(&mut self, now: Duration) {
         let next = self.resumed.map_or(now, |resumed| {
             now.max(resumed.saturating_add(self.config.watch_min))
@@ -308,10 +306,10 @@ impl Machine {
         self.resumed = Some(next);
     }
 
-    fn watch_failed(&mut self, now: Duration, end: &End<'_>, healthy: bool) -> Consequence {
+    fn watch_failed(&mut self, now: Duration, end: &WatchEnd<'_>, healthy: bool) -> Recovery {
         let error = match end {
-            End::Failed(error) => Some(*error),
-            End::Clean | End::Silent => None,
+            WatchEnd::Failed(error) => Some(*error),
+            WatchEnd::Clean | WatchEnd::Silent => None,
         };
         if error.is_some_and(FetchError::is_version_unavailable) {
             if !healthy {
@@ -319,79 +317,79 @@ impl Machine {
             }
             self.resumes = 0;
             self.state = State::Fetch;
-            return Consequence::Relist;
+            return Recovery::Relist;
         }
         let has_window = !self.config.internal_error_retry.is_zero();
         let internal = has_window && matches!(error, Some(FetchError::Internal { .. }));
-        // With an overload nothing is wrong with the version, however often it happens.
+        // An overloaded server does not mean that the version is invalid.
         let overload = error.is_some_and(FetchError::is_overload);
         if overload || (internal && self.internal_errors.admits(now)) {
             self.pause(now, error);
-            return Consequence::Resume;
+            return Recovery::Resume;
         }
         self.resumes += 1;
         if internal || self.resumes >= RESUMES_MAX {
             self.fetch_again(now, error);
-            return Consequence::Relist;
+            return Recovery::Relist;
         }
         if !(healthy && self.resumes == 1) {
             self.pause(now, error);
         }
-        Consequence::Resume
+        Recovery::Resume
     }
 
-    fn streaming_ended(&mut self, now: Duration, end: &End<'_>, too_short: bool) -> Consequence {
+    fn streaming_ended(&mut self, now: Duration, end: &WatchEnd<'_>, too_short: bool) -> Recovery {
         match end {
-            End::Clean | End::Silent => {
+            WatchEnd::Clean | WatchEnd::Silent => {
                 self.unfinished += 1;
                 self.streaming_refused |= self.unfinished >= UNFINISHED_MAX;
-                if self.unfinished == 1 && matches!(end, End::Clean) {
+                if self.unfinished == 1 && matches!(end, WatchEnd::Clean) {
                     if too_short {
                         self.pause(now, None);
                     }
-                    return Consequence::Relist;
+                    return Recovery::Relist;
                 }
                 self.state = self.begin_list();
-                Consequence::FallBack
+                Recovery::FallBack
             }
-            End::Failed(error) if error.is_overload() => {
+            WatchEnd::Failed(error) if error.is_overload() => {
                 self.pause(now, Some(error));
-                Consequence::Relist
+                Recovery::Relist
             }
-            End::Failed(error) if error.is_version_unavailable() => {
+            WatchEnd::Failed(error) if error.is_version_unavailable() => {
                 self.fetch_again(now, Some(error));
-                Consequence::Relist
+                Recovery::Relist
             }
-            End::Failed(error) => {
+            WatchEnd::Failed(error) => {
                 self.streaming_suspected = matches!(error, FetchError::Invalid { .. });
                 self.state = self.begin_list();
-                Consequence::FallBack
+                Recovery::FallBack
             }
         }
     }
 }
 
-impl End<'_> {
-    /// Whether the stream ended, or was cut, and the server said nothing of trouble.
+impl WatchEnd<'_> {
+    /// Reports whether the stream ended or was cut without an error of the server.
     fn is_of_the_connection(&self) -> bool {
         matches!(
             self,
-            End::Clean | End::Failed(FetchError::Connection { .. })
+            WatchEnd::Clean | WatchEnd::Failed(FetchError::Connection { .. })
         )
     }
 }
 
 impl Open {
-    /// The latest time at which the server should have ended it.
+    /// Returns the latest time at which the server should have ended it.
     fn end_at(&self, grace: Duration) -> Duration {
         let longest = self.timeout.saturating_add(grace);
         self.since.saturating_add(longest)
     }
 }
 
-fn failure(consequence: Consequence) -> WatchEnd {
-    WatchEnd {
-        consequence,
+fn failure(recovery: Recovery) -> WatchOutcome {
+    WatchOutcome {
+        recovery,
         is_failure: true,
     }
 }

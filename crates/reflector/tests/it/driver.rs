@@ -1,9 +1,5 @@
 //! The driver against a scripted source, on a paused clock.
 
-use std::collections::VecDeque;
-use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
-
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::WireErrorKind;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
@@ -13,11 +9,14 @@ use kubist_cache::{
     WatchStream,
 };
 use kubist_reflector::{Config, InitialSync, Reflector, Report};
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
 
 type Answer<T> = Result<Vec<Result<T, FetchError>>, FetchError>;
 
-/// Answers requests in the order of a script; a watch stays open when its events are used up,
-/// unless the script says `cut`.
+/// Answers requests in the order of a script. A watch stays open after its events, unless the
+/// script says `cut`.
 #[derive(Default)]
 struct Script {
     lists: Mutex<VecDeque<Answer<ListBatch<ObjectMeta>>>>,
@@ -150,7 +149,7 @@ fn end(version: &str) -> WatchItem<ObjectMeta> {
     }
 }
 
-/// Steps until nothing comes for an hour; gives what handlers would be told, and the reports.
+/// Steps until nothing arrives for an hour; returns the events and the reports.
 async fn settle(
     reflector: &mut Reflector<ObjectMeta>,
     indexer: &mut Indexer<ObjectMeta>,

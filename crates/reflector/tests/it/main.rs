@@ -1,4 +1,4 @@
-//! The reflector: its decisions as scripts, its driver on a paused clock, every recovery.
+//! The reflector: its decisions as scripts, its driver on a paused clock, and every recovery.
 
 mod driver;
 mod recovery;

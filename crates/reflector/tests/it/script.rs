@@ -1,14 +1,13 @@
-//! Runs `testdata/*.txt`: what happens, and after each line what the machine does (`> …`).
-//! `UPDATE_EXPECT=1` writes the expected lines anew.
-
-use std::fmt::Write as _;
-use std::path::Path;
-use std::time::Duration;
+//! Runs `testdata/*.txt`: inputs, each followed by the machine's actions (`> …`). `UPDATE_EXPECT=1`
+//! rewrites the expected lines.
 
 use kubist_cache::{FetchError, ListEnd};
 use kubist_reflector::{
-    Action, Config, Consequence, End, Event, InitialSync, Machine, PageEnd, WatchEnd,
+    Action, Config, Event, InitialSync, Machine, PageEnd, Recovery, WatchEnd, WatchOutcome,
 };
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
 
 #[test]
 fn the_recovery_scripts_hold() {
@@ -35,7 +34,7 @@ fn the_recovery_scripts_hold() {
     }
 }
 
-/// The script with its `>` lines as they are.
+/// Returns the script with its actual `>` lines.
 fn run(script: &str) -> String {
     let mut out = String::new();
     let mut machine = Machine::new(Config::default(), 1);
@@ -46,8 +45,8 @@ fn run(script: &str) -> String {
             continue;
         }
         let words: Vec<&str> = line.split(' ').collect();
-        if let Some(told) = tell(&mut machine, &mut now, &words) {
-            writeln!(out, "> {told}").expect("memory");
+        if let Some(observed) = tell(&mut machine, &mut now, &words) {
+            writeln!(out, "> {observed}").expect("memory");
         }
         let action = machine.action(now);
         writeln!(out, "> {}", show(&action, now)).expect("memory");
@@ -62,8 +61,8 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
             .find_map(|word| word.strip_prefix(key))
             .unwrap_or("")
     };
-    let consequence = |it: Consequence| Some(format!("{it:?}").to_lowercase());
-    let ended = |it: WatchEnd| consequence(it.consequence);
+    let recovery = |it: Recovery| Some(format!("{it:?}").to_lowercase());
+    let ended = |it: WatchOutcome| recovery(it.recovery);
     match words[0] {
         "start" => {
             let mut config = Config {
@@ -97,22 +96,22 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
             match machine.page_complete(&end) {
                 PageEnd::More => None,
                 PageEnd::Complete => Some(format!("replace @{}", machine.version())),
-                PageEnd::Behind => Some("behind".to_owned()),
+                PageEnd::Stale => Some("behind".to_owned()),
             }
         }
         "items" => {
             machine.list_goes_on(*now);
             None
         }
-        "list-silent" => consequence(machine.list_silent(*now)),
-        "list-failed" => consequence(machine.list_failed(*now, &error(words[1]))),
+        "list-silent" => recovery(machine.list_silent(*now)),
+        "list-failed" => recovery(machine.list_failed(*now, &error(words[1]))),
         "opened" => {
             machine.watch_opened(*now);
             None
         }
-        "closed" => ended(machine.watch_ended(*now, &End::Clean)),
-        "silent" => ended(machine.watch_ended(*now, &End::Silent)),
-        "watch-failed" => ended(machine.watch_ended(*now, &End::Failed(&error(words[1])))),
+        "closed" => ended(machine.watch_ended(*now, &WatchEnd::Clean)),
+        "silent" => ended(machine.watch_ended(*now, &WatchEnd::Silent)),
+        "watch-failed" => ended(machine.watch_ended(*now, &WatchEnd::Failed(&error(words[1])))),
         "added" => verdict(machine, *now, Event::Added(words[1])),
         "modified" => verdict(machine, *now, Event::Modified(words[1])),
         "deleted" => verdict(machine, *now, Event::Deleted(words[1])),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The annotation that says so: the address of the approval, or a text that begins with
 /// [`UNAPPROVED`].
-pub(crate) const ANNOTATION: &str = "api-approved.kubernetes.io";
+pub const ANNOTATION: &str = "api-approved.kubernetes.io";
 /// How the annotation begins where nobody has approved.
 const UNAPPROVED: &str = "unapproved";
 /// The condition that says whether a definition in such a group was approved.
@@ -18,15 +18,20 @@ const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 /// What the annotation says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Approval {
+#[expect(clippy::exhaustive_enums, reason = "the annotation says nothing else")]
+pub enum Approval {
+    /// It is not there.
     Missing,
+    /// It is neither an address nor a text that begins as it must.
     Invalid,
+    /// It says that nobody has approved.
     Bypassed,
+    /// It is the address of an approval.
     Approved,
 }
 
 /// Whether definitions in a group need an approval.
-pub(crate) fn is_protected(group: &str) -> bool {
+pub fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"].iter().any(|domain| {
         let above = group.strip_suffix(domain);
         above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
@@ -35,7 +40,7 @@ pub(crate) fn is_protected(group: &str) -> bool {
 
 impl Approval {
     /// What the annotations of a definition say.
-    pub(crate) fn of(definition: &CustomResourceDefinition) -> Self {
+    pub fn of(definition: &CustomResourceDefinition) -> Self {
         match annotation(definition) {
             "" => Self::Missing,
             text if text.starts_with(UNAPPROVED) => Self::Bypassed,
@@ -45,7 +50,7 @@ impl Approval {
     }
 
     /// The same in upstream's words.
-    pub(crate) fn message(self, definition: &CustomResourceDefinition) -> String {
+    pub fn message(self, definition: &CustomResourceDefinition) -> String {
         let text = annotation(definition);
         match self {
             Self::Missing => {

@@ -321,7 +321,7 @@ fn over() -> Status {
 }
 
 /// Marks a definition whose deletion begins: its objects go first.
-pub(crate) fn mark(definition: &mut CustomResourceDefinition, now: kubist_apimachinery::Time) {
+pub fn mark(definition: &mut CustomResourceDefinition, now: kubist_apimachinery::Time) {
     definition.metadata.deletion_timestamp = Some(now);
     let finalizers = &mut definition.metadata.finalizers;
     if !finalizers.iter().any(|it| it == CLEANUP) {

@@ -121,7 +121,7 @@ impl Kept {
             by: definition,
             ..
         } = said;
-        std::ptr::eq(self.storage.kind(), shape.kind)
+        std::ptr::eq(self.storage.kind().kind, shape.kind)
             && self.renames_versions == said.renames_versions
             && self.namespaced == shape.facts.namespaced
             && self.definition == *definition
@@ -210,11 +210,7 @@ impl Installed {
 fn new_store(shared: &Shared, kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
     let shape = Arc::clone(&said.stored);
     let (facts, has_status) = (shape.facts, shape.has_status);
-    let strategy = CustomStrategy {
-        shape,
-        versions: said.shapes.clone(),
-        is_ending: said.is_ending,
-    };
+    let strategy = CustomStrategy::new(&shape, said.shapes.clone(), said.is_ending);
     Store {
         group: facts.group,
         plural: facts.plural,

@@ -6,7 +6,6 @@
 
 use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
 use super::{FieldPath, ScalePaths};
-use crate::kinds::table::descriptions::of_any;
 use crate::registry::catalog::rank;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -305,6 +304,13 @@ const NAME: Column = Column {
     priority: 0,
 };
 
+/// What upstream says of the column of a definition without columns.
+const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was \
+    created. It is not guaranteed to be set in happens-before order across separate \
+    operations. Clients may not set this value. It is represented in RFC3339 form and is in \
+    UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
 /// The columns of the definition, or the age alone, as upstream.
 fn shown_columns(version: &CustomResourceDefinitionVersion) -> Vec<CustomResourceColumnDefinition> {
     if !version.additional_printer_columns.is_empty() {
@@ -313,7 +319,7 @@ fn shown_columns(version: &CustomResourceDefinitionVersion) -> Vec<CustomResourc
     vec![CustomResourceColumnDefinition {
         name: "Age".into(),
         type_: "date".into(),
-        description: of_any("Age").into(),
+        description: AGE.into(),
         json_path: ".metadata.creationTimestamp".into(),
         ..CustomResourceColumnDefinition::default()
     }]

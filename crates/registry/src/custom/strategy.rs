@@ -4,6 +4,7 @@ use super::{FieldPath, ScalePaths, Shape, custom, custom_mut};
 use crate::store::validate_metadata::is_domain_qualified;
 use crate::{
     Admission, BoxFuture, Generation, MetadataRules, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts,
 };
 use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason, Str};
@@ -15,13 +16,15 @@ use std::sync::Arc;
 /// The strategy of the resources of one definition.
 #[derive(Debug)]
 pub(crate) struct CustomStrategy {
-    pub(crate) shape: Arc<Shape>,
+    shape: Arc<Shape>,
     /// Those of all versions. Whoever has the facts of one (a list, a watch) finds its shape as
     /// long as the strategy is there.
     #[expect(dead_code, reason = "it is held, not read")]
-    pub(crate) versions: Vec<Arc<Shape>>,
+    versions: Vec<Arc<Shape>>,
     /// Whether the definition is being deleted, so that nothing new may come.
-    pub(crate) is_ending: bool,
+    is_ending: bool,
+    facts: StrategyFacts,
+    status: CustomStatus,
 }
 
 const STATUS: &str = "status";
@@ -35,20 +38,98 @@ fn take_over(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str)
 }
 
 impl CustomStrategy {
-    /// What is wrong with a part of the scale, if objects have one.
-    fn check_scale(
-        &self,
-        object: &dyn AnyObject,
-        check: fn(&ScalePaths, &CustomObject) -> Vec<FieldError>,
-    ) -> Vec<FieldError> {
-        match (custom(object), &self.shape.scale) {
-            (Some(object), Some(paths)) => check(paths, object),
-            _ => Vec::new(),
+    /// The strategy of the objects of `shape`, of which `versions` are all.
+    pub(crate) fn new(shape: &Arc<Shape>, versions: Vec<Arc<Shape>>, is_ending: bool) -> Self {
+        let bumps = if shape.has_status {
+            content_differs
+        } else {
+            content_or_status_differs
+        };
+        Self {
+            shape: Arc::clone(shape),
+            versions,
+            is_ending,
+            facts: StrategyFacts {
+                metadata_rules: MetadataRules::Lenient,
+                generation: Generation::Custom(bumps),
+                status_keeps: StatusKeeps::Everything,
+                allow_unconditional_update: false,
+                selectable_fields: shape.fields,
+                ..StrategyFacts::PLAIN
+            },
+            status: CustomStatus {
+                shape: Arc::clone(shape),
+            },
         }
     }
 }
 
+/// Changes of the status of a custom object.
+#[derive(Debug)]
+struct CustomStatus {
+    shape: Arc<Shape>,
+}
+
+impl Strategy for CustomStatus {
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut dyn AnyObject, old: &dyn AnyObject) {
+        let (Some(new), Some(old)) = (custom_mut(new), custom(old)) else {
+            return;
+        };
+        let mut content = old.content().clone();
+        take_over(&mut content, new.content(), STATUS);
+        *new.content_mut() = content;
+        let version = std::mem::take(&mut new.metadata.resource_version);
+        let uid = std::mem::take(&mut new.metadata.uid);
+        new.metadata = old.metadata.clone();
+        new.metadata.resource_version = version;
+        new.metadata.uid = uid;
+    }
+
+    fn validate_update(&self, new: &dyn AnyObject, _: &dyn AnyObject) -> Vec<FieldError> {
+        check_scale(&self.shape, new, ScalePaths::check_status)
+    }
+}
+
+/// What is wrong with a part of the scale, if objects have one.
+fn check_scale(
+    shape: &Shape,
+    object: &dyn AnyObject,
+    check: fn(&ScalePaths, &CustomObject) -> Vec<FieldError>,
+) -> Vec<FieldError> {
+    match (custom(object), &shape.scale) {
+        (Some(object), Some(paths)) => check(paths, object),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether two objects differ outside of their metadata and status.
+fn content_differs(new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
+    differs(new, old, |name| name != STATUS)
+}
+
+/// The same where a status is content like any other.
+fn content_or_status_differs(new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
+    differs(new, old, |_| true)
+}
+
+fn differs(new: &dyn AnyObject, old: &dyn AnyObject, counts: fn(&str) -> bool) -> bool {
+    let (Some(new), Some(old)) = (custom(new), custom(old)) else {
+        return false;
+    };
+    let (new, old) = (new.content(), old.content());
+    let mut names = new.keys().chain(old.keys()).filter(|name| counts(name));
+    names.any(|name| new.get(name) != old.get(name))
+}
+
 impl Strategy for CustomStrategy {
+    fn facts(&self) -> &StrategyFacts {
+        &self.facts
+    }
+
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == STATUS).then_some(&self.status)
+    }
+
     fn admit<'a>(
         &'a self,
         _: &'a Admission<'a>,
@@ -84,61 +165,8 @@ impl Strategy for CustomStrategy {
         }
     }
 
-    fn prepare_for_status_update(
-        &self,
-        _: &RequestContext,
-        new: &mut dyn AnyObject,
-        old: &dyn AnyObject,
-    ) {
-        let (Some(new), Some(old)) = (custom_mut(new), custom(old)) else {
-            return;
-        };
-        let mut content = old.content().clone();
-        take_over(&mut content, new.content(), STATUS);
-        *new.content_mut() = content;
-        let version = std::mem::take(&mut new.metadata.resource_version);
-        let uid = std::mem::take(&mut new.metadata.uid);
-        new.metadata = old.metadata.clone();
-        new.metadata.resource_version = version;
-        new.metadata.uid = uid;
-    }
-
     fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
-        self.check_scale(new, ScalePaths::check_spec)
-    }
-
-    fn validate_update(&self, new: &dyn AnyObject, _: &dyn AnyObject) -> Vec<FieldError> {
-        self.check_scale(new, ScalePaths::check_spec)
-    }
-
-    fn validate_status_update(&self, new: &dyn AnyObject, _: &dyn AnyObject) -> Vec<FieldError> {
-        self.check_scale(new, ScalePaths::check_status)
-    }
-
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Everything
-    }
-
-    fn generation(&self) -> Generation {
-        Generation::Custom
-    }
-
-    fn bumps_generation(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
-        let (Some(new), Some(old)) = (custom(new), custom(old)) else {
-            return false;
-        };
-        let (new, old) = (new.content(), old.content());
-        let skip = |name: &String| self.shape.has_status && name == STATUS;
-        let mut names = new.keys().chain(old.keys()).filter(|name| !skip(name));
-        names.any(|name| new.get(name) != old.get(name))
-    }
-
-    fn allow_unconditional_update(&self) -> bool {
-        false
-    }
-
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        self.shape.fields
+        check_scale(&self.shape, new, ScalePaths::check_spec)
     }
 
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {
@@ -148,10 +176,6 @@ impl Strategy for CustomStrategy {
             Some(value @ (Value::Bool(_) | Value::Number(_))) => Cow::Owned(value.to_string()),
             _ => Cow::Borrowed(""),
         }
-    }
-
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Lenient
     }
 
     fn warnings(&self, new: &dyn AnyObject, old: Option<&dyn AnyObject>) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! `RegistryConfig`: how a registry is set up.
 
+use crate::registry::kinds::Kinds;
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::capability::RestStorage;
 use crate::storage::WatchCache;
@@ -8,8 +9,6 @@ use crate::store::hooks::Hooks;
 use crate::stored::transformer::{LiveEncryption, Transformer};
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
-use std::net::Ipv4Addr;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// How a registry is set up.
@@ -18,6 +17,8 @@ use std::sync::Arc;
 pub struct RegistryConfig {
     /// Where everything is stored.
     pub kv: Arc<dyn Kv>,
+    /// The kinds that are served, such as those of `kubist-kinds`.
+    pub kinds: Arc<dyn Kinds>,
     /// Where timestamps come from. Default: the machine's clock.
     pub clock: Arc<dyn WallClock>,
     /// What uids and generated names come from. Two servers on one store need two seeds.
@@ -25,12 +26,6 @@ pub struct RegistryConfig {
     pub seed: Option<u64>,
     /// The folder of all keys. Default: `/registry`, as upstream.
     pub key_root: String,
-    /// The network of cluster IPs. Default: 10.96.0.0/16.
-    pub service_network: (Ipv4Addr, u32),
-    /// The ports of nodes that services get. Default: 30000 to 32767, as upstream.
-    pub node_ports: RangeInclusive<u16>,
-    /// The port of the API server, to which the service `kubernetes` leads. Default: 6443.
-    pub server_port: u16,
     /// Estimated bytes of decoded and encoded objects that are remembered. Default: 512 MiB.
     pub cache_bytes_max: usize,
     /// Which resources have a watch cache. Default: none.
@@ -46,7 +41,7 @@ pub struct RegistryConfig {
     /// How many objects of a collection are deleted at a time. Default: 1, as upstream.
     pub delete_collection_workers: usize,
     /// What happens beside the writes of resources: group, plural, and hooks. Default: none but
-    /// those that allot addresses and ports to services.
+    /// those that the kinds bring, such as the allocation of addresses to services.
     pub hooks: Vec<(String, String, Arc<dyn Hooks>)>,
     /// Resources that are served beside those that are stored; they come before others of the
     /// same name. Default: none.
@@ -54,16 +49,14 @@ pub struct RegistryConfig {
 }
 
 impl RegistryConfig {
-    /// The defaults, over `kv`.
-    pub fn new(kv: Arc<dyn Kv>) -> Self {
+    /// The defaults, over `kv`, for `kinds`.
+    pub fn new(kv: Arc<dyn Kv>, kinds: Arc<dyn Kinds>) -> Self {
         Self {
             kv,
+            kinds,
             clock: Arc::new(SystemClock),
             seed: None,
             key_root: "/registry".to_owned(),
-            service_network: (Ipv4Addr::new(10, 96, 0, 0), 16),
-            node_ports: 30_000..=32_767,
-            server_port: 6443,
             cache_bytes_max: 512 << 20,
             watch_cache: WatchCache::default(),
             transformers: Vec::new(),

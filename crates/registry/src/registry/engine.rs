@@ -5,7 +5,6 @@ use crate::storage::key::NoPlace;
 use crate::storage::{MadeStorage, StorageFactory};
 use crate::{RawStorage, StorageError};
 use kubist_api::{Kind, ResourceFacts};
-use kubist_apimachinery::GroupResource;
 use kubist_storage::{Kv, RangeRequest};
 use std::sync::Arc;
 
@@ -23,11 +22,6 @@ impl Engine {
             kv: Arc::clone(&config.kv),
             factory: storage_factory(config),
         }
-    }
-
-    /// Where servers say that they are there.
-    pub(crate) fn leases(&self, resource: &GroupResource, kind: &'static Kind) -> RawStorage {
-        self.factory.raw(resource, false, kind)
     }
 
     /// The objects of a custom resource.

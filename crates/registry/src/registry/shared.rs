@@ -1,16 +1,17 @@
 //! `Shared`: what all resources of a registry share, and how they read each other.
 
 use super::engine::Engine;
-use crate::kinds::service_claims::{Ranges, ServiceClaims};
 use crate::registry::config::RegistryConfig;
+use crate::registry::kinds::{ClusterObjects, Kinds, RegistryParts};
 use crate::storage::error::Operation;
 use crate::storage::{ListRequest, Scope};
 use crate::store::Store;
+use crate::store::admission::Lookup;
 use crate::store::clock::WallClock;
 use crate::store::finishing::Finishing;
 use crate::store::hooks::Hooks;
 use crate::store::random::Random;
-use crate::store::strategy::{BoxFuture, Lookup};
+use crate::store::strategy::BoxFuture;
 use crate::{Predicate, Stored};
 use hashbrown::HashMap;
 use kubist_apimachinery::{AnyObject, ListOptions, Status};
@@ -23,11 +24,11 @@ pub(crate) struct Shared {
     pub(super) by_name: HashMap<(&'static str, &'static str), Arc<Store>>,
     pub(crate) engine: Engine,
     pub(crate) random: Arc<Random>,
-    /// None if services are not built in.
-    pub(crate) services: Option<ServiceClaims>,
+    pub(crate) kinds: Arc<dyn Kinds>,
+    /// What every cluster has.
+    pub(crate) cluster: Option<Arc<dyn ClusterObjects>>,
     pub(crate) delete_collection_workers: usize,
     pub(crate) clock: Arc<dyn WallClock>,
-    pub(crate) server_port: u16,
     pub(crate) finishing: Finishing,
 }
 
@@ -38,23 +39,22 @@ impl Shared {
         // The low bits are those that differ.
         let low = u64::try_from(now & u128::from(u64::MAX)).expect("64 bits");
         let seed = config.seed.unwrap_or(low);
-        let (network, prefix) = config.service_network;
         let random = Arc::new(Random::new(seed));
-        let ranges = Ranges {
-            network,
-            prefix,
-            node_ports: config.node_ports.clone(),
-        };
         let engine = Engine::of(config);
-        let services = ServiceClaims::new(ranges, &engine.factory, &random, &config.clock);
+        let cluster = config.kinds.cluster(&RegistryParts {
+            factory: &engine.factory,
+            scheme: config.kinds.scheme(),
+            random: &random,
+            clock: &config.clock,
+        });
         Self {
             by_name: HashMap::new(),
             engine,
-            services,
+            kinds: Arc::clone(&config.kinds),
+            cluster,
             random,
             delete_collection_workers: config.delete_collection_workers.max(1),
             clock: Arc::clone(&config.clock),
-            server_port: config.server_port,
             finishing: Finishing::default(),
         }
     }
@@ -74,10 +74,8 @@ impl Shared {
         plural: &str,
     ) -> Vec<Arc<dyn Hooks>> {
         let mut hooks: Vec<Arc<dyn Hooks>> = Vec::new();
-        if (group, plural) == ("", "services") {
-            let own = self.services.clone();
-            hooks.extend(own.map(|it| Arc::new(it) as Arc<dyn Hooks>));
-        }
+        let own = self.cluster.as_ref();
+        hooks.extend(own.and_then(|it| it.hooks(group, plural)));
         let named = config.hooks.iter();
         let named = named.filter(|it| (it.0.as_str(), it.1.as_str()) == (group, plural));
         hooks.extend(named.map(|(_, _, hooks)| Arc::clone(hooks)));
@@ -86,7 +84,12 @@ impl Shared {
 
     /// The store of a resource, by the group that it is stored under.
     pub(crate) fn find<'a>(&'a self, group: &'a str, plural: &'a str) -> Option<&'a Store> {
-        self.by_name.get(&(group, plural)).map(|store| &**store)
+        self.by_name(group, plural).map(|store| &**store)
+    }
+
+    /// The same, to share.
+    pub(super) fn by_name<'a>(&'a self, group: &'a str, plural: &'a str) -> Option<&'a Arc<Store>> {
+        self.by_name.get(&(group, plural))
     }
 
     /// One object of a store; None if it does not exist.

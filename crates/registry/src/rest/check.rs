@@ -2,7 +2,6 @@
 
 use super::{Replacement, Rest};
 use crate::store::UpdateRequest;
-use crate::stored::defaults;
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, Status};
 
@@ -20,7 +19,7 @@ impl Rest {
         store.strategy.apply_defaults(&mut *object);
         let prepared = store.begin_create(&self.shared, cx, object, self.group_rules())?;
         let read = Stored::from_object(store.kind(), 0, prepared);
-        self.to_served(defaults::complete(read).to_object()?)
+        self.to_served(read.completed().to_object()?)
     }
 
     /// What an update of `old`, as it is stored, by `new` would store; of the part of it that this

@@ -24,7 +24,7 @@ impl Rest {
         let deletion = options.checked().map_err(|error| error.to_status())?;
         if deletion.ignore_read_error {
             let status = store.delete_unreadable(namespace, name).await;
-            let status = status.map_err(|status| self.told(status))?;
+            let status = status.map_err(|status| self.in_own_group(status))?;
             return Ok(Deleted {
                 answer: Created::Status(Box::new(status)),
                 gone: true,
@@ -39,14 +39,14 @@ impl Rest {
             only: None,
         };
         let outcome = store.delete(call).await;
-        let outcome = outcome.map_err(|status| self.told(status))?;
+        let outcome = outcome.map_err(|status| self.in_own_group(status))?;
         let stored = &outcome.stored;
-        let answer = if !outcome.gone || store.strategy.returns_deleted() {
+        let answer = if !outcome.gone || store.strategy.facts().returns_deleted {
             Created::Object(self.serve(stored)?)
         } else {
             let object = self.serve(stored)?;
             let status = store.success(&**object.object()?);
-            Created::Status(Box::new(self.told(status)))
+            Created::Status(Box::new(self.in_own_group(status)))
         };
         Ok(Deleted {
             answer,
@@ -106,7 +106,7 @@ impl Rest {
     /// Warns of what is left if these options say nothing about it, whether or not there is
     /// anything to delete.
     fn warn_of_delete(&self, cx: &RequestContext, options: &DeleteOptions) {
-        if let Some(warning) = self.strategy().delete_warning(options) {
+        if let Some(warning) = (self.strategy().facts().delete_warning)(options) {
             cx.warn(warning);
         }
     }

@@ -8,6 +8,7 @@ use crate::storage::list::{list_version, parse_version};
 use crate::storage::predicate::Predicate;
 use crate::storage::watch::EventStream;
 use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest, has_none_upstream};
+use crate::store::strategy::ALWAYS_SELECTABLE;
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{
     FieldSelector, ListOptions, OptionsError, ResourceVersion, Selector, Status,
@@ -42,9 +43,13 @@ impl Rest {
         let found = store.storage.get(&key, not_older_than).await;
         let found = found.map_err(|error| error.to_status(Operation::Get, &resource, name))?;
         let stored = found.ok_or_else(|| Status::not_found(&resource, name))?;
-        if self.subresource == Subresource::Scale {
-            let scale = scale::of(&**stored.object()?, self.scale_paths().as_ref())?
-                .ok_or_else(|| self.has_no_scale())?;
+        if matches!(self.subresource, Subresource::Scale) {
+            let scale = scale::of(
+                &**stored.object()?,
+                self.scale_paths().as_ref(),
+                self.scheme(),
+            )?
+            .ok_or_else(|| self.has_no_scale())?;
             let kind = self.body_kind();
             return Ok(Stored::from_object(
                 kind,
@@ -204,35 +209,21 @@ impl Rest {
         for term in fields.terms() {
             self.check_field(term.field.as_str())?;
         }
-        let fields = match self.facts.group {
-            "events.k8s.io" => fields.transform(crate::kinds::convert::event_field)?,
-            _ => fields.clone(),
-        };
+        let selectable = strategy.facts().selectable_fields;
+        let kinds = &self.shared.kinds;
+        let fields = kinds.stored_fields(self.facts, fields, selectable)?;
         Predicate::new(labels.clone(), fields, strategy)
     }
 
-    /// Refuses a field that objects of some kinds cannot be selected by, in the words that those
-    /// kinds have for it.
+    /// Refuses a field that custom objects cannot be selected by; built-in kinds have words of
+    /// their own for it.
     fn check_field(&self, field: &str) -> Result<(), Status> {
-        let is_known = self.strategy().selectable_fields().contains(&field);
-        let is_name = field == "metadata.name";
-        let is_namespace = field == "metadata.namespace";
-        let message = match (self.facts.group, self.facts.plural) {
-            ("", "namespaces" | "nodes") | ("certificates.k8s.io", _) if is_namespace => {
-                format!("field label not supported: {field}")
-            }
-            ("resource.k8s.io", "resourceslices") if !(is_known || is_name) => {
-                let (version, kind) = (self.kind.facts().api_version, self.facts.kind);
-                format!("field label not supported for {version}, Kind={kind}: {field}")
-            }
-            ("batch", "jobs") if !(is_known || is_name || is_namespace) => {
-                format!("field label {field:?} not supported for Job")
-            }
-            _ if self.kind.is_custom() && !(is_known || is_name || is_namespace) => {
-                format!("field label not supported: {field}")
-            }
-            _ => return Ok(()),
-        };
+        let is_known = ALWAYS_SELECTABLE.contains(&field)
+            || self.strategy().facts().selectable_fields.contains(&field);
+        if is_known || !self.kind.is_custom() {
+            return Ok(());
+        }
+        let message = format!("field label not supported: {field}");
         Err(Status::bad_request(message))
     }
 }

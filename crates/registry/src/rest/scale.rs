@@ -6,13 +6,11 @@
 use crate::custom::{ScalePaths, custom, custom_mut};
 use crate::rest::UpdatedObject;
 use crate::store::validate_metadata::validate_metadata;
+use crate::stored::scheme::Scheme;
 use crate::{MetadataRules, NameRule};
-use kubist_api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
 use kubist_api::autoscaling::v1::Scale;
-use kubist_api::core::v1::ReplicationController;
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, LabelSelector, ObjectMeta,
-    Preconditions, Selector, Status, Str, format_label_selector,
+    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, ObjectMeta, Preconditions, Status,
 };
 use std::any::Any;
 
@@ -26,8 +24,9 @@ const MISSING: i32 = i32::MIN;
 pub(crate) fn of(
     object: &dyn AnyObject,
     paths: Option<&ScalePaths>,
+    scheme: &Scheme,
 ) -> Result<Option<Scale>, Status> {
-    let scale = begun(object, paths)?;
+    let scale = begun(object, paths, scheme)?;
     match (&scale, paths) {
         (Some(scale), Some(paths)) if scale.spec.replicas == MISSING => Err(paths.missing()),
         _ => Ok(scale),
@@ -35,7 +34,11 @@ pub(crate) fn of(
 }
 
 /// The scale that an update begins with, which may be without replicas.
-fn begun(object: &dyn AnyObject, paths: Option<&ScalePaths>) -> Result<Option<Scale>, Status> {
+fn begun(
+    object: &dyn AnyObject,
+    paths: Option<&ScalePaths>,
+    scheme: &Scheme,
+) -> Result<Option<Scale>, Status> {
     if let (Some(object), Some(paths)) = (custom(object), paths) {
         let mut scale = Scale {
             metadata: metadata(&object.metadata),
@@ -46,32 +49,18 @@ fn begun(object: &dyn AnyObject, paths: Option<&ScalePaths>) -> Result<Option<Sc
         }
         return Ok(Some(scale));
     }
-    Ok(built_in(object))
+    Ok(built_in(object, scheme))
 }
 
-fn built_in(object: &dyn AnyObject) -> Option<Scale> {
-    let any: &dyn Any = object;
-    let (replicas, current, selector) = if let Some(it) = any.downcast_ref::<Deployment>() {
-        let selector = text(it.spec.selector.as_deref());
-        (it.spec.replicas, it.status.replicas, selector)
-    } else if let Some(it) = any.downcast_ref::<ReplicaSet>() {
-        let selector = text(it.spec.selector.as_deref());
-        (it.spec.replicas, it.status.replicas, selector)
-    } else if let Some(it) = any.downcast_ref::<StatefulSet>() {
-        let selector = text(it.spec.selector.as_deref());
-        (it.spec.replicas, it.status.replicas, selector)
-    } else {
-        let it = any.downcast_ref::<ReplicationController>()?;
-        let selector = Selector::from_labels(&it.spec.selector).to_string().into();
-        (it.spec.replicas, it.status.replicas, selector)
-    };
+fn built_in(object: &dyn AnyObject, scheme: &Scheme) -> Option<Scale> {
+    let replicas = (scheme.replicas)(object)?;
     let mut scale = Scale {
         metadata: metadata(object.meta()),
         ..Scale::default()
     };
-    scale.spec.replicas = replicas.unwrap_or(1);
-    scale.status.replicas = current;
-    scale.status.selector = selector;
+    scale.spec.replicas = replicas.wanted;
+    scale.status.replicas = replicas.current;
+    scale.status.selector = replicas.selector;
     Some(scale)
 }
 
@@ -87,31 +76,6 @@ fn metadata(meta: &ObjectMeta) -> ObjectMeta {
     }
 }
 
-fn text(selector: Option<&LabelSelector>) -> Str {
-    let parsed = selector.and_then(|it| Selector::try_from(it).ok());
-    parsed.map_or_else(
-        || format_label_selector(selector).into(),
-        |selector| selector.to_string().into(),
-    )
-}
-
-fn set(object: &mut dyn AnyObject, replicas: i32, paths: Option<&ScalePaths>) {
-    if let (Some(object), Some(paths)) = (custom_mut(object), paths) {
-        paths.set(object, replicas);
-        return;
-    }
-    let any: &mut dyn Any = object;
-    if let Some(it) = any.downcast_mut::<Deployment>() {
-        it.spec.replicas = Some(replicas);
-    } else if let Some(it) = any.downcast_mut::<ReplicaSet>() {
-        it.spec.replicas = Some(replicas);
-    } else if let Some(it) = any.downcast_mut::<StatefulSet>() {
-        it.spec.replicas = Some(replicas);
-    } else if let Some(it) = any.downcast_mut::<ReplicationController>() {
-        it.spec.replicas = Some(replicas);
-    }
-}
-
 /// An update of a scale, as one of the workload.
 pub(crate) struct Scaled<'a> {
     /// What makes the new scale.
@@ -124,6 +88,8 @@ pub(crate) struct Scaled<'a> {
     pub(crate) missing: Status,
     /// Where a custom object has it.
     pub(crate) paths: Option<&'a ScalePaths>,
+    /// Where a built-in one has it.
+    pub(crate) scheme: &'a Scheme,
 }
 
 impl UpdatedObject for Scaled<'_> {
@@ -133,7 +99,7 @@ impl UpdatedObject for Scaled<'_> {
 
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let old = old.ok_or_else(|| self.missing.clone())?;
-        let scale = begun(old, self.paths)?.ok_or_else(|| self.missing.clone())?;
+        let scale = begun(old, self.paths, self.scheme)?.ok_or_else(|| self.missing.clone())?;
         let new = self.scale.updated(Some(&scale))?;
         let new: &dyn Any = &*new;
         let new = new
@@ -149,7 +115,11 @@ impl UpdatedObject for Scaled<'_> {
             self.check(new, old)?;
         }
         let mut object = old.boxed_clone();
-        set(&mut *object, new.spec.replicas, self.paths);
+        let replicas = new.spec.replicas;
+        match (custom_mut(&mut *object), self.paths) {
+            (Some(object), Some(paths)) => paths.set(object, replicas),
+            _ => (self.scheme.set_replicas)(&mut *object, replicas),
+        }
         let version = &new.metadata.resource_version;
         // A custom object must say which version it replaces; its scale need not.
         if !version.is_empty() || self.paths.is_none() {
@@ -190,6 +160,27 @@ impl Scaled<'_> {
 mod tests {
     use super::*;
     use crate::Replacement;
+    use crate::stored::scheme::Replicas;
+    use kubist_api::apps::v1::Deployment;
+
+    static SCHEME: Scheme = Scheme {
+        replicas: |object| {
+            let object: &dyn Any = object;
+            let it = object.downcast_ref::<Deployment>()?;
+            Some(Replicas {
+                wanted: it.spec.replicas.unwrap_or(1),
+                current: it.status.replicas,
+                selector: "app=web".into(),
+            })
+        },
+        set_replicas: |object, replicas| {
+            let object: &mut dyn Any = object;
+            if let Some(it) = object.downcast_mut::<Deployment>() {
+                it.spec.replicas = Some(replicas);
+            }
+        },
+        ..Scheme::PLAIN
+    };
 
     fn deployment() -> Deployment {
         let mut object = Deployment::default();
@@ -199,8 +190,6 @@ mod tests {
         object.metadata.uid = "u".into();
         object.metadata.labels.insert("x".into(), "y".into());
         object.spec.replicas = Some(2);
-        let selector = object.spec.selector.get_or_insert_default();
-        selector.match_labels.insert("app".into(), "web".into());
         object.status.replicas = 1;
         object
     }
@@ -210,7 +199,7 @@ mod tests {
     }
 
     fn changed(change: impl FnOnce(&mut Scale)) -> Result<Box<dyn AnyObject>, Status> {
-        let scale = of(&deployment(), None).expect("nothing is custom");
+        let scale = of(&deployment(), None, &SCHEME).expect("nothing is custom");
         let mut scale = scale.expect("deployments scale");
         change(&mut scale);
         let scaled = Scaled {
@@ -219,20 +208,25 @@ mod tests {
             name: "web",
             missing: Status::internal_error("no scale"),
             paths: None,
+            scheme: &SCHEME,
         };
         scaled.updated(Some(&deployment()))
     }
 
     #[test]
     fn a_scale_shows_replicas_and_selector() {
-        let scale = of(&deployment(), None).expect("nothing is custom");
+        let scale = of(&deployment(), None, &SCHEME).expect("nothing is custom");
         let scale = scale.expect("deployments scale");
         assert_eq!((scale.spec.replicas, scale.status.replicas), (2, 1));
         assert_eq!(scale.status.selector, "app=web");
         assert_eq!(scale.metadata.resource_version, "7");
         assert!(scale.metadata.labels.is_empty());
         let pod = kubist_api::core::v1::Pod::default();
-        assert!(of(&pod, None).expect("nothing is custom").is_none());
+        assert!(
+            of(&pod, None, &SCHEME)
+                .expect("nothing is custom")
+                .is_none()
+        );
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //!
 //! What connects to a node (logs, exec, proxies) and tokens, which need keys, are not here.
 
+use crate::registry::kinds::Kinds;
+use crate::rest::action::Action;
 use kubist_api::{Kind, ResourceFacts, find_kind};
 
 /// Which part of a resource a request is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Subresource {
     /// The object itself.
     None,
@@ -15,26 +17,25 @@ pub(crate) enum Subresource {
     Scale,
     /// `namespaces/finalize`.
     Finalize,
-    /// `pods/binding`.
-    Binding,
-    /// `pods/eviction`.
-    Eviction,
-    /// `pods/ephemeralcontainers` and `pods/resize`: changes of the spec that the object's own
-    /// path refuses.
-    PodSpec(&'static str),
+    /// A subresource that is created and acts on the object.
+    Action(&'static str, &'static dyn Action),
+    /// A way to change what the object's own path refuses to change (upstream:
+    /// `pods/ephemeralcontainers`, `pods/resize`).
+    Other(&'static str),
 }
 
 impl Subresource {
     /// The subresource of that name, if the resource has it and the registry serves it.
-    pub(crate) fn find(facts: &ResourceFacts, name: &str) -> Option<Self> {
+    pub(crate) fn find(facts: &ResourceFacts, name: &str, kinds: &dyn Kinds) -> Option<Self> {
         let name = facts.subresources.iter().find(|it| it.name == name)?.name;
-        match (name, facts.plural) {
-            ("status" | "approval", _) => Some(Self::Status(name)),
-            ("scale", _) => Some(Self::Scale),
-            ("finalize", _) => Some(Self::Finalize),
-            ("binding", "pods") => Some(Self::Binding),
-            ("eviction", "pods") => Some(Self::Eviction),
-            ("ephemeralcontainers" | "resize", "pods") => Some(Self::PodSpec(name)),
+        if let Some(action) = kinds.action(facts, name) {
+            return Some(Self::Action(name, action));
+        }
+        match name {
+            "status" | "approval" => Some(Self::Status(name)),
+            "scale" => Some(Self::Scale),
+            "finalize" => Some(Self::Finalize),
+            _ if kinds.updates_through(facts, name) => Some(Self::Other(name)),
             _ => None,
         }
     }
@@ -43,11 +44,9 @@ impl Subresource {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "",
-            Self::Status(name) | Self::PodSpec(name) => name,
+            Self::Status(name) | Self::Other(name) | Self::Action(name, _) => name,
             Self::Scale => "scale",
             Self::Finalize => "finalize",
-            Self::Binding => "binding",
-            Self::Eviction => "eviction",
         }
     }
 
@@ -55,15 +54,14 @@ impl Subresource {
     pub(crate) fn kind(self) -> Option<&'static Kind> {
         match self {
             Self::Scale => find_kind("autoscaling", "v1", "Scale"),
-            Self::Binding => find_kind("", "v1", "Binding"),
-            Self::Eviction => find_kind("policy", "v1", "Eviction"),
+            Self::Action(_, action) => action.kind(),
             _ => None,
         }
     }
 
     /// What can be done.
     pub(crate) fn verbs(self, facts: &ResourceFacts) -> &'static [&'static str] {
-        if self == Self::None {
+        if matches!(self, Self::None) {
             return facts.verbs;
         }
         let name = self.name();

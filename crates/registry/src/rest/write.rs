@@ -1,7 +1,7 @@
 //! Create and update, of objects and of their subresources.
 
 use super::{Created, Rest, Updated, UpdatedObject, Verb};
-use crate::kinds::core::{event, pod_subresources};
+use crate::rest::action::ActionCall;
 use crate::rest::scale;
 use crate::rest::subresource::Subresource;
 use crate::store::{GroupRules, Part, UpdateRequest};
@@ -20,24 +20,24 @@ impl Rest {
         options: &PostOptions,
     ) -> Result<Created, Status> {
         self.check_verb(Verb::Create)?;
-        match self.subresource {
-            Subresource::Binding => {
-                let dry_run = options.dry_run;
-                pod_subresources::bind(self, cx, namespace, name, &*object, dry_run).await
-            }
-            Subresource::Eviction => {
-                let dry_run = options.dry_run;
-                pod_subresources::evict(self, cx, namespace, name, &*object, dry_run).await
-            }
-            _ => {
-                let object = self.to_storage(object)?;
-                let (dry_run, rules) = (options.dry_run, self.group_rules());
-                let store = self.store();
-                let created = store.create(&self.shared, cx, namespace, object, dry_run, rules);
-                let created = created.await.map_err(|status| self.told(status))?;
-                Ok(Created::Object(self.serve(&created)?))
-            }
+        let dry_run = options.dry_run;
+        if let Subresource::Action(subresource, action) = self.subresource {
+            let call = ActionCall {
+                store: &self.resource_store(),
+                cx,
+                subresource,
+                namespace,
+                name,
+                body: &*object,
+                dry_run,
+            };
+            return action.act(call).await;
         }
+        let (object, rules) = (self.to_storage(object)?, self.group_rules());
+        let store = self.store();
+        let created = store.create(&self.shared, cx, namespace, object, dry_run, rules);
+        let created = created.await.map_err(|status| self.in_own_group(status))?;
+        Ok(Created::Object(self.serve(&created)?))
     }
 
     /// Puts what `object` makes of the stored one in its place: PUT and PATCH.
@@ -51,7 +51,7 @@ impl Rest {
     ) -> Result<Updated, Status> {
         self.check_verb(Verb::Update)?;
         let dry_run = options.dry_run;
-        if self.subresource == Subresource::Scale {
+        if matches!(self.subresource, Subresource::Scale) {
             let object = self.rescale(cx, namespace, name, object, dry_run).await?;
             return Ok(Updated {
                 object,
@@ -61,16 +61,16 @@ impl Rest {
         let served = Served { rest: self, object };
         let request = self.request(cx, namespace, name, &served, dry_run);
         let outcome = self.store().update(request).await;
-        let outcome = outcome.map_err(|status| self.told(status))?;
+        let outcome = outcome.map_err(|status| self.in_own_group(status))?;
         Ok(Updated {
             object: self.serve(&outcome.stored)?,
             created: outcome.created,
         })
     }
 
-    /// A refusal of the store, which knows one resource, in the words of the one that was asked
-    /// for: events have two groups.
-    pub(super) fn told(&self, mut status: Status) -> Status {
+    /// A refusal of the store, which names the group that it stores under, with the group that was
+    /// asked for: events are served by two groups.
+    pub(super) fn in_own_group(&self, mut status: Status) -> Status {
         let store = self.store();
         let Some(details) = &mut status.details else {
             return status;
@@ -103,11 +103,12 @@ impl Rest {
             name,
             missing: self.has_no_scale(),
             paths: paths.as_ref(),
+            scheme: self.scheme(),
         };
         let request = self.request(cx, namespace, name, &scaled, dry_run);
         let stored = self.store().update(request).await?.stored;
-        let scale =
-            scale::of(&**stored.object()?, paths.as_ref())?.ok_or_else(|| self.has_no_scale())?;
+        let scale = scale::of(&**stored.object()?, paths.as_ref(), self.scheme())?
+            .ok_or_else(|| self.has_no_scale())?;
         let kind = self.body_kind();
         Ok(Stored::from_object(
             kind,
@@ -137,9 +138,9 @@ impl Rest {
         }
     }
 
-    /// Events have rules by the group that they are written to.
+    /// The rules of the group that objects are written to.
     pub(super) fn group_rules(&self) -> Option<GroupRules> {
-        (self.facts.group == "events.k8s.io").then_some(event::validation::NEWER)
+        self.shared.kinds.group_rules(self.facts)
     }
 
     /// What an update by this path may change.
@@ -147,10 +148,7 @@ impl Rest {
         match self.subresource {
             Subresource::None | Subresource::Scale => Part::Whole,
             Subresource::Status(_) => Part::Status,
-            Subresource::Finalize
-            | Subresource::Binding
-            | Subresource::Eviction
-            | Subresource::PodSpec(_) => Part::Other,
+            Subresource::Finalize | Subresource::Action(..) | Subresource::Other(_) => Part::Other,
         }
     }
 

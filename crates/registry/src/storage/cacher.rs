@@ -32,8 +32,8 @@ use crate::storage::{
     StorageStats, UpdateRequest, WatchRequest, list,
 };
 use crate::store::strategy::{BoxFuture, Strategy};
+use crate::stored::scheme::StoredKind;
 use crate::{EventStream, RawStorage, StorageError, Stored};
-use kubist_api::Kind;
 use kubist_apimachinery::{AnyObject, Status};
 use parking_lot::Mutex;
 use std::fmt;
@@ -240,7 +240,7 @@ impl Cacher {
 }
 
 impl Storage for Cacher {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> StoredKind {
         self.shared.raw.kind()
     }
 

@@ -4,7 +4,6 @@
 
 use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
 use crate::storage::raw::given_version;
-use crate::stored::defaults;
 use crate::{StorageError, Stored};
 use kubist_apimachinery::{AnyObject, Preconditions};
 use std::ops::Deref;
@@ -41,7 +40,7 @@ impl DryRunnable {
         // The answer keeps a resource version that would have been refused, as upstream.
         let given = given_version(&*object);
         let stored = Stored::from_object(self.kind(), given, object);
-        Ok(defaults::complete(stored))
+        Ok(stored.completed())
     }
 
     /// As [`Storage::update`]. A dry run keeps the resource version.
@@ -82,7 +81,7 @@ impl DryRunnable {
             }
             (Changed::Write(object, _) | Changed::Create(object, _), _) => {
                 let stored = Stored::from_object(self.kind(), revision, object);
-                (defaults::complete(stored), false)
+                (stored.completed(), false)
             }
         };
         Ok(Outcome {

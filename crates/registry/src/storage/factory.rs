@@ -8,9 +8,10 @@ use crate::storage::key::{KeyLayout, NoPlace};
 use crate::store::strategy::{PlainStrategy, Strategy};
 use crate::stored::cache::StoredCache;
 use crate::stored::codec::{StorageEncoding, StoredCodec};
+use crate::stored::scheme::StoredKind;
 use crate::stored::transformer::{Identity, LiveEncryption, TransformCounts, Transformer};
 use hashbrown::HashMap;
-use kubist_api::{Kind, find_kind};
+use kubist_api::find_kind;
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
 use parking_lot::Mutex;
@@ -220,12 +221,13 @@ impl StorageFactory {
     /// Its keys could be those of something else.
     pub fn custom(
         &self,
-        kind: &'static Kind,
+        kind: impl Into<StoredKind>,
         plural: &str,
         namespaced: bool,
         renames_versions: bool,
     ) -> Result<MadeStorage, NoPlace> {
-        let resource = GroupResource::new(kind.facts().group, plural);
+        let kind = kind.into();
+        let resource = GroupResource::new(kind.kind.facts().group, plural);
         let options = StorageOptions {
             renames_versions,
             ..self.custom_options(&resource, namespaced)?
@@ -238,11 +240,12 @@ impl StorageFactory {
     /// The same without a watch cache.
     pub(crate) fn custom_raw(
         &self,
-        kind: &'static Kind,
+        kind: impl Into<StoredKind>,
         plural: &str,
         namespaced: bool,
     ) -> Result<RawStorage, NoPlace> {
-        let resource = GroupResource::new(kind.facts().group, plural);
+        let kind = kind.into();
+        let resource = GroupResource::new(kind.kind.facts().group, plural);
         let options = self.custom_options(&resource, namespaced)?;
         Ok(self.raw_with(&resource, &options, kind))
     }
@@ -274,18 +277,18 @@ impl StorageFactory {
         &self,
         resource: &GroupResource,
         namespaced: bool,
-        kind: &'static Kind,
+        kind: impl Into<StoredKind>,
     ) -> RawStorage {
-        self.raw_with(resource, &self.options(resource, namespaced), kind)
+        self.raw_with(resource, &self.options(resource, namespaced), kind.into())
     }
 
     fn raw_with(
         &self,
         resource: &GroupResource,
         options: &StorageOptions,
-        kind: &'static Kind,
+        kind: StoredKind,
     ) -> RawStorage {
-        let facts = kind.facts();
+        let facts = kind.kind.facts();
         let written_as = options
             .version
             .and_then(|version| find_kind(facts.group, version, facts.kind));
@@ -310,17 +313,18 @@ impl StorageFactory {
         &self,
         resource: &GroupResource,
         namespaced: bool,
-        kind: &'static Kind,
+        kind: impl Into<StoredKind>,
         strategy: &Arc<dyn Strategy>,
     ) -> MadeStorage {
-        self.make(resource, self.options(resource, namespaced), kind, strategy)
+        let options = self.options(resource, namespaced);
+        self.make(resource, options, kind.into(), strategy)
     }
 
     fn make(
         &self,
         resource: &GroupResource,
         options: StorageOptions,
-        kind: &'static Kind,
+        kind: StoredKind,
         strategy: &Arc<dyn Strategy>,
     ) -> MadeStorage {
         let raw = self.raw_with(resource, &options, kind);

@@ -134,7 +134,7 @@ impl KeyLayout {
     ///
     /// # Errors
     /// As [`custom`](Self::custom).
-    pub(crate) fn check_custom(group: &str, plural: &str) -> Result<(), NoPlace> {
+    pub fn check_custom(group: &str, plural: &str) -> Result<(), NoPlace> {
         if !group.contains('.') || !validate_name::dns1123_subdomain(group).is_empty() {
             return Err(NoPlace::Group);
         }

@@ -70,7 +70,7 @@ impl Predicate {
         fields: FieldSelector,
         strategy: Arc<dyn Strategy>,
     ) -> Result<Self, Status> {
-        let more = strategy.selectable_fields();
+        let more = strategy.facts().selectable_fields;
         for term in fields.terms() {
             let field = term.field.as_str();
             if ALWAYS_SELECTABLE.contains(&field) || more.contains(&field) {
@@ -162,14 +162,14 @@ impl Predicate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PlainStrategy;
+    use crate::{PlainStrategy, StrategyFacts};
     use kubist_api::core::v1::Pod;
 
     fn predicate(labels: &str, fields: &str) -> Result<Predicate, Status> {
-        let strategy = PlainStrategy {
-            fields: &["spec.nodeName"],
-            ..PlainStrategy::default()
-        };
+        let strategy = PlainStrategy(StrategyFacts {
+            selectable_fields: &["spec.nodeName"],
+            ..StrategyFacts::PLAIN
+        });
         let labels = labels.parse().expect("the selector is valid");
         let fields = fields.parse().expect("the selector is valid");
         Predicate::new(labels, fields, Arc::new(strategy))

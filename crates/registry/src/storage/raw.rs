@@ -16,9 +16,9 @@ use crate::storage::{
 };
 use crate::store::strategy::BoxFuture;
 use crate::stored::codec::StoredCodec;
+use crate::stored::scheme::StoredKind;
 use crate::{EventStream, StorageError, Stored};
 use bytes::Bytes;
-use kubist_api::Kind;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{
@@ -202,7 +202,7 @@ impl RawStorage {
 }
 
 impl Storage for RawStorage {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> StoredKind {
         self.codec.kind()
     }
 

@@ -289,7 +289,7 @@ impl EventStream {
             .new_object()
             .expect("only kinds with metadata are watched");
         let strategy = self.interest.predicate.strategy();
-        strategy.complete_bookmark(&mut *object);
+        (strategy.facts().complete_bookmark)(&mut *object);
         if ends_initial {
             let annotations = &mut object.meta_mut().annotations;
             annotations.insert(INITIAL_EVENTS_END.into(), "true".into());

@@ -5,9 +5,10 @@ use crate::registry::Shared;
 use crate::rest::warn;
 use crate::storage::CreateRequest;
 use crate::storage::error::{Operation, StorageError};
+use crate::store::admission::Admission;
 use crate::store::hooks::{AllBegun, Begin};
 use crate::store::object_fields::{self, equal_in};
-use crate::store::strategy::{Admission, Generation, MetadataRules};
+use crate::store::strategy_facts::{Generation, MetadataRules};
 use crate::store::validate_metadata::{validate_metadata, validate_named};
 use crate::{NameRule, RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, Status, Str};
@@ -138,7 +139,7 @@ impl Store {
         let object = self.begin_create(call.shared, call.cx, object, call.rules)?;
         let meta = object.meta();
         let key = self.storage.keys().key(&meta.namespace, &meta.name)?;
-        let ttl = self.strategy.time_to_live(&*object);
+        let ttl = self.strategy.facts().time_to_live;
         Ok((key, object, CreateRequest { ttl, guards }))
     }
 
@@ -157,17 +158,17 @@ impl Store {
         meta.deletion_timestamp = None;
         meta.deletion_grace_period_seconds = None;
         meta.self_link = Str::default();
-        if self.strategy.generation() != Generation::None {
+        if !matches!(self.strategy.facts().generation, Generation::None) {
             meta.generation = 1;
         }
         remove_duplicate_owners(cx, &mut *object);
-        if self.has_status && !self.strategy.keeps_status_on_create() {
+        if self.has_status && !self.strategy.facts().keeps_status_on_create {
             object = self.without_status(object)?;
         }
         self.strategy.prepare_for_create(cx, &mut *object);
         let meta = object.meta();
         let mut errors = Vec::new();
-        let rules = self.strategy.metadata_rules();
+        let rules = self.strategy.facts().metadata_rules;
         if rules != MetadataRules::Common {
             let names =
                 |name: &str, prefix: bool| self.strategy.name_problems(&*object, name, prefix);
@@ -177,14 +178,13 @@ impl Store {
             Some(own) => (own.create)(&*object),
             None => self.strategy.validate(&*object),
         });
-        let names = self.strategy.name_rule();
+        let names = self.strategy.facts().name_rule;
         let is_path = rules != MetadataRules::Common && names.is_path_segment();
         if errors.is_empty() && !is_path {
             errors = validate_metadata(meta, self.namespaced, NameRule::PathSegment, rules);
         }
         self.invalid(&meta.name, &errors)?;
         warn(cx, &*self.strategy, &*object, None);
-        self.strategy.canonicalize(&mut *object);
         Ok(object)
     }
 

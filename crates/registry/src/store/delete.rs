@@ -12,7 +12,7 @@ use kubist_apimachinery::{
 };
 
 /// The option by which an object is deleted that cannot be read.
-pub(crate) const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
+pub const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 /// What became of a delete.
 #[derive(Debug)]

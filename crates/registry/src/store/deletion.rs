@@ -2,7 +2,8 @@
 //!
 //! Pure: it reads no storage and no clock.
 
-use crate::store::strategy::{Dependents, Strategy};
+use crate::store::strategy::Strategy;
+use crate::store::strategy_facts::Dependents;
 use kubist_apimachinery::{
     AnyObject, GroupResource, ObjectMeta, Preconditions, PropagationPolicy, Status, Str, Time,
 };
@@ -106,7 +107,7 @@ pub(super) fn finalizers(
     policy: Option<PropagationPolicy>,
 ) -> Option<Vec<Str>> {
     let has = |name: &str| meta.finalizers.iter().any(|it| *it == name);
-    let dependents = strategy.default_dependents();
+    let dependents = strategy.facts().default_dependents;
     let (orphan, foreground) = match (dependents, policy) {
         (Dependents::Unsupported, _) | (_, Some(PropagationPolicy::Background)) => (false, false),
         (_, Some(PropagationPolicy::Orphan)) => (true, false),
@@ -145,7 +146,7 @@ pub(super) fn with_dependents(
 }
 
 /// Checks the preconditions of a delete. 409 with upstream's words.
-pub(crate) fn check_preconditions(
+pub fn check_preconditions(
     group: &str,
     kind: &str,
     meta: &ObjectMeta,
@@ -180,7 +181,7 @@ pub(crate) fn check_preconditions(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PlainStrategy;
+    use crate::{PlainStrategy, StrategyFacts};
     use kubist_api::core::v1::ConfigMap;
     use proptest::{prop_assert, proptest};
 
@@ -193,13 +194,11 @@ mod tests {
         }
     }
 
-    #[derive(Debug)]
-    struct Keeper(Dependents);
-
-    impl Strategy for Keeper {
-        fn default_dependents(&self) -> Dependents {
-            self.0
-        }
+    fn keeper(default_dependents: Dependents) -> PlainStrategy {
+        PlainStrategy(StrategyFacts {
+            default_dependents,
+            ..StrategyFacts::PLAIN
+        })
     }
 
     const NOW: Time = Time::from_unix(1000);
@@ -310,7 +309,7 @@ mod tests {
                 finalizers: has.iter().map(|it| Str::from(*it)).collect(),
                 ..ObjectMeta::default()
             };
-            let found = finalizers(&Keeper(dependents), &meta, policy);
+            let found = finalizers(&keeper(dependents), &meta, policy);
             let expected = expected.map(|it| it.into_iter().map(Str::from).collect::<Vec<_>>());
             assert_eq!(found, expected, "{dependents:?} {has:?} {policy:?}");
         }

@@ -17,7 +17,7 @@ const AT_ONCE_MAX: usize = 1024;
 
 /// Runs work to its end, as long as the runtime lives. A clone is another handle.
 #[derive(Clone, Debug)]
-pub(crate) struct Finishing(Arc<Inner>);
+pub struct Finishing(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -27,7 +27,7 @@ struct Inner {
 
 /// A place for one piece of work; free again when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub struct Place {
     _permit: OwnedSemaphorePermit,
 }
 
@@ -46,7 +46,7 @@ impl Finishing {
     /// # Cancel safety
     ///
     /// Can be dropped; the turn is lost.
-    pub(crate) async fn place(&self) -> Result<Place, Status> {
+    pub async fn place(&self) -> Result<Place, Status> {
         let permit = Arc::clone(&self.0.places).acquire_owned().await;
         let permit = permit.map_err(Status::internal_error)?;
         Ok(Place { _permit: permit })
@@ -59,7 +59,7 @@ impl Finishing {
     ///
     /// Once it was polled, dropping it only gives up the waiting. What the work comes to is dropped
     /// then.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Status> {
@@ -74,7 +74,7 @@ impl Finishing {
 
     /// Runs work that nobody waits for. It belongs to work that has, or had, a place. Without a
     /// runtime, which only the end of a process is, it does not run.
-    pub(crate) fn finish(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub fn finish(&self, work: impl Future<Output = ()> + Send + 'static) {
         let Ok(runtime) = Handle::try_current() else {
             return;
         };

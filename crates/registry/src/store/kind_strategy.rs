@@ -1,15 +1,13 @@
 //! `KindStrategy`: a strategy written over one Rust type, and its adapter to [`Strategy`].
 
-use crate::store::strategy::BoxFuture;
-use crate::{
-    Admission, Dependents, Generation, MetadataRules, NameRule, RequestContext, StatusKeeps,
-    Strategy,
-};
-use kubist_apimachinery::{AnyObject, DeleteOptions, FieldError, KubeObject, Status, Time};
+use crate::RequestContext;
+use crate::store::admission::Admission;
+use crate::store::strategy::{BoxFuture, Strategy};
+use crate::store::strategy_facts::StrategyFacts;
+use kubist_apimachinery::{AnyObject, FieldError, KubeObject, Status, Time};
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
-use std::time::Duration;
 
 /// [`Strategy`] for one type: see there for what each step does, and for the defaults.
 #[expect(
@@ -19,7 +17,13 @@ use std::time::Duration;
 pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     /// The storage version of the kind.
     type Kind: KubeObject;
+    /// What is constant about the kind.
+    const FACTS: &'static StrategyFacts = &StrategyFacts::PLAIN;
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        let _ = name;
+        None
+    }
     fn apply_defaults(&self, object: &mut Self::Kind) {
         let _ = object;
     }
@@ -44,79 +48,24 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut Self::Kind) {
         let _ = (cx, new);
     }
-    fn keeps_status_on_create(&self) -> bool {
-        false
+    fn prepare_for_update(&self, cx: &RequestContext, new: &mut Self::Kind, old: &Self::Kind) {
+        let _ = (cx, new, old);
     }
     fn validate(&self, new: &Self::Kind) -> Vec<FieldError> {
         let _ = new;
         Vec::new()
     }
-    fn prepare_for_update(&self, cx: &RequestContext, new: &mut Self::Kind, old: &Self::Kind) {
-        let _ = (cx, new, old);
-    }
     fn validate_update(&self, new: &Self::Kind, old: &Self::Kind) -> Vec<FieldError> {
         let _ = old;
         self.validate(new)
-    }
-    fn prepare_for_status_update(
-        &self,
-        cx: &RequestContext,
-        new: &mut Self::Kind,
-        old: &Self::Kind,
-    ) {
-        let _ = (cx, new, old);
-    }
-    fn validate_status_update(&self, new: &Self::Kind, old: &Self::Kind) -> Vec<FieldError> {
-        let _ = (new, old);
-        Vec::new()
-    }
-    fn prepare_for_part_update(
-        &self,
-        part: &str,
-        cx: &RequestContext,
-        new: &mut Self::Kind,
-        old: &Self::Kind,
-    ) {
-        let _ = (part, cx, new, old);
-    }
-    fn validate_part_update(
-        &self,
-        part: &str,
-        new: &Self::Kind,
-        old: &Self::Kind,
-    ) -> Vec<FieldError> {
-        let _ = (part, new, old);
-        Vec::new()
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Labels
-    }
-    fn canonicalize(&self, object: &mut Self::Kind) {
-        let _ = object;
     }
     fn warnings(&self, new: &Self::Kind, old: Option<&Self::Kind>) -> Vec<String> {
         let _ = (new, old);
         Vec::new()
     }
-    fn name_rule(&self) -> NameRule {
-        NameRule::DnsSubdomain
-    }
     fn name_problems(&self, object: &Self::Kind, name: &str, prefix: bool) -> Vec<String> {
         let _ = object;
-        self.name_rule().check(name, prefix)
-    }
-    fn generation(&self) -> Generation {
-        Generation::None
-    }
-    fn bumps_generation(&self, new: &Self::Kind, old: &Self::Kind) -> bool {
-        let _ = (new, old);
-        false
-    }
-    fn allow_create_on_update(&self) -> bool {
-        false
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        true
+        Self::FACTS.name_rule.check(name, prefix)
     }
     fn grace_seconds(&self, object: &Self::Kind, requested: Option<i64>) -> Option<i64> {
         let _ = (object, requested);
@@ -130,43 +79,15 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
         let _ = (object, now);
         false
     }
-    fn default_dependents(&self) -> Dependents {
-        Dependents::Delete
-    }
-    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
-        let _ = options;
-        None
-    }
-    fn returns_deleted(&self) -> bool {
-        false
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &[]
-    }
     fn field<'a>(&self, object: &'a Self::Kind, field: &str) -> Cow<'a, str> {
         crate::store::object_fields::text_at(object, field)
-    }
-    fn complete_bookmark(&self, object: &mut Self::Kind) {
-        let _ = object;
-    }
-    fn time_to_live(&self, object: &Self::Kind) -> Option<Duration> {
-        let _ = object;
-        None
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        MetadataRules::Strict
-    }
-    fn checks_metadata(&self) -> bool {
-        false
-    }
-    fn checks_metadata_of_parts(&self) -> bool {
-        false
     }
 }
 
 /// A [`KindStrategy`] as a [`Strategy`]. Objects of another type pass untouched and unchecked:
 /// the store never hands them over.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing else to it")]
 pub struct ForKind<S>(pub S);
 
 fn typed<K: KubeObject>(object: &dyn AnyObject) -> Option<&K> {
@@ -178,6 +99,12 @@ fn typed_mut<K: KubeObject>(object: &mut dyn AnyObject) -> Option<&mut K> {
 }
 
 impl<S: KindStrategy> Strategy for ForKind<S> {
+    fn facts(&self) -> &StrategyFacts {
+        S::FACTS
+    }
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        self.0.subresource(name)
+    }
     fn apply_defaults(&self, object: &mut dyn AnyObject) {
         if let Some(object) = typed_mut(object) {
             self.0.apply_defaults(object);
@@ -210,12 +137,6 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
             self.0.prepare_for_create(cx, new);
         }
     }
-    fn keeps_status_on_create(&self) -> bool {
-        self.0.keeps_status_on_create()
-    }
-    fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
-        typed(new).map_or_else(Vec::new, |new| self.0.validate(new))
-    }
     fn prepare_for_update(
         &self,
         cx: &RequestContext,
@@ -226,84 +147,23 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
             self.0.prepare_for_update(cx, new, old);
         }
     }
+    fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
+        typed(new).map_or_else(Vec::new, |new| self.0.validate(new))
+    }
     fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
         match (typed(new), typed(old)) {
             (Some(new), Some(old)) => self.0.validate_update(new, old),
             _ => Vec::new(),
         }
     }
-    fn prepare_for_status_update(
-        &self,
-        cx: &RequestContext,
-        new: &mut dyn AnyObject,
-        old: &dyn AnyObject,
-    ) {
-        if let (Some(new), Some(old)) = (typed_mut(new), typed(old)) {
-            self.0.prepare_for_status_update(cx, new, old);
-        }
-    }
-    fn validate_status_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
-        match (typed(new), typed(old)) {
-            (Some(new), Some(old)) => self.0.validate_status_update(new, old),
-            _ => Vec::new(),
-        }
-    }
-    fn prepare_for_part_update(
-        &self,
-        part: &str,
-        cx: &RequestContext,
-        new: &mut dyn AnyObject,
-        old: &dyn AnyObject,
-    ) {
-        if let (Some(new), Some(old)) = (typed_mut(new), typed(old)) {
-            self.0.prepare_for_part_update(part, cx, new, old);
-        }
-    }
-    fn validate_part_update(
-        &self,
-        part: &str,
-        new: &dyn AnyObject,
-        old: &dyn AnyObject,
-    ) -> Vec<FieldError> {
-        match (typed(new), typed(old)) {
-            (Some(new), Some(old)) => self.0.validate_part_update(part, new, old),
-            _ => Vec::new(),
-        }
-    }
-    fn status_keeps(&self) -> StatusKeeps {
-        self.0.status_keeps()
-    }
-    fn canonicalize(&self, object: &mut dyn AnyObject) {
-        if let Some(object) = typed_mut(object) {
-            self.0.canonicalize(object);
-        }
-    }
     fn warnings(&self, new: &dyn AnyObject, old: Option<&dyn AnyObject>) -> Vec<String> {
         typed(new).map_or_else(Vec::new, |new| self.0.warnings(new, old.and_then(typed)))
-    }
-    fn name_rule(&self) -> NameRule {
-        self.0.name_rule()
     }
     fn name_problems(&self, object: &dyn AnyObject, name: &str, prefix: bool) -> Vec<String> {
         match typed(object) {
             Some(object) => self.0.name_problems(object, name, prefix),
-            None => self.name_rule().check(name, prefix),
+            None => S::FACTS.name_rule.check(name, prefix),
         }
-    }
-    fn generation(&self) -> Generation {
-        self.0.generation()
-    }
-    fn bumps_generation(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
-        match (typed(new), typed(old)) {
-            (Some(new), Some(old)) => self.0.bumps_generation(new, old),
-            _ => false,
-        }
-    }
-    fn allow_create_on_update(&self) -> bool {
-        self.0.allow_create_on_update()
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        self.0.allow_unconditional_update()
     }
     fn grace_seconds(&self, object: &dyn AnyObject, requested: Option<i64>) -> Option<i64> {
         self.0.grace_seconds(typed(object)?, requested)
@@ -314,36 +174,7 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     fn begin_deletion(&self, object: &mut dyn AnyObject, now: Time) -> bool {
         typed_mut(object).is_some_and(|object| self.0.begin_deletion(object, now))
     }
-    fn default_dependents(&self) -> Dependents {
-        self.0.default_dependents()
-    }
-    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
-        self.0.delete_warning(options)
-    }
-    fn returns_deleted(&self) -> bool {
-        self.0.returns_deleted()
-    }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        self.0.selectable_fields()
-    }
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {
         typed(object).map_or(Cow::Borrowed(""), |object| self.0.field(object, field))
-    }
-    fn complete_bookmark(&self, object: &mut dyn AnyObject) {
-        if let Some(object) = typed_mut(object) {
-            self.0.complete_bookmark(object);
-        }
-    }
-    fn time_to_live(&self, object: &dyn AnyObject) -> Option<Duration> {
-        self.0.time_to_live(typed(object)?)
-    }
-    fn metadata_rules(&self) -> MetadataRules {
-        self.0.metadata_rules()
-    }
-    fn checks_metadata(&self) -> bool {
-        self.0.checks_metadata()
-    }
-    fn checks_metadata_of_parts(&self) -> bool {
-        self.0.checks_metadata_of_parts()
     }
 }

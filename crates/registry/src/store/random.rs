@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 /// A source of uids and name suffixes.
 #[derive(Debug)]
-pub(crate) struct Random(Mutex<u64>);
+pub struct Random(Mutex<u64>);
 
 /// Letters and digits that spell no words and are not taken for one another, as upstream's.
 const SUFFIX_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
@@ -30,12 +30,13 @@ pub fn uuid_v4(high: u64, low: u64) -> String {
 }
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// A source that begins with `seed`.
+    pub fn new(seed: u64) -> Self {
         Self(Mutex::new(seed))
     }
 
     /// SplitMix64: every seed gives another sequence, without weak ones.
-    pub(crate) fn next(&self) -> u64 {
+    pub fn next(&self) -> u64 {
         let mut state = self.0.lock();
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = *state;
@@ -45,17 +46,17 @@ impl Random {
     }
 
     /// A number below `bound`, which is not 0.
-    pub(crate) fn below(&self, bound: u64) -> u64 {
+    pub fn below(&self, bound: u64) -> u64 {
         self.next() % bound
     }
 
     /// A random (version 4) uuid.
-    pub(crate) fn uid(&self) -> String {
+    pub fn uid(&self) -> String {
         uuid_v4(self.next(), self.next())
     }
 
     /// `base` with a random suffix; a base that is too long is cut.
-    pub(crate) fn name(&self, base: &str) -> String {
+    pub fn name(&self, base: &str) -> String {
         let mut end = base.len().min(BASE_LENGTH_MAX);
         while !base.is_char_boundary(end) {
             end -= 1;

@@ -6,18 +6,19 @@ use crate::registry::Shared;
 use crate::rest::{UpdatedObject, warn};
 use crate::storage::error::Operation;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
+use crate::store::admission::Admission;
 use crate::store::hooks::{AllBegun, Begin};
 use crate::store::object_fields::{equal_in, number_of, splice};
-use crate::store::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
-use crate::store::validate_metadata::{validate_metadata_change, validate_metadata_update};
+use crate::store::strategy::{BoxFuture, Strategy};
+use crate::store::strategy_facts::{Generation, MetadataUpdate, StatusKeeps};
+use crate::store::validate_metadata::{
+    validate_metadata_change, validate_metadata_update, validate_named,
+};
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status, Str,
 };
 use kubist_storage::Guard;
-
-/// The subresource that is all of the status.
-const STATUS: &str = "status";
 
 /// Which part of an object a path may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Store {
     fn creates_on_update(&self, request: &UpdateRequest<'_>) -> bool {
         request.part == Part::Whole
             && request.subresource.is_empty()
-            && (self.strategy.allow_create_on_update() || request.object.creates())
+            && (self.strategy.facts().allow_create_on_update || request.object.creates())
     }
 
     /// Checks the resource version of a new object against the stored one.
@@ -88,7 +89,7 @@ impl Store {
         let version = ResourceVersion::from(&new.meta().resource_version);
         let wanted = crate::storage::list::parse_version(&version)?;
         if wanted == 0 {
-            if self.strategy.allow_unconditional_update() {
+            if self.strategy.facts().allow_unconditional_update {
                 return Ok(());
             }
             let path = FieldPath::new("metadata").child("resourceVersion");
@@ -119,49 +120,59 @@ impl Store {
         if !request.dry_run {
             new.meta_mut().self_link = Str::default();
         }
-        match request.part {
-            Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
-            Part::Status if request.subresource == STATUS => {
-                self.strategy.prepare_for_status_update(cx, &mut *new, old);
-            }
-            Part::Status | Part::Other => {
-                let part = request.subresource;
-                self.strategy
-                    .prepare_for_part_update(part, cx, &mut *new, old);
-            }
-            Part::Everything => {}
+        let strategy = self.strategy_of(request);
+        if let Some(strategy) = strategy {
+            strategy.prepare_for_update(cx, &mut *new, old);
         }
         let of_spec = matches!(request.part, Part::Whole | Part::Other);
         if of_spec && self.bumps_generation(&*new, old) {
             new.meta_mut().generation = old.meta().generation + 1;
         }
         let mut errors = validate_metadata_update(new.meta(), old.meta(), self.namespaced);
-        let is_checked = match request.part {
-            Part::Whole => self.strategy.checks_metadata(),
-            _ => self.strategy.checks_metadata_of_parts(),
-        };
-        if !is_checked {
-            let rules = self.strategy.metadata_rules();
+        let checked = strategy.map_or(MetadataUpdate::Change, |it| it.facts().metadata_on_update);
+        errors.extend(self.check_metadata(checked, &*new, old));
+        errors.extend(match (request.part, request.rules, strategy) {
+            (Part::Whole, Some(rules), _) => (rules.update)(&*new, old),
+            (_, _, Some(strategy)) => strategy.validate_update(&*new, old),
+            (_, _, None) => Vec::new(),
+        });
+        if checked == MetadataUpdate::WholeThenChange {
+            let rules = self.strategy.facts().metadata_rules;
             errors.extend(validate_metadata_change(new.meta(), old.meta(), rules));
         }
-        errors.extend(match (request.part, request.rules) {
-            (Part::Whole, Some(rules)) => (rules.update)(&*new, old),
-            (Part::Whole, None) => self.strategy.validate_update(&*new, old),
-            (Part::Status, _) if request.subresource == STATUS => {
-                self.strategy.validate_status_update(&*new, old)
-            }
-            (Part::Status | Part::Other, _) => {
-                let part = request.subresource;
-                self.strategy.validate_part_update(part, &*new, old)
-            }
-            (Part::Everything, _) => Vec::new(),
-        });
         self.invalid(request.name, &errors)?;
         if request.part == Part::Whole {
             warn(cx, &*self.strategy, &*new, Some(old));
         }
-        self.strategy.canonicalize(&mut *new);
         Ok(new)
+    }
+
+    /// The strategy of the path that is written; None if that has nothing of its own.
+    fn strategy_of(&self, request: &UpdateRequest<'_>) -> Option<&dyn Strategy> {
+        match request.part {
+            Part::Whole => Some(&*self.strategy),
+            Part::Status | Part::Other => self.strategy.subresource(request.subresource),
+            Part::Everything => None,
+        }
+    }
+
+    /// What is wrong with the metadata of an update, before the strategy validates it.
+    fn check_metadata(
+        &self,
+        checked: MetadataUpdate,
+        new: &dyn AnyObject,
+        old: &dyn AnyObject,
+    ) -> Vec<FieldError> {
+        let rules = self.strategy.facts().metadata_rules;
+        match checked {
+            MetadataUpdate::Change => validate_metadata_change(new.meta(), old.meta(), rules),
+            MetadataUpdate::Whole | MetadataUpdate::WholeThenChange => {
+                let names =
+                    |name: &str, prefix: bool| self.strategy.name_problems(new, name, prefix);
+                validate_named(new.meta(), self.namespaced, &names, rules)
+            }
+            MetadataUpdate::Own => Vec::new(),
+        }
     }
 
     /// Takes over from the old object what this path may not change.
@@ -190,7 +201,11 @@ impl Store {
                 if !equal_in(&*new, old, spec) {
                     new = splice(self.kind(), &*new, old, spec).map_err(Status::internal_error)?;
                 }
-                keep_metadata(self.strategy.status_keeps(), new.meta_mut(), old.meta());
+                keep_metadata(
+                    self.strategy.facts().status_keeps,
+                    new.meta_mut(),
+                    old.meta(),
+                );
                 Ok(new)
             }
         }
@@ -202,14 +217,14 @@ impl Store {
             let apart = [number_of(schema, "metadata"), number_of(schema, "status")];
             !equal_in(new, old, |number| !apart.contains(&Some(number)))
         };
-        match self.strategy.generation() {
+        match self.strategy.facts().generation {
             Generation::None => false,
             Generation::Spec => spec_differs(),
             Generation::SpecAndAnnotations => {
                 new.meta().annotations != old.meta().annotations || spec_differs()
             }
             Generation::SpecAndLabels => new.meta().labels != old.meta().labels || spec_differs(),
-            Generation::Custom => self.strategy.bumps_generation(new, old),
+            Generation::Custom(bumps) => bumps(new, old),
         }
     }
 
@@ -256,7 +271,7 @@ fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
 }
 
 /// Takes over what upstream resets where only a part of an object may change.
-pub(crate) fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
+pub fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
     *new = ObjectMeta {
         resource_version: std::mem::take(&mut new.resource_version),
         uid: std::mem::take(&mut new.uid),
@@ -320,7 +335,7 @@ impl TryUpdate<'_> {
         if store.is_finished(&*new, old) {
             return Ok(Changed::Delete(new));
         }
-        let ttl = store.strategy.time_to_live(&*new);
+        let ttl = store.strategy.facts().time_to_live;
         Ok(Changed::Write(new, ttl))
     }
 
@@ -332,7 +347,7 @@ impl TryUpdate<'_> {
         crate::storage::list::parse_version(&version)?;
         new.meta_mut().resource_version = Str::default();
         let new = store.begin_create(request.shared, request.cx, new, request.rules)?;
-        let ttl = store.strategy.time_to_live(&*new);
+        let ttl = store.strategy.facts().time_to_live;
         Ok(Changed::Create(new, CreateRequest { ttl, guards }))
     }
 }

@@ -12,7 +12,7 @@ const ANNOTATIONS_BYTES_MAX: usize = 256 << 10;
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 /// What is wrong with the metadata of a new object.
-pub(crate) fn validate_metadata(
+pub fn validate_metadata(
     meta: &ObjectMeta,
     namespaced: bool,
     rule: NameRule,
@@ -23,7 +23,7 @@ pub(crate) fn validate_metadata(
 }
 
 /// The same, with any rule for names: `names` is told one, and whether it is only a prefix.
-pub(crate) fn validate_named(
+pub fn validate_named(
     meta: &ObjectMeta,
     namespaced: bool,
     names: &dyn Fn(&str, bool) -> Vec<String>,
@@ -101,7 +101,7 @@ pub(crate) fn validate_metadata_update(
 }
 
 /// What a kind checks of a change of the metadata once more.
-pub(crate) fn validate_metadata_change(
+pub fn validate_metadata_change(
     new: &ObjectMeta,
     old: &ObjectMeta,
     rules: MetadataRules,
@@ -279,7 +279,7 @@ pub(crate) fn is_domain_qualified(finalizer: &str) -> bool {
 }
 
 /// What is wrong with one finalizer.
-pub(crate) fn finalizer(finalizer: &str, path: &FieldPath) -> Vec<FieldError> {
+pub fn validate_finalizer(finalizer: &str, path: &FieldPath) -> Vec<FieldError> {
     let problems = validate_name::qualified_name(finalizer).into_iter();
     let mut errors: Vec<FieldError> = problems
         .map(|problem| FieldError::invalid(path, finalizer, problem))

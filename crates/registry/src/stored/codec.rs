@@ -4,14 +4,14 @@
 //! the transformer. On the way back each version of an object is looked at once while in use.
 
 use crate::Stored;
-use crate::kinds::convert::convert;
 use crate::metrics::ResourceMetrics;
 use crate::storage::key::KeyLayout;
 use crate::stored::cache::StoredCache;
+use crate::stored::scheme::StoredKind;
 use crate::stored::stored_bytes::StoredBytes;
 use crate::stored::transformer::{Identity, Transformer};
 use crate::stored::version::VersionPlace;
-use crate::stored::{defaults, unreadable, written_json};
+use crate::stored::{unreadable, written_json};
 use bytes::Bytes;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, merge_protobuf};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// The stored form of a resource.
 #[derive(Clone, Debug)]
 pub struct StoredCodec {
-    kind: &'static Kind,
+    kind: StoredKind,
     /// In what it is written, where that is another version.
     written_as: Option<&'static Kind>,
     keys: KeyLayout,
@@ -58,9 +58,11 @@ const CACHE_BYTES_MAX: usize = 64 << 20;
 
 impl StoredCodec {
     /// Protobuf without encryption, which remembers what it made in 64 MiB of its own.
-    pub fn new(kind: &'static Kind, keys: KeyLayout) -> Self {
+    pub fn new(kind: impl Into<StoredKind>, keys: KeyLayout) -> Self {
+        let stored = kind.into();
+        let kind = stored.kind;
         Self {
-            kind,
+            kind: stored,
             written_as: None,
             keys,
             cache: Arc::new(StoredCache::new(CACHE_BYTES_MAX)),
@@ -106,7 +108,7 @@ impl StoredCodec {
         self
     }
 
-    pub(crate) fn kind(&self) -> &'static Kind {
+    pub(crate) fn kind(&self) -> StoredKind {
         self.kind
     }
 
@@ -125,11 +127,11 @@ impl StoredCodec {
         meta.resource_version = Str::default();
         meta.self_link = Str::default();
         if let Some(kind) = self.written_as {
-            object = convert(object, self.kind, kind)?;
+            object = self.kind.convert(object, kind)?;
         }
         let json = match self.encoding {
             StorageEncoding::Protobuf => return Ok(envelope::encode(&*object).into()),
-            StorageEncoding::Json if self.kind.is_custom() => written_json::custom(&*object),
+            StorageEncoding::Json if self.kind.kind.is_custom() => written_json::custom(&*object),
             StorageEncoding::Json => written_json::typed(&*object),
         };
         json.map_err(Status::internal_error)
@@ -181,7 +183,7 @@ impl StoredCodec {
     pub(crate) fn note(&self, kv: &KeyValue) {
         if self.transformer.is_identity()
             && let Ok(envelope) = Envelope::open(&kv.value)
-            && names(self.kind, &envelope)
+            && names(self.kind.kind, &envelope)
             && let Some(place) = VersionPlace::of(envelope.raw)
             && let Some(place) = place.to_word()
             && let Some(end) = envelope.end_in(&kv.value)
@@ -218,7 +220,7 @@ impl StoredCodec {
         let found = self
             .cache
             .get(&kv.key, revision, weight, || self.open(kv, revision));
-        if std::ptr::eq(found.kind(), self.kind) {
+        if std::ptr::eq(found.kind(), self.kind.kind) {
             return found;
         }
         // A custom resource is stored in another version since this was remembered.
@@ -287,7 +289,7 @@ impl StoredCodec {
             return None;
         }
         let named: TypeMeta = serde_json::from_slice(value).ok()?;
-        let (found, own) = (named.api_version, self.kind.facts().api_version);
+        let (found, own) = (named.api_version, self.kind.kind.facts().api_version);
         (found != own).then(|| {
             unreadable(&format_args!(
                 "it is stored as {found}, and conversion to {own} by a webhook is not implemented"
@@ -305,12 +307,12 @@ pub(crate) fn may_be(stored: &Stored, value: &Bytes) -> bool {
 }
 
 /// The object in a value, as `kind`. What cannot be read says so when somebody looks inside.
-fn decode(kind: &'static Kind, revision: u64, value: &Bytes) -> Stored {
+fn decode(kind: StoredKind, revision: u64, value: &Bytes) -> Stored {
     if let Ok(envelope) = Envelope::open(value)
-        && names(kind, &envelope)
+        && names(kind.kind, &envelope)
     {
         let stored = Stored::from_raw(kind, revision, value.slice_ref(envelope.raw));
-        return defaults::complete(stored);
+        return stored.completed();
     }
     match decode_other(kind, value) {
         Ok(object) => Stored::from_object(kind, revision, object),
@@ -324,19 +326,19 @@ fn names(kind: &Kind, envelope: &Envelope<'_>) -> bool {
 }
 
 /// A value in another version of the kind, or in JSON.
-fn decode_other(kind: &'static Kind, value: &Bytes) -> Result<Box<dyn AnyObject>, Status> {
+fn decode_other(kind: StoredKind, value: &Bytes) -> Result<Box<dyn AnyObject>, Status> {
     let cx = &mut DecodeContext::new();
     if value.starts_with(b"{") {
-        let found = kind_in(kind, value)?;
+        let found = kind_in(kind.kind, value)?;
         let mut object = empty(found)?;
         merge_json(&mut *object, value, cx).map_err(|error| unreadable(&error))?;
-        return convert(object, found, kind);
+        return kind.scheme.convert(object, found, kind.kind);
     }
     let envelope = Envelope::open(value).map_err(|error| unreadable(&error))?;
     let found = kind_of(envelope.api_version, envelope.kind)?;
     let mut object = empty(found)?;
     merge_protobuf(&mut *object, envelope.raw, cx).map_err(|error| unreadable(&error))?;
-    convert(object, found, kind)
+    kind.scheme.convert(object, found, kind.kind)
 }
 
 /// What an object in JSON says that it is; the version of a custom resource is but a name.

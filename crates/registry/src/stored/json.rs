@@ -1,7 +1,7 @@
 //! The JSON of a stored object: written from its protobuf where that can be, else by decoding it.
 
 use super::Stored;
-use crate::kinds::apps::claim_templates;
+use crate::stored::scheme::StoredKind;
 use crate::stored::version::VersionPlace;
 use crate::stored::written_json;
 use bytes::Bytes;
@@ -33,13 +33,14 @@ impl Stored {
                     return Ok(json.into());
                 }
                 let object = self.object()?;
-                let json = if self.0.kind.is_custom() {
+                let json = if self.kind().is_custom() {
                     written_json::custom_shown(&**object)
                 } else {
                     serde_json::to_vec(&Json::part(&**object))
                 };
                 let json = json.map_err(Status::internal_error)?;
-                Ok(claim_templates::with_kinds(json, &**object)?.into())
+                let add_kinds = self.0.kind.scheme.add_embedded_kinds;
+                Ok(add_kinds(json, &**object)?.into())
             })
             .as_ref()
             .map_err(Clone::clone)
@@ -59,11 +60,11 @@ impl Stored {
     /// Appends the JSON to `out`, made of the protobuf without decoding it. False, with nothing
     /// appended, where decoding has to do it.
     fn transcode(&self, out: &mut Vec<u8>) -> bool {
-        let kind = self.0.kind;
+        let StoredKind { kind, scheme } = self.0.kind;
         let Some(raw) = self.0.raw.get() else {
             return false;
         };
-        if kind.is_custom() || claim_templates::has_kinds(kind) {
+        if kind.is_custom() || (scheme.embeds_kinds)(kind) {
             return false;
         }
         TRANSCODING.with_borrow_mut(|(scratch, transcoder)| {
@@ -92,10 +93,10 @@ impl Stored {
     /// What comes before [`json_tail`](Self::json_tail) in the JSON of the object alone:
     /// `{"kind":…,"apiVersion":…,`, as far as the tail does not have it.
     pub fn json_head(&self) -> String {
-        if self.0.kind.is_custom() {
+        if self.kind().is_custom() {
             return "{".to_owned();
         }
-        let facts = self.0.kind.facts();
+        let facts = self.kind().facts();
         format!(
             "{{\"kind\":\"{}\",\"apiVersion\":\"{}\",",
             facts.kind, facts.api_version

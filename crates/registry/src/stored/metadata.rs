@@ -2,16 +2,12 @@
 //! else by decoding it.
 
 use super::Stored;
-use crate::kinds::TEMPLATE_GENERATION;
-use crate::kinds::convert::AUTOSCALER_ANNOTATIONS;
+use crate::stored::scheme::StoredKind;
 use crate::stored::version::{VersionPlace, first_field};
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::wire::to_protobuf;
 use kubist_apimachinery::{ObjectMeta, Status};
 use std::borrow::Cow;
-
-/// What a Deployment was to be rolled back to, which no version says any more.
-const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
 
 impl Stored {
     /// The metadata alone. Annotations that stand for fields of upstream's own form of the kind
@@ -33,13 +29,8 @@ impl Stored {
     }
 
     fn annotations_of_fields(&self) -> &'static [&'static str] {
-        let facts = self.0.kind.facts();
-        match (facts.api_version, facts.kind) {
-            ("apps/v1", "DaemonSet") => &[TEMPLATE_GENERATION],
-            ("apps/v1", "Deployment") => &[ROLLBACK_TO],
-            ("autoscaling/v1", "HorizontalPodAutoscaler") => &AUTOSCALER_ANNOTATIONS,
-            _ => &[],
-        }
+        let StoredKind { kind, scheme } = self.0.kind;
+        (scheme.field_annotations)(kind)
     }
 
     /// Appends the bare protobuf message of a `PartialObjectMetadata` of it.

@@ -3,7 +3,7 @@
 //! In storage the field is there and empty, because upstream's encoder writes every value field;
 //! so delivering an object is copying it with one field longer.
 
-use kubist_apimachinery::wire::{skip_field, varint};
+use kubist_apimachinery::wire::{push_varint, skip_field, varint, varint_length};
 
 /// `metadata` of every kind, as a protobuf tag.
 const METADATA: u8 = 0x0a;
@@ -54,14 +54,14 @@ impl VersionPlace {
         let mut digits = [0; DIGITS_MAX];
         let version = digits_of(revision, &mut digits);
         let meta = self.meta as usize;
-        let start = 1 + varint_length(meta);
+        let start = 1 + varint_length(meta as u64);
         let (before, after) = raw.split_at((start + self.at as usize + 1).min(raw.len()));
         out.reserve(raw.len() + version.len() + 4);
         out.push(METADATA);
-        push_varint(meta + version.len(), out);
+        push_varint((meta + version.len()) as u64, out);
         // The length before the version is one byte in both cases: versions have at most 20 digits.
         out.extend_from_slice(before.get(start..).unwrap_or_default());
-        push_varint(version.len(), out);
+        push_varint(version.len() as u64, out);
         out.extend_from_slice(version);
         out.extend_from_slice(after.get(1..).unwrap_or_default());
     }
@@ -70,7 +70,7 @@ impl VersionPlace {
     pub(crate) fn filled_length(self, raw: usize, revision: u64) -> usize {
         let version = version_length(revision);
         let meta = self.meta as usize;
-        raw + version + varint_length(meta + version) - varint_length(meta)
+        raw + version + varint_length((meta + version) as u64) - varint_length(meta as u64)
     }
 }
 
@@ -127,23 +127,6 @@ fn position_of_empty_version(meta: &[u8]) -> Option<usize> {
             return None;
         }
         rest = skip_field(number, (tag & 7) as u8, after).ok()?;
-    }
-}
-
-fn varint_length(value: usize) -> usize {
-    let bits = (usize::BITS - value.leading_zeros()).max(1);
-    bits.div_ceil(7) as usize
-}
-
-fn push_varint(mut value: usize, out: &mut Vec<u8>) {
-    loop {
-        let low = u8::try_from(value & 0x7f).expect("seven bits");
-        value >>= 7;
-        if value == 0 {
-            out.push(low);
-            return;
-        }
-        out.push(low | 0x80);
     }
 }
 

@@ -1,9 +1,6 @@
-//! Behaviours of the registry over the engine in memory, and of its storage over every engine.
+//! Behaviours of storage over every engine, and of a registry with kinds of its user's own. The
+//! registry's behaviours with the built-in kinds are tested where these are, in `kubist-kinds`.
 
-mod create;
-mod crowds;
-mod custom;
-mod deletion;
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
 #[expect(
     clippy::unwrap_used,
@@ -11,26 +8,5 @@ mod deletion;
     reason = "a test fails by panicking, and only one member is needed here"
 )]
 mod etcd;
-mod evictions;
-mod fixture;
-mod given_up;
-mod hooks;
-mod kinds;
-mod list;
-mod namespaces;
-mod overtaken;
-mod parts;
-mod recorded_defaulting;
-mod rest_tester;
-mod service_claims;
-mod services;
-mod statuses;
+mod own_kinds;
 mod storage;
-mod subresources;
-mod system_objects;
-mod time_to_live;
-mod turnstile;
-mod unknown_outcomes;
-mod update;
-mod versions;
-mod watch;

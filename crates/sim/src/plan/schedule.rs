@@ -1,43 +1,42 @@
-//! What happens when: writes, and what befalls the server, the network and the clients.
+//! The schedule of writes and of faults of the server, the network and the clients.
 
+use super::participants::{HandlerPlan, handler};
+use super::{NAMES, NAMESPACES, TIERS};
+use crate::rng::SimRng;
 use std::time::Duration;
 
-use super::cast::{HandlerPlan, handler};
-use super::{NAMES, NAMESPACES, TIERS};
-use crate::dice::Dice;
-
-/// One thing that happens.
+/// One scheduled step.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Somebody writes.
+    /// A write.
     Write(Write),
-    /// The store gives up its history.
+    /// The store compacts its history.
     Compact,
-    /// The server ends and comes back later.
+    /// The server stops and restarts later.
     RestartServer {
-        /// It ends watches and waits for requests first.
+        /// Whether it ends watches and finishes requests first.
         graceful: bool,
-        /// It comes back with an empty store, at a later revision.
+        /// Whether it restarts with an empty store, at a later revision.
         loses_state: bool,
         down_for: Duration,
     },
-    /// An informer ends with all it holds, and another takes its place.
+    /// An informer is dropped with its contents and replaced by another.
     RestartInformer { informer: usize },
-    /// The controller ends with its queue, and another takes its place.
+    /// The controller is dropped with its queue and replaced by another.
     RestartController,
-    /// Every connection of the clients breaks.
+    /// All client connections break.
     CutConnections,
-    /// Connections stay open, but nothing comes through them.
+    /// Connections stay open but stall.
     Stall { time: Duration },
-    /// Storage fails now and then.
+    /// Storage requests fail at times.
     StorageFails { time: Duration },
-    /// A handler comes late.
+    /// A handler is added.
     AddHandler { informer: usize, plan: HandlerPlan },
-    /// The handler that was added last goes.
+    /// The handler that was added last is removed.
     RemoveHandler { informer: usize },
 }
 
-/// What somebody writes to one object.
+/// A write to one object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Write {
     pub(crate) namespace: &'static str,
@@ -45,80 +44,80 @@ pub(crate) struct Write {
     pub(crate) verb: WriteVerb,
     /// The value of the label; empty for none.
     pub(crate) tier: &'static str,
-    /// Whom it names as its owner; empty for nobody.
+    /// The owner that it names; empty for none.
     pub(crate) owner: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteVerb {
-    /// Creates it, or changes what it says.
+    /// Creates the object or changes its data.
     Put,
-    /// Creates it, or gives it another label.
+    /// Creates the object or changes its label.
     Label,
-    /// Deletes it if it exists.
+    /// Deletes the object if it exists.
     Delete,
-    /// Deletes it and creates it anew at once.
+    /// Deletes the object and creates it again at once.
     Replace,
 }
 
-/// The schedule of a run.
+/// Creates the schedule of a run.
 pub(crate) fn schedule(
-    dice: &mut Dice,
+    rng: &mut SimRng,
     length: Duration,
     informers: usize,
 ) -> Vec<(Duration, Step)> {
     let mut steps = Vec::new();
-    let writes = dice.between(30, 90);
-    // Some objects are there before anybody looks.
+    let writes = rng.between(30, 90);
+    // Some objects exist before the informers start.
     let mut at = Duration::ZERO;
     for index in 0..writes {
-        if index > 6 && !dice.chance(40) {
-            at = dice.time(Duration::ZERO, length);
+        if index > 6 && !rng.chance(40) {
+            at = rng.time(Duration::ZERO, length);
         }
-        steps.push((at, Step::Write(write(dice))));
+        steps.push((at, Step::Write(write(rng))));
     }
     let mut befall =
-        |steps: &mut Vec<(Duration, Step)>, most: u64, make: &dyn Fn(&mut Dice) -> Step| {
-            let count = if dice.chance(50) {
-                dice.between(1, most)
+        |steps: &mut Vec<(Duration, Step)>, most: u64, make: &dyn Fn(&mut SimRng) -> Step| {
+            let count = if rng.chance(50) {
+                rng.between(1, most)
             } else {
                 0
             };
             for _ in 0..count {
-                let at = dice.time(Duration::from_secs(1), length);
-                steps.push((at, make(dice)));
+                let at = rng.time(Duration::from_secs(1), length);
+                steps.push((at, make(rng)));
             }
         };
-    let short = |dice: &mut Dice| dice.time(Duration::from_millis(10), Duration::from_secs(20));
-    let informer = |dice: &mut Dice| dice.index(informers);
+    let short = |rng: &mut SimRng| rng.time(Duration::from_millis(10), Duration::from_secs(20));
+    let informer = |rng: &mut SimRng| rng.index(informers);
     befall(&mut steps, 5, &|_| Step::Compact);
-    befall(&mut steps, 2, &|dice| Step::RestartServer {
-        graceful: dice.chance(50),
-        loses_state: dice.chance(25),
-        down_for: short(dice),
+    befall(&mut steps, 2, &|rng| Step::RestartServer {
+        graceful: rng.chance(50),
+        loses_state: rng.chance(25),
+        down_for: short(rng),
     });
-    befall(&mut steps, 3, &|dice| Step::RestartInformer {
-        informer: informer(dice),
+    befall(&mut steps, 3, &|rng| Step::RestartInformer {
+        informer: informer(rng),
     });
     befall(&mut steps, 2, &|_| Step::RestartController);
     befall(&mut steps, 4, &|_| Step::CutConnections);
-    befall(&mut steps, 2, &|dice| Step::Stall { time: short(dice) });
-    befall(&mut steps, 2, &|dice| Step::StorageFails {
-        time: short(dice),
+    befall(&mut steps, 2, &|rng| Step::Stall { time: short(rng) });
+    befall(&mut steps, 2, &|rng| Step::StorageFails {
+        time: short(rng),
     });
-    befall(&mut steps, 3, &|dice| Step::AddHandler {
-        informer: informer(dice),
-        plan: handler(dice),
+    befall(&mut steps, 3, &|rng| Step::AddHandler {
+        informer: informer(rng),
+        plan: handler(rng),
     });
-    befall(&mut steps, 2, &|dice| Step::RemoveHandler {
-        informer: informer(dice),
+    befall(&mut steps, 2, &|rng| Step::RemoveHandler {
+        informer: informer(rng),
     });
-    // Stable: what happens at the same time happens in the order of the dice.
+    // Stable: steps of the same time keep the order in which they were generated.
     steps.sort_by_key(|(at, _)| *at);
     steps
 }
 
-/// Everything is deleted at last.
+/// Deletes everything at the end.
 pub(super) fn deletions(at: Duration) -> impl Iterator<Item = (Duration, Step)> {
     let names = NAMESPACES
         .iter()
@@ -135,22 +134,18 @@ pub(super) fn deletions(at: Duration) -> impl Iterator<Item = (Duration, Step)> 
     })
 }
 
-fn write(dice: &mut Dice) -> Write {
-    let verb = match dice.below(10) {
+fn write(rng: &mut SimRng) -> Write {
+    let verb = match rng.below(10) {
         0..=4 => WriteVerb::Put,
         5 | 6 => WriteVerb::Label,
         7 | 8 => WriteVerb::Delete,
         _ => WriteVerb::Replace,
     };
     Write {
-        namespace: dice.pick(&NAMESPACES),
-        name: dice.pick(&NAMES),
+        namespace: rng.pick(&NAMESPACES),
+        name: rng.pick(&NAMES),
         verb,
-        tier: dice.pick(&TIERS),
-        owner: if dice.chance(60) {
-            dice.pick(&NAMES)
-        } else {
-            ""
-        },
+        tier: rng.pick(&TIERS),
+        owner: if rng.chance(60) { rng.pick(&NAMES) } else { "" },
     }
 }

@@ -1,9 +1,8 @@
-//! Seeds that must be good, that a seed repeats itself, and that each checker notices what it is
-//! for.
+//! Seeds that must pass, determinism, and a defect for each checker.
 
 use kubist_sim::{Check, Defect, Outcome, run, run_broken, run_calm, run_twice};
 
-/// Seeds that each test plays; `cargo xtask sim` plays more.
+/// The number of seeds per test; `cargo xtask sim` runs more.
 const SEEDS: u64 = 6;
 
 fn assert_good(seed: u64, outcome: &Outcome) {
@@ -80,7 +79,7 @@ fn a_run_without_faults_is_good_and_has_none() {
     }
 }
 
-/// A defect must be noticed by the checker that is for it, in each of some seeds.
+/// Asserts that a defect is detected by its check in each of some seeds.
 fn assert_noticed(defect: Defect, check: Check) {
     let noticed = |seed: &u64| run_broken(*seed, defect).violates(check);
     let missed: Vec<u64> = (0..2).filter(|seed| !noticed(seed)).collect();
@@ -139,7 +138,7 @@ fn a_task_that_outlives_the_shutdown_is_noticed() {
 
 #[test]
 fn a_run_that_depends_on_more_than_its_seed_is_noticed() {
-    assert_noticed(Defect::RollsOtherDice, Check::Determinism);
+    assert_noticed(Defect::Nondeterminism, Check::Determinism);
 }
 
 #[test]

@@ -1,53 +1,51 @@
 //! Credentials from a command (`client.authentication.k8s.io`, `v1` and `v1beta1`).
 //!
-//! The command prints an `ExecCredential` with a token, a client certificate, or both. Its answer
-//! is read here and kept by `ExecSource`. Its output, its error text and (unless it talks to a
-//! person) its time are bounded.
-
-use std::io::IsTerminal as _;
-use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
-
-use serde::Deserialize;
-use tokio::io::AsyncReadExt as _;
-use tokio::process::{Child, Command};
-use tokio::time::Instant;
+//! The command prints an `ExecCredential` with a token, a client certificate, or both. This module
+//! parses it; `ExecSource` keeps it. The output, the error text and, unless the command is
+//! interactive, its run time are bounded.
 
 use super::{AuthError, bearer};
 use crate::secret::Secret;
 use crate::tls::{Identity, Pem};
+use serde::Deserialize;
+use std::io::IsTerminal as _;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{Child, Command};
+use tokio::time::Instant;
 
-/// Longest output that is read.
+/// The most bytes of output that are read.
 const OUTPUT_MAX: u64 = 1 << 20;
 
-/// Bytes of standard error that go into an error message.
+/// The most bytes of standard error in an error message.
 const STDERR_MAX: usize = 2 << 10;
 
-/// Time that a command gets if it does not talk to a person.
+/// The time limit of a command that is not interactive.
 const TIME_MAX: Duration = Duration::from_mins(1);
 
-/// A command that prints credentials, as a kubeconfig describes it.
+/// A command that prints credentials, as configured in a kubeconfig.
 #[derive(Debug, Clone)]
 pub struct ExecPlugin {
-    /// Program, looked up in `PATH` if it has no slash.
+    /// The program, looked up in `PATH` if it has no slash.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
     /// Variables added to the environment.
     pub env: Vec<(String, String)>,
-    /// Version of the exchange; the answer must have the same.
+    /// The protocol version; the output must have the same.
     pub api_version: ExecApiVersion,
-    /// Whether it may talk to a person. Default: [`InteractiveMode::IfAvailable`].
+    /// Whether it may be interactive. Default: [`InteractiveMode::IfAvailable`].
     pub interactive_mode: InteractiveMode,
-    /// Said when the command cannot be started.
+    /// Shown when the command cannot be started.
     pub install_hint: Option<String>,
-    /// `spec.cluster` of what the command is told, if it asked for that.
+    /// `spec.cluster` of the command's input, if it requested that.
     pub cluster: Option<serde_json::Value>,
 }
 
 impl ExecPlugin {
-    /// A command without arguments.
+    /// Creates a command without arguments.
     pub fn new(command: impl Into<String>, api_version: ExecApiVersion) -> Self {
         Self {
             command: command.into(),
@@ -61,7 +59,7 @@ impl ExecPlugin {
     }
 }
 
-/// Version of `client.authentication.k8s.io`.
+/// The version of `client.authentication.k8s.io`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the two versions that exist")]
 pub enum ExecApiVersion {
@@ -72,7 +70,7 @@ pub enum ExecApiVersion {
 }
 
 impl ExecApiVersion {
-    /// The `apiVersion` of the objects exchanged.
+    /// Returns the `apiVersion` of the exchanged objects.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::V1 => "client.authentication.k8s.io/v1",
@@ -85,16 +83,16 @@ impl ExecApiVersion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the three modes that exist")]
 pub enum InteractiveMode {
-    /// Never.
+    /// It never may.
     Never,
-    /// If standard input is a terminal.
+    /// It may if standard input is a terminal.
     #[default]
     IfAvailable,
-    /// It must be a terminal.
+    /// It must: without a terminal the command fails.
     Always,
 }
 
-/// Header, certificate, and when they expire.
+/// The header, the certificate, and their expiry.
 pub(super) type Read = (
     Option<http::HeaderValue>,
     Option<Arc<Identity>>,
@@ -102,7 +100,7 @@ pub(super) type Read = (
 );
 
 impl ExecPlugin {
-    /// Runs the command and reads what it prints.
+    /// Runs the command and parses its output.
     pub(super) async fn run(&self) -> Result<Read, AuthError> {
         self.read(&run(self).await?)
     }
@@ -153,7 +151,7 @@ impl ExecPlugin {
         Ok((header, identity, expires))
     }
 
-    /// The `ExecCredential` that the command finds in its environment.
+    /// Returns the `ExecCredential` that the command gets in its environment.
     fn exec_info(&self, interactive: bool) -> String {
         let mut spec = serde_json::json!({ "interactive": interactive });
         if let Some(cluster) = &self.cluster {
@@ -168,7 +166,7 @@ impl ExecPlugin {
     }
 }
 
-/// A wall-clock time as an instant of the runtime's clock.
+/// Converts a wall-clock time into an instant of the runtime's clock.
 fn expiry(timestamp: &str) -> Option<Instant> {
     let at: jiff::Timestamp = timestamp.parse().ok()?;
     #[expect(clippy::disallowed_methods, reason = "credentials expire by wall time")]

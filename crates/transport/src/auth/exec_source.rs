@@ -1,18 +1,16 @@
-//! `ExecSource`: the credentials that a command printed, until they expire or are refused.
+//! `ExecSource`: the credentials printed by a command, cached until they expire or are refused.
 //!
-//! One run at a time, shared by all who wait, and owned by the source: a request that is given up
-//! does not end the run that it began, so that the next one finds its answer. Dropping the source
-//! ends the command.
-
-use std::sync::Arc;
-
-use parking_lot::Mutex;
-use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
+//! The command runs once at a time; concurrent requests share the result. The source owns the run:
+//! cancelling the request that started it does not stop it, and the next request uses its result.
+//! Dropping the source stops the command.
 
 use super::exec::ExecPlugin;
 use super::{AuthError, Issued};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 type Outcome = Result<Issued, AuthError>;
 
@@ -27,9 +25,9 @@ pub(crate) struct ExecSource {
 struct State {
     issued: Option<Issued>,
     expires: Option<Instant>,
-    /// Runs that succeeded.
+    /// The number of successful runs.
     serial: u64,
-    /// What comes of the run that is under way.
+    /// The result of the current run.
     running: Option<watch::Receiver<Option<Outcome>>>,
 }
 
@@ -50,7 +48,7 @@ impl ExecSource {
     }
 
     /// # Cancel safety
-    /// The run goes on; whoever asks next gets its answer.
+    /// Leaves the run going; the next request gets its result.
     pub(super) async fn issue(&self) -> Outcome {
         let valid = self.state.lock().valid().cloned();
         match valid {
@@ -67,12 +65,12 @@ impl ExecSource {
         }
     }
 
-    /// What the run that is under way brings, or a new one.
+    /// Returns the result of the current run, or starts a new one.
     async fn fresh(&self) -> Outcome {
         let mut outcome = self.join_run();
         match outcome.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(outcome)) => outcome.clone(),
-            // Its runtime went away, or it panicked.
+            // Its runtime was shut down, or it panicked.
             _ => Err(AuthError::Output {
                 command: self.plugin.command.clone(),
                 problem: "its run was given up".to_owned(),
@@ -83,7 +81,7 @@ impl ExecSource {
     fn join_run(&self) -> watch::Receiver<Option<Outcome>> {
         let mut state = self.state.lock();
         let running = state.running.as_ref();
-        // One that was given up has no sender any more.
+        // An abandoned run has no sender any more.
         if let Some(running) = running.filter(|it| it.has_changed().is_ok()) {
             return running.clone();
         }

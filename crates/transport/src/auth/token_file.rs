@@ -1,24 +1,22 @@
-//! A bearer token in a file that somebody else rotates.
+//! A bearer token in a file that is rotated externally.
 //!
-//! Read at the first request and again when the copy is a minute old. If it cannot be read then,
+//! The file is read at the first request and again when the copy is a minute old. If that fails,
 //! the last token stays in use.
 
+use super::{AuthError, Issued, bearer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::{AuthError, Issued, bearer};
-
-/// Age at which the file is read again: client-go's minute less its 10 s of leeway.
+/// The age at which the file is read again: client-go's minute less its leeway of 10 s.
 const AGE_MAX: Duration = Duration::from_secs(50);
 
 #[derive(Debug)]
 pub(crate) struct TokenFile {
     path: PathBuf,
-    /// Held while the file is read, so that it is read once for all who wait.
+    /// Held while the file is read, so that concurrent requests share one read.
     last: Mutex<Option<(Issued, Instant)>>,
 }
 

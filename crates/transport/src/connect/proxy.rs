@@ -1,52 +1,50 @@
-//! A tunnel through a proxy: HTTP `CONNECT` and SOCKS 5.
+//! Tunnels through proxies: HTTP `CONNECT` and SOCKS 5.
 //!
-//! Both are a short exchange at the beginning of a stream, written by hand here; afterwards the
-//! stream is the server's. Answers of proxies are bounded.
-
-use std::io;
-use std::sync::Arc;
-
-use base64::Engine as _;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+//! Both are a short exchange at the start of a stream, implemented here; afterwards the stream
+//! belongs to the server. Proxy responses are bounded.
 
 use super::{Endpoint, Io};
 use crate::secret::Secret;
+use base64::Engine as _;
+use std::io;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-/// Longest answer to `CONNECT` that is read.
+/// The most bytes read of a `CONNECT` response.
 const ANSWER_MAX: usize = 8 << 10;
 
-/// Why a proxy made no tunnel.
+/// Why a proxy opened no tunnel.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
-    /// The stream to the proxy broke.
+    /// The connection to the proxy broke.
     #[error("the proxy closed the connection")]
     Io(#[source] Arc<io::Error>),
     /// TLS with the proxy failed.
     #[error("TLS with the proxy failed")]
     Tls(#[source] Arc<io::Error>),
-    /// The HTTP proxy said no.
+    /// The HTTP proxy refused.
     #[error("the proxy answered {answer:?}")]
     Status {
-        /// Its first line.
+        /// The status line.
         answer: String,
     },
-    /// The answer is not of the protocol.
+    /// The response does not follow the protocol.
     #[error("the proxy's answer is not valid {protocol}")]
     Protocol {
-        /// What was expected.
+        /// The expected protocol.
         protocol: &'static str,
     },
-    /// The SOCKS proxy said no.
+    /// The SOCKS proxy refused.
     #[error("the proxy answered with SOCKS error {code}")]
     Socks {
-        /// RFC 1928 reply code; 255 if no authentication method was acceptable.
+        /// The RFC 1928 reply code; 255 if no authentication method was acceptable.
         code: u8,
     },
-    /// Host, user or password are longer than SOCKS can say.
+    /// The host, user or password is too long for SOCKS.
     #[error("{field} is longer than 255 bytes")]
     TooLong {
-        /// Which one.
+        /// The field.
         field: &'static str,
     },
 }
@@ -57,7 +55,7 @@ impl From<io::Error> for ProxyError {
     }
 }
 
-/// Makes a tunnel to an endpoint over a stream to a proxy.
+/// Opens a tunnel to an endpoint over a connection to a proxy.
 pub(crate) mod tunnel {
     use super::*;
 
@@ -96,7 +94,7 @@ pub(crate) mod tunnel {
         }
     }
 
-    /// Reads byte by byte, because what follows the head belongs to the server.
+    /// Reads byte by byte, because the bytes after the head belong to the server.
     async fn read_head(io: &mut dyn Io) -> Result<String, ProxyError> {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -108,7 +106,7 @@ pub(crate) mod tunnel {
         String::from_utf8(head).map_err(|_| ProxyError::Protocol { protocol: "HTTP" })
     }
 
-    /// SOCKS 5 (RFC 1928), with user and password (RFC 1929) if given.
+    /// SOCKS 5 (RFC 1928), with user and password (RFC 1929) if configured.
     pub(crate) async fn socks5(
         io: &mut dyn Io,
         to: &Endpoint,

@@ -1,14 +1,12 @@
-//! TCP, with keep-alive probes and without Nagle's delay.
+//! TCP connections, with keep-alive probes and without Nagle's algorithm.
 //!
-//! Addresses of a name are tried one after the other, in the resolver's order.
-
-use std::time::Duration;
-
-use tokio::net::TcpStream;
+//! The addresses of a host name are tried one after the other, in the resolver's order.
 
 use super::{Connect, Connecting, Endpoint, Io};
+use std::time::Duration;
+use tokio::net::TcpStream;
 
-/// Pause before and between TCP keep-alive probes; client-go's number.
+/// The interval of TCP keep-alive probes; the same as in client-go.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// Connects by TCP.

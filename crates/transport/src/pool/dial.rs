@@ -1,12 +1,6 @@
-//! Opening a byte stream to the server: connector, proxy, TLS, in this order.
+//! Opening a stream to the server: connector, proxy and TLS, in this order.
 //!
-//! Knows which HTTP the finished stream speaks, and speaks none itself (but `CONNECT`).
-
-use std::sync::Arc;
-
-use rustls_pki_types::ServerName;
-use tokio::io::BufReader;
-use tokio_rustls::TlsConnector;
+//! It determines the HTTP version of the stream but speaks no HTTP itself, except `CONNECT`.
 
 use crate::config::{HttpVersion, Timeouts};
 use crate::connect::{Connect, Endpoint, Io, ProxyError, tunnel};
@@ -14,15 +8,19 @@ use crate::error::{Phase, TransportError};
 use crate::proxy::Proxy;
 use crate::stats::{Counted, Counters};
 use crate::tls::{self, TlsError, TlsSource};
+use rustls_pki_types::ServerName;
+use std::sync::Arc;
+use tokio::io::BufReader;
+use tokio_rustls::TlsConnector;
 
-/// How much is read from a socket at once, in bytes. The TLS library asks for 4 KiB at a time,
-/// which would be a system call for each.
+/// The read size for a socket, in bytes. The TLS library reads 4 KiB at a time, which would be a
+/// system call each.
 const READ_AHEAD: usize = 64 * 1024;
 
-/// What HTTP runs on.
+/// The stream below HTTP.
 pub(crate) type Stream = Box<dyn Io>;
 
-/// Which HTTP a connection speaks.
+/// The HTTP version of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Http1,
@@ -74,7 +72,7 @@ impl Dialer {
             })?
     }
 
-    /// A stream to the server, through the proxy if there is one.
+    /// Opens a stream to the server, through the proxy if there is one.
     async fn reach(&self) -> Result<Stream, TransportError> {
         let Some(proxy) = &self.proxy else {
             return self.open(self.endpoint.clone()).await;

@@ -1,18 +1,16 @@
-//! HTTP/1.1 connections: one request at a time, kept between requests.
-
-use std::sync::Arc;
-use std::time::Duration;
-
-use hyper::client::conn::http1::{Builder, SendRequest};
-use hyper_util::rt::TokioIo;
-use tokio::time::Instant;
+//! HTTP/1.1 connections: one request at a time, kept open between requests.
 
 use super::dial::Stream;
 use super::{Occupied, Pool, READY_GRACE};
 use crate::body::Body;
 use crate::error::TransportError;
+use hyper::client::conn::http1::{Builder, SendRequest};
+use hyper_util::rt::TokioIo;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// The use of a connection for one request; dropping it closes the connection.
+/// A connection in use by one request; dropping it closes the connection.
 pub(crate) struct Http1Lease {
     pub(crate) sender: SendRequest<Body>,
     pool: Arc<Pool>,
@@ -28,7 +26,7 @@ impl Http1Lease {
         }
     }
 
-    /// The response was read to its end: the connection may serve another request.
+    /// Keeps the connection for another request after its response was read to the end.
     pub(crate) fn finish(self) {
         if !self.sender.is_closed() {
             let idle = IdleConnection {
@@ -40,7 +38,7 @@ impl Http1Lease {
     }
 }
 
-/// A connection between requests.
+/// An idle connection.
 pub(super) struct IdleConnection {
     sender: SendRequest<Body>,
     since: Instant,
@@ -51,14 +49,14 @@ impl IdleConnection {
         !self.sender.is_closed() && now.duration_since(self.since) < timeout
     }
 
-    /// The way to send, once the driver is done with the last response; soon, or never.
+    /// Returns the sender once the driver has finished the last response, which may never happen.
     pub(super) async fn ready(mut self) -> Option<SendRequest<Body>> {
         let ready = tokio::time::timeout(READY_GRACE, self.sender.ready()).await;
         matches!(ready, Ok(Ok(()))).then_some(self.sender)
     }
 }
 
-/// Starts HTTP/1.1 on a stream: the sender, and the future that must run for anything to happen.
+/// Starts HTTP/1.1 on a stream. Returns the sender, and the future that drives the connection.
 pub(super) async fn establish(
     io: Stream,
     occupied: Occupied,
@@ -69,7 +67,7 @@ pub(super) async fn establish(
         .await
         .map_err(|error| TransportError::from_hyper(error, ping_timeout))?;
     let driver = async move {
-        // Whoever waits for a response hears of the error; nobody else needs to.
+        // The waiting request receives the error too.
         drop(connection.with_upgrades().await);
         drop(occupied);
     };

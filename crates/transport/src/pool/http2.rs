@@ -1,35 +1,33 @@
-//! HTTP/2 connections: many requests at once, counted by us.
+//! HTTP/2 connections: many concurrent requests, counted here.
 //!
 //! One task drives a connection and everything that hyper would otherwise spawn for it. It also
-//! publishes how many streams the server allows, which is 0 until the server's settings arrived:
-//! a connection is used only after that, so a burst on a new one cannot exceed a small limit.
-
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
-use std::time::Duration;
-
-use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use hyper::client::conn::http2::{Builder, Connection, SendRequest};
-use hyper::rt::Executor;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use parking_lot::Mutex;
-use tokio::sync::watch;
-use tokio::time::Instant;
+//! publishes how many streams the server allows. That is 0 until the server's settings arrive, and
+//! a connection is used only after that, so a burst cannot exceed a small limit.
 
 use super::dial::Stream;
 use super::{Occupied, Pool};
 use crate::body::Body;
 use crate::config::{Http2Config, Timeouts};
 use crate::error::{Phase, TransportError};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use hyper::client::conn::http2::{Builder, Connection, SendRequest};
+use hyper::rt::Executor;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::Instant;
 
-/// Largest window that HTTP/2 knows, in bytes.
+/// The largest HTTP/2 window, in bytes.
 const WINDOW_MAX: u32 = (1 << 31) - 1;
 
 pub(crate) struct Http2Connection {
     sender: SendRequest<Body>,
-    /// Streams that the server allows; 0 before it said so.
+    /// The number of streams that the server allows; 0 until its settings arrive.
     allowed: watch::Receiver<usize>,
     streams_max: usize,
     streams: Mutex<Streams>,
@@ -42,7 +40,7 @@ struct Streams {
 }
 
 impl Http2Connection {
-    /// Takes a place on the connection, if there is one.
+    /// Reserves a stream, if one is free.
     pub(super) fn lease(connection: &Arc<Self>, pool: &Arc<Pool>) -> Option<Http2Lease> {
         let mut streams = connection.streams.lock();
         if streams.open >= connection.limit() {
@@ -59,8 +57,8 @@ impl Http2Connection {
         })
     }
 
-    /// A tenth of what the server allows is left alone: it may count a stream that we have just
-    /// reset for a little longer than we do.
+    /// A tenth of the server's limit stays unused: the server may count a reset stream a little
+    /// longer than the client does.
     fn limit(&self) -> usize {
         let allowed = *self.allowed.borrow();
         let most = (allowed - allowed / 10).max(usize::from(allowed > 0));
@@ -90,16 +88,16 @@ impl Http2Connection {
     }
 }
 
-/// A place on a connection for one request, until its response was read or dropped.
+/// A stream reserved for one request until its response is read or dropped.
 pub(crate) struct Http2Lease {
     pub(crate) sender: SendRequest<Body>,
     connection: Arc<Http2Connection>,
-    /// The connection lives while the pool does.
+    /// Keeps the connection open as long as the pool.
     _pool: Arc<Pool>,
 }
 
 impl Http2Lease {
-    /// No further requests on this connection.
+    /// Accepts no further requests on this connection.
     pub(crate) fn retire(&self) {
         self.connection.retired.store(true, Ordering::Relaxed);
     }
@@ -115,7 +113,7 @@ impl Drop for Http2Lease {
     }
 }
 
-/// Starts HTTP/2 on a stream: the connection, and the future that must run for anything to happen.
+/// Starts HTTP/2 on a stream. Returns the connection, and the future that drives it.
 pub(super) async fn establish(
     io: Stream,
     config: &Http2Config,
@@ -168,9 +166,9 @@ pub(super) async fn establish(
 
 type Spawnable = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// hyper's executor: hands everything to the driver, which is who polls hyper.
+/// hyper's executor: passes every future to the driver.
 ///
-/// Its length is bounded by the streams of the connection, a few futures each.
+/// Bounded by the streams of the connection, with a few futures each.
 #[derive(Clone, Default)]
 struct Spawned(Arc<Mutex<Vec<Spawnable>>>);
 
@@ -180,7 +178,7 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Spawned {
     }
 }
 
-/// Runs a connection until it is closed and its last stream has ended.
+/// Drives a connection until it is closed and its last stream has ended.
 struct Driver {
     connection: Option<Connection<TokioIo<Stream>, Body, Spawned>>,
     spawned: Spawned,
@@ -190,7 +188,7 @@ struct Driver {
 }
 
 impl Driver {
-    /// Takes in what hyper has spawned since; true if there was anything.
+    /// Collects the futures that hyper has spawned since; returns whether there were any.
     fn adopt(&mut self) -> bool {
         let spawned = std::mem::take(&mut *self.spawned.0.lock());
         let any = !spawned.is_empty();
@@ -221,7 +219,7 @@ impl Future for Driver {
                 let ended = Pin::new(&mut *connection).poll(cx).is_ready();
                 let allowed = connection.current_max_send_streams();
                 if ended {
-                    // Requests hear of the error through their own channels.
+                    // Requests receive the error through their own channels.
                     this.connection = None;
                     this.publish = None;
                 } else {

@@ -1,14 +1,13 @@
-//! Accepts any server certificate, for `insecure-skip-tls-verify`.
+//! A verifier that accepts any server certificate, for `insecure-skip-tls-verify`.
 //!
-//! Signatures of the handshake are still checked, so that the peer holds the key of whatever
-//! certificate it shows. This is no protection against somebody in between.
-
-use std::sync::Arc;
+//! Handshake signatures are still checked, so the peer holds the key of its certificate. This does
+//! not protect against a man in the middle.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub(super) struct AcceptAny {

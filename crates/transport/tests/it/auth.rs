@@ -1,18 +1,16 @@
 //! Tokens, token files, plugins, and what happens on a 401.
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::server::{Server, echo_header, fetch, get, post, status};
+use crate::tls::{Pki, transport as tls_transport};
 use http::Request;
 use kubist_transport::{
     Auth, AuthError, Body, ExecApiVersion, ExecPlugin, InteractiveMode, Transport, TransportError,
 };
 use parking_lot::Mutex;
-
-use crate::server::{Server, echo_header, fetch, get, post, status};
-use crate::tls::{Pki, transport as tls_transport};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 fn server() -> Server {
     Server::http2(|request| echo_header(request, "authorization"))

@@ -1,19 +1,17 @@
 //! Keep-alive, chunked bodies, stale connections, gzip.
 
-use std::io::Write as _;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
+use crate::server::{Reply, Server, echo_header, fetch, get, post, status, text, watch};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures_util::future::join_all;
 use http::{HeaderValue, Request};
 use kubist_transport::{Body, Endpoint, RateLimit, Transport};
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, timeout};
-
-use crate::server::{Reply, Server, echo_header, fetch, get, post, status, text, watch};
 
 fn server() -> Server {
     Server::http1(|request| match request.uri().path() {

@@ -1,14 +1,12 @@
 //! Several watches on one connection, further connections in time, and none that starves another.
 
+use crate::server::{Server, fetch, flood, get, post, text, watch};
+use futures_util::future::join_all;
+use kubist_transport::{Endpoint, Phase, Transport, TransportError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-
-use futures_util::future::join_all;
-use kubist_transport::{Endpoint, Phase, Transport, TransportError};
 use tokio::time::{Instant, timeout};
-
-use crate::server::{Server, fetch, flood, get, post, text, watch};
 
 fn server() -> Server {
     Server::http2(|request| match request.uri().path() {

@@ -1,11 +1,9 @@
 //! Tunnels through proxies that this file plays.
 
-use std::io;
-
-use kubist_transport::{Endpoint, Proxy, ProxyError, Transport, TransportError};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
-
 use crate::server::{Server, fetch, get, text};
+use kubist_transport::{Endpoint, Proxy, ProxyError, Transport, TransportError};
+use std::io;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
 fn http_proxy(credentials: Option<(String, kubist_transport::Secret)>) -> Proxy {
     Proxy::Http {

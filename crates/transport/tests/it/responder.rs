@@ -1,9 +1,6 @@
 //! A service in place of a server.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
+use crate::server::get;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,9 +8,10 @@ use http::{Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use kubist_transport::{Auth, Body, Config, Transport, TransportError};
+use std::io;
 use std::io::Write as _;
-
-use crate::server::get;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const LIMIT: usize = 1024;
 

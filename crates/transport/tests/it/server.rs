@@ -1,12 +1,5 @@
 //! A hyper server in this process, reached through in-memory streams.
 
-use std::convert::Infallible;
-use std::io;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
-
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body as HttpBody, Frame};
@@ -16,6 +9,12 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use kubist_transport::{Body, Config, Endpoint, HttpVersion, Transport, TransportError};
 use parking_lot::Mutex;
+use std::convert::Infallible;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;

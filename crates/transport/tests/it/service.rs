@@ -1,11 +1,10 @@
 //! The transport as a service of requests with any body.
 
+use crate::server::{Server, echo_header, get, text, watch};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt as _, Empty, Full};
 use tower::Service as _;
-
-use crate::server::{Server, echo_header, get, text, watch};
 
 #[tokio::test(start_paused = true)]
 async fn any_body_is_sent_and_answers_stream() {

@@ -1,16 +1,14 @@
 //! TLS: ALPN, authorities, names, client certificates.
 
-use std::io;
-use std::sync::Arc;
-
+use crate::server::{Server, fetch, get, text};
 use kubist_transport::{Config, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::server::WebPkiClientVerifier;
 use rustls_pki_types::PrivateKeyDer;
+use std::io;
+use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
-
-use crate::server::{Server, fetch, get, text};
 
 /// An authority and what it issues.
 pub(crate) struct Pki {

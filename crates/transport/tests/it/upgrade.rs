@@ -1,10 +1,9 @@
 //! A connection taken over by the caller.
 
+use crate::server::{Server, fetch, get, text};
 use http::Request;
 use kubist_transport::{Body, Endpoint, HttpVersion, Transport, Upgrade};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-use crate::server::{Server, fetch, get, text};
 
 fn upgrade_request() -> Request<Body> {
     Request::get("/exec")

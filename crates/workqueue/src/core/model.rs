@@ -1,20 +1,17 @@
-//! The core against a naive specification, by random operations.
+//! The core against a simple specification, by random operations.
 //!
-//! Goal: whatever the order of operations, the core hands out the same items in the same order as
-//! a specification that is written with lists and searches and knows no slots, tickets or heaps.
+//! Whatever the order of operations, the core returns the same items in the same order as a
+//! specification that uses lists and searches, without slots, tickets or heaps.
 
 mod spec;
 
-use std::time::Duration;
-
-use proptest::prelude::*;
-
 use self::spec::Spec;
-use super::{
-    slots::{Phase, SlotId},
-    *,
-};
-use crate::rate_limiter::{AtMost, Exponential};
+use super::slots::Phase;
+use super::*;
+use crate::rate_limiter::{Exponential, MaxWait};
+use crate::slot_id::SlotId;
+use proptest::prelude::*;
+use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 const PASSES_MAX: u32 = 2;
@@ -27,7 +24,7 @@ enum Step {
     AddAfter(Lane, Item, u32),
     AddRateLimited(Lane, Item),
     Take,
-    /// Ends the run of the nth item that is running.
+    /// Ends the run of the nth running item.
     Finish(usize, End),
     Forget(Item),
     Advance(u32),
@@ -70,7 +67,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Every place that names an item agrees with the item.
+/// Checks that every reference to an item agrees with the item.
 fn assert_consistent(core: &Core<Item>) {
     let (mut ready, mut running, mut again, mut delayed) = (0, 0, 0, 0);
     for (slot, entry) in core.slots.used() {
@@ -100,7 +97,7 @@ fn assert_consistent(core: &Core<Item>) {
     );
 }
 
-/// The core under test, what was taken from it, and what it should do.
+/// The core under test, the items taken from it, and the specification.
 struct Pair {
     core: Core<Item>,
     spec: Spec,
@@ -114,7 +111,7 @@ impl Pair {
             max: Duration::from_secs(1000),
         };
         let core = Core::new(Config {
-            limiter: Box::new(AtMost {
+            limiter: Box::new(MaxWait {
                 inner,
                 max: 80 * MS,
             }),
@@ -183,7 +180,7 @@ impl Pair {
         }
         assert_eq!((core.adds, core.retries), (spec.adds, spec.retries));
         assert_consistent(core);
-        // What the core forgets with an idle item, so does the specification.
+        // The specification forgets whatever the core forgets with an idle item.
         let idle: Vec<_> = (0..6).filter(|item| !spec.knows(*item)).collect();
         spec.failures.retain(|item, _| !idle.contains(item));
     }

@@ -1,23 +1,22 @@
-//! The steps that an item takes between resting, ready, running and delayed.
+//! The transitions of an item between resting, ready, running and delayed.
 //!
-//! Promises: each step leaves the slot, the lanes, the delays and the counts in agreement; what
-//! ends at rest without a delay is released by its caller, with [`Core::release_if_idle`]. When a
-//! step is due is not decided here.
+//! Each transition keeps the slot, the lanes, the delays and the counts consistent. An item that
+//! ends at rest without a delay is released by the caller, with [`Core::release_if_idle`]. When a
+//! transition is due is not decided here.
 
+use super::Core;
+use super::slots::{Delayed, Phase};
+use crate::config::DuringBackoff;
+use crate::lanes::Lane;
+use crate::slot_id::SlotId;
 use std::time::Duration;
 
-use super::{
-    Core,
-    slots::{Delayed, Phase, SlotId},
-};
-use crate::{config::DuringBackoff, lanes::Lane};
-
-/// How many delayed items one operation makes ready at most, which bounds how long the lock is
-/// held when many are due together. The others follow with the next operations.
+/// The maximum number of delayed items that one operation makes ready, which bounds how long the
+/// lock is held when many are due together. The others follow with the next operations.
 pub(super) const PROMOTED_MAX: usize = 256;
 
 impl<T> Core<T> {
-    /// Makes the items ready whose delay is over.
+    /// Makes items ready whose delay has passed.
     pub(super) fn promote(&mut self, now: Duration) -> bool {
         if self.delays.is_empty() {
             return false;
@@ -40,7 +39,7 @@ impl<T> Core<T> {
         while self.promote(now) {}
     }
 
-    /// The item is to be run; where it is decides what that takes.
+    /// Marks an item to be run, according to its phase.
     pub(super) fn make_dirty(&mut self, now: Duration, slot: SlotId, lane: Lane) {
         let entry = self.slots.at(slot);
         match &mut entry.phase {
@@ -74,7 +73,7 @@ impl<T> Core<T> {
         entry.phase = Phase::Ready { lane, ticket };
     }
 
-    /// Ends the run of an item, and says in which lane it was and whether it is to run again.
+    /// Ends the run of an item; returns its lane and whether it runs again.
     pub(super) fn stop(&mut self, now: Duration, slot: SlotId) -> (Lane, Option<Lane>) {
         let entry = self.slots.at(slot);
         let Phase::Running { lane, place, again } = entry.phase else {
@@ -95,8 +94,8 @@ impl<T> Core<T> {
         (lane, again)
     }
 
-    /// Puts back an item that has just stopped. If it is to run `again` anyway, the delay is in
-    /// addition to that, except that a kept backoff swallows it.
+    /// Requeues an item that has just stopped. If it runs `again` anyway, the delay is in addition
+    /// to that, except that a kept backoff replaces it.
     pub(super) fn retry(
         &mut self,
         now: Duration,
@@ -147,14 +146,14 @@ impl<T> Core<T> {
             backoff: delayed.backoff || was_backoff,
         });
         if delayed.backoff && self.during_backoff == DuringBackoff::KeepBackoff {
-            // A kept backoff is a floor: an earlier request does not undercut it.
+            // A kept backoff is a lower bound: an earlier request does not shorten it.
             self.delays.put(slot, at);
         } else {
             self.delays.put_earlier(slot, at);
         }
     }
 
-    /// Whether the item waits after a failure and must go on waiting; if so, it will come back in
+    /// Reports whether the item backs off and must continue to wait; if so, it will return in
     /// `lane` at least.
     pub(super) fn keeps_waiting(&mut self, slot: SlotId, lane: Lane) -> bool {
         let keeps = self.during_backoff == DuringBackoff::KeepBackoff;
@@ -191,7 +190,7 @@ impl<T> Core<T> {
         }
     }
 
-    /// The item has become something to run.
+    /// Counts an item that became something to run.
     fn count_add(&mut self, now: Duration, slot: SlotId) {
         if self.timed {
             self.slots.times(slot).added_at = now;

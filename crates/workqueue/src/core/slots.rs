@@ -1,60 +1,45 @@
-//! Where the items are: one slot for each item that waits or runs, found by item or by number.
+//! One slot for each item that waits or runs, found by item or by number.
 //!
-//! Promises: an item has at most one slot; a slot that is released is used again before a new one
-//! is made; a released slot holds nothing of its item. It does not decide when an item leaves.
-
-use std::time::Duration;
-
-use hashbrown::{HashTable, hash_table};
+//! An item has at most one slot. A released slot is reused before a new one is created, and holds
+//! nothing of its item. When an item is released is not decided here.
 
 use crate::lanes::{Lane, Ticket};
+use crate::slot_id::SlotId;
+use hashbrown::{HashTable, hash_table};
+use std::time::Duration;
 
-/// How many slots are kept when the queue becomes empty; a burst's memory is given back.
+/// How many slots are kept when the queue becomes empty; the memory of a burst is freed.
 const SLOTS_KEPT: usize = 4096;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SlotId(u32);
-
-impl SlotId {
-    #[cfg(test)]
-    pub(crate) fn new(index: u32) -> Self {
-        Self(index)
-    }
-
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// One item and all that the queue knows of it.
+/// One item and its state.
 #[derive(Debug)]
 pub(super) struct Entry<T> {
     pub(super) item: T,
     pub(super) hash: u64,
-    /// Failures in a row.
+    /// Consecutive failures.
     pub(super) failures: u32,
     pub(super) phase: Phase,
-    /// Set while the item is also among the delays.
+    /// Set while the item is also delayed.
     pub(super) delayed: Option<Delayed>,
 }
 
-/// When things happened to an item; kept apart from it, and only if somebody measures.
+/// The times of an item; stored separately, and only if metrics are recorded.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Times {
-    /// It last became something to run.
+    /// When it last became something to run.
     pub(super) added_at: Duration,
-    /// A worker last took it.
+    /// When a worker last took it.
     pub(super) started_at: Duration,
 }
 
-/// Where an item is, apart from any delay it also waits for.
+/// The phase of an item, apart from any delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Neither ready nor running: it is here for its delay only.
+    /// Neither ready nor running: it exists only because of its delay.
     Resting,
     /// In a lane, waiting for a worker.
     Ready { lane: Lane, ticket: Ticket },
-    /// With a worker; `again` says that it was added meanwhile.
+    /// With a worker; `again` means that it was added meanwhile.
     Running {
         lane: Lane,
         place: u32,
@@ -65,7 +50,7 @@ pub(super) enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Delayed {
     pub(super) lane: Lane,
-    /// It waits because it failed, as opposed to having been asked for later.
+    /// Whether it waits because of a failure rather than a requested delay.
     pub(super) backoff: bool,
 }
 
@@ -164,7 +149,7 @@ impl<T: Eq> Slots<T> {
         let slot = free.pop().unwrap_or_else(|| {
             let next = u32::try_from(entries.len()).expect("fewer than 4 billion distinct items");
             entries.push(None);
-            SlotId(next)
+            SlotId::new(next)
         });
         vacant.insert(slot);
         entries[slot.index()] = Some(Entry {

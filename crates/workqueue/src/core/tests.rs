@@ -1,4 +1,4 @@
-//! The algorithm, sentence by sentence, on times that the test makes up.
+//! The algorithm's contracts one by one, with explicit times.
 
 mod delays;
 mod failures;
@@ -6,21 +6,19 @@ mod metrics;
 mod order;
 mod shutdown;
 
-use std::{hash::BuildHasher, sync::Arc};
-
+use super::schedule::PROMOTED_MAX;
+use super::*;
+use crate::config::Group;
+use crate::metrics::{Metric, MetricsSink};
+use crate::rate_limiter::FastSlow;
 use hashbrown::DefaultHashBuilder;
-
-use super::{schedule::PROMOTED_MAX, *};
-use crate::{
-    config::Group,
-    metrics::{Metric, MetricsSink},
-    rate_limiter::FastSlow,
-};
+use std::hash::BuildHasher;
+use std::sync::Arc;
 
 const MS: Duration = Duration::from_millis(1);
 const ZERO: Duration = Duration::ZERO;
 
-/// A core under test: items are words, hashes are made here, what is taken is remembered by name.
+/// A core under test: items are words, hashes are computed here, and taken items are found by name.
 struct Bench {
     core: Core<&'static str>,
     hasher: DefaultHashBuilder,

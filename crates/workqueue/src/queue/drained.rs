@@ -1,17 +1,14 @@
-//! The future of a drain, and those who wait for it.
+//! The future of a drain, and its waiters.
 //!
-//! Promises: everybody who waits is woken when the queue has become drained; a future that is
-//! dropped leaves nothing behind. When a queue counts as drained is the core's business.
-
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, Waker},
-};
+//! Every waiter is woken when the queue has drained, and a dropped future leaves nothing behind.
+//! The core decides when a queue counts as drained.
 
 use super::Shared;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
-/// Those who wait for the drain.
+/// The waiters for the drain.
 #[derive(Debug, Default)]
 pub(super) struct Drainers {
     waiting: Vec<(u64, Waker)>,
@@ -32,7 +29,7 @@ impl Drainers {
         }
     }
 
-    pub(super) fn call_all(&mut self) -> impl Iterator<Item = Waker> {
+    pub(super) fn wake_all(&mut self) -> impl Iterator<Item = Waker> {
         self.waiting.drain(..).map(|it| it.1)
     }
 }

@@ -1,40 +1,29 @@
-//! The hand-over between producers, workers and those who close the queue, under many
-//! interleavings. Built with `--cfg shuttle` only; `cargo xtask ci` runs it.
+//! The hand-over between producers, workers and shutdowns under many interleavings. Built with
+//! `--cfg shuttle` only; `cargo xtask ci` runs it.
 //!
-//! What a test says must hold in every order in which the threads' steps can be mixed. A wake-up
-//! that gets lost leaves every thread waiting, which shuttle reports as a deadlock, with the
-//! schedule that led to it. Each test runs with schedules drawn at random and with ones that
-//! provoke orderings on purpose (PCT). Covered are the lock, the intake, the sleeping workers and
-//! who of them keeps the time, and those who wait for a drain; not tokio's tasks and timers, which
-//! shuttle's and a clock of our own stand in for.
-
-use std::{
-    future::poll_fn,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::Poll,
-    time::Duration,
-};
-
-use shuttle::{
-    check_pct, check_random,
-    future::block_on,
-    thread::{self, JoinHandle},
-};
+//! Each test must pass for every interleaving of the threads' steps. A lost wake-up leaves every
+//! thread waiting, which shuttle reports as a deadlock with its schedule. Each test runs with
+//! random schedules and with schedules that force orderings (PCT). The tests cover the lock, the
+//! intake, the waiting workers, the owner of the timer, and waits for a drain. They do not cover
+//! tokio's tasks and timers, which are replaced by shuttle's and by a test clock.
 
 use super::WorkQueue;
-use crate::{
-    Lane,
-    sync::under_shuttle::{let_time_pass, stop_time},
-};
+use crate::Lane;
+use crate::sync::under_shuttle::{let_time_pass, stop_time};
+use shuttle::future::block_on;
+use shuttle::thread::{self, JoinHandle};
+use shuttle::{check_pct, check_random};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
 
-/// How many schedules each test tries of either kind.
+/// The number of schedules that each test tries of either kind.
 const SCHEDULES: usize = 1_500;
 
-/// How many orderings between two threads a schedule is to provoke.
+/// The number of thread orderings that a schedule forces.
 const DEPTH: usize = 3;
 
 const MS: Duration = Duration::from_millis(1);
@@ -44,7 +33,7 @@ fn check(test: impl Fn() + Send + Sync + Clone + 'static) {
     check_pct(test, SCHEDULES, DEPTH);
 }
 
-/// What was wanted of each item, and what a worker has seen of it.
+/// The additions of each item, and those that a worker has processed.
 #[derive(Default)]
 struct Items {
     wanted: [AtomicUsize; 2],
@@ -66,7 +55,7 @@ impl Items {
     }
 }
 
-/// Takes items until the queue is closed.
+/// Takes items until the queue is shut down.
 fn worker(queue: &WorkQueue<usize>, items: &Arc<Items>) -> JoinHandle<()> {
     let (queue, items) = (queue.clone(), Arc::clone(items));
     thread::spawn(move || {
@@ -79,13 +68,13 @@ fn worker(queue: &WorkQueue<usize>, items: &Arc<Items>) -> JoinHandle<()> {
     })
 }
 
-/// Waits for an item with little patience: looks once, and goes away.
+/// Polls for an item once and gives up.
 fn impatient(queue: &WorkQueue<usize>) -> JoinHandle<()> {
     let queue = queue.clone();
     thread::spawn(move || {
         let mut next = pin!(queue.next());
         let look = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx)));
-        // What it gets after all fails, and comes back.
+        // If it gets an item after all, the item fails and is retried.
         drop(block_on(look));
         thread::yield_now();
     })
@@ -124,7 +113,7 @@ fn an_item_reaches_a_sleeping_worker_without_any_further_help() {
         let (one, other) = (worker(&queue, &items), worker(&queue, &items));
         items.want(&queue, 0, Lane::Normal);
         items.want(&queue, 1, Lane::Normal);
-        // Nobody touches the queue until both have been seen.
+        // The queue is not used until both have been processed.
         while items.runs.load(Ordering::SeqCst) < 2 {
             thread::yield_now();
         }

@@ -1,38 +1,32 @@
 //! The future of the next item.
 //!
-//! Promises: it takes an item only in the poll that returns it, so dropping it loses nothing; a
-//! call that it got and did not use goes to another sleeper. It holds a timer only while it is
-//! the queue's time keeper.
-
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, ready},
-    time::Duration,
-};
-
-use tokio::task::coop;
+//! It takes an item only in the poll that returns it, so dropping it loses nothing. A wake-up that
+//! it received and did not use is passed on to another waiter. It holds a timer only while it owns
+//! the queue's timer.
 
 use super::Shared;
-use crate::{
-    core::Take,
-    sync::{Instant, Sleep, sleep_until},
-    work::Work,
-};
+use super::work::Work;
+use crate::core::Take;
+use crate::sync::{Instant, Sleep, sleep_until};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::task::coop;
 
-/// From how many items in a row on the queue counts as busy: a worker that finds nothing then looks
-/// for a moment longer, because going to sleep and being woken costs as much as many items.
+/// How many items in a row make the queue busy. A worker that finds nothing then spins briefly,
+/// because waiting and being woken costs as much as many items.
 const STREAK_BUSY: u32 = if cfg!(shuttle) { 1 } else { 64 };
 
-/// How long that moment is, in turns of a loop of a few tens of nanoseconds.
+/// How long it spins, in iterations of a few tens of nanoseconds.
 const LOOKS_MAX: u32 = if cfg!(shuttle) { 2 } else { 64 };
 
-/// The longest that a timer is set to; one that is due later looks again in between.
+/// The maximum time of a timer; for later deadlines it fires in between.
 const SLEEP_MAX: Duration = Duration::from_hours(24);
 
 pub(super) struct Next<'a, T> {
     shared: &'a Arc<Shared<T>>,
-    seat: Option<usize>,
+    index: Option<usize>,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -40,12 +34,12 @@ impl<'a, T> Next<'a, T> {
     pub(super) fn new(shared: &'a Arc<Shared<T>>) -> Self {
         Self {
             shared,
-            seat: None,
+            index: None,
             timer: None,
         }
     }
 
-    /// Waits a moment for something to be left in the intake.
+    /// Spins until something is left in the intake.
     fn look(&self, looks_left: &mut u32) {
         while *looks_left > 0 && !self.shared.intake.seems_used() {
             *looks_left -= 1;
@@ -53,7 +47,7 @@ impl<'a, T> Next<'a, T> {
         }
     }
 
-    /// Sets the timer to `deadline` and is ready when it has fired.
+    /// Sets the timer to `deadline`; ready when it has fired.
     fn poll_timer(&mut self, cx: &mut Context<'_>, deadline: Duration) -> Poll<()> {
         let latest = Instant::now() + SLEEP_MAX;
         let due = self
@@ -91,7 +85,9 @@ impl<T: Clone> Future for Next<'_, T> {
                 Take::Nothing => {
                     state.streak = 0;
                     let deadline = state.core.deadline();
-                    let alarm = state.sleepers.sit(&mut this.seat, cx.waker(), deadline);
+                    let alarm = state
+                        .waiters
+                        .register(&mut this.index, cx.waker(), deadline);
                     this.shared.release(state, now);
                     match alarm.map(|deadline| this.poll_timer(cx, deadline)) {
                         Some(Poll::Ready(())) => continue,
@@ -108,8 +104,8 @@ impl<T: Clone> Future for Next<'_, T> {
                     Some(Work::new(Arc::clone(this.shared), slot, item, failures))
                 }
             };
-            if let Some(seat) = this.seat.take() {
-                state.sleepers.leave(seat);
+            if let Some(index) = this.index.take() {
+                state.waiters.leave(index);
             }
             this.shared.release(state, now);
             coop.made_progress();
@@ -120,9 +116,9 @@ impl<T: Clone> Future for Next<'_, T> {
 
 impl<T> Drop for Next<'_, T> {
     fn drop(&mut self) {
-        if let Some(seat) = self.seat.take() {
+        if let Some(index) = self.index.take() {
             let (mut state, now) = self.shared.enter(false);
-            state.sleepers.leave(seat);
+            state.waiters.leave(index);
             self.shared.release(state, now);
         }
     }

@@ -1,20 +1,17 @@
-//! The shell: wake-ups, timers, cancellation, shutdown. On a paused clock.
-
-use std::{
-    future::poll_fn, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll, time::Duration,
-};
-
-use parking_lot::Mutex;
-use tokio::{
-    task::JoinSet,
-    time::{Instant, sleep, timeout},
-};
+//! Wake-ups, timers, cancellation and shutdown, on a paused clock.
 
 use super::*;
-use crate::{
-    metrics::{Metric, MetricsSink},
-    rate_limiter::{Bucket, Exponential},
-};
+use crate::metrics::{Metric, MetricsSink};
+use crate::rate_limiter::{Bucket, Exponential};
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
 
 mod failures;
 mod metrics;
@@ -31,7 +28,7 @@ async fn next(queue: &WorkQueue<&'static str>) -> Work<&'static str> {
     queue.next().await.expect("the queue is open")
 }
 
-/// Whether nothing comes although all timers may fire for `wait`.
+/// Reports whether nothing arrives although all timers may fire for `wait`.
 async fn silent(queue: &WorkQueue<&'static str>, wait: Duration) -> bool {
     timeout(wait, queue.next()).await.is_err()
 }

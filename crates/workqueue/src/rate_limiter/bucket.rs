@@ -1,26 +1,26 @@
 //! A token bucket: a steady rate with a burst, for the queue as a whole.
 //!
-//! Promises: every call of the limiter takes one token, a future one if none is left, and nothing
-//! is given back (as client-go's). It is integer arithmetic on nanoseconds: no drift.
-
-use std::time::Duration;
+//! Every call of the limiter takes one token, a future one if none is left, and none is returned
+//! (as in client-go). It uses integer arithmetic on nanoseconds, without drift.
 
 use super::RateLimiter;
+use std::time::Duration;
 
-/// One token every `interval`, and up to `burst` of them saved.
+/// One token per `interval`, and up to `burst` saved tokens.
 ///
 /// The default is client-go's for controllers: 10 a second, burst 100.
 #[derive(Debug, Clone)]
 pub struct Bucket {
     interval: Duration,
-    /// What a full bucket is worth in time.
+    /// The time in which an empty bucket fills.
     depth: Duration,
-    /// When the bucket will be full again.
+    /// When the bucket will be full.
     full_at: Duration,
 }
 
 impl Bucket {
-    /// A full bucket. `burst` 0 counts as 1, as no token could ever be had otherwise.
+    /// Creates a full bucket. A `burst` of 0 counts as 1, because no token would ever be available
+    /// otherwise.
     #[must_use]
     pub const fn new(interval: Duration, burst: u32) -> Self {
         let burst = if burst == 0 { 1 } else { burst };
@@ -32,17 +32,17 @@ impl Bucket {
         }
     }
 
-    /// Takes a token, from the future if need be, and says how long until it is there.
+    /// Takes a token, a future one if necessary, and returns how long until it is available.
     pub fn reserve(&mut self, now: Duration) -> Duration {
         self.full_at = self.full_at.max(now).saturating_add(self.interval);
         self.full_at.saturating_sub(now.saturating_add(self.depth))
     }
 
-    /// Takes a token if one is there.
+    /// Takes a token if one is available.
     ///
     /// # Errors
     ///
-    /// The time at which the next token will be there; nothing was taken.
+    /// The time until the next token; none was taken.
     pub fn try_take(&mut self, now: Duration) -> Result<(), Duration> {
         let full_at = self.full_at.max(now).saturating_add(self.interval);
         let there_at = full_at.saturating_sub(self.depth);

@@ -1,17 +1,16 @@
-//! A wait that doubles with every failure of the item.
-
-use std::time::Duration;
+//! A delay that doubles with every failure of the item.
 
 use super::RateLimiter;
+use std::time::Duration;
 
-/// `base`, then twice that, and so on up to `max`. It knows nothing of other items.
+/// `base`, then twice that, and so on up to `max`. Other items have no influence.
 ///
 /// The default is client-go's for controllers: 5 ms up to 1,000 s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exponential {
-    /// The wait after the first failure.
+    /// The delay after the first failure.
     pub base: Duration,
-    /// The longest wait.
+    /// The maximum delay.
     pub max: Duration,
 }
 

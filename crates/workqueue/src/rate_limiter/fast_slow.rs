@@ -1,17 +1,16 @@
-//! A few quick tries, then slow ones.
-
-use std::time::Duration;
+//! A few fast retries, then slow ones.
 
 use super::RateLimiter;
+use std::time::Duration;
 
 /// `fast` for the first `fast_tries_max` failures of an item, `slow` after that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FastSlow {
-    /// The wait at first.
+    /// The delay of the first retries.
     pub fast: Duration,
-    /// The wait later.
+    /// The delay of later retries.
     pub slow: Duration,
-    /// How many failures get the fast wait.
+    /// The number of fast retries.
     pub fast_tries_max: u32,
 }
 

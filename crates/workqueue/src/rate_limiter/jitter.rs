@@ -1,13 +1,12 @@
-//! Waits of items that failed together, drawn apart.
+//! Random jitter, which spreads the retries of items that failed together.
 //!
-//! Promise: the wait is never shorter than what the inner limiter says. The numbers follow from
-//! the seed, so a run can be repeated.
-
-use std::time::Duration;
+//! The delay is never shorter than that of the inner limiter. The numbers depend on the seed only,
+//! so a run can be repeated.
 
 use super::RateLimiter;
+use std::time::Duration;
 
-/// What `inner` says, lengthened by a random part of up to `fraction` of itself.
+/// The delay of `inner`, plus a random part of up to `fraction` of it.
 #[derive(Debug, Clone)]
 pub struct Jitter<L> {
     inner: L,
@@ -16,7 +15,7 @@ pub struct Jitter<L> {
 }
 
 impl<L> Jitter<L> {
-    /// `fraction` 0.1 lengthens by up to a tenth; one below 0, or not a number, counts as 0.
+    /// A `fraction` of 0.1 adds up to a tenth; negative values and NaN count as 0.
     pub fn new(inner: L, fraction: f64, seed: u64) -> Self {
         Self {
             inner,
@@ -25,9 +24,9 @@ impl<L> Jitter<L> {
         }
     }
 
-    /// A number from 0 up to but not including 1.
+    /// Returns a random number from 0 up to but not including 1.
     fn draw(&mut self) -> f64 {
-        // SplitMix64 (Steele, Lea and Flood, 2014): enough for spreading, and one word of state.
+        // SplitMix64 (Steele, Lea and Flood, 2014): sufficient for jitter, with one word of state.
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,18 +1,18 @@
-//! Several limiters as one.
-
-use std::{fmt, time::Duration};
+//! The maximum of several limiters.
 
 use super::RateLimiter;
+use std::fmt;
+use std::time::Duration;
 
-/// The longest wait that any of several limiters asks for.
+/// The longest delay of several limiters.
 ///
-/// All are asked each time, so all of them count the failure, also those that are outvoted.
+/// All are called each time, so all of them count the failure.
 pub struct MaxOf<T: ?Sized> {
     limiters: Vec<Box<dyn RateLimiter<T>>>,
 }
 
 impl<T: ?Sized> MaxOf<T> {
-    /// The larger of `limiters`; with none of them nothing ever waits.
+    /// Creates the maximum of `limiters`; without any, there is no delay.
     pub fn new(limiters: Vec<Box<dyn RateLimiter<T>>>) -> Self {
         Self { limiters }
     }

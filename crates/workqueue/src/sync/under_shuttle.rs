@@ -1,25 +1,23 @@
-//! Locks that the shuttle crate schedules, and a clock that stands still until the test moves it.
+//! Locks that the shuttle crate schedules, and a clock that the test advances.
 //!
-//! Promises: the same names and calls as in every other build; one clock for each execution of a
-//! test. It is not a runtime: a test's time keeper is a thread that calls [`let_time_pass`].
+//! It has the same names and signatures as in every other build, and one clock per execution of a
+//! test. It is not a runtime: a thread of the test advances the clock with [`let_time_pass`].
 #![cfg_attr(
     not(test),
     expect(dead_code, unused_imports, reason = "only tests move the clock")
 )]
 
-use std::{
-    mem,
-    ops::Add,
-    pin::Pin,
-    sync::PoisonError,
-    task::{Context, Poll, Waker},
-    time::Duration,
-};
-
 use shuttle::sync::Condvar;
-pub(crate) use shuttle::sync::{MutexGuard, atomic::AtomicBool};
+pub(crate) use shuttle::sync::MutexGuard;
+pub(crate) use shuttle::sync::atomic::AtomicBool;
+use std::mem;
+use std::ops::Add;
+use std::pin::Pin;
+use std::sync::PoisonError;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-/// As that of `parking_lot`: a panic of one holder is no concern of the next.
+/// Behaves like `parking_lot`'s mutex: a panic of one holder does not poison it.
 #[derive(Debug)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 
@@ -63,7 +61,7 @@ impl Clock {
     }
 }
 
-/// Moves the clock to the next timer, again and again, and waits where there is none, until
+/// Advances the clock to the next timer repeatedly, and waits while there is none, until
 /// [`stop_time`] is called.
 #[cfg(test)]
 pub(crate) fn let_time_pass() {
@@ -89,7 +87,7 @@ pub(crate) fn let_time_pass() {
     }
 }
 
-/// Lets [`let_time_pass`] return.
+/// Ends [`let_time_pass`].
 #[cfg(test)]
 pub(crate) fn stop_time() {
     CLOCK.lock().stopped = true;
@@ -122,7 +120,7 @@ impl Add<Duration> for Instant {
     }
 }
 
-/// Ready at its deadline.
+/// Completes at its deadline.
 pub(crate) struct Sleep {
     id: u64,
     deadline: Instant,

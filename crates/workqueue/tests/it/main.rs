@@ -1,23 +1,19 @@
-//! The queue from outside, on several threads.
+//! The public API on several threads.
 //!
-//! Goal: under real concurrency no item is lost, none is with two workers, and everything ends.
+//! Under real concurrency no item is lost, none is processed by two workers, and everything ends.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use kubist_workqueue::{Config, Lane, Work, WorkQueue, rate_limiter::Exponential};
+use kubist_workqueue::rate_limiter::Exponential;
+use kubist_workqueue::{Config, Lane, Work, WorkQueue};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 const ITEMS: usize = 200;
 const ROUNDS: usize = 200;
 
 struct Slot {
-    /// How many changes there were, and how many a worker has seen.
+    /// The number of changes, and of those that a worker has processed.
     wanted: AtomicUsize,
     seen: AtomicUsize,
     busy: AtomicBool,

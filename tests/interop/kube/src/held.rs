@@ -11,7 +11,7 @@ use kubist_apimachinery::{
 };
 use kubist_cache::{Index, Metadata, Selection, drop_managed_fields};
 use kubist_client::{Api, DeleteAnswer};
-use kubist_controller::{Action, Controller, Finalizer, Predicate, Trigger};
+use kubist_controller::{Action, Controller, Finalizer, Predicate, EventSource};
 use kubist_informers::{SharedInformer, SharedInformerFactory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -153,11 +153,11 @@ async fn controlled(
     api: &Api<Settings>,
     name: &ObjectName,
 ) -> Result<(), Failure> {
-    let trigger = Trigger::itself(informer).when(Predicate::generation_changed());
-    let predicated = Controller::with_trigger::<Settings, _>("generations", trigger);
+    let trigger = EventSource::for_object(informer).with_predicate(Predicate::generation_changed());
+    let predicated = Controller::with_source::<Settings, _>("generations", trigger);
     expect("name", predicated.name().as_str(), "generations")?;
     let controller = Controller::new("settings", informer);
-    let (lister, writer) = (informer.lister_before_sync(), api.clone());
+    let (lister, writer) = (informer.lister_unsynced(), api.clone());
     let reconcile = move |key: ObjectName| {
         let (held, api) = (lister.get(&key), writer.clone());
         async move {
@@ -165,7 +165,7 @@ async fn controlled(
                 return Ok(Action::done());
             };
             let mut settings = Settings::clone(&held);
-            if Finalizer::new("example.com/colours").put_on(&mut settings.metadata) {
+            if Finalizer::new("example.com/colours").add(&mut settings.metadata) {
                 api.replace(&settings).await?;
             }
             Ok::<_, kubist_controller::Error>(Action::done())
@@ -173,7 +173,7 @@ async fn controlled(
     };
     let token = CancellationToken::new();
     let run = controller.run(reconcile, token.clone());
-    let lister = informer.lister_before_sync();
+    let lister = informer.lister_unsynced();
     let seen = until(|| {
         let held = lister.get(name);
         held.is_some_and(|it| {
@@ -192,7 +192,7 @@ async fn controlled(
     let finalizer = Finalizer::new("example.com/colours");
     expect(
         "taken off",
-        finalizer.take_off(&mut settings.metadata),
+        finalizer.remove(&mut settings.metadata),
         true,
     )?;
     api.replace(&settings).await?;

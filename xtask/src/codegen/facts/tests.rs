@@ -1,4 +1,4 @@
-//! Facts in words, of a small schema.
+//! The facts of a small schema as text.
 
 use super::*;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn schema() -> Schema {
     serde_json::from_value(schema).expect("it is a schema")
 }
 
-fn told(rust: &str, field: Value) -> String {
+fn facts_alone(rust: &str, field: Value) -> String {
     beside(None, rust, field)
 }
 
@@ -32,7 +32,7 @@ fn beside(sentence: Option<&str>, rust: &str, field: Value) -> String {
 }
 
 #[test]
-fn a_field_tells_names_types_and_defaults_that_are_not_to_be_seen() {
+fn a_field_has_its_json_name_unit_type_and_default() {
     for (rust, field, expected) in [
         (
             "type_",
@@ -67,15 +67,15 @@ fn a_field_tells_names_types_and_defaults_that_are_not_to_be_seen() {
         (
             "schema",
             json!({"type": "bool"}),
-            "One of the forms; the JSON is this value itself.",
+            "One of the alternatives. In JSON, the type is this value itself.",
         ),
     ] {
-        assert_eq!(told(rust, field), expected);
+        assert_eq!(facts_alone(rust, field), expected);
     }
 }
 
 #[test]
-fn a_closed_set_is_told_whole_and_an_open_one_by_examples() {
+fn a_closed_set_is_listed_whole_and_an_open_one_by_examples() {
     for (field, expected) in [
         (
             json!({"json": "p", "type": "string", "named": "io.a.Closed", "default": "A"}),
@@ -83,7 +83,7 @@ fn a_closed_set_is_told_whole_and_an_open_one_by_examples() {
         ),
         (
             json!({"json": "p", "type": "[]string", "named": "io.a.Closed"}),
-            "Optional. Each one of `A`, `\"\"`.",
+            "Optional. Each item is one of `A`, `\"\"`.",
         ),
         (
             json!({"json": "p", "type": "string", "named": "io.a.One"}),
@@ -98,12 +98,12 @@ fn a_closed_set_is_told_whole_and_an_open_one_by_examples() {
             "Optional. Known keys: `v0`, `v1`, `v2`, `v3`, `v4`, `v5` and 24 more.",
         ),
     ] {
-        assert_eq!(told("p", field), expected);
+        assert_eq!(facts_alone("p", field), expected);
     }
 }
 
 #[test]
-fn lists_say_how_they_are_merged_and_unions_what_tells_their_member() {
+fn lists_have_their_merge_rules_and_union_members_their_discriminator() {
     for (field, expected) in [
         (
             json!({"json": "p", "type": "[]a.B", "listType": "map", "listMapKeys": ["a", "b"],
@@ -116,22 +116,22 @@ fn lists_say_how_they_are_merged_and_unions_what_tells_their_member() {
         ),
         (
             json!({"json": "p", "type": "*a.B", "union": true}),
-            "Optional. Member of the union that `type` tells.",
+            "Optional. Union member, selected by `type`.",
         ),
     ] {
-        assert_eq!(told("p", field), expected);
+        assert_eq!(facts_alone("p", field), expected);
     }
 }
 
 #[test]
-fn what_a_sentence_has_said_is_not_said_again() {
+fn facts_that_the_sentence_states_are_left_out() {
     let protocol = json!({"json": "p", "type": "string", "named": "io.a.Closed", "default": "A"});
     let sentence = Some("Either `A` or `\"\"`.");
-    let told = beside(sentence, "p", protocol.clone());
-    assert_eq!(told, "Optional; default `A`.");
-    let told = beside(Some("Such as `A`."), "p", protocol);
-    assert_eq!(told, "Optional. One of `A`, `\"\"`; default `A`.");
+    let text = beside(sentence, "p", protocol.clone());
+    assert_eq!(text, "Optional; default `A`.");
+    let text = beside(Some("Such as `A`."), "p", protocol);
+    assert_eq!(text, "Optional. One of `A`, `\"\"`; default `A`.");
     let limit = json!({"json": "limitSeconds", "type": "*int64"});
-    let told = beside(Some("Seconds until it ends."), "limit_seconds", limit);
-    assert_eq!(told, "Optional.");
+    let text = beside(Some("Seconds until it ends."), "limit_seconds", limit);
+    assert_eq!(text, "Optional.");
 }

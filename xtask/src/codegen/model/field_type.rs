@@ -1,58 +1,147 @@
-//! Go types of fields as Rust has them.
-
-use std::collections::BTreeSet;
+//! `FieldType`: the Rust type of a field, and its presence rules, from the Go type.
 
 use super::{Module, StructField, by_hand, is_plain_list, module_of};
 use crate::codegen::names;
 use crate::codegen::schema::{Field, Schema};
 use crate::process::Outcome;
 
-const OMIT_EMPTY: u8 = 1;
-const OMIT_ZERO: u8 = 2;
-const POINTER: u8 = 4;
-const REQUIRED: u8 = 8;
-
-/// A Go type as Rust has it.
-struct Resolved {
-    rust: String,
-    field_type: String,
-    pointer: bool,
+/// The type of a field.
+#[derive(Debug, PartialEq)]
+pub(crate) struct FieldType {
+    shape: Shape,
+    inner: Inner,
 }
 
-pub(super) fn resolve(
-    schema: &Schema,
-    module: &Module,
-    field: &Field,
-    needs: &mut BTreeSet<Module>,
-) -> Outcome<StructField> {
+/// How a field holds its values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shape {
+    One,
+    Option,
+    OptionBox,
+    List,
+    Map,
+}
+
+/// The type of the values.
+#[derive(Debug, PartialEq)]
+enum Inner {
+    Scalar {
+        rust: &'static str,
+        variant: &'static str,
+    },
+    Message(Target),
+}
+
+/// A message that a field refers to.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Target {
+    /// A struct of the same module.
+    Here(String),
+    /// A struct of another module.
+    Elsewhere(Module, String),
+    /// A type of `kubist-apimachinery`.
+    ByHand(&'static str),
+}
+
+impl Target {
+    /// The Rust name.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Here(name) | Self::Elsewhere(_, name) => name,
+            Self::ByHand(name) => name,
+        }
+    }
+}
+
+impl FieldType {
+    /// The Rust type: `Vec<Container>`, where `inner` is the type of the values.
+    pub(crate) fn rust(&self, inner: &str) -> String {
+        match self.shape {
+            Shape::One => inner.to_owned(),
+            Shape::Option => format!("Option<{inner}>"),
+            Shape::OptionBox => format!("Option<Box<{inner}>>"),
+            Shape::List => format!("Vec<{inner}>"),
+            Shape::Map => format!("BTreeMap<Str, {inner}>"),
+        }
+    }
+
+    /// The variant of `FieldType`: `MessageList`.
+    pub(crate) fn variant(&self) -> String {
+        let variant = match &self.inner {
+            Inner::Scalar { variant, .. } => variant,
+            Inner::Message(_) => "Message",
+        };
+        let suffix = match self.shape {
+            Shape::One | Shape::Option | Shape::OptionBox => "",
+            Shape::List => "List",
+            Shape::Map => "Map",
+        };
+        format!("{variant}{suffix}")
+    }
+
+    /// The message that it refers to, if any.
+    pub(crate) fn target(&self) -> Option<&Target> {
+        match &self.inner {
+            Inner::Scalar { .. } => None,
+            Inner::Message(target) => Some(target),
+        }
+    }
+
+    /// The Rust scalar of the values, if they are no messages.
+    pub(crate) fn scalar(&self) -> Option<&'static str> {
+        match self.inner {
+            Inner::Scalar { rust, .. } => Some(rust),
+            Inner::Message(_) => None,
+        }
+    }
+
+    pub(crate) fn is_map(&self) -> bool {
+        self.shape == Shape::Map
+    }
+
+    pub(super) fn is_object_meta(&self) -> bool {
+        self.target() == Some(&Target::ByHand("ObjectMeta"))
+    }
+}
+
+/// The presence rules of a field, as `FieldFlags` has them.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent of each other"
+)]
+pub(crate) struct Presence {
+    pub(crate) required: bool,
+    pub(crate) pointer: bool,
+    pub(crate) omit_empty: bool,
+    pub(crate) omit_zero: bool,
+}
+
+/// Resolves a field; the caller adds the documentation.
+pub(super) fn resolve(schema: &Schema, module: &Module, field: &Field) -> Outcome<StructField> {
     let json = [&field.json, &field.proto, &lower_first(&field.go)]
         .into_iter()
         .find(|name| !name.is_empty())
         .ok_or("a field without a name")?
         .clone();
-    let resolved = resolve_type(schema, module, &field.type_, needs)?;
-    let mut flags = 0;
-    if field.omit.contains("empty") {
-        flags |= OMIT_EMPTY;
-    }
-    if field.omit.contains("zero") {
-        flags |= OMIT_ZERO;
-    }
-    if resolved.pointer {
-        flags |= POINTER;
-    }
-    if field.required {
-        flags |= REQUIRED;
-    }
+    let (field_type, pointer) = resolve_type(schema, module, &field.type_)?;
+    let rust = names::field(if field.json.is_empty() && !field.go.is_empty() {
+        &field.go
+    } else {
+        &json
+    });
     Ok(StructField {
-        rust: names::field(&json),
-        rust_type: resolved.rust,
+        rust,
         json,
         docs: Vec::new(),
         number: field.num,
-        field_type: resolved.field_type,
-        flags,
-        merge: merge(field),
+        field_type,
+        presence: Presence {
+            required: field.required,
+            pointer,
+            omit_empty: field.omit.contains("empty"),
+            omit_zero: field.omit.contains("zero"),
+        },
+        merge: merge(field)?,
         list: list_type(field),
     })
 }
@@ -64,138 +153,97 @@ fn lower_first(go: &str) -> String {
     })
 }
 
-fn merge(field: &Field) -> Option<String> {
-    if field.patch_strategy.is_empty() && field.patch_merge_key.is_empty() {
-        return None;
-    }
-    let has = |what: &str| field.patch_strategy.split(',').any(|part| part == what);
-    Some(format!(
-        "m({}, {}, {}, {:?})",
-        has("merge"),
-        has("retainKeys"),
-        has("replace"),
-        field.patch_merge_key
-    ))
+fn merge(field: &Field) -> Outcome<Option<String>> {
+    let key = &field.patch_merge_key;
+    Ok(Some(match field.patch_strategy.as_str() {
+        "" if key.is_empty() => return Ok(None),
+        "merge" if key.is_empty() => "Merge::SET".to_owned(),
+        "merge" => format!("Merge::by({key:?})"),
+        "merge,retainKeys" => format!("Merge::by({key:?}).and_retain_keys()"),
+        "retainKeys" if key.is_empty() => "Merge::RETAIN_KEYS".to_owned(),
+        "replace" if key.is_empty() => "Merge::REPLACE".to_owned(),
+        other => return Err(format!("patch strategy `{other}` with key `{key}`").into()),
+    }))
 }
 
 fn list_type(field: &Field) -> Option<String> {
     match field.list_type.as_str() {
-        "atomic" => Some("L::Atomic".to_owned()),
-        "set" => Some("L::Set".to_owned()),
-        "map" => Some(format!("L::Map(&{:?})", field.list_map_keys)),
+        "atomic" => Some("ListType::Atomic".to_owned()),
+        "set" => Some("ListType::Set".to_owned()),
+        "map" => Some(format!("ListType::Map(&{:?})", field.list_map_keys)),
         _ => None,
     }
 }
 
-fn resolve_type(
-    schema: &Schema,
-    module: &Module,
-    go: &str,
-    needs: &mut BTreeSet<Module>,
-) -> Outcome<Resolved> {
+/// Resolves a Go type, and reports whether it is a pointer.
+fn resolve_type(schema: &Schema, module: &Module, go: &str) -> Outcome<(FieldType, bool)> {
     let (pointer, inner) = go
         .strip_prefix('*')
         .map_or((false, go), |inner| (true, inner));
-    let scalar = |rust: &str, field_type: &str| Resolved {
-        rust: if pointer {
-            format!("Option<{rust}>")
-        } else {
-            rust.to_owned()
-        },
-        field_type: format!("T::{field_type}"),
-        pointer,
+    let (shape, name) = if let Some(name) = inner.strip_prefix("map[string]") {
+        (Shape::Map, name)
+    } else if let Some(name) = inner.strip_prefix("[]").filter(|_| inner != "[]byte") {
+        (Shape::List, name)
+    } else if pointer {
+        (Shape::Option, inner)
+    } else {
+        (Shape::One, inner)
     };
-    let plain = |rust: &str, field_type: String| Resolved {
-        rust: rust.to_owned(),
-        field_type,
-        pointer: false,
+    let Some((rust, variant)) = scalar(name) else {
+        return resolve_message(schema, module, name.trim_start_matches('*'), shape);
     };
-    Ok(match inner {
-        "bool" => scalar("bool", "Bool"),
-        "int" | "int32" => scalar("i32", "I32"),
-        "int64" => scalar("i64", "I64"),
-        "float64" | "double" => scalar("f64", "F64"),
-        "string" => scalar("Str", "Str"),
-        "bytes" | "[]byte" => scalar("ByteString", "Bytes"),
-        "[]string" => plain("Vec<Str>", "T::StrList".into()),
-        "[]bool" => plain("Vec<bool>", "T::BoolList".into()),
-        "[]int32" => plain("Vec<i32>", "T::I32List".into()),
-        "[]int64" => plain("Vec<i64>", "T::I64List".into()),
-        "[]bytes" | "[][]byte" => plain("Vec<ByteString>", "T::BytesList".into()),
-        "map[string]string" => plain("BTreeMap<Str, Str>", "T::StrMap".into()),
-        "map[string]bytes" | "map[string][]byte" => {
-            plain("BTreeMap<Str, ByteString>", "T::BytesMap".into())
-        }
-        _ => return resolve_message(schema, module, inner, pointer, needs),
+    let inner = Inner::Scalar { rust, variant };
+    Ok((FieldType { shape, inner }, shape == Shape::Option))
+}
+
+/// Returns the Rust type and the `FieldType` variant of a Go scalar.
+fn scalar(go: &str) -> Option<(&'static str, &'static str)> {
+    Some(match go {
+        "bool" => ("bool", "Bool"),
+        "int" | "int32" => ("i32", "I32"),
+        "int64" => ("i64", "I64"),
+        "float64" | "double" => ("f64", "F64"),
+        "string" => ("Str", "Str"),
+        "bytes" | "[]byte" => ("ByteString", "Bytes"),
+        _ => return None,
     })
 }
 
 fn resolve_message(
     schema: &Schema,
     module: &Module,
-    go: &str,
-    pointer: bool,
-    needs: &mut BTreeSet<Module>,
-) -> Outcome<Resolved> {
-    let (shape, full_name) = if let Some(name) = go.strip_prefix("[]") {
-        ("List", name)
-    } else if let Some(name) = go.strip_prefix("map[string]") {
-        ("Map", name)
-    } else {
-        ("", go)
-    };
-    let full_name = full_name.trim_start_matches('*');
+    full_name: &str,
+    shape: Shape,
+) -> Outcome<(FieldType, bool)> {
+    let is_single = matches!(shape, Shape::One | Shape::Option);
     if let Some(message) = schema.messages.get(full_name)
         && is_plain_list(message)
-        && shape.is_empty()
+        && is_single
     {
-        return resolve_type(schema, module, &format!("[]{}", message.item), needs);
+        return resolve_type(schema, module, &format!("[]{}", message.item));
     }
-    let by_wire = |path: &str| format!("<{path} as Wire>::SCHEMA");
-    let (path, facts, small) = if let Some((name, small)) = by_hand(full_name) {
-        (name.to_owned(), by_wire(name), small)
+    let (target, is_small) = if let Some((name, is_small)) = by_hand(full_name) {
+        (Target::ByHand(name), is_small)
     } else {
         if !schema.messages.contains_key(full_name) {
-            return Err(format!("unknown type {go}").into());
+            return Err(format!("unknown type {full_name}").into());
         }
         let home = module_of(full_name).ok_or("no module")?;
-        let name = full_name.rsplit('.').next().unwrap_or_default();
+        let name = full_name.rsplit('.').next().unwrap_or_default().to_owned();
         if home == *module {
-            // Named directly, as constants of types that contain each other would be circular.
-            (
-                name.to_owned(),
-                format!("&{}", names::constant(name)),
-                false,
-            )
+            (Target::Here(name), false)
         } else {
-            needs.insert(home.clone());
-            let path = format!("crate::{}::{}::{name}", home.group, home.version);
-            let facts = by_wire(&path);
-            (path, facts, false)
+            (Target::Elsewhere(home, name), false)
         }
     };
-    let time = matches!(path.as_str(), "Time" | "MicroTime");
-    Ok(match shape {
-        "List" => Resolved {
-            rust: format!("Vec<{path}>"),
-            field_type: format!("T::MessageList({facts})"),
-            pointer: false,
-        },
-        "Map" => Resolved {
-            rust: format!("BTreeMap<Str, {path}>"),
-            field_type: format!("T::MessageMap({facts})"),
-            pointer: false,
-        },
-        _ => Resolved {
-            rust: match (pointer, small) {
-                (true, false) => format!("Option<Box<{path}>>"),
-                (true, true) => format!("Option<{path}>"),
-                // A zero Go time is an absent time.
-                (false, _) if time => format!("Option<{path}>"),
-                (false, _) => path,
-            },
-            field_type: format!("T::Message({facts})"),
-            pointer,
-        },
-    })
+    let is_time = matches!(target, Target::ByHand("Time" | "MicroTime"));
+    let held = match shape {
+        Shape::Option if !is_small => Shape::OptionBox,
+        // A zero Go time is an absent time.
+        Shape::One if is_time => Shape::Option,
+        other => other,
+    };
+    let inner = Inner::Message(target);
+    let field_type = FieldType { shape: held, inner };
+    Ok((field_type, shape == Shape::Option))
 }

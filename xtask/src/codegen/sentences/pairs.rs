@@ -1,11 +1,10 @@
-//! `Pairs`: a JSON object whose names come as they stand, also one that comes twice.
+//! `Pairs`: a JSON object that keeps the order of its names, and repeated names.
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-
-/// Names and values in their order.
+/// The names and values in file order.
 pub(super) struct Pairs<V>(pub(super) Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {

@@ -40,7 +40,7 @@ fn mistakes(files: &[File]) -> String {
 const SOURCE: &str = r#"{"Source": {"": "Where it is.", "path": "A path on the node"}}"#;
 
 #[test]
-fn what_is_inline_is_told_where_it_is_declared_or_where_it_is_used() {
+fn an_inline_field_has_its_sentence_at_its_declaration_or_at_its_use() {
     let volume = r#"{"Volume": {"": "A folder.", "name": "Its name."}}"#;
     let files = [file("core.v1", "a", volume), file("core.v1", "b", SOURCE)];
     let sentences = Sentences::new(&files, &schema()).expect("nothing is wrong");
@@ -57,12 +57,12 @@ fn what_is_inline_is_told_where_it_is_declared_or_where_it_is_used() {
 }
 
 #[test]
-fn a_package_is_told_whole_or_not_at_all() {
+fn a_package_has_all_sentences_or_none() {
     assert!(Sentences::new(&[], &schema()).is_ok());
     let partly = file("node.v1", "a", r#"{"Node": {"": "A machine."}}"#);
     assert!(
         Sentences::new(&[partly], &schema()).is_ok(),
-        "of others, what there is"
+        "other packages may be partly documented"
     );
     let volume = file("core.v1", "a", r#"{"Volume": {"": "A folder."}}"#);
     assert_eq!(
@@ -74,7 +74,7 @@ fn a_package_is_told_whole_or_not_at_all() {
 }
 
 #[test]
-fn mistakes_are_told_with_file_and_field() {
+fn mistakes_are_reported_with_file_and_field() {
     let volume = r#"{
         "Volume": {"": "A.", "name": "B.", "name": "C.", "size": "D."},
         "Volumes": {"": "Many."}
@@ -89,11 +89,11 @@ fn mistakes_are_told_with_file_and_field() {
     ];
     assert_eq!(
         mistakes(&files),
-        "core.v1/a.json: Volume.name: told twice\n\
+        "core.v1/a.json: Volume.name: has two sentences\n\
          core.v1/a.json: Volume.size: no such field\n\
          core.v1/a.json: Volumes: no such type\n\
          core.v1/c.json: Volume: also in core.v1/a.json\n\
-         core.v1/c.json: Volume.: told twice\n\
+         core.v1/c.json: Volume.: has two sentences\n\
          core.v2/a.json: no such package\n\
          node.v1/a.json: invalid type: sequence, expected an object at line 1 column 9"
     );
@@ -104,9 +104,9 @@ fn a_sentence_is_one_line_that_a_comment_can_hold() {
     let long = "a".repeat(rustdoc::WORD_MAX + 1);
     for (sentence, expected) in [
         (" ", Some("is empty")),
-        ("Two\nlines.", Some("is more than a line")),
-        ("`code.", Some("has code that does not end")),
-        (long.as_str(), Some("has a word that fits no line")),
+        ("Two\nlines.", Some("is not a single line of text")),
+        ("`code.", Some("has a backtick without its pair")),
+        (long.as_str(), Some("has a word that is longer than a line")),
         ("A `b c`: <https://d.e>, [f].", None),
     ] {
         assert_eq!(mistake(sentence), expected);

@@ -9,7 +9,7 @@ use clap::Args;
 use http::Request;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::Ingest;
-use kubist_cache::{Change, Encoded, FieldLookup, Index, Source as _};
+use kubist_cache::{Encoded, FieldLookup, Index, ResourceEvent, Source as _};
 use kubist_client::{Client, Config};
 use kubist_informers::SharedInformer;
 use kubist_peer::{Form, settle};
@@ -69,9 +69,9 @@ async fn follow<F: Ingest<Kind = Pod> + FieldLookup>(options: &Options) -> Resul
     let (heard, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
     let handler = {
         let (replay, heard, ended) = (replay.clone(), Arc::clone(&heard), Arc::clone(&ended));
-        informer.add_handler(move |change: Change<F>| {
+        informer.add_handler(move |change: ResourceEvent<F>| {
             heard.fetch_add(1, Ordering::Relaxed);
-            if let Change::Added { object, .. } = change
+            if let ResourceEvent::Added { object, .. } = change
                 && object.name() == pods::MARKER
             {
                 ended.notify_one();

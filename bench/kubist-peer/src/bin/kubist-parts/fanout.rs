@@ -9,8 +9,8 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::Str;
 use kubist_cache::{
-    Change, FetchError, Index, ListBatch, ListEnd, ListItem, ListRequest, ListStream,
-    ListerWatcher, WatchItem, WatchRequest, WatchStream,
+    FetchError, Index, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,
+    ResourceEvent, WatchItem, WatchRequest, WatchStream,
 };
 use kubist_informers::{Delivery, HandlerConfig, SharedInformer};
 use meter::Usage;
@@ -106,9 +106,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     for _ in 0..options.handlers {
         let (calls, ended) = (Arc::clone(&calls), Arc::clone(&ended));
         let last = last.clone();
-        let handler = move |change: Change<Pod>| {
+        let handler = move |change: ResourceEvent<Pod>| {
             calls.fetch_add(1, Ordering::Relaxed);
-            if let Change::Updated { new, .. } = change
+            if let ResourceEvent::Updated { new, .. } = change
                 && new.metadata.resource_version == *last
             {
                 ended.add_permits(1);

@@ -1,14 +1,12 @@
 //! JSON arrays and objects into lists and maps.
 
-use std::fmt;
-
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-
 use super::super::field_access::{FieldAccess, MessageList, MessageMap};
 use super::super::{DecodeContext, Segment, StrictProblem};
 use super::MessageSeed;
-use super::slot::{SlotSeed, go_type};
+use super::slot::SlotSeed;
 use crate::Str;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 pub(super) fn note_repeat(repeated: bool, key: &Str, cx: &mut DecodeContext) {
     if repeated {
@@ -24,14 +22,7 @@ pub(super) fn visit_entry<'de, A: MapAccess<'de>, T: FieldAccess>(
     owner: &'static str,
 ) -> Result<(), A::Error> {
     cx.path.push(Segment::Key(key.clone()));
-    let slot = value.slot();
-    let go_type = go_type(&slot, None);
-    map.next_value_seed(SlotSeed {
-        slot,
-        go_type,
-        owner,
-        cx: &mut *cx,
-    })?;
+    map.next_value_seed(SlotSeed::new(value.slot(), None, owner, cx))?;
     cx.path.pop();
     Ok(())
 }
@@ -48,7 +39,7 @@ pub(super) fn visit_list<'de, A: SeqAccess<'de>, T: FieldAccess + Default>(
     Ok(())
 }
 
-pub(super) fn append_list<'de, A: SeqAccess<'de>, T: FieldAccess + Default>(
+pub(in crate::wire) fn append_list<'de, A: SeqAccess<'de>, T: FieldAccess + Default>(
     seq: &mut A,
     list: &mut Vec<T>,
     cx: &mut DecodeContext,
@@ -57,14 +48,7 @@ pub(super) fn append_list<'de, A: SeqAccess<'de>, T: FieldAccess + Default>(
     loop {
         let mut item = T::default();
         cx.path.push(Segment::Index(list.len()));
-        let slot = item.slot();
-        let go_type = go_type(&slot, None);
-        let more = seq.next_element_seed(SlotSeed {
-            slot,
-            go_type,
-            owner,
-            cx: &mut *cx,
-        })?;
+        let more = seq.next_element_seed(SlotSeed::new(item.slot(), None, owner, cx))?;
         cx.path.pop();
         if more.is_none() {
             return Ok(());
@@ -84,7 +68,7 @@ pub(super) fn visit_messages<'de, A: SeqAccess<'de>>(
     Ok(())
 }
 
-pub(super) fn append_messages<'de, A: SeqAccess<'de>>(
+pub(in crate::wire) fn append_messages<'de, A: SeqAccess<'de>>(
     seq: &mut A,
     list: &mut dyn MessageList,
     cx: &mut DecodeContext,

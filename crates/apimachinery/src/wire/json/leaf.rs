@@ -1,13 +1,11 @@
 //! JSON scalars (times, quantities) and unions (a bool, an object or a list).
 
-use std::fmt;
-
-use serde::de::{self, MapAccess, SeqAccess, Visitor};
-
 use super::super::{DecodeContext, JsonScalar, Message, Schema, Slot, WireErrorKind};
 use super::collection::{visit_list, visit_messages};
 use super::object::ObjectVisitor;
 use super::{mismatch, stop};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 pub(super) struct ScalarVisitor<'a> {
     pub(super) message: &'a mut dyn Message,

@@ -1,13 +1,11 @@
 //! A JSON object into the fields of a message.
 
-use std::fmt;
-
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
 use super::super::{DecodeContext, Message, Schema, Segment, StrictProblem};
 use super::mismatch;
-use super::slot::{SlotSeed, go_type};
+use super::slot::SlotSeed;
 use super::value::{Repeats, ValueSeed};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 pub(super) struct ObjectVisitor<'a> {
     pub(super) message: &'a mut dyn Message,
@@ -102,13 +100,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
             }
             cx.path.push(Segment::Field(field.json));
             if let Some(slot) = message.slot(index) {
-                let go_type = go_type(&slot, field.ty.schema());
-                map.next_value_seed(SlotSeed {
-                    slot,
-                    go_type,
-                    owner: schema.name,
-                    cx: &mut *cx,
-                })?;
+                map.next_value_seed(SlotSeed::new(slot, field.ty.schema(), schema.name, cx))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }

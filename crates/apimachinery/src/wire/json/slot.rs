@@ -1,17 +1,15 @@
 //! One JSON value into one field, whatever its type.
 
-use std::fmt;
-
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-
-use super::super::{DecodeContext, OptMessage, Schema, Slot, WireErrorKind};
+use super::super::{DecodeContext, Message, Schema, Slot, WireErrorKind};
 use super::collection::{
     KeySeed, note_repeat, visit_entry, visit_list, visit_message_map, visit_messages,
 };
 use super::{MessageSeed, mismatch, stop};
 use crate::{ByteString, Str};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
-pub(super) fn go_type(slot: &Slot<'_>, schema: Option<&'static Schema>) -> &'static str {
+fn go_type(slot: &Slot<'_>, schema: Option<&'static Schema>) -> &'static str {
     match slot {
         Slot::Bool(_) | Slot::OptBool(_) => "bool",
         Slot::I32(_) | Slot::OptI32(_) => "int32",
@@ -32,11 +30,29 @@ pub(super) fn go_type(slot: &Slot<'_>, schema: Option<&'static Schema>) -> &'sta
     }
 }
 
-pub(super) struct SlotSeed<'a> {
+pub(in crate::wire) struct SlotSeed<'a> {
     pub(super) slot: Slot<'a>,
     pub(super) go_type: &'static str,
     pub(super) owner: &'static str,
     pub(super) cx: &'a mut DecodeContext,
+}
+
+impl<'a> SlotSeed<'a> {
+    /// A seed for one field: `schema` is that of its messages, `owner` what errors name it by.
+    pub(in crate::wire) fn new(
+        slot: Slot<'a>,
+        schema: Option<&'static Schema>,
+        owner: &'static str,
+        cx: &'a mut DecodeContext,
+    ) -> Self {
+        let go_type = go_type(&slot, schema);
+        Self {
+            slot,
+            go_type,
+            owner,
+            cx,
+        }
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for SlotSeed<'_> {
@@ -50,19 +66,27 @@ impl<'de> DeserializeSeed<'de> for SlotSeed<'_> {
             .deserialize(deserializer),
             Slot::OptMessage(place) => {
                 // `null` must leave it absent, so the value is looked at before it is made.
-                deserializer.deserialize_option(OptionVisitor { place, cx: self.cx })
+                deserializer
+                    .deserialize_option(UnlessNull::new(move || place.get_or_default(), self.cx))
             }
             _ => deserializer.deserialize_any(self),
         }
     }
 }
 
-pub(super) struct OptionVisitor<'a> {
-    pub(super) place: &'a mut dyn OptMessage,
-    pub(super) cx: &'a mut DecodeContext,
+/// Decodes into the message that `message` makes, unless the value is `null`.
+pub(in crate::wire) struct UnlessNull<'a, F> {
+    message: F,
+    cx: &'a mut DecodeContext,
 }
 
-impl<'de> Visitor<'de> for OptionVisitor<'_> {
+impl<'a, F: FnOnce() -> &'a mut dyn Message> UnlessNull<'a, F> {
+    pub(in crate::wire) fn new(message: F, cx: &'a mut DecodeContext) -> Self {
+        Self { message, cx }
+    }
+}
+
+impl<'de, 'a, F: FnOnce() -> &'a mut dyn Message> Visitor<'de> for UnlessNull<'a, F> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value or null")
@@ -75,7 +99,7 @@ impl<'de> Visitor<'de> for OptionVisitor<'_> {
     }
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         MessageSeed {
-            message: self.place.get_or_default(),
+            message: (self.message)(),
             cx: self.cx,
         }
         .deserialize(deserializer)

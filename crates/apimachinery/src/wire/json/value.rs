@@ -4,13 +4,11 @@
 //! stores and reads again is the double's text, so one whose text is an integer is an integer:
 //! `1.0` and `1E0` are 1, and a client whose field is an integer can read them.
 
-use std::fmt;
-
+use super::super::{DecodeContext, StrictProblem};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::map::{Entry, Map};
 use serde_json::{Number, Value};
-
-use super::super::{DecodeContext, StrictProblem};
+use std::fmt;
 
 /// Names that came twice in one object of a tree, by their paths from where one stands: nothing is
 /// kept of the way unless there is one.

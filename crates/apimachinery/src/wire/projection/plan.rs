@@ -1,6 +1,5 @@
 //! `ProjectionPlan`: the paths of a projection as one tree, so that one pass serves them all.
 
-use crate::wire::scan::groups_of;
 use crate::wire::{FieldFlags, FieldType, JsonForm, Schema, WireError, WireErrorKind};
 
 /// The paths of a projection, resolved against the schema of its kind.
@@ -199,7 +198,7 @@ impl ProjectionPlan {
         let field = &at.schema.fields[at.index];
         self.nodes[at.node].names.push((field.json, step));
         let mut node = at.node;
-        for group in groups_of(at.schema.order, at.index)? {
+        for group in at.schema.groups_of(at.index)? {
             node = match self.by_number(node, group) {
                 Some((None, Step::Enter { node, .. })) => node,
                 Some(_) => return None,

@@ -1,7 +1,8 @@
 //! A projection from protobuf.
 
 use super::{Leaf, ProjectionFields, ProjectionPlan, Step};
-use crate::wire::protobuf::{delimited, map_entry, merge_delimited, set_varint, tag};
+use crate::wire::protobuf::{merge_delimited, set_varint};
+use crate::wire::raw_field::{delimited, map_entry, tag};
 use crate::wire::{
     DecodeContext, FieldType, JsonForm, Segment, Slot, WireError, WireErrorKind, skip_field, varint,
 };
@@ -43,7 +44,7 @@ fn walk(
             }
             Step::Keys(keys) => {
                 let (inner, rest) = delimited(rest).map_err(|kind| cx.fail(kind))?;
-                let (key, value) = map_entry(inner, cx)?;
+                let (key, value) = map_entry(inner).map_err(|kind| cx.fail(kind))?;
                 let leaf = std::str::from_utf8(key)
                     .ok()
                     .and_then(|key| plan.key(keys, key));

@@ -1,13 +1,11 @@
 //! Scanning JSON: one pass over the whole text for structure (quick, or of the library's parser for
 //! what is unusual), then a cursor over the metadata that relies on it.
 
-use std::borrow::Cow;
-
-use serde::de::IgnoredAny;
-
 use super::{Irregular, Scan, Span, json_shape, json_skim, within};
 use crate::wire::{DecodeContext, Schema, WireError, WireErrorKind, merge_json};
 use crate::{ObjectMeta, ObjectName};
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
 
 /// Walks the members of an object or the items of an array, in text known to be well-formed. On
 /// other text it stops early, gives slices that are no values, but does not panic.

@@ -4,11 +4,9 @@
 //! an object unreadable at once, not when somebody decodes it. Values (quantities, times, ranges of
 //! numbers) are not looked at, fields that the schema does not have may be anything.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
 use crate::wire::{FieldType, JsonForm, Schema, WireError, WireErrorKind};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 /// Checks one object of `schema`.
 pub(super) fn check(bytes: &[u8], schema: &'static Schema) -> Result<(), WireError> {

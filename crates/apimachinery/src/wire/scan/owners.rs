@@ -1,7 +1,8 @@
 //! Owner references as they stand in an object's bytes.
 
 use super::json::{self, Cursor};
-use super::protobuf::{self, delimited, fields, tag};
+use crate::wire::raw_field::{delimited, tag};
+use crate::wire::{push_delimited, raw_fields};
 use crate::{Owner, OwnerReference};
 
 /// Owner references in encoded form: protobuf messages in a row, or a JSON array without escapes.
@@ -64,7 +65,7 @@ fn from_json(item: &[u8]) -> Owner<'_> {
 
 fn from_protobuf(message: &[u8]) -> Owner<'_> {
     let mut owner = NOBODY;
-    for field in fields(message) {
+    for field in raw_fields(message) {
         let Ok(field) = field else { break };
         let text = std::str::from_utf8(field.bytes).unwrap_or_default();
         match field.number {
@@ -83,6 +84,6 @@ fn from_protobuf(message: &[u8]) -> Owner<'_> {
 pub(super) fn write(owners: &[OwnerReference], out: &mut Vec<u8>) {
     use crate::wire::Wire as _;
     for owner in owners {
-        protobuf::put(13, &owner.to_protobuf(), out);
+        push_delimited(13, &owner.to_protobuf(), out);
     }
 }

@@ -1,10 +1,10 @@
 //! Labels or annotations as they stand in an object's bytes.
 
-use std::collections::BTreeMap;
-
 use super::json::{self, Cursor};
-use super::protobuf::{self, delimited, tag};
 use crate::Str;
+use crate::wire::push_delimited;
+use crate::wire::raw_field::{delimited, map_entry, tag};
+use std::collections::BTreeMap;
 
 /// Pairs in encoded form, sorted by key: protobuf map fields in a row, or a JSON object without
 /// escapes. Copying it copies a reference.
@@ -73,7 +73,7 @@ impl<'b> Iterator for PairsIter<'b> {
                 let (_, _, rest) = tag(bytes).ok()?;
                 let (entry, rest) = delimited(rest).ok()?;
                 *bytes = rest;
-                let (key, value) = protobuf::entry(entry).ok()?;
+                let (key, value) = map_entry(entry).ok()?;
                 Some((
                     std::str::from_utf8(key).ok()?,
                     std::str::from_utf8(value).ok()?,
@@ -88,8 +88,8 @@ pub(super) fn write(pairs: &BTreeMap<Str, Str>, out: &mut Vec<u8>) {
     let mut entry = Vec::new();
     for (key, value) in pairs {
         entry.clear();
-        protobuf::put(1, key.as_bytes(), &mut entry);
-        protobuf::put(2, value.as_bytes(), &mut entry);
-        protobuf::put(1, &entry, out);
+        push_delimited(1, key.as_bytes(), &mut entry);
+        push_delimited(2, value.as_bytes(), &mut entry);
+        push_delimited(1, &entry, out);
     }
 }

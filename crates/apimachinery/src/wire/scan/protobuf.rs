@@ -1,137 +1,18 @@
 //! Scanning protobuf.
 
 use super::structure::{check_field, expect_type};
-use super::{Failure, Irregular, Plan, Scan, Span, fail, offset_of, within};
-use crate::wire::{DecodeContext, Schema, WireError, WireErrorKind, merge_protobuf, skip_field};
+use super::{Failure, Irregular, Scan, Span, fail, offset_of, within};
+use crate::wire::raw_field::map_entry;
+use crate::wire::structure_plan::StructurePlan;
+use crate::wire::{
+    DecodeContext, RawField, Schema, WireError, WireErrorKind, merge_protobuf, raw_fields,
+};
 use crate::{ObjectMeta, ObjectName};
 
 /// The number of `metadata` in every kind.
 const METADATA: u32 = 1;
 /// In the metadata.
 const RESOURCE_VERSION: u32 = 6;
-
-/// A varint and what follows it.
-#[inline]
-pub(super) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireErrorKind> {
-    match bytes.split_first() {
-        Some((&byte, rest)) if byte < 0x80 => Ok((u64::from(byte), rest)),
-        _ => crate::wire::varint(bytes),
-    }
-}
-
-/// The contents of a length-delimited field and what follows it.
-#[inline]
-pub(super) fn delimited(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
-    let (length, rest) = varint(bytes)?;
-    usize::try_from(length)
-        .ok()
-        .and_then(|length| rest.split_at_checked(length))
-        .ok_or(WireErrorKind::Truncated)
-}
-
-/// The number and wire type of the next field, and what follows.
-#[inline]
-pub(super) fn tag(bytes: &[u8]) -> Result<(u32, u8, &[u8]), WireErrorKind> {
-    let (tag, rest) = varint(bytes)?;
-    match u32::try_from(tag >> 3) {
-        Ok(number) if number != 0 => Ok((number, (tag & 7) as u8, rest)),
-        _ => Err(WireErrorKind::BadVarint),
-    }
-}
-
-/// One field of a message.
-pub(super) struct RawField<'b> {
-    pub(super) number: u32,
-    pub(super) wire_type: u8,
-    /// The value of a varint; 0 for others.
-    pub(super) varint: u64,
-    /// The contents of a length-delimited field; empty for others.
-    pub(super) bytes: &'b [u8],
-    /// The whole field, with its tag.
-    pub(super) whole: &'b [u8],
-}
-
-/// The fields of a message, in order; after an error nothing follows.
-pub(super) fn fields(mut rest: &[u8]) -> impl Iterator<Item = Result<RawField<'_>, WireErrorKind>> {
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let field = next_field(rest);
-        rest = match &field {
-            Ok(field) => &rest[field.whole.len()..],
-            Err(_) => &[],
-        };
-        Some(field)
-    })
-}
-
-#[inline]
-fn next_field(start: &[u8]) -> Result<RawField<'_>, WireErrorKind> {
-    let (number, wire_type, rest) = tag(start)?;
-    let mut field = RawField {
-        number,
-        wire_type,
-        varint: 0,
-        bytes: &[],
-        whole: &[],
-    };
-    let rest = match wire_type {
-        0 => {
-            let (value, rest) = varint(rest)?;
-            field.varint = value;
-            rest
-        }
-        2 => {
-            let (inner, rest) = delimited(rest)?;
-            field.bytes = inner;
-            rest
-        }
-        _ => skip_field(number, wire_type, rest)?,
-    };
-    field.whole = &start[..start.len() - rest.len()];
-    Ok(field)
-}
-
-/// Key and value of a map entry; either may be absent, which means empty.
-pub(super) fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
-    let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
-    for field in fields(bytes) {
-        let field = field?;
-        match (field.number, field.wire_type) {
-            (1, 2) => key = field.bytes,
-            (2, 2) => value = field.bytes,
-            (number @ (1 | 2), found) => return Err(WireErrorKind::WireType { number, found }),
-            _ => {}
-        }
-    }
-    Ok((key, value))
-}
-
-/// Appends a length-delimited field.
-pub(super) fn put(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
-    out.push(number << 3 | 2);
-    let mut length = [0; 5];
-    let size = put_varint(bytes.len(), &mut length);
-    out.extend_from_slice(&length[..size]);
-    out.extend_from_slice(bytes);
-}
-
-/// Writes a length, which is below 32 GiB; gives the number of its bytes.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "varints take seven bits at a time"
-)]
-pub(super) fn put_varint(mut length: usize, out: &mut [u8; 5]) -> usize {
-    let mut size = 0;
-    while length >= 0x80 && size < 4 {
-        out[size] = (length & 0x7f) as u8 | 0x80;
-        length >>= 7;
-        size += 1;
-    }
-    out[size] = (length & 0x7f) as u8;
-    size + 1
-}
 
 pub(super) fn scan(
     bytes: &[u8],
@@ -140,7 +21,7 @@ pub(super) fn scan(
 ) -> Result<Scan, WireError> {
     let depth_max = cx.limits().depth_max;
     let plan = cx.plan.take().filter(|plan| plan.is_for(schema));
-    let plan = plan.unwrap_or_else(|| Plan::new(schema));
+    let plan = plan.unwrap_or_else(|| StructurePlan::new(schema));
     // A plan that holds leaves nothing to check; else the schema says what is wrong, and where.
     let check_depth = if plan.holds(bytes, depth_max) {
         None
@@ -154,7 +35,7 @@ pub(super) fn scan(
         ..MetadataScan::default()
     };
     let mut hint = 0;
-    for field in fields(bytes) {
+    for field in raw_fields(bytes) {
         let field = field?;
         if field.number == METADATA {
             metadata
@@ -183,7 +64,7 @@ pub(super) fn scan(
 
 pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
     let mut meta = ObjectMeta::default();
-    for field in fields(bytes) {
+    for field in raw_fields(bytes) {
         let field = field?;
         if field.number == METADATA {
             merge_protobuf(&mut meta, field.bytes, cx)
@@ -196,11 +77,11 @@ pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMet
 /// Namespace and name; stops quietly where the bytes break.
 pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
     let (mut namespace, mut name) = ("", "");
-    for top in fields(bytes)
+    for top in raw_fields(bytes)
         .map_while(Result::ok)
         .filter(|field| field.number == METADATA)
     {
-        for field in fields(top.bytes).map_while(Result::ok) {
+        for field in raw_fields(top.bytes).map_while(Result::ok) {
             match field.number {
                 1 => name = std::str::from_utf8(field.bytes).ok()?,
                 3 => namespace = std::str::from_utf8(field.bytes).ok()?,
@@ -213,11 +94,11 @@ pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
 
 /// The resource version; stops quietly where the bytes break.
 pub(super) fn version_in(bytes: &[u8]) -> Option<String> {
-    let metadata = fields(bytes)
+    let metadata = raw_fields(bytes)
         .map_while(Result::ok)
         .filter(|field| field.number == METADATA);
     let version = metadata
-        .flat_map(|field| fields(field.bytes).map_while(Result::ok))
+        .flat_map(|field| raw_fields(field.bytes).map_while(Result::ok))
         .filter(|field| field.number == RESOURCE_VERSION)
         .last()?;
     std::str::from_utf8(version.bytes).ok().map(str::to_owned)
@@ -259,7 +140,7 @@ impl<'b> Run<'b> {
     }
 
     fn take_pair(&mut self, whole: &'b [u8], field: &RawField<'b>) -> Result<(), Failure> {
-        let (key, value) = entry(field.bytes).map_err(fail)?;
+        let (key, value) = map_entry(field.bytes).map_err(fail)?;
         text(key)?;
         text(value)?;
         self.broken |= self.span.length != 0 && key <= self.last_key;
@@ -288,7 +169,7 @@ impl<'b> MetadataScan<'b> {
     fn take(&mut self, metadata: &RawField<'b>) -> Result<(), Failure> {
         expect_type(metadata, 2)?;
         let mut hint = 0;
-        for field in fields(metadata.bytes) {
+        for field in raw_fields(metadata.bytes) {
             let field = field.map_err(fail)?;
             let spans = &mut self.scan.spans;
             let scalar = match field.number {

@@ -1,9 +1,11 @@
 //! The structure check that says what is wrong, and where. It walks the schema; whether anything
 //! is wrong at all, the [`Plan`](super::Plan) says sooner.
 
-use super::protobuf::{RawField, entry, fields, varint};
 use super::{Failure, fail, within};
-use crate::wire::{Entry, Field, FieldType, JsonForm, Schema, WireErrorKind};
+use crate::wire::raw_field::map_entry;
+use crate::wire::{
+    Entry, Field, FieldType, JsonForm, RawField, Schema, WireErrorKind, raw_fields, varint,
+};
 
 pub(super) fn expect_type(field: &RawField<'_>, wire_type: u8) -> Result<(), Failure> {
     if field.wire_type == wire_type {
@@ -26,7 +28,7 @@ pub(super) fn check_fields(
         return Err(fail(WireErrorKind::TooDeep));
     };
     let mut hint = 0;
-    for field in fields(bytes) {
+    for field in raw_fields(bytes) {
         check_field(&field.map_err(fail)?, schema, order, &mut hint, depth_max)?;
     }
     Ok(())
@@ -64,10 +66,10 @@ fn check_value(value: &RawField<'_>, field: &Field, depth_max: usize) -> Result<
             expect_type(value, 2).and_then(|()| check_message(value.bytes, schema, depth_max))
         }
         FieldType::StrMap | FieldType::BytesMap => {
-            expect_type(value, 2).and_then(|()| entry(value.bytes).map(|_| ()).map_err(fail))
+            expect_type(value, 2).and_then(|()| map_entry(value.bytes).map(|_| ()).map_err(fail))
         }
         FieldType::MessageMap(schema) => expect_type(value, 2)
-            .and_then(|()| entry(value.bytes).map_err(fail))
+            .and_then(|()| map_entry(value.bytes).map_err(fail))
             .and_then(|(_, message)| check_message(message, schema, depth_max)),
         FieldType::BoolList | FieldType::I32List | FieldType::I64List => match value.wire_type {
             2 => packed(value.bytes),

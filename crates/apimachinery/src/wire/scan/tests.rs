@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 mod trimmed;
 
-use proptest::prelude::*;
-
 use super::*;
-use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, KindFacts, Wire, to_json};
+use crate::wire::structure_plan::StructurePlan;
+use crate::wire::{
+    Field, FieldFlags as F, FieldType, JsonForm, KindFacts, Wire, push_delimited, to_json,
+};
 use crate::{Object, OwnerReference, Str, Time, message, schema};
+use proptest::prelude::*;
 
 /// A kind small enough for a test: metadata, and a spec with one string.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -139,17 +141,17 @@ fn an_appended_metadata_field_wins_by_scalar_and_merges_by_key() {
         ..ObjectMeta::default()
     };
     let mut more = Vec::new();
-    protobuf::put(6, b"43", &mut more);
-    protobuf::put(1, &more, &mut bytes);
+    push_delimited(6, b"43", &mut more);
+    push_delimited(1, &more, &mut bytes);
     thing.metadata.resource_version = spliced.resource_version;
     agree(&bytes, Encoding::Protobuf, &thing.metadata);
 
     let mut entry = Vec::new();
-    protobuf::put(1, b"app", &mut entry);
-    protobuf::put(2, b"new", &mut entry);
+    push_delimited(1, b"app", &mut entry);
+    push_delimited(2, b"new", &mut entry);
     let mut more = Vec::new();
-    protobuf::put(11, &entry, &mut more);
-    protobuf::put(1, &more, &mut bytes);
+    push_delimited(11, &entry, &mut more);
+    push_delimited(1, &more, &mut bytes);
     thing.metadata.labels.insert("app".into(), "new".into());
     agree(&bytes, Encoding::Protobuf, &thing.metadata);
 }
@@ -201,7 +203,7 @@ fn json_metadata_given_twice_is_merged_as_a_decode_does() {
     agree(text, Encoding::Json, metadata);
     let alone = super::metadata(text, Encoding::Json, &mut DecodeContext::new()).unwrap();
     assert_eq!(&alone, metadata);
-    let path = FieldPath::new(Thing::SCHEMA, "spec.nodeName").unwrap();
+    let path = ScalarField::new(Thing::SCHEMA, "spec.nodeName").unwrap();
     assert_eq!(path.find(text, Encoding::Json), "n");
     assert_eq!(path.find_in(&whole), "n");
 }
@@ -242,14 +244,14 @@ fn broken_objects_are_refused_with_the_place() {
         assert_eq!(error.path, path, "{text}");
     }
     let mut labels = Vec::new();
-    protobuf::put(11, &[10, 9, 1], &mut labels);
+    push_delimited(11, &[10, 9, 1], &mut labels);
     let mut bytes = Vec::new();
-    protobuf::put(1, &labels, &mut bytes);
+    push_delimited(1, &labels, &mut bytes);
     let error = scanned(&bytes, Encoding::Protobuf).expect_err("an entry is cut");
     assert_eq!(error.path, "metadata.labels");
     for spec in [&[82, 9, 1][..], &[80, 1], &[0, 1], &[18, 1, 1]] {
         let mut bytes = Vec::new();
-        protobuf::put(2, spec, &mut bytes);
+        push_delimited(2, spec, &mut bytes);
         let error = scanned(&bytes, Encoding::Protobuf).expect_err("the spec is broken");
         assert!(error.path.starts_with("spec"), "{error}");
     }
@@ -285,7 +287,7 @@ fn a_field_path_finds_the_same_in_all_forms() {
         ("metadata.labels.none", ""),
         ("metadata.generateName", ""),
     ] {
-        let field = FieldPath::new(&THING, path).expect(path);
+        let field = ScalarField::new(&THING, path).expect(path);
         assert_eq!(field.find(&to_json(&thing), Encoding::Json), expected);
         assert_eq!(
             field.find(&thing.to_protobuf(), Encoding::Protobuf),
@@ -301,7 +303,7 @@ fn a_field_path_finds_the_same_in_all_forms() {
         "metadata.name.x",
         "spec.",
     ] {
-        assert!(FieldPath::new(&THING, path).is_err(), "{path}");
+        assert!(ScalarField::new(&THING, path).is_err(), "{path}");
     }
 }
 
@@ -314,7 +316,7 @@ proptest! {
                 spans.labels(&bytes).iter().for_each(drop);
             }
             drop(name_in(&bytes, encoding));
-            drop(FieldPath::new(&THING, "spec.nodeName").expect("known").find(&bytes, encoding));
+            drop(ScalarField::new(&THING, "spec.nodeName").expect("known").find(&bytes, encoding));
         }
     }
 
@@ -341,7 +343,7 @@ fn the_plan_and_the_walk_agree_on_every_changed_byte() {
         for flip in [1, 2, 4, 8, 0x80] {
             let mut bytes = whole.clone();
             bytes[at] ^= flip;
-            let holds = Plan::new(&THING).holds(&bytes, 100);
+            let holds = StructurePlan::new(&THING).holds(&bytes, 100);
             let walked = structure::check_fields(&bytes, &THING, THING.order, 100);
             assert_eq!(holds, walked.is_ok(), "{at} {flip}");
             refused += usize::from(!holds);

@@ -6,10 +6,11 @@
 //! server's output.
 
 use super::json::{Cursor, is_key};
-use super::protobuf::{delimited, entry, fields, put_varint, tag};
 use super::{MetadataSpans, Span, offset_of};
 use crate::LAST_APPLIED;
-use crate::wire::Encoding;
+use crate::wire::raw_field::{delimited, map_entry, tag};
+use crate::wire::varint::{VARINT_BYTES_MAX, write_varint};
+use crate::wire::{Encoding, raw_fields};
 
 /// The numbers in `ObjectMeta`.
 const ANNOTATIONS: u32 = 12;
@@ -20,7 +21,7 @@ const MANAGED_FIELDS: u32 = 17;
 struct Cut {
     start: usize,
     end: usize,
-    fill: [u8; 5],
+    fill: [u8; VARINT_BYTES_MAX],
     filled: usize,
 }
 
@@ -70,7 +71,7 @@ impl Cuts {
             _ => self.0.push(Cut {
                 start,
                 end,
-                fill: [0; 5],
+                fill: [0; VARINT_BYTES_MAX],
                 filled: 0,
             }),
         }
@@ -103,7 +104,7 @@ impl Cuts {
     }
 
     fn protobuf(&mut self, whole: &[u8], body: &[u8]) {
-        for top in fields(body).map_while(Result::ok) {
+        for top in raw_fields(body).map_while(Result::ok) {
             if (top.number, top.wire_type) != (1, 2) {
                 continue;
             }
@@ -116,10 +117,10 @@ impl Cuts {
             self.0.push(Cut {
                 start: header,
                 end: offset_of(whole, top.bytes),
-                fill: [0; 5],
+                fill: [0; VARINT_BYTES_MAX],
                 filled: 0,
             });
-            for field in fields(top.bytes).map_while(Result::ok) {
+            for field in raw_fields(top.bytes).map_while(Result::ok) {
                 let goes = match field.number {
                     MANAGED_FIELDS => true,
                     ANNOTATIONS => is_last_applied(field.bytes),
@@ -132,7 +133,7 @@ impl Cuts {
                         _ => self.0.push(Cut {
                             start,
                             end: start + field.whole.len(),
-                            fill: [0; 5],
+                            fill: [0; VARINT_BYTES_MAX],
                             filled: 0,
                         }),
                     }
@@ -143,7 +144,7 @@ impl Cuts {
                 self.0.truncate(at);
             } else {
                 let header = &mut self.0[at];
-                header.filled = put_varint(top.bytes.len() - gone, &mut header.fill);
+                header.filled = write_varint((top.bytes.len() - gone) as u64, &mut header.fill);
             }
         }
     }
@@ -222,5 +223,5 @@ fn json_metadata(cuts: &mut Cuts, whole: &[u8], key: &[u8], value: &[u8]) -> boo
 }
 
 fn is_last_applied(pair: &[u8]) -> bool {
-    entry(pair).is_ok_and(|(key, _)| key == LAST_APPLIED.as_bytes())
+    map_entry(pair).is_ok_and(|(key, _)| key == LAST_APPLIED.as_bytes())
 }

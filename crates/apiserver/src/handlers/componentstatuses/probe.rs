@@ -163,7 +163,10 @@ mod tests {
     #[tokio::test]
     async fn a_component_is_as_it_says_or_why_it_says_nothing() {
         let kv = MemoryKv::default();
-        let registry = Registry::new(RegistryConfig::new(Arc::new(kv.clone())));
+        let registry = Registry::new(RegistryConfig::new(
+            Arc::new(kv.clone()),
+            kubist_kinds::BuiltIn::shared(),
+        ));
         registry.start().await.expect("the store is empty");
         let server = ApiServer::bind(Config::default(), registry)
             .await

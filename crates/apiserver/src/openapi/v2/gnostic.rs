@@ -1,6 +1,7 @@
 //! The protobuf encoding of an OpenAPI v2 document, as gnostic defines it.
 
 use crate::routes::version::API_MINOR;
+use kubist_apimachinery::wire::{push_delimited, push_varint};
 use serde_json::{Map, Value};
 
 /// Field numbers of gnostic's OpenAPIv2.proto.
@@ -144,8 +145,8 @@ fn push_limit(key: &str, value: &Value, out: &mut Vec<u8>) {
         found.map(|(_, number)| *number)
     };
     if let (Some(number), Some(size)) = (number_in(&number::SIZES), value.as_f64()) {
-        const FIXED_64: usize = 1;
-        push_varint(usize::from(number) << 3 | FIXED_64, out);
+        const FIXED_64: u64 = 1;
+        push_varint(u64::from(number) << 3 | FIXED_64, out);
         out.extend_from_slice(&size.to_le_bytes());
     } else if let Some(number) = number_in(&number::COUNTS) {
         let many = value.as_u64().and_then(|it| usize::try_from(it).ok());
@@ -159,28 +160,14 @@ fn push_limit(key: &str, value: &Value, out: &mut Vec<u8>) {
 /// Returns an integer field: its tag and its value.
 fn count(number: u8, value: usize) -> Vec<u8> {
     let mut field = Vec::new();
-    push_varint(usize::from(number) << 3, &mut field);
-    push_varint(value, &mut field);
+    push_varint(u64::from(number) << 3, &mut field);
+    push_varint(value as u64, &mut field);
     field
 }
 
 /// Appends a length-delimited field.
 fn push(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
-    const LENGTH_DELIMITED: usize = 2;
-    push_varint(usize::from(number) << 3 | LENGTH_DELIMITED, out);
-    push_varint(bytes.len(), out);
-    out.extend_from_slice(bytes);
-}
-
-fn push_varint(mut value: usize, out: &mut Vec<u8>) {
-    loop {
-        let [low, ..] = value.to_le_bytes();
-        value >>= 7;
-        if value == 0 {
-            return out.push(low);
-        }
-        out.push(low | 0x80);
-    }
+    push_delimited(number.into(), bytes, out);
 }
 
 #[cfg(test)]

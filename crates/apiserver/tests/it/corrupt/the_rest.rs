@@ -143,7 +143,7 @@ async fn a_deletion_of_what_cannot_be_read_is_authorized_by_a_verb_of_its_own() 
         authorizer: Arc::clone(&refusing) as Arc<dyn Authorizer>,
         ..Config::default()
     };
-    let config = RegistryConfig::new(Arc::new(kv.clone()));
+    let config = RegistryConfig::new(Arc::new(kv.clone()), kubist_kinds::BuiltIn::shared());
     let server = start_with(config, of_server, None).await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     assert_eq!(client.delete(&format!("{PATH}/c")).await.code, 200);

@@ -4,16 +4,14 @@
 //! `$setElementOrder`) has them; the others stand as the original has them; where both meet, an
 //! item of the original goes first only if the original had it before the patch's item.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::{Map, Value};
-
 use super::shape::{Child, Shape};
 use super::{
     DIRECTIVE, ORDER_PREFIX, expect_list, merge_map, spend_map, unknown_directive,
     without_directives,
 };
 use crate::patch::{PatchError, go_value};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What identifies an item: the merge key's value, or the scalar itself.
 type Identity = String;

@@ -1,8 +1,7 @@
 //! `Shape`: what the schema knows at a place in the tree.
 
-use kubist_apimachinery::wire::{FieldType, JsonForm, Merge, Schema};
-
 use crate::patch::PatchError;
+use kubist_apimachinery::wire::{FieldType, JsonForm, Merge, Schema};
 
 /// What is known of a JSON value.
 #[derive(Clone, Copy, Debug)]

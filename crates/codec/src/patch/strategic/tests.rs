@@ -1,12 +1,11 @@
 //! Behaviours of a real server on a Deployment-like type, and edge cases.
 
+use super::super::PatchError;
 use kubist_apimachinery::schema;
 use kubist_apimachinery::wire::{
     Field, FieldFlags as F, FieldType, JsonForm, Merge, RAW_EXTENSION, Schema,
 };
 use serde_json::{Value, json};
-
-use super::super::PatchError;
 
 const fn by(key: &'static str) -> Merge {
     Merge {

@@ -1,9 +1,6 @@
-//! `Pods`: the cluster's Pods as a client lists and watches them, in any held form.
+//! `Pods`: lists and watches the cluster's Pods in any stored form, as a client does.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
+use super::{Cluster, Event, State, Watcher, not_served};
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use kubist_api::core::v1::Pod;
@@ -14,11 +11,12 @@ use kubist_cache::{
     ListRequest, ListStream, ListerWatcher, Selection, Source, WatchItem, WatchRequest,
     WatchStream,
 };
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-use super::{Cluster, Event, State, Watcher, not_served};
-
-/// Makes the held form of a Pod's bytes.
+/// Creates the stored form from a Pod's bytes.
 type Make<F> = Arc<dyn Fn(&Bytes) -> Result<F, WireError> + Send + Sync>;
 
 struct Pods<F> {
@@ -46,7 +44,7 @@ fn made<F>(make: &Make<F>, bytes: &Bytes) -> Result<F, InvalidItem> {
     })
 }
 
-/// As a client tells of it.
+/// Converts an undecodable event as a client does.
 fn unread<F>(event: EventType, bytes: &Bytes, item: InvalidItem) -> WatchItem<F> {
     WatchItem::Invalid(InvalidEvent {
         event: Some(event),
@@ -87,7 +85,7 @@ impl<F: Object> futures_core::Stream for Events<F> {
 
 struct Once<T>(Vec<T>);
 
-/// Nothing in it is pinned.
+/// No field is pinned.
 impl<T> Unpin for Once<T> {}
 
 impl<T> futures_core::Stream for Once<T> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{Object as _, Str};
-use kubist_cache::{Change, Deleted};
+use kubist_cache::{Deleted, ResourceEvent};
 use parking_lot::Mutex;
 
 /// The label that names an application.
@@ -60,13 +60,13 @@ impl Availability {
     }
 
     /// A Pod has changed.
-    pub(super) fn note(&self, change: &Change<Pod>) {
+    pub(super) fn note(&self, change: &ResourceEvent<Pod>) {
         let (pod, gone) = match change {
-            Change::Added { object, .. }
-            | Change::Updated { new: object, .. }
-            | Change::Resynced(object) => (object, false),
-            Change::Deleted(Deleted::Known(object)) => (object, true),
-            Change::Deleted(Deleted::FinalStateUnknown { name, .. }) => {
+            ResourceEvent::Added { object, .. }
+            | ResourceEvent::Updated { new: object, .. }
+            | ResourceEvent::Resynced(object) => (object, false),
+            ResourceEvent::Deleted(Deleted::Known(object)) => (object, true),
+            ResourceEvent::Deleted(Deleted::FinalStateUnknown { name, .. }) => {
                 let mut counts = self.counts.lock();
                 counts.live.remove(&name.name);
                 counts.ready.remove(&name.name);
@@ -140,8 +140,8 @@ mod tests {
         Arc::new(pod)
     }
 
-    fn added(pod: Arc<Pod>) -> Change<Pod> {
-        Change::Added {
+    fn added(pod: Arc<Pod>) -> ResourceEvent<Pod> {
+        ResourceEvent::Added {
             object: pod,
             initial: false,
         }
@@ -164,7 +164,9 @@ mod tests {
         );
 
         availability.note(&added(pod("d", "web", false)));
-        availability.note(&Change::Deleted(Deleted::Known(pod("a", "web", true))));
+        availability.note(&ResourceEvent::Deleted(Deleted::Known(pod(
+            "a", "web", true,
+        ))));
         availability.note(&added(pod("d", "web", true)));
         availability.note(&added(pod("e", "web", true)));
         assert_eq!(

@@ -9,8 +9,8 @@ use kubist_apimachinery::{Resource, Str, with_causes};
 use kubist_cache::Encoded;
 use kubist_client::Client;
 use kubist_controller::{Manager, ManagerError, Monitor, Stats, Summary};
-use kubist_example_controllers::{Options, kubelet, manager};
 use kubist_informers::SharedInformerFactory;
+use kubist_workloads::{Options, kubelet, manager};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -108,7 +108,7 @@ impl Simulation {
         let encoded = self
             .factory
             .informer::<Encoded<Pod>>()
-            .lister_before_sync()
+            .lister_unsynced()
             .list();
         let bytes = encoded.iter().map(|it| it.heap_size() as u64).sum();
         let mut caches = Caches {
@@ -134,7 +134,7 @@ impl Simulation {
 fn decoded<K: Ingest<Kind = K> + Wire + Resource>(
     factory: &SharedInformerFactory<Client>,
 ) -> Caches {
-    let objects = factory.informer::<K>().lister_before_sync().list();
+    let objects = factory.informer::<K>().lister_unsynced().list();
     let bytes = objects.iter().map(|it| it.to_protobuf().len() as u64).sum();
     Caches {
         objects: objects.len() as u64,

@@ -10,7 +10,7 @@ use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{Namespaced, ResourceFacts, Str};
-use kubist_cache::{Change, Lister, Selection};
+use kubist_cache::{Lister, ResourceEvent, Selection};
 use kubist_client::{Api, Client};
 use kubist_informers::{
     Delivery, FactoryConfig, HandlerConfig, SharedInformer, SharedInformerFactory,
@@ -192,7 +192,7 @@ impl Stage {
             name: Str::from("availability"),
             ..HandlerConfig::default()
         };
-        let handler = move |change: Change<Pod>| noting.note(&change);
+        let handler = move |change: ResourceEvent<Pod>| noting.note(&change);
         let registration = self.pod_informer.add_handler_with(handler, config);
         if timeout(DEADLINE, registration.synced()).await.is_err() {
             return Err(DemoError::Deadline {
@@ -212,8 +212,8 @@ impl Stage {
 
 fn lister<K: Ingest>(informer: &SharedInformer<K>, changed: &watch::Sender<u64>) -> Lister<K> {
     let changed = changed.clone();
-    informer.add_handler(move |_: Change<K>| {
+    informer.add_handler(move |_: ResourceEvent<K>| {
         changed.send_modify(|count| *count = count.wrapping_add(1));
     });
-    informer.lister_before_sync()
+    informer.lister_unsynced()
 }

@@ -11,8 +11,8 @@ use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
 use kubist_apimachinery::{Object, ResourceVersion};
 use kubist_cache::{
-    Change, Deleted, FetchError, ListRequest, ListStream, ListerWatcher, WatchItem, WatchRequest,
-    WatchStream,
+    Deleted, FetchError, ListRequest, ListStream, ListerWatcher, ResourceEvent, WatchItem,
+    WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -40,13 +40,13 @@ impl Arrivals {
     }
 
     /// How long ago it came that this changed; unknown for what a list brought.
-    pub(super) fn age<K: Object>(&self, change: &Change<K>) -> Option<Duration> {
-        let (Change::Added {
+    pub(super) fn age<K: Object>(&self, change: &ResourceEvent<K>) -> Option<Duration> {
+        let (ResourceEvent::Added {
             object,
             initial: false,
         }
-        | Change::Updated { new: object, .. }
-        | Change::Deleted(Deleted::Known(object))) = change
+        | ResourceEvent::Updated { new: object, .. }
+        | ResourceEvent::Deleted(Deleted::Known(object))) = change
         else {
             return None;
         };
@@ -149,8 +149,8 @@ mod tests {
         object
     }
 
-    fn added(version: &str, initial: bool) -> Change<Unstructured> {
-        Change::Added {
+    fn added(version: &str, initial: bool) -> ResourceEvent<Unstructured> {
+        ResourceEvent::Added {
             object: Arc::new(object(version)),
             initial,
         }

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Stdout, Write as _};
 
 use kubist_apimachinery::{Object, Unstructured};
-use kubist_cache::{Change, Deleted, Metadata};
+use kubist_cache::{Deleted, Metadata, ResourceEvent};
 use serde::Serialize;
 
 use super::View;
@@ -32,7 +32,7 @@ struct Line<'a> {
 }
 
 impl View<Unstructured> for JsonLines {
-    fn show(&mut self, change: &Change<Unstructured>) -> io::Result<()> {
+    fn show(&mut self, change: &ResourceEvent<Unstructured>) -> io::Result<()> {
         let Some(object) = object_of(change) else {
             return Ok(());
         };
@@ -65,7 +65,7 @@ impl TableLines {
 }
 
 impl View<Metadata<()>> for TableLines {
-    fn show(&mut self, change: &Change<Metadata<()>>) -> io::Result<()> {
+    fn show(&mut self, change: &ResourceEvent<Metadata<()>>) -> io::Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
             writeln!(self.out, "{:<9} {:<20} NAME", "EVENT", "NAMESPACE")?;
         }
@@ -82,21 +82,23 @@ impl View<Metadata<()>> for TableLines {
 }
 
 /// The protocol's word for what happened.
-pub(super) fn type_of<K>(change: &Change<K>) -> &'static str {
+pub(super) fn type_of<K>(change: &ResourceEvent<K>) -> &'static str {
     match change {
-        Change::Added { .. } => "ADDED",
-        Change::Deleted(_) => "DELETED",
+        ResourceEvent::Added { .. } => "ADDED",
+        ResourceEvent::Deleted(_) => "DELETED",
         _ => "MODIFIED",
     }
 }
 
 /// The object as it is now, or was last if that is known.
-pub(super) fn object_of<K>(change: &Change<K>) -> Option<&K> {
+pub(super) fn object_of<K>(change: &ResourceEvent<K>) -> Option<&K> {
     match change {
-        Change::Added { object, .. }
-        | Change::Updated { new: object, .. }
-        | Change::Deleted(Deleted::Known(object))
-        | Change::Resynced(object) => Some(object),
-        Change::Deleted(Deleted::FinalStateUnknown { last_known, .. }) => last_known.as_deref(),
+        ResourceEvent::Added { object, .. }
+        | ResourceEvent::Updated { new: object, .. }
+        | ResourceEvent::Deleted(Deleted::Known(object))
+        | ResourceEvent::Resynced(object) => Some(object),
+        ResourceEvent::Deleted(Deleted::FinalStateUnknown { last_known, .. }) => {
+            last_known.as_deref()
+        }
     }
 }

@@ -60,7 +60,7 @@ mod tests {
         assert!(problems.last().is_none());
         problems.tell(&Problem::Fetch(Report::WatchTooShort));
         let (text, age) = problems.last().unwrap();
-        assert!(text.contains("trying again"), "{text}");
+        assert!(text.contains("retrying"), "{text}");
         assert!(age < Duration::from_secs(60));
     }
 }

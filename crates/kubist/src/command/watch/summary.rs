@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kubist_apimachinery::{ApiResource, Object};
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 use kubist_client::Client;
 use kubist_controller::Histogram;
 use kubist_informers::SharedInformer;
@@ -42,8 +42,8 @@ impl Summary {
     }
 
     /// A change was shown; `lag` is how long before that it had come.
-    pub(super) fn count<K>(&mut self, change: &Change<K>, lag: Option<Duration>) {
-        if matches!(change, Change::Added { initial: true, .. }) {
+    pub(super) fn count<K>(&mut self, change: &ResourceEvent<K>, lag: Option<Duration>) {
+        if matches!(change, ResourceEvent::Added { initial: true, .. }) {
             return;
         }
         self.events += 1;
@@ -115,7 +115,7 @@ impl Summary {
                 units::bytes(grown)
             ));
         }
-        let version = informer.lister_before_sync().resource_version();
+        let version = informer.lister_unsynced().resource_version();
         let timed = if self.lag.count() == 0 {
             "no event was timed".to_owned()
         } else {

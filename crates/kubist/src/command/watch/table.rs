@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use console::{Term, style, truncate_str};
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Time};
-use kubist_cache::{Change, Metadata};
+use kubist_cache::{Metadata, ResourceEvent};
 use tokio::time::Instant;
 
 use super::super::{clock, units};
@@ -175,7 +175,7 @@ impl Row {
 }
 
 impl View<Metadata<()>> for LiveTable {
-    fn show(&mut self, change: &Change<Metadata<()>>) -> io::Result<()> {
+    fn show(&mut self, change: &ResourceEvent<Metadata<()>>) -> io::Result<()> {
         let Some(object) = object_of(change) else {
             return Ok(());
         };
@@ -185,7 +185,7 @@ impl View<Metadata<()>> for LiveTable {
             change: self.changes,
             created: object.metadata.creation_timestamp,
             event: type_of(change),
-            initial: matches!(change, Change::Added { initial: true, .. }),
+            initial: matches!(change, ResourceEvent::Added { initial: true, .. }),
             at: Instant::now(),
         };
         self.order.insert(row.change, name.clone());

@@ -1,16 +1,15 @@
-//! Cancelled at any point: whatever was dropped, whoever comes next ends with the server's state.
-
-use std::sync::Arc;
-use std::time::Duration;
-
-use kubist_apimachinery::ObjectMeta;
-use kubist_cache::{Indexer, Queue as _, RealFifo};
-use kubist_reflector::{Config, InitialSync, Reflector};
+//! Cancellation at any point: the next reflector always ends with the server's state.
 
 use super::scene::poll_once;
 use super::server::{Exchange, Server};
+use kubist_apimachinery::ObjectMeta;
+use kubist_cache::{Indexer, Queue as _, RealFifo};
+use kubist_reflector::{Config, InitialSync, Reflector};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// A life with pages, an expired token, a cut watch and a relist; and from any point of it again.
+/// A sequence with pages, an expired token, a cut watch and a relist, which can start again at any
+/// point.
 fn server(initial_sync: InitialSync) -> Arc<Server> {
     let life: &[&str] = match initial_sync {
         InitialSync::ListThenWatch => &[
@@ -39,8 +38,8 @@ fn config(initial_sync: InitialSync) -> Config {
     }
 }
 
-/// Polls `polls` times, letting a tenth of a second pass after each, and drops what is under way.
-/// False if there was nothing more to be polled for.
+/// Polls `polls` times at intervals of a tenth of a second, and drops the future. Returns false if
+/// there was nothing left to poll for.
 async fn live(initial_sync: InitialSync, polls: usize, indexer: &mut Indexer<ObjectMeta>) -> bool {
     let server = server(initial_sync);
     let source = Arc::clone(&server);
@@ -71,7 +70,7 @@ async fn a_reflector_dropped_after_any_poll_leaves_a_store_that_the_next_one_bri
         loop {
             let mut indexer = Indexer::new();
             let under_way = live(initial_sync, polls, &mut indexer).await;
-            // The next one lives the whole life, over the store as it was left.
+            // The next one runs the whole sequence on the store as it is.
             assert!(!live(initial_sync, 1000, &mut indexer).await);
             let names: Vec<_> = indexer
                 .lister()

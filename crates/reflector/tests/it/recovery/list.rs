@@ -1,4 +1,4 @@
-//! Lists by pages.
+//! Paged lists.
 
 use super::recoveries;
 
@@ -8,7 +8,7 @@ recoveries! {
         list rv=0 limit=500 -> a@1 b@2 rv=9
         watch rv=9          -> ~a@10 +c@11 -b@12
         store: a@10 c@11 rv=12
-        told: Added(a@1, initial) Added(b@2, initial) Updated(a@1->10) Added(c@11) Known(b)
+        events: Added(a@1, initial) Added(b@2, initial) Updated(a@1->10) Added(c@11) Known(b)
         reports:
         stats: lists=1 watches=1 listed=2 events=3 failures=0
     "
@@ -83,7 +83,7 @@ recoveries! {
         list rv=0 limit=0              -> b@2 rv=10
         watch rv=10                    ->
         store: b@2 rv=10
-        told: Added(b@2, initial)
+        events: Added(b@2, initial)
         reports: list failed (expired)
     "
 
@@ -116,7 +116,7 @@ recoveries! {
         list rv= limit=500  -> a@101 rv=102
         watch rv=102        ->
         store: a@101 rv=102
-        told: Added(a@1, initial) Updated(a@1->101)
+        events: Added(a@1, initial) Updated(a@1->101)
         reports: watch failed (expired): Relist, behind 101
         stats: behind=1 lists=2
     "
@@ -130,7 +130,7 @@ recoveries! {
         list rv= limit=500  -> a@1 rv=90
         watch rv=90         ->
         store: a@1 rv=90
-        told: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(b)
+        events: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(b)
     "
 
     a_throttled_list_waits_as_long_as_it_is_told: "
@@ -174,7 +174,7 @@ recoveries! {
         after 1.6..3.2 list rv=0 limit=500 -> a@3 rv=9
         watch rv=9                         ->
         store: a@3 rv=9
-        told: Added(a@3, initial)
+        events: Added(a@3, initial)
         reports: list failed (cut), list failed (other)
     "
 
@@ -203,7 +203,7 @@ recoveries! {
         list rv=9 limit=0   -> ?b c@10 rv=12
         watch rv=12         ->
         store: b@2 c@10 rv=12
-        told: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(a) Added(c@10)
+        events: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(a) Added(c@10)
         reports: unreadable x, watch failed (expired): Relist, unreadable b
         stats: invalid=2
     "
@@ -215,7 +215,7 @@ recoveries! {
         list rv=9 limit=0   -> a@1 b@5 rv=12
         watch rv=12         ->
         store: a@1 b@5 rv=12
-        told: Added(a@1, initial) Added(b@2, initial) Updated(b@2->5)
+        events: Added(a@1, initial) Added(b@2, initial) Updated(b@2->5)
         stats: unchanged=1
     "
 
@@ -226,6 +226,6 @@ recoveries! {
         list rv=9 limit=0   -> a@1 rv=12
         watch rv=12         ->
         store: a@1 rv=12
-        told: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(b)
+        events: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(b)
     "
 }

@@ -1,19 +1,17 @@
-//! Runs a script, in every way.
+//! Runs a script in every way.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use super::server::{Exchange, Server};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{FetchError, Indexer, Queue as _, RealFifo};
 use kubist_reflector::{Config, InitialSync, Reflector, Report};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::server::{Exchange, Server};
-
-/// How long nothing may happen before a script that has nothing more to say is over.
+/// How long nothing may happen before a finished script is over.
 const QUIET: Duration = Duration::from_secs(20);
 /// How long a script may wait for its next request.
 const PATIENCE: Duration = Duration::from_hours(2);
-/// How often a step is polled where each poll is followed by a drop.
+/// The polling interval when each poll is followed by a drop.
 const TURN: Duration = Duration::from_millis(50);
 
 /// How a script is run.
@@ -21,7 +19,7 @@ const TURN: Duration = Duration::from_millis(50);
 struct Way {
     seed: u64,
     batched: bool,
-    /// Every step is dropped after its first poll.
+    /// Whether every step is dropped after its first poll.
     dropping: bool,
 }
 
@@ -79,7 +77,7 @@ async fn play_once(script: &str, way: Way) {
         let expected = expected.trim();
         match key {
             "store" => assert_eq!(objects.join(" "), expected, "{way:?}\n{script}"),
-            "told" => assert_eq!(outcome.told.join(" "), expected, "{way:?}\n{script}"),
+            "events" => assert_eq!(outcome.observed.join(" "), expected, "{way:?}\n{script}"),
             "reports" => assert_eq!(outcome.reports.join(", "), expected, "{way:?}\n{script}"),
             "stats" => {
                 for word in expected.split(' ') {
@@ -96,14 +94,14 @@ async fn play_once(script: &str, way: Way) {
     }
 }
 
-/// What came of a script.
+/// The outcome of a script.
 struct Outcome {
-    told: Vec<String>,
+    observed: Vec<String>,
     reports: Vec<String>,
     stats: String,
 }
 
-/// Steps until the script has nothing more to say, and a while longer.
+/// Steps until the script is finished, and a while longer.
 async fn outcome(
     mut reflector: Reflector<ObjectMeta>,
     server: &Server,
@@ -138,13 +136,13 @@ async fn outcome(
         assert!(waited < PATIENCE, "{way:?}: this never came: {expected}");
     }
     Outcome {
-        told: changes.iter().map(|it| format!("{it:?}")).collect(),
+        observed: changes.iter().map(|it| format!("{it:?}")).collect(),
         reports,
         stats: format!("{:?}", reflector.stats()),
     }
 }
 
-/// Polls once and drops; whether it was done.
+/// Polls once and drops; reports whether the future was done.
 pub(super) async fn poll_once(future: impl Future<Output = ()>) -> bool {
     let mut future = std::pin::pin!(future);
     std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await
@@ -176,7 +174,7 @@ fn show(report: &Report) -> String {
         Report::ListFailed(error) => format!("list failed ({})", word(error)),
         Report::WatchFailed(error, then) => format!("watch failed ({}): {then:?}", word(error)),
         Report::WatchSilent(then) => format!("watch silent: {then:?}"),
-        Report::Behind { floor } => format!("behind {floor}"),
+        Report::Stale { floor } => format!("behind {floor}"),
         Report::NotServed(_) => "not served".to_owned(),
         Report::Invalid(item) => format!("unreadable {}", item.name.clone().expect("named")),
         other => format!("{other:?}"),

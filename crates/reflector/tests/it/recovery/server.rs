@@ -1,11 +1,5 @@
 //! The scripted server.
 
-use std::collections::VecDeque;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll};
-use std::time::Duration;
-
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::WireErrorKind;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
@@ -13,9 +7,14 @@ use kubist_cache::{
     EventType, FetchError, InvalidEvent, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest,
     ListStream, ListerWatcher, VersionMatch, WatchItem, WatchRequest, WatchStream,
 };
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 
-/// One line of a script: a request that must come, and what is answered.
+/// One line of a script: an expected request and its response.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
     line: String,
@@ -43,7 +42,7 @@ impl Exchange {
     }
 }
 
-/// Plays its exchanges in order, and objects to any other request.
+/// Plays the exchanges in order, and panics on any other request.
 pub(super) struct Server {
     inner: Arc<Mutex<Inner>>,
     batched: bool,
@@ -52,9 +51,9 @@ pub(super) struct Server {
 
 struct Inner {
     exchanges: VecDeque<Exchange>,
-    /// When the server did something last.
+    /// The time of the server's last action.
     last: Instant,
-    /// Whether the last answer has nothing more to say.
+    /// Whether the last response is finished.
     spent: bool,
     streams: bool,
 }
@@ -67,7 +66,7 @@ enum Step<T> {
 }
 
 impl Server {
-    /// `slack` is how late a request may come.
+    /// `slack` is how late a request may be.
     pub(super) fn new(exchanges: Vec<Exchange>, batched: bool, slack: Duration) -> Arc<Self> {
         Arc::new(Self {
             inner: Arc::new(Mutex::new(Inner {
@@ -87,7 +86,7 @@ impl Server {
             .expect("no test panics while it holds the lock")
     }
 
-    /// Nothing more will come from it.
+    /// Reports whether the script is finished.
     pub(super) fn is_done(&self) -> bool {
         let inner = self.inner();
         inner.exchanges.is_empty() && inner.spent
@@ -101,7 +100,7 @@ impl Server {
             .map_or_else(String::new, |it| it.line.clone())
     }
 
-    /// The answer to a request, if it is the one that must come now.
+    /// Returns the response to a request, if the request is the expected one.
     fn answer(&self, request: &str, page: &str) -> Vec<String> {
         let mut inner = self.inner();
         let gap = inner.last.elapsed();
@@ -155,7 +154,7 @@ impl Server {
     }
 }
 
-/// An answer that is being played.
+/// A response that is being played.
 struct Playing<T> {
     inner: Arc<Mutex<Inner>>,
     batched: bool,
@@ -163,7 +162,7 @@ struct Playing<T> {
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-/// Nothing in it is pinned in place.
+/// No field is pinned.
 impl<T> Unpin for Playing<T> {}
 
 impl<T> Playing<T> {
@@ -215,7 +214,7 @@ impl<T> Playing<T> {
     }
 }
 
-/// A list of pieces, or a watch of items.
+/// A list of batches, or a watch of items.
 struct Pieces(Playing<ListBatch<ObjectMeta>>);
 
 impl futures_core::Stream for Pieces {
@@ -356,7 +355,7 @@ fn object(text: &str) -> ObjectMeta {
     }
 }
 
-/// `~name@version` and the like: what happened is known; `name` alone: it is not.
+/// `~name@version` and the like: the event type is known; `name` alone: it is not.
 fn unread(text: &str) -> WatchItem<ObjectMeta> {
     let event = match text.split_at(1).0 {
         "+" => Some(EventType::Added),
@@ -380,7 +379,7 @@ fn invalid(name: &str) -> InvalidItem {
     }
 }
 
-/// `throttled:7` is one with `Retry-After: 7`.
+/// `throttled:7` has `Retry-After: 7`.
 pub(super) fn error(word: &str) -> FetchError {
     crate::script::error(word)
 }

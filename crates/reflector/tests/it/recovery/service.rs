@@ -1,4 +1,4 @@
-//! Kinds that the server does not serve yet, or no longer: a state, told once, and slow requests.
+//! Kinds that the server does not serve yet, or no longer, and slow responses.
 
 use super::recoveries;
 
@@ -10,7 +10,7 @@ recoveries! {
         after 30..60 stream rv=  -> refuse not-served
         after 30..60 stream rv=  -> +a@1 end@5
         store: a@1 rv=5
-        told: Added(a@1, initial)
+        events: Added(a@1, initial)
         reports: not served
         stats: not_served=3 failures=0
     "
@@ -33,7 +33,7 @@ recoveries! {
         watch rv=9               -> fail not-served
         after 30..60 stream rv=9 -> refuse not-served
         store: b@2 rv=9
-        told: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(a)
+        events: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(a)
         reports: not served, not served
     "
 

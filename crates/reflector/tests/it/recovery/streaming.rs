@@ -1,4 +1,4 @@
-//! Streaming lists, and falling back from them.
+//! Streaming lists, and the fallback from them.
 
 use super::recoveries;
 
@@ -7,7 +7,7 @@ recoveries! {
     a_streaming_list_asks_for_the_newest_state_and_is_applied_whole_at_its_end: "
         stream rv= -> +a@7 +b@3 ~a@8 -b@9 end@9 +c@10
         store: a@8 c@10 rv=10
-        told: Added(a@8, initial) Added(c@10)
+        events: Added(a@8, initial) Added(c@10)
         reports:
         stats: lists=1 watches=1 events=1
     "
@@ -15,7 +15,7 @@ recoveries! {
     what_went_away_and_came_back_while_it_streamed_is_there: "
         stream rv= -> +a@1 -a@2 +a@3 end@4
         store: a@3 rv=4
-        told: Added(a@3, initial)
+        events: Added(a@3, initial)
     "
 
     the_same_stream_goes_on_as_the_watch_and_resumes_like_one: "
@@ -23,7 +23,7 @@ recoveries! {
         watch rv=20 -> 60s fail expired
         stream rv=20 -> +a@1 end@30
         store: a@1 rv=30
-        told: Added(a@1, initial)
+        events: Added(a@1, initial)
         stats: unchanged=1
     "
 
@@ -50,7 +50,7 @@ recoveries! {
         watch rv=5          -> 60s fail expired
         stream rv=5         -> +a@1 end@9
         store: a@1 rv=9
-        told: Added(a@1, initial)
+        events: Added(a@1, initial)
     "
 
     throttling_and_refused_connections_do_not_fall_back: "
@@ -75,14 +75,14 @@ recoveries! {
         stream rv=101 -> +a@1 end@90
         stream rv=    -> +a@101 end@102
         store: a@101 rv=102
-        told: Added(a@1, initial) Updated(a@1->101)
+        events: Added(a@1, initial) Updated(a@1->101)
         reports: watch failed (expired): Relist, behind 101
     "
 
     a_bookmark_without_the_annotation_is_not_the_end: "
         stream rv= -> +a@1 mark@5 +b@6 end@7
         store: a@1 b@6 rv=7
-        told: Added(a@1, initial) Added(b@6, initial)
+        events: Added(a@1, initial) Added(b@6, initial)
         stats: lists=1 bookmarks=0
     "
 
@@ -91,7 +91,7 @@ recoveries! {
         after 10 list rv=0 limit=500 -> a@5 rv=6
         watch rv=6                   ->
         store: a@5 rv=6
-        told: Added(a@5, initial)
+        events: Added(a@5, initial)
         reports: watch silent: FallBack
     "
 
@@ -113,7 +113,7 @@ recoveries! {
         stream rv=          -> +x@1 2s close
         stream rv=          -> +a@1 end@5
         store: a@1 rv=5
-        told: Added(a@1, initial)
+        events: Added(a@1, initial)
         reports:
     "
 

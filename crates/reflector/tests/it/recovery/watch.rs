@@ -20,7 +20,7 @@ recoveries! {
         watch rv=5          -> 60s mark@20 60s mark@30 60s fail cut
         watch rv=30         ->
         store: a@1 rv=30
-        told: Added(a@1, initial)
+        events: Added(a@1, initial)
     "
 
     a_very_short_watch_is_a_failure_and_three_of_them_list_again: "
@@ -105,7 +105,7 @@ recoveries! {
         list rv=6 limit=0   -> a@6 rv=20
         watch rv=20         ->
         store: a@6 rv=20
-        told: Added(a@1, initial) Added(b@2, initial) Updated(a@1->6) FinalStateUnknown(b)
+        events: Added(a@1, initial) Added(b@2, initial) Updated(a@1->6) FinalStateUnknown(b)
         reports: watch failed (expired): Relist
     "
 
@@ -225,7 +225,7 @@ recoveries! {
         watch rv=5          -> ?~a@6 ?-a@7 60s close
         watch rv=7          ->
         store: b@2 rv=7
-        told: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(a)
+        events: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(a)
         reports: unreadable a, unreadable a
     "
 
@@ -237,7 +237,7 @@ recoveries! {
         list rv=7 limit=0   -> b@7 rv=7
         watch rv=7          ->
         store: b@7 rv=7
-        told: Added(a@1, initial) Added(b@2, initial) Updated(b@2->7) FinalStateUnknown(a)
+        events: Added(a@1, initial) Added(b@2, initial) Updated(b@2->7) FinalStateUnknown(a)
     "
 
     a_table_is_refused: "
@@ -256,7 +256,7 @@ recoveries! {
         config: paged
         list rv=0 limit=500 -> a@1 rv=5
         watch rv=5          -> ~a@6 ~a@6 +a@6
-        told: Added(a@1, initial) Updated(a@1->6)
+        events: Added(a@1, initial) Updated(a@1->6)
     "
 
     // Contract REFL-2.

@@ -4,9 +4,8 @@ pub(crate) use super::engine::Engine;
 use super::engine::Made;
 pub(crate) use super::events::{describe, drain, take};
 use super::faulty::Marked;
-use crate::fixture::options;
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::{AnyObject, GroupResource, Preconditions, Status};
+use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Preconditions, Status};
 use kubist_registry::cacher::{Cacher, CacherConfig};
 use kubist_registry::storage::{
     Change, Changed, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Scope, Storage,
@@ -14,7 +13,7 @@ use kubist_registry::storage::{
 };
 use kubist_registry::{
     BoxFuture, EventStream, KeyLayout, PlainStrategy, Predicate, RawStorage, StorageError, Stored,
-    StoredCodec, Strategy,
+    StoredCodec, Strategy, StrategyFacts,
 };
 use kubist_storage::{Expected, Kv, PutRequest, Revision};
 use std::any::Any;
@@ -96,10 +95,10 @@ impl Stack {
         let codec =
             StoredCodec::new(kind, keys.clone()).with_transformer(Arc::<Marked>::clone(&marked));
         let raw = RawStorage::new(Arc::clone(&kv), codec);
-        let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy {
-            fields: &["spec.nodeName"],
-            ..PlainStrategy::default()
-        });
+        let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy(StrategyFacts {
+            selectable_fields: &["spec.nodeName"],
+            ..StrategyFacts::PLAIN
+        }));
         let mut config = CacherConfig::default();
         config.indexed_field = Some("spec.nodeName");
         let cacher = cached.then(|| Cacher::new(raw.clone(), Arc::clone(&strategy), config));
@@ -247,7 +246,7 @@ impl Stack {
         let options = options(query);
         let predicate = self.predicate(query);
         let request = WatchRequest {
-            kind: self.raw.kind(),
+            kind: self.raw.kind().kind,
             scope: Scope {
                 namespace,
                 name: None,
@@ -373,4 +372,10 @@ pub(crate) fn uid(uid: &str) -> Preconditions {
 
 pub(crate) fn outcome(result: Result<Outcome, StorageError>) -> Outcome {
     result.expect("it works")
+}
+
+/// List options from the text of a query.
+pub(crate) fn options(query: &str) -> ListOptions {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    ListOptions::from_query(pairs).expect("the query is valid")
 }

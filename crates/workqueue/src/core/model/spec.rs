@@ -1,11 +1,11 @@
-//! What the queue should do, with lists and searches.
+//! The specification of the queue, with lists and searches.
 //!
-//! It knows no slots, tickets or heaps, and is not fast.
-
-use std::{collections::BTreeMap, time::Duration};
+//! It has no slots, tickets or heaps, and is not fast.
 
 use super::{End, Item, MS, PASSES_MAX, Step};
 use crate::lanes::Lane;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Due {
@@ -16,7 +16,7 @@ pub(super) struct Due {
     backoff: bool,
 }
 
-/// What the queue should do, as plainly as it can be said.
+/// The specification, as simple as possible.
 #[derive(Default)]
 pub(super) struct Spec {
     keep_backoff: bool,

@@ -1,4 +1,4 @@
-//! Delays: the earliest wins, none is lost.
+//! Delays: the earliest counts, and none is lost.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a queue reports.
+//! The metrics of a queue.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Lanes, groups and the hand-out limit.
+//! Lanes, groups and the dispatch limit.
 
 use super::*;
 
@@ -76,9 +76,9 @@ fn groups_take_turns() {
 /// Contract WORK-8.
 #[test]
 fn the_hand_out_limit_holds_for_requeues_too() {
-    let hand_out = Some(Bucket::new(100 * MS, 1));
+    let dispatch_limit = Some(Bucket::new(100 * MS, 1));
     let mut it = Bench::new(Config {
-        hand_out,
+        dispatch_limit,
         ..Config::default()
     });
     it.add("a");

@@ -1,4 +1,4 @@
-//! What becomes of items whose workers fail, panic or are cancelled.
+//! Items whose workers fail, panic or are cancelled.
 
 use super::*;
 
@@ -56,7 +56,7 @@ async fn a_requeued_item_comes_back_after_its_time() {
     next(&queue).await.requeue_after(600_000 * MS);
     let work = next(&queue).await;
     assert_eq!((start.elapsed(), work.attempt()), (600_000 * MS, 1));
-    work.fail_for(7000 * MS);
+    work.fail_retry_after(7000 * MS);
     let _again = next(&queue).await;
     assert_eq!(start.elapsed(), 607_000 * MS);
 }

@@ -1,4 +1,4 @@
-//! What a queue tells its sink.
+//! The metrics that a queue records.
 
 use super::*;
 

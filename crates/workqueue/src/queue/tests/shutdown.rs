@@ -1,4 +1,4 @@
-//! Closing and draining.
+//! Shutdown and draining.
 
 use super::*;
 

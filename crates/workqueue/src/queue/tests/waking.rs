@@ -1,4 +1,4 @@
-//! Who wakes when: adds, delays, cancelled workers.
+//! Which worker wakes when: additions, delays and cancelled workers.
 
 use super::*;
 
@@ -113,9 +113,9 @@ async fn a_delay_longer_than_any_timer_is_still_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn the_hand_out_limit_spaces_out_what_many_workers_take() {
-    let hand_out = Some(Bucket::new(100 * MS, 2));
+    let dispatch_limit = Some(Bucket::new(100 * MS, 2));
     let queue = WorkQueue::new(Config {
-        hand_out,
+        dispatch_limit,
         ..Config::default()
     });
     let start = Instant::now();

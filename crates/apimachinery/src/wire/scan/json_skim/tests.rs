@@ -1,13 +1,12 @@
 //! The quick pass against the shape check.
 
-use proptest::prelude::*;
-use proptest::sample::{Index, select};
-use serde_json::{Value, json};
-
 use super::super::{Scan, json as scan_json};
 use super::*;
 use crate::schema;
 use crate::wire::{DecodeContext, Encoding, Field, FieldFlags, FieldType as T, JsonForm};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Value, json};
 
 const NONE: FieldFlags = FieldFlags::OMIT_EMPTY;
 

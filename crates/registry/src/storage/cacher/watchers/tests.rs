@@ -3,7 +3,7 @@
 use super::*;
 use crate::storage::Scope as Where;
 use crate::storage::list::narrow;
-use crate::{PlainStrategy, Predicate};
+use crate::{PlainStrategy, Predicate, StrategyFacts};
 
 fn keys() -> KeyLayout {
     KeyLayout::built_in("/registry", "", "pods", true)
@@ -11,10 +11,10 @@ fn keys() -> KeyLayout {
 
 /// Registers a watcher, and says what it is.
 fn watch(watchers: &mut Watchers, namespace: &str, fields: &str) -> u64 {
-    let strategy = Arc::new(PlainStrategy {
-        fields: &["spec.nodeName"],
-        ..PlainStrategy::default()
-    });
+    let strategy = Arc::new(PlainStrategy(StrategyFacts {
+        selectable_fields: &["spec.nodeName"],
+        ..StrategyFacts::PLAIN
+    }));
     let labels = "".parse().expect("valid");
     let fields = fields.parse().expect("valid");
     let predicate = Predicate::new(labels, fields, strategy).expect("known fields");

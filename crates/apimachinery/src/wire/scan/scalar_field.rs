@@ -1,0 +1,207 @@
+//! `ScalarField`: one scalar field of a kind, found in encoded and decoded objects alike.
+
+use super::json;
+use crate::Str;
+use crate::wire::raw_field::map_entry;
+use crate::wire::{
+    Encoding, FieldType, JsonForm, Message, RawField, Schema, View, int32, raw_fields,
+};
+use std::borrow::Cow;
+
+/// A path such as `spec.nodeName` or `metadata.labels.app`, resolved once against a schema.
+///
+/// The path goes through messages to a string, a bool, an integer, or (the whole rest of the path
+/// being the key) a value of a string map. Lists are not entered.
+///
+/// ```
+/// use kubist_apimachinery::OBJECT_META;
+/// use kubist_apimachinery::wire::{Encoding, ScalarField};
+///
+/// let path = ScalarField::new(&OBJECT_META, "labels.app.kubernetes.io/name")?;
+/// let json = br#"{"name": "web-0", "labels": {"app.kubernetes.io/name": "web"}}"#;
+/// assert_eq!(path.find(json, Encoding::Json), "web");
+/// # Ok::<(), kubist_apimachinery::wire::ScalarFieldError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ScalarField {
+    text: Str,
+    /// Field indexes, for decoded messages.
+    indexes: Box<[u16]>,
+    /// JSON names.
+    names: Box<[&'static str]>,
+    /// Protobuf numbers; a group that is inline in JSON has one of its own.
+    numbers: Box<[u32]>,
+    /// The key, if the leaf is a map.
+    key: Option<Str>,
+    leaf: Leaf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaf {
+    Text,
+    Bool,
+    I32,
+    I64,
+}
+
+/// A path that does not lead to a scalar field of the kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path:?} is no scalar field of {kind}")]
+pub struct ScalarFieldError {
+    /// The path.
+    pub path: Str,
+    /// The kind, or the name of the message.
+    pub kind: &'static str,
+}
+
+impl ScalarField {
+    /// Resolves a path.
+    ///
+    /// # Errors
+    /// There is no such field, or it is not a scalar.
+    pub fn new(schema: &'static Schema, path: &str) -> Result<Self, ScalarFieldError> {
+        Self::resolve(schema, path).ok_or_else(|| ScalarFieldError {
+            path: path.into(),
+            kind: schema.name,
+        })
+    }
+
+    fn resolve(mut schema: &'static Schema, path: &str) -> Option<Self> {
+        let (mut indexes, mut names, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut rest = Some(path);
+        loop {
+            let remaining = rest?;
+            let (name, after) = match remaining.split_once('.') {
+                Some((name, after)) => (name, Some(after)),
+                None => (remaining, None),
+            };
+            if schema.form != JsonForm::Object {
+                return None;
+            }
+            let index = schema.index_by_name(name, 0)?;
+            let field = &schema.fields[index];
+            numbers.extend(schema.groups_of(index)?);
+            numbers.push(field.number);
+            indexes.push(u16::try_from(index).ok()?);
+            names.push(field.json);
+            let (leaf, key) = match field.ty {
+                FieldType::Message(inner) => {
+                    schema = inner;
+                    rest = after;
+                    continue;
+                }
+                FieldType::StrMap => (Leaf::Text, Some(Str::from(after?))),
+                FieldType::Str => (Leaf::Text, None),
+                FieldType::Bool => (Leaf::Bool, None),
+                FieldType::I32 => (Leaf::I32, None),
+                FieldType::I64 => (Leaf::I64, None),
+                _ => return None,
+            };
+            if key.is_none() && after.is_some() {
+                return None;
+            }
+            return Some(Self {
+                text: path.into(),
+                indexes: indexes.into(),
+                names: names.into(),
+                numbers: numbers.into(),
+                key,
+                leaf,
+            });
+        }
+    }
+
+    /// The path as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The value in an encoded object; empty if absent, or if the bytes are broken on the way.
+    pub fn find<'b>(&self, bytes: &'b [u8], encoding: Encoding) -> Cow<'b, str> {
+        match encoding {
+            Encoding::Json => {
+                let found = find_json(bytes.trim_ascii(), &self.names, self.key.as_deref());
+                found.unwrap_or_default()
+            }
+            Encoding::Protobuf => {
+                let mut found = Cow::Borrowed("");
+                self.find_protobuf(bytes, &self.numbers, &mut found);
+                found
+            }
+        }
+    }
+
+    fn find_protobuf<'b>(&self, bytes: &'b [u8], numbers: &[u32], found: &mut Cow<'b, str>) {
+        let Some((&number, further)) = numbers.split_first() else {
+            return;
+        };
+        for field in raw_fields(bytes) {
+            let Ok(field) = field else { return };
+            if field.number != number {
+                continue;
+            }
+            if !further.is_empty() {
+                self.find_protobuf(field.bytes, further, found);
+            } else if let Some(wanted) = &self.key {
+                match map_entry(field.bytes) {
+                    Ok((key, value)) if key == wanted.as_bytes() => *found = text(value),
+                    _ => {}
+                }
+            } else {
+                *found = self.scalar(&field);
+            }
+        }
+    }
+
+    fn scalar<'b>(&self, field: &RawField<'b>) -> Cow<'b, str> {
+        match self.leaf {
+            Leaf::Text => text(field.bytes),
+            Leaf::Bool => Cow::Borrowed(if field.varint == 0 { "false" } else { "true" }),
+            Leaf::I32 => Cow::Owned(int32(field.varint).to_string()),
+            Leaf::I64 => Cow::Owned(field.varint.cast_signed().to_string()),
+        }
+    }
+
+    /// The value in a decoded object of the same schema; empty if absent.
+    pub fn find_in<'m>(&self, message: &'m dyn Message) -> Cow<'m, str> {
+        self.view_in(message).unwrap_or_default()
+    }
+
+    fn view_in<'m>(&self, mut message: &'m dyn Message) -> Option<Cow<'m, str>> {
+        let (&last, path) = self.indexes.split_last()?;
+        for &index in path {
+            message = match message.view(usize::from(index))? {
+                View::Message(inner) | View::OptMessage(Some(inner)) => inner,
+                _ => return None,
+            };
+        }
+        let number = |value: i64| Cow::Owned(value.to_string());
+        Some(match message.view(usize::from(last))? {
+            View::Str(text) | View::OptStr(Some(text)) => Cow::Borrowed(text.as_str()),
+            View::Bool(value) | View::OptBool(Some(value)) => {
+                Cow::Borrowed(if value { "true" } else { "false" })
+            }
+            View::I32(value) | View::OptI32(Some(value)) => number(value.into()),
+            View::I64(value) | View::OptI64(Some(value)) => number(value),
+            View::StrMap(map) => Cow::Borrowed(map.get(self.key.as_deref()?)?.as_str()),
+            _ => return None,
+        })
+    }
+}
+
+/// The last value that the names, and then the key, lead to. A member may be there more than once:
+/// objects merge.
+fn find_json<'b>(value: &'b [u8], names: &[&str], key: Option<&str>) -> Option<Cow<'b, str>> {
+    let (name, names, key) = match (names, key) {
+        ([name, names @ ..], key) => (*name, names, key),
+        ([], Some(key)) => (key, names, None),
+        ([], None) if value.first() == Some(&b'"') => return json::unescaped(value),
+        ([], None) => return std::str::from_utf8(value).ok().map(Cow::Borrowed),
+    };
+    let found = json::members(value, name).filter_map(|value| find_json(value, names, key));
+    found.last()
+}
+
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    Cow::Borrowed(std::str::from_utf8(bytes).unwrap_or_default())
+}

@@ -1,0 +1,445 @@
+//! What webhooks must satisfy. Expressions are kept, and not compiled.
+
+use crate::shared::rules::{self, Errors};
+use kubist_api::admissionregistration::v1::{
+    MatchCondition, RuleWithOperations, WebhookClientConfig,
+};
+use kubist_apimachinery::{
+    BadValue, FieldError, FieldPath, LabelSelector, Str, validate_label_selector, validate_name,
+};
+use std::collections::BTreeSet;
+
+const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
+/// Conditions of one webhook.
+const CONDITIONS_MAX: usize = 64;
+/// What upstream says of every URL that it does not like.
+const URL_FORM: &str = "; desired format: https://host[/path]";
+
+/// What the two types of webhooks have in common.
+pub(crate) struct Facts<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) rules: &'a [RuleWithOperations],
+    pub(crate) failure_policy: Option<&'a str>,
+    pub(crate) match_policy: Option<&'a str>,
+    pub(crate) side_effects: Option<&'a str>,
+    pub(crate) timeout: Option<i32>,
+    pub(crate) namespaces: Option<&'a LabelSelector>,
+    pub(crate) objects: Option<&'a LabelSelector>,
+    pub(crate) client: &'a WebhookClientConfig,
+    pub(crate) conditions: &'a [MatchCondition],
+    pub(crate) versions: &'a [Str],
+    /// Of mutating webhooks only.
+    pub(crate) reinvocation: Option<&'a str>,
+}
+
+/// Checks one webhook.
+fn check(errors: &mut Errors, webhook: &Facts<'_>, path: &FieldPath) {
+    fully_qualified(errors, webhook.name, &path.child("name"));
+    for (index, rule) in webhook.rules.iter().enumerate() {
+        check_rule(errors, rule, &path.child("rules").index(index));
+    }
+    for (name, value, supported) in [
+        ("failurePolicy", webhook.failure_policy, &["Fail", "Ignore"]),
+        (
+            "matchPolicy",
+            webhook.match_policy,
+            &["Equivalent", "Exact"],
+        ),
+    ] {
+        if let Some(value) = value {
+            rules::one_of(errors, value, supported, &path.child(name));
+        }
+    }
+    let effects = ["None", "NoneOnDryRun"];
+    let at = path.child("sideEffects");
+    match webhook.side_effects {
+        None => {
+            let detail = format!("must specify one of {}", effects.join(", "));
+            errors.push(FieldError::required(&at, detail));
+        }
+        Some(effect) => rules::one_of(errors, effect, &effects, &at),
+    }
+    if let Some(seconds) = webhook.timeout.filter(|it| !(1..=30).contains(it)) {
+        let detail = "the timeout value must be between 1 and 30 seconds";
+        errors.push(FieldError::invalid(
+            &path.child("timeoutSeconds"),
+            seconds,
+            detail,
+        ));
+    }
+    for (name, selector) in [
+        ("namespaceSelector", webhook.namespaces),
+        ("objectSelector", webhook.objects),
+    ] {
+        if let Some(selector) = selector {
+            let at = path.child(name);
+            errors.extend(validate_label_selector(selector, &at, false));
+        }
+    }
+    check_client(errors, webhook.client, &path.child("clientConfig"));
+    if let Some(policy) = webhook.reinvocation {
+        let at = path.child("reinvocationPolicy");
+        rules::one_of(errors, policy, &["IfNeeded", "Never"], &at);
+    }
+    check_conditions(errors, webhook.conditions, &path.child("matchConditions"));
+}
+
+/// Each webhook of a configuration has a name of its own, and knows a version of reviews.
+pub(crate) fn check_all(errors: &mut Errors, all: &[Facts<'_>]) {
+    let path = FieldPath::new("webhooks");
+    let twice = rules::repeats(all.iter().map(|it| it.name));
+    for ((index, webhook), twice) in all.iter().enumerate().zip(twice) {
+        let path = path.index(index);
+        check(errors, webhook, &path);
+        check_versions(
+            errors,
+            webhook.versions,
+            &path.child("admissionReviewVersions"),
+        );
+        if twice && !webhook.name.is_empty() {
+            errors.push(FieldError::duplicate(&path.child("name"), webhook.name));
+        }
+    }
+}
+
+fn check_versions(errors: &mut Errors, versions: &[Str], path: &FieldPath) {
+    if versions.is_empty() {
+        let detail = "must specify one of v1, v1beta1";
+        errors.push(FieldError::required(path, detail));
+        return;
+    }
+    let twice = rules::repeats(versions);
+    for ((index, version), twice) in versions.iter().enumerate().zip(twice) {
+        let at = path.index(index);
+        if twice {
+            errors.push(FieldError::invalid(&at, version, "duplicate version"));
+            continue;
+        }
+        rules::text(errors, version, &at, validate_name::dns1035_label);
+    }
+    if !versions.iter().any(|it| it == "v1" || it == "v1beta1") {
+        let detail = "must include at least one of v1, v1beta1";
+        errors.push(FieldError::invalid(path, BadValue::json(versions), detail));
+    }
+}
+
+fn check_conditions(errors: &mut Errors, conditions: &[MatchCondition], path: &FieldPath) {
+    if conditions.len() > CONDITIONS_MAX {
+        let count = Some(conditions.len());
+        errors.push(FieldError::too_many(path, count, CONDITIONS_MAX));
+    }
+    let twice = rules::repeats(conditions.iter().map(|it| &it.name));
+    for ((index, condition), twice) in conditions.iter().enumerate().zip(twice) {
+        let path = path.index(index);
+        rules::required(errors, &condition.expression, &path.child("expression"));
+        let at = path.child("name");
+        if !rules::required(errors, &condition.name, &at) {
+            continue;
+        }
+        rules::text(errors, &condition.name, &at, validate_name::qualified_name);
+        if twice {
+            errors.push(FieldError::duplicate(&at, &condition.name));
+        }
+    }
+}
+
+/// A name with at least three segments.
+fn fully_qualified(errors: &mut Errors, name: &str, path: &FieldPath) {
+    if !rules::required(errors, name, path) {
+        return;
+    }
+    let problems = validate_name::dns1123_subdomain(name);
+    if !problems.is_empty() {
+        errors.extend(
+            problems
+                .into_iter()
+                .map(|it| FieldError::invalid(path, name, it)),
+        );
+    } else if name.split('.').count() < 3 {
+        let detail = "should be a domain with at least three segments separated by dots";
+        errors.push(FieldError::invalid(path, name, detail));
+    }
+}
+
+fn check_rule(errors: &mut Errors, rule: &RuleWithOperations, path: &FieldPath) {
+    let at = path.child("operations");
+    if rule.operations.is_empty() {
+        errors.push(FieldError::required(&at, ""));
+    }
+    if rule.operations.len() > 1 && rule.operations.iter().any(|it| it == "*") {
+        let detail = "if '*' is present, must not specify other operations";
+        errors.push(FieldError::invalid(
+            &at,
+            BadValue::json(&rule.operations),
+            detail,
+        ));
+    }
+    for (index, operation) in rule.operations.iter().enumerate() {
+        rules::one_of(errors, operation, &OPERATIONS, &at.index(index));
+    }
+    for (name, list, plural) in [
+        ("apiGroups", &rule.api_groups, "API groups"),
+        ("apiVersions", &rule.api_versions, "API versions"),
+        ("resources", &rule.resources, "resources"),
+    ] {
+        let at = path.child(name);
+        if list.is_empty() {
+            errors.push(FieldError::required(&at, ""));
+        }
+        if name != "resources" && list.len() > 1 && list.iter().any(|it| it == "*") {
+            let detail = format!("if '*' is present, must not specify other {plural}");
+            errors.push(FieldError::invalid(&at, BadValue::json(list), detail));
+        }
+        for (index, _) in list.iter().enumerate().filter(|(_, it)| it.is_empty()) {
+            // Only the core group has no name.
+            if name != "apiGroups" {
+                errors.push(FieldError::required(&at.index(index), ""));
+            }
+        }
+    }
+    check_resources(errors, &rule.resources, &path.child("resources"));
+    if let Some(scope) = &rule.scope {
+        let path = path.child("scope");
+        rules::one_of(errors, scope, &["*", "Cluster", "Namespaced"], &path);
+    }
+}
+
+/// Resources and subresources: what a wildcard covers is not named beside it.
+fn check_resources(errors: &mut Errors, resources: &[Str], path: &FieldPath) {
+    let (mut of_resource, mut of_subresource) = (BTreeSet::new(), BTreeSet::new());
+    let mut names_one = false;
+    for (index, name) in resources.iter().enumerate() {
+        let Some((resource, part)) = name.split_once('/') else {
+            if !name.is_empty() {
+                // Upstream goes by the last of them.
+                names_one = *name != "*";
+            }
+            continue;
+        };
+        for (covers, all) in [
+            (of_resource.contains(resource), format!("{resource}/*")),
+            (of_subresource.contains(part), format!("*/{part}")),
+        ] {
+            if covers && *name != "*/*" {
+                let detail = format!("if '{all}' is present, must not specify {name}");
+                errors.push(FieldError::invalid(&path.index(index), name, detail));
+            }
+        }
+        if *name == "*/*" {
+            continue;
+        }
+        if part == "*" {
+            of_resource.insert(resource);
+        }
+        if resource == "*" {
+            of_subresource.insert(part);
+        }
+    }
+    let shown = || BadValue::json(resources);
+    if resources.len() > 1 && resources.iter().any(|it| it == "*/*") {
+        let detail = "if '*/*' is present, must not specify other resources";
+        errors.push(FieldError::invalid(path, shown(), detail));
+    }
+    if names_one && resources.iter().any(|it| it == "*") {
+        let detail = "if '*' is present, must not specify other resources without subresources";
+        errors.push(FieldError::invalid(path, shown(), detail));
+    }
+}
+
+fn check_client(errors: &mut Errors, client: &WebhookClientConfig, path: &FieldPath) {
+    match (&client.url, &client.service) {
+        (None, None) | (Some(_), Some(_)) => {
+            let detail = "exactly one of url or service is required";
+            errors.push(FieldError::required(path, detail));
+        }
+        (Some(url), None) => check_url(errors, url, &path.child("url")),
+        (None, Some(service)) => {
+            // Upstream takes one for the other.
+            let service = Service {
+                name: &service.namespace,
+                namespace: &service.name,
+                path: service.path.as_deref(),
+                port: service.port,
+            };
+            check_service(errors, &service, &path.child("service"));
+        }
+    }
+}
+
+/// The service of a webhook, of whatever kind that is.
+pub(crate) struct Service<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) namespace: &'a str,
+    pub(crate) path: Option<&'a str>,
+    pub(crate) port: Option<i32>,
+}
+
+/// Checks the service of a webhook.
+pub(crate) fn check_service(errors: &mut Errors, service: &Service<'_>, path: &FieldPath) {
+    rules::required(errors, service.name, &path.child("name"));
+    rules::required(errors, service.namespace, &path.child("namespace"));
+    rules::port_of_service(errors, service.port, &path.child("port"));
+    let (whole, path) = (service.path.unwrap_or("/"), path.child("path"));
+    let mut wrong = |detail: String| errors.push(FieldError::invalid(&path, whole, detail));
+    let steps = match whole {
+        "" | "/" => return,
+        "//" => {
+            wrong("segment[0] may not be empty".to_owned());
+            return;
+        }
+        _ if whole.starts_with('/') => whole.get(1..).unwrap_or_default(),
+        _ => {
+            wrong("must start with a '/'".to_owned());
+            // Upstream leaves out the first letter, whatever it is.
+            let mut rest = whole.chars();
+            rest.next();
+            rest.as_str()
+        }
+    };
+    let steps = steps.strip_suffix('/').unwrap_or(steps);
+    for (index, step) in steps.split('/').enumerate() {
+        if step.is_empty() {
+            wrong(format!("segment[{index}] may not be empty"));
+            continue;
+        }
+        for problem in validate_name::dns1123_subdomain(step) {
+            wrong(format!("segment[{index}]: {problem}"));
+        }
+    }
+}
+
+/// What Go's parser says of a text that is no URL; the mistakes that are likely.
+fn broken(url: &str) -> Option<String> {
+    if url.starts_with(':') {
+        return Some("missing protocol scheme".to_owned());
+    }
+    let until = url.find(['?', '#']).unwrap_or(url.len());
+    let path = url.get(..until).unwrap_or_default();
+    for (at, _) in path.match_indices('%') {
+        let rest = path.get(at..).unwrap_or_default();
+        let mut digits = rest.bytes().skip(1).take(2);
+        let is_hex = |it: Option<u8>| it.is_some_and(|it| it.is_ascii_hexdigit());
+        if !(is_hex(digits.next()) && is_hex(digits.next())) {
+            let shown: String = rest.chars().take(3).collect();
+            return Some(format!("invalid URL escape {shown:?}"));
+        }
+    }
+    None
+}
+
+/// The scheme of a URL, and what comes after it.
+fn scheme(url: &str) -> (&str, &str) {
+    let is_part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '+' | '-' | '.');
+    match url.split_once(':') {
+        Some((scheme, rest))
+            if scheme.starts_with(|it: char| it.is_ascii_alphabetic())
+                && scheme.chars().all(is_part) =>
+        {
+            (scheme, rest)
+        }
+        _ => ("", url),
+    }
+}
+
+/// Checks the URL of a webhook.
+pub(crate) fn check_url(errors: &mut Errors, url: &str, path: &FieldPath) {
+    if let Some(why) = broken(url) {
+        let detail = format!("url must be a valid URL: parse {url:?}: {why}{URL_FORM}");
+        errors.push(FieldError::required(path, detail));
+        return;
+    }
+    let (scheme, rest) = scheme(url);
+    if scheme != "https" {
+        let detail = format!("'https' is the only allowed URL scheme{URL_FORM}");
+        errors.push(FieldError::invalid(path, scheme, detail));
+    }
+    let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let authority = rest.strip_prefix("//").unwrap_or_default();
+    let authority = authority.split('/').next().unwrap_or_default();
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    if host.is_empty() {
+        let detail = format!("host must be specified{URL_FORM}");
+        errors.push(FieldError::invalid(path, host, detail));
+    }
+    for (part, what) in [
+        (user, "user information is"),
+        (fragment, "fragments are"),
+        (query, "query parameters are"),
+    ] {
+        if !part.is_empty() {
+            let detail = format!("{what} not permitted in the URL");
+            errors.push(FieldError::invalid(path, part, detail));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(check: impl FnOnce(&mut Errors, &FieldPath)) -> Vec<String> {
+        let mut errors = Vec::new();
+        check(&mut errors, &FieldPath::new("it"));
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_url_has_a_scheme_and_a_host_and_no_more_than_a_path() {
+        let of = |url: &str| problems(|errors, path| check_url(errors, url, path));
+        assert_eq!(of("https://a.example.com/check"), [""; 0]);
+        assert_eq!(
+            of("fd00::/64"),
+            [
+                format!(
+                    "it: Invalid value: \"fd00\": 'https' is the only allowed URL scheme{URL_FORM}"
+                ),
+                format!("it: Invalid value: \"\": host must be specified{URL_FORM}"),
+            ]
+        );
+        assert_eq!(
+            of("https://a/b?c=d#e"),
+            [
+                "it: Invalid value: \"e\": fragments are not permitted in the URL",
+                "it: Invalid value: \"c=d\": query parameters are not permitted in the URL",
+            ]
+        );
+        assert_eq!(
+            of("100%"),
+            [format!(
+                "it: Required value: url must be a valid URL: parse \"100%\": invalid URL escape \
+                 \"%\"{URL_FORM}"
+            )]
+        );
+    }
+
+    #[test]
+    fn what_a_wildcard_covers_is_not_named_beside_it() {
+        let of = |names: &[&str]| {
+            let names: Vec<Str> = names.iter().map(|it| Str::from(*it)).collect();
+            problems(|errors, path| check_resources(errors, &names, path))
+        };
+        assert_eq!(of(&["a", "b/*", "*/c"]), [""; 0]);
+        assert_eq!(
+            of(&["a/*", "a/b", "*", "x"]),
+            [
+                "it[1]: Invalid value: \"a/b\": if 'a/*' is present, must not specify a/b",
+                "it: Invalid value: [\"a/*\",\"a/b\",\"*\",\"x\"]: if '*' is present, must not \
+                 specify other resources without subresources",
+            ]
+        );
+    }
+
+    #[test]
+    fn versions_of_reviews_are_there_once() {
+        let of = |names: &[&str]| {
+            let names: Vec<Str> = names.iter().map(|it| Str::from(*it)).collect();
+            problems(|errors, path| check_versions(errors, &names, path))
+        };
+        assert_eq!(of(&["v1", "v2"]), [""; 0]);
+        assert_eq!(
+            of(&["v1", "v1"]),
+            ["it[1]: Invalid value: \"v1\": duplicate version"]
+        );
+    }
+}

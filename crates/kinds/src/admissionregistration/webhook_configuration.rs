@@ -1,0 +1,96 @@
+//! Configurations of validating and of mutating webhooks.
+
+use crate::admissionregistration;
+use crate::admissionregistration::webhook::Facts;
+use crate::shared::fill;
+use kubist_api::admissionregistration::v1::{
+    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
+};
+use kubist_apimachinery::FieldError;
+use kubist_registry::{KindStrategy, StrategyFacts};
+
+#[derive(Debug)]
+pub(crate) struct ValidatingWebhooks;
+
+#[derive(Debug)]
+pub(crate) struct MutatingWebhooks;
+
+/// Seconds.
+const TIMEOUT: i32 = 10;
+
+/// What the two types of webhooks have in common.
+macro_rules! default_webhook {
+    ($webhook:expr) => {{
+        let webhook = $webhook;
+        fill::option(&mut webhook.failure_policy, "Fail");
+        fill::option(&mut webhook.match_policy, "Equivalent");
+        webhook.namespace_selector.get_or_insert_default();
+        webhook.object_selector.get_or_insert_default();
+        webhook.timeout_seconds.get_or_insert(TIMEOUT);
+        if let Some(service) = &mut webhook.client_config.service {
+            service.port.get_or_insert(443);
+        }
+        for rule in &mut webhook.rules {
+            fill::option(&mut rule.scope, "*");
+        }
+    }};
+}
+
+macro_rules! facts {
+    ($webhook:expr) => {{
+        let webhook = $webhook;
+        Facts {
+            name: &webhook.name,
+            rules: &webhook.rules,
+            failure_policy: webhook.failure_policy.as_deref(),
+            match_policy: webhook.match_policy.as_deref(),
+            side_effects: webhook.side_effects.as_deref(),
+            timeout: webhook.timeout_seconds,
+            namespaces: webhook.namespace_selector.as_deref(),
+            objects: webhook.object_selector.as_deref(),
+            client: &webhook.client_config,
+            conditions: &webhook.match_conditions,
+            versions: &webhook.admission_review_versions,
+            reinvocation: None,
+        }
+    }};
+}
+
+impl KindStrategy for ValidatingWebhooks {
+    type Kind = ValidatingWebhookConfiguration;
+    const FACTS: &'static StrategyFacts = super::FACTS;
+
+    fn apply_defaults(&self, object: &mut ValidatingWebhookConfiguration) {
+        object
+            .webhooks
+            .iter_mut()
+            .for_each(|webhook| default_webhook!(webhook));
+    }
+    fn validate(&self, new: &ValidatingWebhookConfiguration) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let all: Vec<Facts<'_>> = new.webhooks.iter().map(|it| facts!(it)).collect();
+        admissionregistration::webhook::check_all(&mut errors, &all);
+        errors
+    }
+}
+
+impl KindStrategy for MutatingWebhooks {
+    type Kind = MutatingWebhookConfiguration;
+    const FACTS: &'static StrategyFacts = super::FACTS;
+
+    fn apply_defaults(&self, object: &mut MutatingWebhookConfiguration) {
+        for webhook in &mut object.webhooks {
+            default_webhook!(&mut *webhook);
+            fill::option(&mut webhook.reinvocation_policy, "Never");
+        }
+    }
+    fn validate(&self, new: &MutatingWebhookConfiguration) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let all = new.webhooks.iter().map(|webhook| Facts {
+            reinvocation: webhook.reinvocation_policy.as_deref(),
+            ..facts!(webhook)
+        });
+        admissionregistration::webhook::check_all(&mut errors, &all.collect::<Vec<_>>());
+        errors
+    }
+}

@@ -1,0 +1,295 @@
+//! What every cluster has, kept up while a server runs: as upstream, once a minute, and where the
+//! API servers are, every ten seconds. Also when somebody has removed it, or has emptied the
+//! store.
+
+use super::{Cluster, bootstrap};
+use kubist_api::core::v1::{ConfigMap, EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
+use kubist_api::discovery::v1 as discovery;
+use kubist_apimachinery::{
+    AnyObject, GroupResource, KubeObject, ListOptions, ObjectMeta, Status, Str,
+};
+use kubist_registry::storage::{
+    Change, Changed, ListRequest, Scope, Storage, UpdateRequest as StorageUpdate,
+};
+use kubist_registry::{
+    Announcement, BoxFuture, PlainStrategy, Predicate, RawStorage, Registry, RequestContext,
+    StorageError, Stored, UpdatePath, UpdatedObject,
+};
+use std::any::Any;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How often the addresses of the servers are seen to, as upstream.
+const ENDPOINTS_EVERY: Duration = Duration::from_secs(10);
+/// How long a server that says nothing more is taken to be there, as upstream.
+const LEASE: Duration = Duration::from_secs(15);
+/// After how many of those rounds everything else is seen to: a minute, as upstream.
+const ROUNDS: usize = 6;
+/// Where servers say that they are there, as upstream.
+pub(super) const LEASES: &str = "masterleases";
+/// The service by which pods reach the servers, and what it leads to.
+const SERVICE: &str = "kubernetes";
+const SYSTEM: &str = "kube-system";
+/// Says whose certificates are believed.
+const AUTHENTICATION: &str = "extension-apiserver-authentication";
+const CLIENT_CA: &str = "client-ca-file";
+/// Says since when the use of old tokens is noted.
+const LEGACY_TOKENS: &str = "kube-apiserver-legacy-service-account-token-tracking";
+const SINCE: &str = "since";
+
+/// Keeps everything there, until the future is dropped.
+pub(super) async fn run(registry: &Registry, cluster: &Cluster, announcement: &Announcement) {
+    let mut rounds = interval(ENDPOINTS_EVERY);
+    rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for round in 0_usize.. {
+        rounds.tick().await;
+        let kept = keep_up(registry, cluster, announcement, round % ROUNDS == 0).await;
+        if let Err(status) = kept {
+            tracing::warn!(why = %status.message, "what every cluster has is not kept up");
+        }
+    }
+}
+
+async fn keep_up(
+    registry: &Registry,
+    cluster: &Cluster,
+    announcement: &Announcement,
+    all: bool,
+) -> Result<(), Status> {
+    if all {
+        bootstrap::run(registry, cluster).await?;
+        let cx = &bootstrap::request(registry);
+        authentication(registry, cx, &announcement.client_ca).await?;
+        legacy_tokens(registry, cx).await?;
+    }
+    match (announcement.address, &cluster.leases) {
+        (Some(address), Some(leases)) => {
+            endpoints(registry, leases, address, announcement.port).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An object as it shall be: made if there is none, changed if it is not so.
+struct Desired<K, F> {
+    new: K,
+    change: F,
+}
+
+impl<K: KubeObject, F: Fn(&mut K) + Send + Sync> UpdatedObject for Desired<K, F> {
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let old = old.and_then(|old| (old as &dyn Any).downcast_ref::<K>());
+        let mut object = old.unwrap_or(&self.new).clone();
+        (self.change)(&mut object);
+        Ok(Box::new(object))
+    }
+
+    fn creates(&self) -> bool {
+        true
+    }
+}
+
+/// Has an object be as `change` makes it.
+async fn settle<K: KubeObject>(
+    registry: &Registry,
+    cx: &RequestContext,
+    new: K,
+    change: impl Fn(&mut K) + Send + Sync,
+) -> Result<(), Status> {
+    let Some(store) = registry.store(K::GROUP, K::PLURAL) else {
+        return Ok(());
+    };
+    let meta = new.metadata();
+    let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
+    let desired = Desired { new, change };
+    store
+        .update(cx, (&namespace, &name), &desired, UpdatePath::Whole, false)
+        .await
+        .map(drop)
+}
+
+fn named(namespace: &str, name: &str) -> ObjectMeta {
+    ObjectMeta {
+        name: name.into(),
+        namespace: namespace.into(),
+        ..ObjectMeta::default()
+    }
+}
+
+/// Tells the authorities of clients, beside those that other servers tell of.
+async fn authentication(
+    registry: &Registry,
+    cx: &RequestContext,
+    client_ca: &str,
+) -> Result<(), Status> {
+    let map = ConfigMap {
+        metadata: named(SYSTEM, AUTHENTICATION),
+        ..ConfigMap::default()
+    };
+    let own = client_ca.trim();
+    settle(registry, cx, map, |map| {
+        let known = map.data.get(CLIENT_CA).map_or("", |it| it.trim());
+        if own.is_empty() || known.contains(own) {
+            return;
+        }
+        let all = match known {
+            "" => format!("{own}\n"),
+            known => format!("{known}\n{own}\n"),
+        };
+        map.data.insert(CLIENT_CA.into(), all.into());
+    })
+    .await
+}
+
+/// Tells since when the use of old tokens is noted: since the first server did.
+async fn legacy_tokens(registry: &Registry, cx: &RequestContext) -> Result<(), Status> {
+    let map = ConfigMap {
+        metadata: named(SYSTEM, LEGACY_TOKENS),
+        ..ConfigMap::default()
+    };
+    let now = cx.now().to_string();
+    let today = now.split('T').next().unwrap_or_default();
+    settle(registry, cx, map, |map| {
+        let since = map.data.get(SINCE).map_or("", |it| it);
+        if !is_date(since) {
+            map.data.insert(SINCE.into(), today.into());
+        }
+    })
+    .await
+}
+
+/// Whether a text is a date such as 2024-02-29, as far as its form goes.
+fn is_date(text: &str) -> bool {
+    let form = "0000-00-00";
+    let digit = |(it, form): (char, char)| match form {
+        '-' => it == '-',
+        _ => it.is_ascii_digit(),
+    };
+    text.len() == form.len() && text.chars().zip(form.chars()).all(digit)
+}
+
+/// Says that this server is there, and has the service lead to all that are.
+async fn endpoints(
+    registry: &Registry,
+    leases: &RawStorage,
+    address: Ipv4Addr,
+    port: u16,
+) -> Result<(), Status> {
+    let cx = &bootstrap::request(registry);
+    let failed = |error: StorageError| Status::internal_error(error);
+    renew(leases, address).await.map_err(failed)?;
+    let addresses = addresses(leases).await?;
+    let subset = EndpointSubset {
+        addresses: addresses.iter().map(endpoint_address).collect(),
+        ports: vec![EndpointPort {
+            name: "https".into(),
+            port: i32::from(port),
+            protocol: "TCP".into(),
+            ..EndpointPort::default()
+        }],
+        ..EndpointSubset::default()
+    };
+    let old = Endpoints {
+        metadata: named("default", SERVICE),
+        ..Endpoints::default()
+    };
+    settle(registry, cx, old, |it| {
+        it.subsets = vec![subset.clone()];
+        let skip = "endpointslice.kubernetes.io/skip-mirror";
+        it.metadata.labels.insert(skip.into(), "true".into());
+    })
+    .await?;
+    let slice = discovery::EndpointSlice {
+        metadata: named("default", SERVICE),
+        address_type: "IPv4".into(),
+        ..discovery::EndpointSlice::default()
+    };
+    settle(registry, cx, slice, |it| {
+        let of = "kubernetes.io/service-name";
+        it.metadata.labels.insert(of.into(), SERVICE.into());
+        it.endpoints = addresses.iter().map(endpoint).collect();
+        it.ports = vec![discovery::EndpointPort {
+            name: Some("https".into()),
+            protocol: Some("TCP".into()),
+            port: Some(i32::from(port)),
+            ..discovery::EndpointPort::default()
+        }];
+    })
+    .await
+}
+
+fn endpoint_address(ip: &Str) -> EndpointAddress {
+    EndpointAddress {
+        ip: ip.clone(),
+        ..EndpointAddress::default()
+    }
+}
+
+fn endpoint(ip: &Str) -> discovery::Endpoint {
+    discovery::Endpoint {
+        addresses: vec![ip.clone()],
+        conditions: discovery::EndpointConditions {
+            ready: Some(true),
+            ..discovery::EndpointConditions::default()
+        },
+        ..discovery::Endpoint::default()
+    }
+}
+
+/// One more time that a server says that it is there; each is written, to live on.
+struct Renewal(Str);
+
+impl Change for Renewal {
+    fn attempt<'a>(
+        &'a mut self,
+        current: Option<&'a Stored>,
+    ) -> BoxFuture<'a, Result<Changed, Status>> {
+        Box::pin(std::future::ready(self.renewed(current)))
+    }
+}
+
+impl Renewal {
+    fn renewed(&self, current: Option<&Stored>) -> Result<Changed, Status> {
+        let current = current.map(Stored::object).transpose()?;
+        let mut lease = Endpoints::default();
+        lease.metadata.generation = current.map_or(0, |it| it.meta().generation) + 1;
+        lease.subsets.push(EndpointSubset {
+            addresses: vec![endpoint_address(&self.0)],
+            ..EndpointSubset::default()
+        });
+        Ok(Changed::Write(Box::new(lease), Some(LEASE)))
+    }
+}
+
+async fn renew(leases: &RawStorage, address: Ipv4Addr) -> Result<(), StorageError> {
+    let address = address.to_string();
+    let key = leases.keys().key("", &address)?;
+    let request = StorageUpdate {
+        missing_ok: true,
+        ..StorageUpdate::default()
+    };
+    let mut renewal = Renewal(address.into());
+    leases.update(key, request, &mut renewal).await.map(drop)
+}
+
+/// The addresses of all servers that are there, in order.
+async fn addresses(leases: &RawStorage) -> Result<Vec<Str>, Status> {
+    let request = ListRequest {
+        resource: &GroupResource::new("", LEASES),
+        scope: Scope::default(),
+        predicate: &Predicate::everything(Arc::new(PlainStrategy::default())),
+        options: &ListOptions::default(),
+    };
+    let mut addresses = Vec::new();
+    for stored in leases.list(request).await?.items {
+        let object: &dyn Any = &**stored.object()?;
+        let lease = object.downcast_ref::<Endpoints>();
+        let subsets = lease.into_iter().flat_map(|it| &it.subsets);
+        addresses.extend(subsets.flat_map(|it| &it.addresses).map(|it| it.ip.clone()));
+    }
+    addresses.sort();
+    addresses.dedup();
+    Ok(addresses)
+}

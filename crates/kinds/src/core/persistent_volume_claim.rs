@@ -1,0 +1,214 @@
+//! PersistentVolumeClaims.
+
+pub(crate) mod status;
+pub(crate) mod update;
+pub(crate) mod validation;
+
+use crate::core::persistent_volume_claim::validation::Tolerated;
+use crate::volume;
+use crate::volume::defaults::default_claim;
+use kubist_api::core::v1::{
+    PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
+    TypedLocalObjectReference, TypedObjectReference,
+};
+use kubist_api::storage::v1::StorageClass;
+use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Status, Time};
+use kubist_registry::{
+    Admission, BoxFuture, ForKind, KindStrategy, RequestContext, StatusKeeps, Strategy,
+    StrategyFacts, validate_metadata,
+};
+use std::any::Any;
+
+#[derive(Debug)]
+pub(crate) struct PersistentVolumeClaims;
+
+/// Marks the class of claims that name none.
+const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
+const BETA_DEFAULT_CLASS: &str = "storageclass.beta.kubernetes.io/is-default-class";
+
+impl KindStrategy for PersistentVolumeClaims {
+    type Kind = PersistentVolumeClaim;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        status_keeps: StatusKeeps::Nothing,
+        returns_deleted: true,
+        ..StrategyFacts::PLAIN
+    };
+
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(PersistentVolumeClaimsStatus))
+    }
+    fn apply_defaults(&self, object: &mut PersistentVolumeClaim) {
+        default_claim(object);
+    }
+    fn admit<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a mut PersistentVolumeClaim,
+        old: Option<&'a PersistentVolumeClaim>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(async move {
+            if cx.subresource.is_empty() && old.is_none() {
+                add_finalizer(&mut new.metadata, "kubernetes.io/pvc-protection");
+                set_default_class(cx, new).await?;
+            }
+            Ok(())
+        })
+    }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut PersistentVolumeClaim) {
+        // The phase is filled in when it is read.
+        new.status = PersistentVolumeClaimStatus::default();
+        drop_sources(&mut new.spec, None);
+        level_sources(&mut new.spec);
+    }
+    fn prepare_for_update(
+        &self,
+        _: &RequestContext,
+        new: &mut PersistentVolumeClaim,
+        old: &PersistentVolumeClaim,
+    ) {
+        drop_sources(&mut new.spec, Some(&old.spec));
+        level_sources(&mut new.spec);
+    }
+    fn warnings(
+        &self,
+        new: &PersistentVolumeClaim,
+        _: Option<&PersistentVolumeClaim>,
+    ) -> Vec<String> {
+        let mut found = volume::warnings::of_claim_metadata(&new.metadata);
+        volume::warnings::of_claim(&mut found, &new.spec, &FieldPath::new("spec"));
+        found
+    }
+    fn validate(&self, new: &PersistentVolumeClaim) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let path = FieldPath::new("spec");
+        validation::check(&mut errors, &new.spec, Tolerated::default(), &path);
+        errors
+    }
+    fn validate_update(
+        &self,
+        new: &PersistentVolumeClaim,
+        old: &PersistentVolumeClaim,
+    ) -> Vec<FieldError> {
+        // Upstream checks the metadata once more.
+        let mut errors = validate_metadata(
+            &new.metadata,
+            true,
+            Self::FACTS.name_rule,
+            Self::FACTS.metadata_rules,
+        );
+        let (path, tolerated) = (FieldPath::new("spec"), Tolerated::of(&old.spec));
+        validation::check(&mut errors, &new.spec, tolerated, &path);
+        update::check(&mut errors, new, old);
+        errors
+    }
+}
+
+/// Changes of the status of [`PersistentVolumeClaims`].
+#[derive(Debug)]
+struct PersistentVolumeClaimsStatus;
+
+impl KindStrategy for PersistentVolumeClaimsStatus {
+    type Kind = PersistentVolumeClaim;
+
+    fn validate_update(
+        &self,
+        new: &PersistentVolumeClaim,
+        _: &PersistentVolumeClaim,
+    ) -> Vec<FieldError> {
+        status::check(new)
+    }
+}
+
+/// Adds a finalizer that is not there yet.
+pub(crate) fn add_finalizer(metadata: &mut ObjectMeta, finalizer: &str) {
+    if !metadata.finalizers.iter().any(|it| it == finalizer) {
+        metadata.finalizers.push(finalizer.into());
+    }
+}
+
+async fn set_default_class(
+    cx: &Admission<'_>,
+    claim: &mut PersistentVolumeClaim,
+) -> Result<(), Status> {
+    let annotated = claim.metadata.annotations.contains_key(update::BETA_CLASS);
+    if claim.spec.storage_class_name.is_some() || annotated {
+        return Ok(());
+    }
+    let all = cx
+        .objects
+        .list("storage.k8s.io", "storageclasses", "")
+        .await?;
+    let classes = all
+        .iter()
+        .filter_map(|it| (&**it as &dyn Any).downcast_ref::<StorageClass>());
+    let is_default = |class: &&StorageClass| {
+        let marked = |key: &str| {
+            class
+                .metadata
+                .annotations
+                .get(key)
+                .is_some_and(|it| it == "true")
+        };
+        marked(DEFAULT_CLASS) || marked(BETA_DEFAULT_CLASS)
+    };
+    // The newest, and of several the first by name.
+    let newest = classes.filter(is_default).min_by_key(|class| {
+        let created = class.metadata.creation_timestamp.map_or(0, Time::unix);
+        (std::cmp::Reverse(created), class.metadata.name.clone())
+    });
+    if let Some(class) = newest {
+        claim.spec.storage_class_name = Some(class.metadata.name.clone());
+    }
+    Ok(())
+}
+
+/// Sources that upstream ignores, unless the claim has one already: those in other namespaces
+/// (its gate CrossNamespaceVolumeDataSource is off by default), and in the older field all but
+/// claims and snapshots.
+fn drop_sources(spec: &mut PersistentVolumeClaimSpec, old: Option<&PersistentVolumeClaimSpec>) {
+    let has = |of: fn(&PersistentVolumeClaimSpec) -> bool| old.is_some_and(of);
+    let elsewhere = |it: &TypedObjectReference| !it.namespace.as_deref().unwrap_or("").is_empty();
+    if spec.data_source_ref.as_deref().is_some_and(elsewhere)
+        && !has(|old| old.data_source_ref.is_some())
+    {
+        spec.data_source_ref = None;
+    }
+    if spec.data_source_ref.is_some()
+        || has(|old| old.data_source.is_some() || old.data_source_ref.is_some())
+    {
+        return;
+    }
+    let is_known = |it: &TypedLocalObjectReference| {
+        let group = it.api_group.as_deref().unwrap_or_default();
+        let known = [
+            ("", "PersistentVolumeClaim"),
+            ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+        ];
+        known.contains(&(group, it.kind.as_str()))
+    };
+    if !spec.data_source.as_deref().is_some_and(is_known) {
+        spec.data_source = None;
+    }
+}
+
+/// The two fields that name a source say the same, as far as they can.
+fn level_sources(spec: &mut PersistentVolumeClaimSpec) {
+    match (&spec.data_source, &spec.data_source_ref) {
+        (Some(source), None) => {
+            spec.data_source_ref = Some(Box::new(TypedObjectReference {
+                api_group: source.api_group.clone(),
+                kind: source.kind.clone(),
+                name: source.name.clone(),
+                namespace: None,
+            }));
+        }
+        (None, Some(source)) if source.namespace.as_deref().unwrap_or_default().is_empty() => {
+            spec.data_source = Some(Box::new(TypedLocalObjectReference {
+                api_group: source.api_group.clone(),
+                kind: source.kind.clone(),
+                name: source.name.clone(),
+            }));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,210 @@
+//! `pods/eviction`: a pod is deleted if its disruption budget has room.
+
+use super::action::{pod, set_condition, success};
+use super::disruption::{self, Leave};
+use kubist_api::core::v1::{Pod, PodCondition};
+use kubist_api::policy::v1::Eviction;
+use kubist_api::{Kind, find_kind};
+use kubist_apimachinery::{
+    AnyObject, DeleteOptions, FieldError, FieldPath, GroupKind, GroupResource, Preconditions,
+    Status, Str, Time,
+};
+use kubist_registry::{
+    Action, ActionCall, BoxFuture, Created, IGNORE_READ_ERROR, UpdatePath, UpdatedObject,
+    check_preconditions,
+};
+use std::any::Any;
+
+/// Deletes a pod, if its disruption budget has room.
+#[derive(Debug)]
+pub(crate) struct Evict;
+
+impl Action for Evict {
+    fn kind(&self) -> Option<&'static Kind> {
+        find_kind("policy", "v1", "Eviction")
+    }
+
+    fn act<'a>(&'a self, call: ActionCall<'a>) -> BoxFuture<'a, Result<Created, Status>> {
+        Box::pin(evict(call))
+    }
+}
+
+async fn evict(call: ActionCall<'_>) -> Result<Created, Status> {
+    let ActionCall {
+        namespace, name, ..
+    } = call;
+    let object: &dyn Any = call.body;
+    let eviction = object
+        .downcast_ref::<Eviction>()
+        .ok_or_else(|| Status::bad_request("expected an Eviction"))?;
+    if eviction.metadata.name != *name {
+        let message = "name in URL does not match name in Eviction object";
+        return Err(Status::bad_request(message));
+    }
+    let options = eviction.delete_options.as_deref().map(options_of);
+    let options = dry_as_asked(options.unwrap_or_default(), call.dry_run)?;
+    let dry_run = !options.dry_run.is_empty();
+    let asked = eviction.delete_options.as_deref();
+    let ignores = asked.and_then(|it| it.ignore_store_read_error_with_cluster_breaking_potential);
+    if ignores == Some(true) {
+        return Err(cannot_ignore(name));
+    }
+    let resource = GroupResource::new("", "pods");
+    for attempt in 1.. {
+        let stored = call.store.get(namespace, name).await?;
+        let stored = stored.ok_or_else(|| Status::not_found(&resource, name))?;
+        let pod = pod(Some(&**stored.object()?))?;
+        let leave = disruption::take(call, &pod, dry_run).await?;
+        // Another that becomes ready meanwhile is another case.
+        let (any_version, mut asked) = (asks_no_version(&options), options.clone());
+        // Of one that its budget spares, upstream forgets the version that was asked for, and
+        // evicts a pod that is not the one that was meant.
+        if any_version && leave != Leave::Granted {
+            let preconditions = asked.preconditions.get_or_insert_default();
+            preconditions.resource_version = Some(pod.metadata.resource_version.clone());
+        }
+        let removed = remove(call, &pod, &asked, dry_run).await;
+        let lost = any_version && removed.as_ref().is_err_and(Status::is_conflict);
+        match (removed, leave) {
+            (Err(_), _) if lost && attempt < EVICTION_TRIES && asks_for(&options, &pod) => {}
+            (Err(_), Leave::Spared(budget)) if lost => return Err(disruption::undecided(&budget)),
+            (removed, _) => return removed.map(|()| success()),
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+/// What says that it is only tried: the options of the request, those of the deletion in the
+/// eviction, or both, which must not say different things then.
+fn dry_as_asked(mut options: DeleteOptions, dry_run: bool) -> Result<DeleteOptions, Status> {
+    if !dry_run {
+        return Ok(options);
+    }
+    if options.dry_run.iter().any(|it| *it != ALL_STAGES) {
+        let told = options.dry_run.iter().map(Str::as_str).collect::<Vec<_>>();
+        // Upstream has no code for it, and answers with 500.
+        return Err(Status::bad_request(format!(
+            "Non-matching dry-run options in request and content: [{ALL_STAGES}] and [{}]",
+            told.join(" ")
+        )));
+    }
+    if options.dry_run.is_empty() {
+        options.dry_run.push(ALL_STAGES.into());
+    }
+    Ok(options)
+}
+
+/// The only value of `dryRun`.
+const ALL_STAGES: &str = "All";
+
+/// 422: an eviction reads the pod.
+fn cannot_ignore(name: &str) -> Status {
+    let path = FieldPath::new("deleteOptions").child(IGNORE_READ_ERROR);
+    let detail = "can not be set for pod eviction, try after removing the option";
+    let kind = GroupKind::new("policy", "Eviction");
+    Status::invalid(&kind, name, &[FieldError::invalid(&path, true, detail)])
+}
+
+/// How often an eviction begins anew because the pod changed, as upstream.
+const EVICTION_TRIES: usize = 20;
+
+fn asks_no_version(options: &DeleteOptions) -> bool {
+    let preconditions = options.preconditions.as_deref();
+    preconditions.is_none_or(|it| it.resource_version.is_none())
+}
+
+/// Whether the options mean this pod, and not only its name.
+fn asks_for(options: &DeleteOptions, pod: &Pod) -> bool {
+    let preconditions = options.preconditions.as_deref();
+    let uid = preconditions.and_then(|it| it.uid.as_ref());
+    uid.is_none_or(|uid| *uid == pod.metadata.uid)
+}
+
+/// Marks a pod as evicted and deletes it: this one, whoever has its name by now, and only under
+/// the preconditions of the options.
+async fn remove(
+    call: ActionCall<'_>,
+    pod: &Pod,
+    options: &DeleteOptions,
+    dry_run: bool,
+) -> Result<(), Status> {
+    let ActionCall { store, cx, .. } = call;
+    let place = (&*pod.metadata.namespace, &*pod.metadata.name);
+    let asked = options.preconditions.as_deref();
+    let mut marked_version = None;
+    if !dry_run {
+        let evicted = Evicted {
+            now: cx.now(),
+            uid: pod.metadata.uid.clone(),
+            asked: asked.cloned().unwrap_or_default(),
+        };
+        let path = UpdatePath::Everything(call.subresource);
+        let marked = store.update(cx, place, &evicted, path, false).await?;
+        marked_version = Some(marked.resource_version().to_string().into());
+    }
+    let mut options = options.clone();
+    let preconditions = options.preconditions.get_or_insert_default();
+    // The version that was wanted was there when the pod was marked, and is the marked one now.
+    if let Some(wanted) = &mut preconditions.resource_version
+        && let Some(marked) = marked_version
+    {
+        *wanted = marked;
+    }
+    let uid = || pod.metadata.uid.clone();
+    preconditions.uid.get_or_insert_with(uid);
+    store.delete(cx, place, &options).await
+}
+
+/// A pod that says that it is evicted.
+struct Evicted {
+    now: Time,
+    uid: Str,
+    /// What whoever evicts it wants it to be.
+    asked: Preconditions,
+}
+
+impl UpdatedObject for Evicted {
+    fn preconditions(&self) -> Preconditions {
+        Preconditions {
+            uid: Some(self.uid.clone()),
+            resource_version: None,
+        }
+    }
+
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let mut pod = pod(old)?;
+        let given = |it: &Option<Str>| it.clone().filter(|it| !it.is_empty());
+        let asked = Preconditions {
+            uid: given(&self.asked.uid),
+            resource_version: given(&self.asked.resource_version),
+        };
+        check_preconditions("", "Pod", &pod.metadata, &asked)?;
+        let condition = PodCondition {
+            type_: "DisruptionTarget".into(),
+            status: "True".into(),
+            reason: "EvictionByEvictionAPI".into(),
+            message: "Eviction API: evicting".into(),
+            ..PodCondition::default()
+        };
+        set_condition(&mut pod, condition, self.now);
+        Ok(Box::new(pod))
+    }
+}
+
+/// The options in an eviction are another Rust type of the same message.
+fn options_of(options: &kubist_api::meta::v1::DeleteOptions) -> DeleteOptions {
+    let preconditions = options.preconditions.as_deref().map(|it| {
+        Box::new(Preconditions {
+            uid: it.uid.clone(),
+            resource_version: it.resource_version.clone(),
+        })
+    });
+    DeleteOptions {
+        grace_period_seconds: options.grace_period_seconds,
+        preconditions,
+        orphan_dependents: options.orphan_dependents,
+        propagation_policy: options.propagation_policy.clone(),
+        dry_run: options.dry_run.clone(),
+        ignore_store_read_error_with_cluster_breaking_potential: None,
+    }
+}

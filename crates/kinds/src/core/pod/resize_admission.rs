@@ -1,0 +1,161 @@
+//! What upstream's default admission asks the node of a Pod about a resize: whether it can do
+//! that, and whether it has as much.
+
+use crate::core::pod::admission::{forbidden, typed};
+use crate::pod_spec::container::is_sidecar;
+use kubist_api::core::v1::{Node, Pod};
+use kubist_apimachinery::{Quantity, Status, StatusCause, Str};
+use kubist_registry::Admission;
+use std::collections::BTreeMap;
+
+/// What nodes declare that can resize a Pod as a whole.
+const OF_PODS: &str = "InPlacePodLevelResourcesVerticalScaling";
+/// The label of a node's operating system.
+const SYSTEM: &str = "kubernetes.io/os";
+
+/// Admits a resize that is valid. A Pod that is on no node yet may have any size.
+pub(crate) async fn admit(cx: &Admission<'_>, new: &Pod, old: &Pod) -> Result<(), Status> {
+    let changes = new.metadata.generation != old.metadata.generation;
+    let name = new.spec.node_name.as_str();
+    if cx.subresource != "resize" || !changes || name.is_empty() {
+        return Ok(());
+    }
+    let found = cx.objects.get("", "nodes", "", name).await?;
+    let Some(node) = found.as_deref().and_then(typed::<Node>) else {
+        return Err(forbidden(new, &format!("node {name:?} not found")));
+    };
+    let declares = node
+        .status
+        .declared_features
+        .iter()
+        .any(|it| *it == OF_PODS);
+    if new.spec.resources != old.spec.resources && !declares {
+        let why = format!(
+            "pod update requires features {OF_PODS} which are not available on node {name:?}"
+        );
+        return Err(forbidden(new, &why));
+    }
+    let system = node.metadata.labels.get(SYSTEM);
+    if let Some(system) = system.filter(|it| **it != "linux") {
+        let why = format!(
+            "pod resize is only supported on linux nodes, node {name:?} is {:?}",
+            system.as_str()
+        );
+        return Err(refusal(new, &why, "UnsupportedPlatform"));
+    }
+    let lacking = lacking(new, &node.status.allocatable);
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let why = format!(
+        "node didn't have enough allocatable resources: {}",
+        lacking.join("; ")
+    );
+    Err(refusal(new, &why, "NodeCapacity"))
+}
+
+fn refusal(pod: &Pod, why: &str, reason: &str) -> Status {
+    let mut status = forbidden(pod, why);
+    let details = status.details.get_or_insert_default();
+    details.causes.push(StatusCause {
+        reason: reason.into(),
+        ..StatusCause::default()
+    });
+    status
+}
+
+/// What a Pod requests more of than a node can give.
+fn lacking(pod: &Pod, allocatable: &BTreeMap<Str, Quantity>) -> Vec<String> {
+    let given = |name: &str| allocatable.get(name).cloned().unwrap_or_default();
+    let mut lacking = Vec::new();
+    let (wanted, has) = (requested(pod, "cpu"), given("cpu"));
+    if wanted > has {
+        let (wanted, has) = (wanted.milli_value(), has.milli_value());
+        lacking.push(format!("cpu, requested: {wanted}, allocatable: {has}"));
+    }
+    let (wanted, has) = (requested(pod, "memory"), given("memory"));
+    if wanted > has {
+        let (wanted, has) = (wanted.value(), has.value());
+        lacking.push(format!("memory, requested: {wanted}, allocatable: {has}"));
+    }
+    lacking
+}
+
+/// How much of a resource a Pod requests: what it says as a whole, or else what its containers
+/// need at a time, and the overhead.
+fn requested(pod: &Pod, name: &str) -> Quantity {
+    let spec = &pod.spec;
+    let of_pod = spec
+        .resources
+        .as_deref()
+        .and_then(|it| it.requests.get(name));
+    let mut sum = match of_pod {
+        Some(own) => own.clone(),
+        None => of_containers(pod, name),
+    };
+    if let Some(overhead) = spec.overhead.get(name) {
+        sum += overhead;
+    }
+    sum
+}
+
+/// All containers that go on run together; each initial one before them, beside the sidecars that
+/// were started before it.
+fn of_containers(pod: &Pod, name: &str) -> Quantity {
+    let mut together = Quantity::default();
+    for container in &pod.spec.containers {
+        if let Some(own) = container.resources.requests.get(name) {
+            together += own;
+        }
+    }
+    let (mut sidecars, mut most) = (Quantity::default(), Quantity::default());
+    for container in &pod.spec.init_containers {
+        let own = container.resources.requests.get(name).cloned();
+        let own = own.unwrap_or_default();
+        let mut now = sidecars.clone();
+        now += &own;
+        if is_sidecar(container) {
+            together += &own;
+            sidecars = now.clone();
+        }
+        most = most.max(now);
+    }
+    together.max(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubist_api::core::v1::Container;
+
+    fn container(cpu: &str, restarts: bool) -> Container {
+        let mut container = Container::default();
+        let cpu = cpu.parse().expect("it is a quantity");
+        container.resources.requests.insert("cpu".into(), cpu);
+        container.restart_policy = restarts.then(|| "Always".into());
+        container
+    }
+
+    fn cpu(pod: &Pod) -> i64 {
+        requested(pod, "cpu").milli_value()
+    }
+
+    #[test]
+    fn a_pod_requests_what_runs_at_a_time_and_its_overhead() {
+        let mut pod = Pod::default();
+        pod.spec.containers = vec![container("1", false), container("500m", false)];
+        assert_eq!(cpu(&pod), 1_500);
+        // Beside a sidecar of 1, the initial one needs 2.
+        pod.spec.init_containers = vec![container("1", true), container("2", false)];
+        assert_eq!(cpu(&pod), 3_000);
+        pod.spec.init_containers.push(container("1", true));
+        assert_eq!(cpu(&pod), 3_500);
+        let overhead = "100m".parse().expect("it is a quantity");
+        pod.spec.overhead.insert("cpu".into(), overhead);
+        assert_eq!(cpu(&pod), 3_600);
+        let whole = container("4", false).resources;
+        pod.spec.resources = Some(Box::new(whole));
+        assert_eq!(cpu(&pod), 4_100);
+        assert_eq!(requested(&pod, "memory").value(), 0);
+    }
+}

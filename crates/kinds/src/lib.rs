@@ -1,0 +1,72 @@
+//! The built-in kinds of the API server: what each does differently from all others.
+//!
+//! [`BuiltIn`] gives a [`Registry`](kubist_registry::Registry) upstream's kinds: their
+//! strategies (defaults, admission, validation, status), the conversion between their versions,
+//! the allocation of addresses and ports to services, and the objects that every cluster has.
+//! [`table_cells`] and its like make the rows that `kubectl get` prints.
+//!
+//! A folder is an API group; a file with the name of a kind is its strategy, and the folder beside
+//! it has what is long: its `validation`, in upstream's order and words, its `defaults`,
+//! `warnings`, `status`. `pod_spec`, `volume` and `shared` are what several kinds have in common.
+//! Kinds without a file are `plain`.
+//!
+//! It stores nothing and serves nothing itself.
+//!
+//! ```
+//! use kubist_kinds::BuiltIn;
+//! use kubist_registry::{Registry, RegistryConfig};
+//! use kubist_storage::memory::MemoryKv;
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), kubist_apimachinery::Status> {
+//! let config = RegistryConfig::new(Arc::new(MemoryKv::default()), BuiltIn::shared());
+//! let registry = Registry::new(config);
+//! registry.start().await?;
+//! assert!(registry.resource("apps", "v1", "deployments").is_some());
+//! # Ok(())
+//! # }
+//! ```
+
+#![expect(
+    clippy::result_large_err,
+    reason = "the error is the answer itself; it is rare, and its callers match on it"
+)]
+#![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
+
+mod admissionregistration;
+mod apiextensions;
+mod apiregistration;
+mod apps;
+mod autoscaling;
+mod batch;
+mod built_in;
+mod certificates;
+mod cluster;
+mod convert;
+mod coordination;
+mod core;
+mod discovery;
+mod fields;
+mod flowcontrol;
+mod networking;
+mod node;
+mod pod_spec;
+mod policy;
+mod rbac;
+mod read_defaults;
+mod resource;
+mod scale;
+mod scheduling;
+mod service_allocation;
+mod shared;
+mod storage;
+mod strategies;
+mod table;
+mod volume;
+
+pub use built_in::BuiltIn;
+pub use table::{
+    column_descriptions, has_own_columns, scale_cells, scale_columns, scale_descriptions,
+    table_cells, table_columns,
+};

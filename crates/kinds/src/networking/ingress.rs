@@ -1,0 +1,122 @@
+//! Ingresses.
+
+pub(crate) mod validation;
+
+use crate::shared::{self, metadata_checks};
+use kubist_api::networking::v1::{Ingress, IngressClass};
+use kubist_apimachinery::{FieldError, FieldPath, Status, Time};
+use kubist_registry::{
+    Admission, BoxFuture, ForKind, Generation, KindStrategy, StatusKeeps, Strategy, StrategyFacts,
+};
+use std::any::Any;
+
+#[derive(Debug)]
+pub(crate) struct Ingresses;
+
+/// Marks the class of ingresses that name none.
+const DEFAULT_CLASS: &str = "ingressclass.kubernetes.io/is-default-class";
+/// The older way to name a class.
+const CLASS: &str = "kubernetes.io/ingress.class";
+
+impl KindStrategy for Ingresses {
+    type Kind = Ingress;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        generation: Generation::Spec,
+        status_keeps: StatusKeeps::Nothing,
+        ..StrategyFacts::PLAIN
+    };
+
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(IngressesStatus))
+    }
+    fn admit<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a mut Ingress,
+        old: Option<&'a Ingress>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(async move {
+            let named = new.spec.ingress_class_name.is_some()
+                || new.metadata.annotations.contains_key(CLASS);
+            if cx.subresource.is_empty() && old.is_none() && !named {
+                set_default_class(cx, new).await?;
+            }
+            Ok(())
+        })
+    }
+    fn warnings(&self, new: &Ingress, old: Option<&Ingress>) -> Vec<String> {
+        if old.is_some() || !new.metadata.annotations.contains_key(CLASS) {
+            return Vec::new();
+        }
+        vec![format!(
+            "annotation {CLASS:?} is deprecated, please use 'spec.ingressClassName' instead"
+        )]
+    }
+    fn validate(&self, new: &Ingress) -> Vec<FieldError> {
+        let mut errors = validation::check(new, None);
+        let annotation = new.metadata.annotations.get(CLASS);
+        if let (Some(old), Some(class)) = (annotation, &new.spec.ingress_class_name)
+            && old != class
+        {
+            // Upstream's path.
+            let path = FieldPath::new("annotations").child(CLASS);
+            let detail = "must match `ingressClassName` when both are specified";
+            errors.push(FieldError::invalid(&path, old, detail));
+        }
+        errors
+    }
+    fn validate_update(&self, new: &Ingress, old: &Ingress) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(validation::check(new, Some(old)));
+        errors
+    }
+}
+
+/// Changes of the status of [`Ingresses`].
+#[derive(Debug)]
+struct IngressesStatus;
+
+impl KindStrategy for IngressesStatus {
+    type Kind = Ingress;
+
+    fn validate_update(&self, new: &Ingress, old: &Ingress) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let path = FieldPath::new("status").child("loadBalancer");
+        let kept = old.status.load_balancer.ingress.iter();
+        let kept = shared::addresses::kept(kept.map(|it| &it.ip));
+        for (index, it) in new.status.load_balancer.ingress.iter().enumerate() {
+            let path = path.child("ingress").index(index);
+            if !it.ip.is_empty() {
+                shared::addresses::ip_unless_kept(&mut errors, &it.ip, &kept, &path.child("ip"));
+            }
+            if !it.hostname.is_empty() {
+                shared::addresses::host(&mut errors, &it.hostname, &path.child("hostname"));
+            }
+        }
+        errors
+    }
+}
+
+async fn set_default_class(cx: &Admission<'_>, ingress: &mut Ingress) -> Result<(), Status> {
+    let all = cx
+        .objects
+        .list("networking.k8s.io", "ingressclasses", "")
+        .await?;
+    let classes = all
+        .iter()
+        .filter_map(|it| (&**it as &dyn Any).downcast_ref::<IngressClass>());
+    let defaults = classes.filter(|it| {
+        it.metadata
+            .annotations
+            .get(DEFAULT_CLASS)
+            .is_some_and(|it| it == "true")
+    });
+    let newest = defaults.min_by_key(|class| {
+        let created = class.metadata.creation_timestamp.map_or(0, Time::unix);
+        (std::cmp::Reverse(created), class.metadata.name.clone())
+    });
+    if let Some(class) = newest {
+        ingress.spec.ingress_class_name = Some(class.metadata.name.clone());
+    }
+    Ok(())
+}

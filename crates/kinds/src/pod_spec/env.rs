@@ -1,0 +1,282 @@
+//! What environment variables must satisfy, and fields of Pods that may be referred to.
+
+use crate::pod_spec::any_container;
+use crate::shared::rules::{self, Errors};
+use kubist_api::core::v1::{
+    EnvFromSource, EnvVar, EnvVarSource, FileKeySelector, ObjectFieldSelector, PodSpec,
+    ResourceFieldSelector,
+};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+
+/// The fields that a variable may show.
+const ENV_FIELDS: [&str; 9] = [
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+];
+/// The fields that a file may show.
+pub(crate) const FILE_FIELDS: [&str; 5] = [
+    "metadata.annotations",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+];
+/// The fields that can be referred to at all, beside those of variables.
+const OTHER_FIELDS: [&str; 6] = [
+    "metadata.annotations",
+    "metadata.labels",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.host",
+    "status.phase",
+];
+const RESOURCES: [&str; 6] = [
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+];
+
+/// Checks the variables of a container.
+pub(crate) fn check(errors: &mut Errors, all: &[EnvVar], path: &FieldPath) {
+    for (index, variable) in all.iter().enumerate() {
+        let path = path.index(index);
+        let at = path.child("name");
+        if rules::required(errors, &variable.name, &at) {
+            let rule = validate_name::relaxed_env_var_name;
+            rules::text(errors, &variable.name, &at, rule);
+        }
+        if let Some(source) = &variable.value_from {
+            check_source(errors, source, &variable.value, &path.child("valueFrom"));
+        }
+    }
+}
+
+/// Checks what variables are taken from as a whole. Upstream names the list, not the item, where
+/// it wants one source.
+pub(crate) fn check_from(errors: &mut Errors, all: &[EnvFromSource], list: &FieldPath) {
+    for (index, source) in all.iter().enumerate() {
+        let path = list.index(index);
+        if !source.prefix.is_empty() {
+            let rule = validate_name::relaxed_env_var_name;
+            rules::text(errors, &source.prefix, &path.child("prefix"), rule);
+        }
+        let map = source.config_map_ref.as_deref();
+        let secret = source.secret_ref.as_deref();
+        for (field, name) in [
+            ("configMapRef", map.map(|it| &it.name)),
+            ("secretRef", secret.map(|it| &it.name)),
+        ] {
+            let path = path.child(field).child("name");
+            if let Some(name) = name
+                && rules::required(errors, name, &path)
+            {
+                rules::text(errors, name, &path, validate_name::dns1123_subdomain);
+            }
+        }
+        let detail = match (map, secret) {
+            (None, None) => "must specify one of: `configMapRef` or `secretRef`",
+            (Some(_), Some(_)) => "may not have more than one field specified at a time",
+            _ => continue,
+        };
+        errors.push(FieldError::invalid(list, "", detail));
+    }
+}
+
+/// The files that variables are read from lie in volumes that are made for the Pod.
+pub(crate) fn check_files(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
+    for (container, path) in any_container::all(spec, path) {
+        for (index, variable) in container.env.iter().enumerate() {
+            let source = variable.value_from.as_deref();
+            let Some(file) = source.and_then(|it| it.file_key_ref.as_deref()) else {
+                continue;
+            };
+            let path = path.child("env").index(index).child("valueFrom");
+            let path = path.child("fileKeyRef").child("volumeName");
+            let name = &file.volume_name;
+            // The last of a name counts.
+            match spec.volumes.iter().rev().find(|it| it.name == *name) {
+                None => errors.push(FieldError::not_found(&path, name)),
+                Some(volume) if volume.empty_dir.is_none() => {
+                    let detail = "referenced volume must be of type emptyDir";
+                    errors.push(FieldError::invalid(&path, name, detail));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+fn check_source(errors: &mut Errors, source: &EnvVarSource, value: &str, path: &FieldPath) {
+    let mut count = 0;
+    if let Some(field) = &source.field_ref {
+        count += 1;
+        check_field(errors, field, &ENV_FIELDS, &path.child("fieldRef"));
+    }
+    if let Some(resource) = &source.resource_field_ref {
+        count += 1;
+        check_resource(errors, resource, &path.child("resourceFieldRef"));
+    }
+    if let Some(map) = &source.config_map_key_ref {
+        count += 1;
+        let path = path.child("configMapKeyRef");
+        check_key(errors, &map.name, &map.key, &path);
+    }
+    if let Some(secret) = &source.secret_key_ref {
+        count += 1;
+        let path = path.child("secretKeyRef");
+        check_key(errors, &secret.name, &secret.key, &path);
+    }
+    if let Some(file) = &source.file_key_ref {
+        count += 1;
+        check_file(errors, file, &path.child("fileKeyRef"));
+    }
+    let problem = match count {
+        0 => {
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, \
+             `secretKeyRef` or `fileKeyRef`"
+        }
+        _ if !value.is_empty() => "may not be specified when `value` is not empty",
+        1 => return,
+        _ => "may not have more than one field specified at a time",
+    };
+    errors.push(FieldError::invalid(path, "", problem));
+}
+
+/// A key of a map or Secret.
+fn check_key(errors: &mut Errors, name: &str, key: &str, path: &FieldPath) {
+    let at = path.child("name");
+    rules::text(errors, name, &at, validate_name::dns1123_subdomain);
+    let at = path.child("key");
+    if rules::required(errors, key, &at) {
+        rules::text(errors, key, &at, validate_name::config_map_key);
+    }
+}
+
+/// A key of a file in a volume.
+fn check_file(errors: &mut Errors, file: &FileKeySelector, path: &FieldPath) {
+    let at = path.child("key");
+    if rules::required(errors, &file.key, &at) {
+        rules::text(errors, &file.key, &at, validate_name::relaxed_env_var_name);
+    }
+    let at = path.child("volumeName");
+    if rules::required(errors, &file.volume_name, &at) {
+        rules::text(errors, &file.volume_name, &at, validate_name::dns1123_label);
+    }
+    let at = path.child("path");
+    if rules::required(errors, &file.path, &at) && file.path.split('/').any(|it| it == "..") {
+        errors.push(FieldError::invalid(
+            &at,
+            &file.path,
+            "must not contain '..'",
+        ));
+    }
+}
+
+/// A reference to a field of the Pod; `allowed` of the fields may be used here.
+pub(crate) fn check_field(
+    errors: &mut Errors,
+    field: &ObjectFieldSelector,
+    allowed: &[&str],
+    path: &FieldPath,
+) {
+    if !rules::required(errors, &field.api_version, &path.child("apiVersion"))
+        || !rules::required(errors, &field.field_path, &path.child("fieldPath"))
+    {
+        return;
+    }
+    let name = field.field_path.as_str();
+    let at = path.child("fieldPath");
+    let unknown = |why: &str| {
+        let detail = format!("error converting fieldPath: {why}: {name}");
+        FieldError::invalid(&at, name, detail)
+    };
+    if field.api_version != "v1" {
+        let version = &field.api_version;
+        let detail = format!("error converting fieldPath: unsupported pod version: {version}");
+        errors.push(FieldError::invalid(&at, name, detail));
+        return;
+    }
+    match subscript(name) {
+        // Upstream's path is that of the reference.
+        Some(("metadata.annotations", key)) => {
+            let key = key.to_lowercase();
+            rules::text(errors, &key, path, validate_name::qualified_name);
+        }
+        Some(("metadata.labels", key)) => {
+            rules::text(errors, key, path, validate_name::qualified_name);
+        }
+        Some(_) => errors.push(unknown("field label does not support subscript")),
+        None if !ENV_FIELDS.contains(&name) && !OTHER_FIELDS.contains(&name) => {
+            errors.push(unknown("field label not supported"));
+        }
+        None => {
+            // What the field was called in the first versions.
+            let name = if name == "spec.host" {
+                "spec.nodeName"
+            } else {
+                name
+            };
+            rules::one_of_texts(errors, name, allowed, &at);
+        }
+    }
+}
+
+/// `map['key']` as its parts.
+fn subscript(path: &str) -> Option<(&str, &str)> {
+    let (map, key) = path.strip_suffix("']")?.split_once("['")?;
+    (!map.is_empty()).then_some((map, key))
+}
+
+/// A reference to what a container may use.
+pub(crate) fn check_resource(errors: &mut Errors, field: &ResourceFieldSelector, path: &FieldPath) {
+    let (name, at) = (&field.resource, path.child("resource"));
+    if rules::required(errors, name, &at) && !is_huge_pages(name) {
+        rules::one_of_texts(errors, name, &RESOURCES, &at);
+    }
+    check_divisor(errors, field, path);
+}
+
+fn is_huge_pages(resource: &str) -> bool {
+    let kinds = ["limits.hugepages-", "requests.hugepages-"];
+    kinds.iter().any(|it| resource.starts_with(it))
+}
+
+/// The unit that an amount is shown in: a suffix by itself.
+fn check_divisor(errors: &mut Errors, field: &ResourceFieldSelector, path: &FieldPath) {
+    const BYTES: [&str; 13] = [
+        "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei",
+    ];
+    if field.divisor.is_zero() {
+        return;
+    }
+    let name = field.resource.as_str();
+    let of_bytes = |what: &str| {
+        let all = BYTES.join(", ");
+        format!("only divisor's values {all} are supported with the {what} resource")
+    };
+    let (supported, detail): (&[&str], String) = match name {
+        "limits.cpu" | "requests.cpu" => (
+            &["1m", "1"],
+            "only divisor's values 1m and 1 are supported with the cpu resource".to_owned(),
+        ),
+        "limits.memory" | "requests.memory" => (&BYTES, of_bytes("memory")),
+        "limits.ephemeral-storage" | "requests.ephemeral-storage" => {
+            (&BYTES, of_bytes("local ephemeral storage"))
+        }
+        _ if is_huge_pages(name) => (&BYTES, of_bytes("hugepages")),
+        _ => return,
+    };
+    if !supported.contains(&field.divisor.as_str()) {
+        errors.push(FieldError::invalid(&path.child("divisor"), name, detail));
+    }
+}

@@ -1,0 +1,503 @@
+//! Warnings about Pods and templates of Pods: what is deprecated, does nothing, or is probably a
+//! mistake, in upstream's words.
+
+use crate::pod_spec::any_container;
+use crate::shared::address_warnings;
+use crate::volume::{self, path_warnings};
+use kubist_api::core::v1::{
+    Container, ContainerPort, NodeSelectorTerm, Pod, PodAffinityTerm, PodSpec, PodTemplateSpec,
+    Volume,
+};
+use kubist_apimachinery::{FieldPath, LabelSelector, ObjectMeta, Quantity, Str, validate_name};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Warnings of one object at most; a client reads fewer.
+const WARNINGS_MAX: usize = 100;
+/// Ports of one number that another of it is compared with at most.
+const PORTS_COMPARED: usize = 16;
+
+const LABELS: [(&str, &str); 8] = [
+    (
+        "beta.kubernetes.io/arch",
+        "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
+    ),
+    (
+        "beta.kubernetes.io/os",
+        "deprecated since v1.14; use \"kubernetes.io/os\" instead",
+    ),
+    (
+        "failure-domain.beta.kubernetes.io/region",
+        "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead",
+    ),
+    (
+        "failure-domain.beta.kubernetes.io/zone",
+        "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead",
+    ),
+    (
+        "beta.kubernetes.io/instance-type",
+        "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
+    ),
+    ("app.kubernetes.io/created-by", "deprecated since v1.9"),
+    (
+        "scheduler.alpha.kubernetes.io/preferAvoidPods",
+        "deprecated since v1.22; use Taints and Tolerations instead",
+    ),
+    (
+        "node-role.kubernetes.io/master",
+        "use \"node-role.kubernetes.io/control-plane\" instead",
+    ),
+];
+
+const ANNOTATIONS: [(&str, &str); 3] = [
+    (
+        "scheduler.alpha.kubernetes.io/critical-pod",
+        "non-functional in v1.16+; use the \"priorityClassName\" field instead",
+    ),
+    (
+        "security.alpha.kubernetes.io/sysctls",
+        "non-functional in v1.11+; use the \"sysctls\" field instead",
+    ),
+    (
+        "security.alpha.kubernetes.io/unsafe-sysctls",
+        "non-functional in v1.11+; use the \"sysctls\" field instead",
+    ),
+];
+
+const SECCOMP: &str = "seccomp.security.alpha.kubernetes.io/pod";
+const SECCOMP_OF: &str = "container.seccomp.security.alpha.kubernetes.io/";
+const APP_ARMOR_OF: &str = "container.apparmor.security.beta.kubernetes.io/";
+
+/// The warnings of a Pod that is created. Changes have none, as upstream: they come often, and
+/// seldom from people.
+pub(crate) fn of_pod(pod: &Pod, old: Option<&Pod>) -> Vec<String> {
+    if old.is_some() {
+        return Vec::new();
+    }
+    let mut found = name(&pod.metadata, "the Pod's hostname");
+    found.extend(all(None, &pod.spec, &pod.metadata));
+    found
+}
+
+/// The warnings of a workload whose own name is part of those of its Pods.
+pub(crate) fn of_named(
+    meta: &ObjectMeta,
+    old: Option<&ObjectMeta>,
+    template: &PodTemplateSpec,
+    path: &FieldPath,
+) -> Vec<String> {
+    let mut found = match old {
+        None => name(meta, "Pod names and hostnames"),
+        Some(_) => Vec::new(),
+    };
+    found.extend(of_changed(meta, old, template, path));
+    found
+}
+
+/// The warnings of a workload's template: when it is created, and when what is wanted changes.
+pub(crate) fn of_changed(
+    meta: &ObjectMeta,
+    old: Option<&ObjectMeta>,
+    template: &PodTemplateSpec,
+    path: &FieldPath,
+) -> Vec<String> {
+    match old {
+        Some(old) if old.generation == meta.generation => Vec::new(),
+        _ => of_template(template, path),
+    }
+}
+
+/// Where most workloads have their template.
+pub(crate) fn template_path() -> FieldPath {
+    FieldPath::new("spec").child("template")
+}
+
+fn name(meta: &ObjectMeta, used_in: &str) -> Vec<String> {
+    let problems = validate_name::dns1123_label(&meta.name);
+    if problems.is_empty() {
+        return Vec::new();
+    }
+    let problems = problems.join(" ");
+    vec![format!(
+        "metadata.name: this is used in {used_in}, which can result in surprising behavior; a DNS \
+         label is recommended: [{problems}]"
+    )]
+}
+
+/// The warnings of a template.
+fn of_template(template: &PodTemplateSpec, path: &FieldPath) -> Vec<String> {
+    all(Some(path), &template.spec, &template.metadata)
+}
+
+fn all(above: Option<&FieldPath>, spec: &PodSpec, meta: &ObjectMeta) -> Vec<String> {
+    let at = |name: &str| above.map_or_else(|| FieldPath::new(name), |it| it.child(name));
+    let (path, annotations) = (at("spec"), at("metadata").child("annotations"));
+    let mut found = Vec::new();
+    labels(&mut found, spec, &path);
+    for (key, message) in ANNOTATIONS {
+        if meta.annotations.contains_key(key) {
+            found.push(format!("{}: {message}", annotations.key(key)));
+        }
+    }
+    volumes(&mut found, &spec.volumes, &path.child("volumes"));
+    repeated(&mut found, spec, &path);
+    fractions(&mut found, &spec.overhead, &path.child("overhead"));
+    profiles(&mut found, above.is_some(), spec, meta, &annotations);
+    let mut ports = Ports::default();
+    for (container, path) in any_container::all(spec, &path) {
+        let (resources, at) = (&container.resources, path.child("resources"));
+        fractions(&mut found, &resources.limits, &at.child("limits"));
+        fractions(&mut found, &resources.requests, &at.child("requests"));
+        environment(&mut found, &container, &path);
+        ports.add(&mut found, &container, &path);
+    }
+    if spec
+        .termination_grace_period_seconds
+        .is_some_and(|it| it < 0)
+    {
+        let path = path.child("terminationGracePeriodSeconds");
+        found.push(format!(
+            "{path}: must be >= 0; negative values are invalid and will be treated as 1"
+        ));
+    }
+    affinities(&mut found, spec, &path.child("affinity"));
+    addresses(&mut found, spec, &path);
+    found.truncate(WARNINGS_MAX);
+    found
+}
+
+/// What is said of a label of nodes that has another name by now.
+pub(crate) fn deprecated(label: &str) -> Option<&'static str> {
+    let found = LABELS.iter().find(|(name, _)| *name == label);
+    found.map(|(_, message)| *message)
+}
+
+fn labels(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
+    for key in spec.node_selector.keys() {
+        if let Some(message) = deprecated(key) {
+            found.push(format!(
+                "{}: {message}",
+                path.child("nodeSelector").key(key)
+            ));
+        }
+    }
+    let affinity = spec
+        .affinity
+        .as_deref()
+        .and_then(|it| it.node_affinity.as_deref());
+    if let Some(affinity) = affinity {
+        let path = path.child("affinity").child("nodeAffinity");
+        let (required, preferred) = (
+            affinity
+                .required_during_scheduling_ignored_during_execution
+                .as_deref(),
+            &affinity.preferred_during_scheduling_ignored_during_execution,
+        );
+        let at = path
+            .child("requiredDuringSchedulingIgnoredDuringExecution")
+            .child("nodeSelectorTerms");
+        let terms = required.into_iter().flat_map(|it| &it.node_selector_terms);
+        for (index, it) in terms.enumerate() {
+            term(found, it, false, &at.index(index));
+        }
+        let at = path.child("preferredDuringSchedulingIgnoredDuringExecution");
+        for (index, it) in preferred.iter().enumerate() {
+            term(
+                found,
+                &it.preference,
+                true,
+                &at.index(index).child("preference"),
+            );
+        }
+    }
+    for (index, it) in spec.topology_spread_constraints.iter().enumerate() {
+        let path = path.child("topologySpreadConstraints").index(index);
+        if let Some(message) = deprecated(&it.topology_key) {
+            let (path, key) = (path.child("topologyKey"), &it.topology_key);
+            found.push(format!("{path}: {key} is {message}"));
+        }
+        no_selector(found, it.label_selector.as_deref(), &path);
+    }
+}
+
+pub(crate) fn term(
+    found: &mut Vec<String>,
+    term: &NodeSelectorTerm,
+    values: bool,
+    path: &FieldPath,
+) {
+    for (index, it) in term.match_expressions.iter().enumerate() {
+        let path = path.child("matchExpressions").index(index);
+        if let Some(message) = deprecated(&it.key) {
+            found.push(format!("{}: {} is {message}", path.child("key"), it.key));
+        }
+        if values {
+            for (index, value) in it.values.iter().enumerate() {
+                for problem in validate_name::label_value(value) {
+                    let path = path.child("values").index(index);
+                    found.push(format!("{path}: {value} is invalid, {problem}"));
+                }
+            }
+        }
+    }
+}
+
+/// Warns of a selector that is null, which selects nothing.
+fn no_selector(found: &mut Vec<String>, selector: Option<&LabelSelector>, path: &FieldPath) {
+    if selector.is_none() {
+        let path = path.child("labelSelector");
+        found.push(format!(
+            "{path}: a null labelSelector results in matching no pod"
+        ));
+    }
+}
+
+fn volumes(found: &mut Vec<String>, volumes: &[Volume], path: &FieldPath) {
+    for (index, it) in volumes.iter().enumerate() {
+        let path = path.index(index);
+        let since = volume::warnings::gone;
+        for (name, is_used, message) in [
+            (
+                "photonPersistentDisk",
+                it.photon_persistent_disk.is_some(),
+                since("1.11", "1.16"),
+            ),
+            (
+                "gitRepo",
+                it.git_repo.is_some(),
+                "deprecated in v1.11, and disabled by default in v1.33+".to_owned(),
+            ),
+            ("scaleIO", it.scale_io.is_some(), since("1.16", "1.22")),
+            ("flocker", it.flocker.is_some(), since("1.22", "1.25")),
+            ("storageOS", it.storageos.is_some(), since("1.22", "1.25")),
+            ("quobyte", it.quobyte.is_some(), since("1.22", "1.25")),
+            ("glusterfs", it.glusterfs.is_some(), since("1.25", "1.26")),
+            ("cephfs", it.cephfs.is_some(), since("1.28", "1.31")),
+            ("rbd", it.rbd.is_some(), since("1.28", "1.31")),
+        ] {
+            if is_used {
+                found.push(format!("{}: {message}", path.child(name)));
+            }
+        }
+        let template = it.ephemeral.iter();
+        for claim in template.filter_map(|it| it.volume_claim_template.as_deref()) {
+            let path = path.child("ephemeral").child("volumeClaimTemplate");
+            volume::warnings::of_claim(found, &claim.spec, &path.child("spec"));
+        }
+    }
+    for it in volumes {
+        path_warnings::check(found, it);
+    }
+}
+
+/// What is there twice, where the second counts for nothing.
+fn repeated(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
+    let mut seen = BTreeSet::new();
+    for (index, it) in spec.host_aliases.iter().enumerate() {
+        if !seen.insert(&it.ip) {
+            let path = path.child("hostAliases").index(index).child("ip");
+            found.push(format!("{path}: duplicate ip {:?}", it.ip.as_str()));
+        }
+    }
+    let names = spec.image_pull_secrets.iter().enumerate();
+    let path = path.child("imagePullSecrets");
+    let mut seen = BTreeSet::new();
+    for (index, it) in names.clone() {
+        if !seen.insert(&it.name) {
+            let path = path.index(index).child("name");
+            found.push(format!("{path}: duplicate name {:?}", it.name.as_str()));
+        }
+    }
+    for (index, _) in names.filter(|(_, it)| it.name.is_empty()) {
+        let path = path.index(index).child("name");
+        found.push(format!("{path}: invalid empty name \"\""));
+    }
+}
+
+/// Amounts of bytes that are no whole number.
+fn fractions(found: &mut Vec<String>, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
+    for name in ["memory", "ephemeral-storage"] {
+        fraction(found, amounts, name, path);
+    }
+}
+
+/// An amount of bytes that is no whole number.
+pub(crate) fn fraction(
+    found: &mut Vec<String>,
+    amounts: &BTreeMap<Str, Quantity>,
+    name: &str,
+    path: &FieldPath,
+) {
+    if let Some(amount) = amounts.get(name)
+        && !amount.is_whole()
+    {
+        found.push(format!(
+            "{}: fractional byte value {:?} is invalid, must be an integer",
+            path.key(name),
+            amount.as_str()
+        ));
+    }
+}
+
+/// Addresses that are not written in the usual form.
+fn addresses(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
+    let servers = spec.dns_config.iter().flat_map(|it| &it.nameservers);
+    let at = path.child("dnsConfig").child("nameservers");
+    for (index, server) in servers.enumerate() {
+        address_warnings::ip(found, server, &at.index(index));
+    }
+    let at = path.child("hostAliases");
+    for (index, alias) in spec.host_aliases.iter().enumerate() {
+        address_warnings::ip(found, &alias.ip, &at.index(index).child("ip"));
+    }
+}
+
+/// Annotations in place of fields that are there by now.
+fn profiles(
+    found: &mut Vec<String>,
+    is_template: bool,
+    spec: &PodSpec,
+    meta: &ObjectMeta,
+    path: &FieldPath,
+) {
+    let of_pod = spec.security_context.as_deref();
+    let seccomp = "non-functional in v1.27+; use the \"seccompProfile\" field instead";
+    let has_profile = of_pod.is_some_and(|it| it.seccomp_profile.is_some());
+    if !has_profile && meta.annotations.contains_key(SECCOMP) {
+        found.push(format!("{}: {seccomp}", path.key(SECCOMP)));
+    }
+    if meta.annotations.is_empty() {
+        return;
+    }
+    for (container, _) in any_container::all(spec, path) {
+        let own = container.security_context.as_deref();
+        let key = format!("{SECCOMP_OF}{}", container.name);
+        let has_profile = own.is_some_and(|it| it.seccomp_profile.is_some());
+        if !has_profile && meta.annotations.contains_key(key.as_str()) {
+            found.push(format!("{}: {seccomp}", path.key(&key)));
+        }
+        let key = format!("{APP_ARMOR_OF}{}", container.name);
+        let has_profile = own.is_some_and(|it| it.app_armor_profile.is_some())
+            || of_pod.is_some_and(|it| it.app_armor_profile.is_some());
+        if is_template && !has_profile && meta.annotations.contains_key(key.as_str()) {
+            found.push(format!(
+                "{}: deprecated since v1.30; use the \"appArmorProfile\" field instead",
+                path.key(&key)
+            ));
+        }
+    }
+}
+
+/// Variables that hide another of their name, and do not build on it.
+fn environment(found: &mut Vec<String>, container: &Container, path: &FieldPath) {
+    let mut seen = BTreeSet::new();
+    for (index, it) in container.env.iter().enumerate() {
+        if seen.insert(&it.name) {
+            continue;
+        }
+        let before = format!("$({})", it.name);
+        let value = it.value.as_str();
+        if it.value_from.is_some() || value == before || !value.contains(&before) {
+            found.push(format!(
+                "{}: hides previous definition of {:?}, which may be dropped when using apply",
+                path.child("env").index(index),
+                it.name.as_str()
+            ));
+        }
+    }
+}
+
+/// The ports of all containers so far.
+#[derive(Default)]
+struct Ports {
+    by_number: BTreeMap<(i32, Str), Vec<(ContainerPort, FieldPath)>>,
+    by_name: BTreeMap<Str, FieldPath>,
+    names: Vec<String>,
+}
+
+impl Ports {
+    fn add(&mut self, found: &mut Vec<String>, container: &Container, path: &FieldPath) {
+        for (index, port) in container.ports.iter().enumerate() {
+            let path = path.child("ports").index(index);
+            if !port.host_ip.is_empty() && port.host_port == 0 {
+                found.push(format!(
+                    "{path}: hostIP set without hostPort: {}",
+                    shown(port)
+                ));
+            }
+            let number = (port.container_port, port.protocol.clone());
+            let others = self.by_number.entry(number).or_default();
+            for (other, at) in others.iter() {
+                if let Some(how) = clash(port, other) {
+                    found.push(format!("{path}: {how} port definition with {at}"));
+                }
+            }
+            if others.len() < PORTS_COMPARED {
+                others.push((port.clone(), path.clone()));
+            }
+            if port.name.is_empty() {
+                continue;
+            }
+            if let Some(at) = self.by_name.get(&port.name) {
+                self.names.push(format!(
+                    "{path}: duplicate port name {:?} with {at}, services and probes that select \
+                     ports by name will use {at}",
+                    port.name.as_str()
+                ));
+            } else {
+                self.by_name.insert(port.name.clone(), path);
+            }
+        }
+        found.append(&mut self.names);
+    }
+}
+
+fn clash(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str> {
+    let unspecified = |it: &ContainerPort| it.host_ip.is_empty();
+    if port.host_ip == other.host_ip && port.host_port == other.host_port {
+        Some("duplicate")
+    } else if port.host_port == 0 || other.host_port == 0 {
+        Some("overlapping")
+    } else if port.host_port == other.host_port && unspecified(port) != unspecified(other) {
+        Some("dangerously ambiguous")
+    } else {
+        None
+    }
+}
+
+/// A port as Go writes one.
+fn shown(port: &ContainerPort) -> String {
+    format!(
+        "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}",
+        port.name, port.host_port, port.container_port, port.protocol, port.host_ip
+    )
+}
+
+fn affinities(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
+    let Some(affinity) = spec.affinity.as_deref() else {
+        return;
+    };
+    let mut terms = |name: &str, required: &[PodAffinityTerm], preferred: Vec<&PodAffinityTerm>| {
+        let path = path.child(name);
+        let at = path.child("requiredDuringSchedulingIgnoredDuringExecution");
+        for (index, it) in required.iter().enumerate() {
+            no_selector(found, it.label_selector.as_deref(), &at.index(index));
+        }
+        let at = path.child("preferredDuringSchedulingIgnoredDuringExecution");
+        for (index, it) in preferred.into_iter().enumerate() {
+            let at = at.index(index).child("podAffinityTerm");
+            no_selector(found, it.label_selector.as_deref(), &at);
+        }
+    };
+    if let Some(it) = affinity.pod_affinity.as_deref() {
+        let preferred = &it.preferred_during_scheduling_ignored_during_execution;
+        let preferred = preferred.iter().map(|it| &it.pod_affinity_term).collect();
+        let required = &it.required_during_scheduling_ignored_during_execution;
+        terms("podAffinity", required, preferred);
+    }
+    if let Some(it) = affinity.pod_anti_affinity.as_deref() {
+        let preferred = &it.preferred_during_scheduling_ignored_during_execution;
+        let preferred = preferred.iter().map(|it| &it.pod_affinity_term).collect();
+        let required = &it.required_during_scheduling_ignored_during_execution;
+        terms("podAntiAffinity", required, preferred);
+    }
+}

@@ -1,0 +1,197 @@
+//! The allocation of cluster IPs and node ports to services.
+//!
+//! Allocations are in storage, where upstream has them too, and each change is a compare-and-set:
+//! any number of servers on one store allocate from the same ranges. A write holds an
+//! `Allocation`, which is released if nothing was written. If the outcome is unknown, because a
+//! server ended in the middle or storage did not answer, the allocation stays until `repair` finds
+//! that no service uses it. `needs` decides what a service needs.
+
+mod addresses;
+mod allocation;
+mod needs;
+mod port_set;
+mod ports;
+mod ranges;
+mod repair;
+mod slots;
+
+pub(crate) use ranges::Ranges;
+
+use self::addresses::Addresses;
+use self::allocation::Allocation;
+use self::ports::Ports;
+use kubist_api::core::v1::Service;
+use kubist_api::find_kind;
+use kubist_apimachinery::{AnyObject, GroupResource, Status, Str};
+use kubist_registry::{
+    Begin, Begun, BoxFuture, Finishing, Hooks, RawStorage, RegistryParts, Stored, WallClock,
+};
+use parking_lot::Mutex;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// Who has which address and which port. A clone is another handle.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceAllocation {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    ranges: Ranges,
+    clock: Arc<dyn WallClock>,
+    addresses: Addresses,
+    ports: Ports,
+    services: RawStorage,
+    /// Ports that nobody seems to use, and how often they may still be found so.
+    leaks: Mutex<BTreeMap<u16, u32>>,
+    /// What brings back what requests have taken that were given up.
+    finishing: Finishing,
+    /// What repairs from time to time.
+    keeper: Mutex<JoinSet<()>>,
+}
+
+/// A service.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Owner {
+    namespace: Str,
+    name: Str,
+}
+
+impl ServiceAllocation {
+    /// None if the kinds are not built in.
+    pub(crate) fn new(ranges: Ranges, parts: &RegistryParts<'_>) -> Option<Self> {
+        let RegistryParts { random, clock, .. } = *parts;
+        let raw = |group, version, kind, plural, namespaced| {
+            let kind = find_kind(group, version, kind)?;
+            Some(parts.raw(&GroupResource::new(group, plural), namespaced, kind))
+        };
+        let addresses = raw(addresses::GROUP, "v1", "IPAddress", "ipaddresses", false)?;
+        let ports = raw("", "v1", "RangeAllocation", ports::PLURAL, false)?;
+        let shared = Shared {
+            addresses: Addresses::new(
+                addresses,
+                ranges.clone(),
+                Arc::clone(random),
+                Arc::clone(clock),
+            ),
+            ports: Ports::new(ports, ranges.clone(), Arc::clone(random)),
+            services: raw("", "v1", "Service", "services", true)?,
+            clock: Arc::clone(clock),
+            ranges,
+            leaks: Mutex::default(),
+            finishing: Finishing::default(),
+            keeper: Mutex::default(),
+        };
+        Some(Self {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The first address: that of the API server's own service.
+    pub(crate) fn first_address(&self) -> Ipv4Addr {
+        self.shared.ranges.at(1)
+    }
+
+    /// The network that addresses are allotted from.
+    pub(crate) fn cidr(&self) -> String {
+        self.shared.ranges.cidr()
+    }
+
+    /// What is allotted to a service, with what it takes over and what it needs filled in.
+    async fn begin(
+        &self,
+        begin: Begin<'_>,
+        new: &mut dyn AnyObject,
+        old: Option<&dyn AnyObject>,
+    ) -> Result<Option<Box<dyn Begun>>, Status> {
+        let Some(new) = (new as &mut dyn Any).downcast_mut::<Service>() else {
+            return Ok(None);
+        };
+        let old = old.and_then(|old| (old as &dyn Any).downcast_ref::<Service>());
+        if begin.dry_run {
+            let claim = Allocation::make(&self.shared, new, old, None).await?;
+            return Ok(Some(Box::new(claim)));
+        }
+        // What is taken here is known, whoever still waits for it: else nobody could give it back.
+        let finishing = &self.shared.finishing;
+        let place = finishing.place().await?;
+        let (shared, mut service, old) = (Arc::clone(&self.shared), new.clone(), old.cloned());
+        let work = async move {
+            let claim = Allocation::make(&shared, &mut service, old.as_ref(), Some(place)).await;
+            (claim, service)
+        };
+        let (claim, service) = finishing.run(work).await?;
+        let claim = claim?;
+        *new = service;
+        Ok(Some(Box::new(claim)))
+    }
+
+    /// Gives back all that a deleted service had.
+    async fn release(&self, stored: &Stored) {
+        let Ok(object) = stored.object() else {
+            return;
+        };
+        let object: &dyn AnyObject = &**object;
+        if let Some(service) = (object as &dyn Any).downcast_ref::<Service>() {
+            Allocation::give_back(&self.shared, service).await;
+        }
+    }
+}
+
+impl Hooks for ServiceAllocation {
+    fn begin_create<'a>(
+        &'a self,
+        begin: Begin<'a>,
+        new: &'a mut dyn AnyObject,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Begun>>, Status>> {
+        Box::pin(self.begin(begin, new, None))
+    }
+
+    fn begin_update<'a>(
+        &'a self,
+        begin: Begin<'a>,
+        new: &'a mut dyn AnyObject,
+        old: &'a dyn AnyObject,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Begun>>, Status>> {
+        Box::pin(self.begin(begin, new, Some(old)))
+    }
+
+    fn after_delete<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, ()> {
+        Box::pin(self.release(stored))
+    }
+}
+
+impl Owner {
+    fn of(service: &Service) -> Self {
+        Self {
+            namespace: service.metadata.namespace.clone(),
+            name: service.metadata.name.clone(),
+        }
+    }
+}
+
+/// The cluster IP that a service has, if it is an address.
+fn address_of(service: &Service) -> Option<Ipv4Addr> {
+    let has = needs::address(service);
+    has.then(|| service.spec.cluster_ip.parse().ok()).flatten()
+}
+
+/// The node ports that a service has: of its ports, and for health checks; sorted.
+fn ports_of(service: &Service) -> Vec<u16> {
+    let ports = service.spec.ports.iter().map(|it| it.node_port);
+    let all = ports.chain([service.spec.health_check_node_port]);
+    let mut all: Vec<u16> = all
+        .filter_map(|it| u16::try_from(it).ok())
+        .filter(|it| *it != 0)
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! Cluster IPs: one `IPAddress` object each, made with compare-and-set, as upstream's. Whoever
+//! makes the object has the address; so no two servers on one store can give one out twice.
+
+use super::{Owner, Ranges};
+use kubist_api::networking::v1::{IPAddress, IPAddressSpec, ParentReference};
+use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Status, Time};
+use kubist_registry::storage::{CreateRequest, DeleteRequest, ListRequest, Scope, Storage};
+use kubist_registry::{
+    PlainStrategy, Predicate, Random, RawStorage, StorageError, Stored, WallClock,
+};
+use parking_lot::Mutex;
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+pub(super) const GROUP: &str = "networking.k8s.io";
+/// Who made an address, and may remove it: upstream's label and value.
+const MANAGED_BY: (&str, &str) = ("ipaddress.kubernetes.io/managed-by", "ipallocator.k8s.io");
+const FAMILY: (&str, &str) = ("ipaddress.kubernetes.io/ip-family", "IPv4");
+/// How many random picks are tried before looking one by one.
+const RANDOM_PICKS: usize = 16;
+
+/// The cluster IPs of one store.
+#[derive(Debug)]
+pub(super) struct Addresses {
+    storage: RawStorage,
+    ranges: Ranges,
+    random: Arc<Random>,
+    clock: Arc<dyn WallClock>,
+    /// Addresses that were taken when this process last heard of them. Saves tries, and decides
+    /// nothing: others may have taken and given back since.
+    hint: Mutex<BTreeSet<Ipv4Addr>>,
+}
+
+/// Why an address cannot be had.
+#[derive(Debug)]
+pub(super) enum NoAddress {
+    Taken,
+    Outside,
+    Full,
+    Storage(StorageError),
+}
+
+impl From<StorageError> for NoAddress {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
+}
+
+/// A stored address that is a service's.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) address: Ipv4Addr,
+    pub(super) owner: Owner,
+    pub(super) since: Option<Time>,
+    pub(super) revision: u64,
+}
+
+impl Addresses {
+    pub(super) fn new(
+        storage: RawStorage,
+        ranges: Ranges,
+        random: Arc<Random>,
+        clock: Arc<dyn WallClock>,
+    ) -> Self {
+        let hint = Mutex::default();
+        Self {
+            storage,
+            ranges,
+            random,
+            clock,
+            hint,
+        }
+    }
+
+    /// Takes this address. A dry run only looks.
+    pub(super) async fn take(
+        &self,
+        address: Ipv4Addr,
+        owner: &Owner,
+        dry_run: bool,
+    ) -> Result<(), NoAddress> {
+        if !self.ranges.contains(address) {
+            return Err(NoAddress::Outside);
+        }
+        let key = self.key(address)?;
+        let taken = if dry_run {
+            self.storage.get(&key, None).await?.is_some()
+        } else {
+            let object = Box::new(self.object(address, owner));
+            match self
+                .storage
+                .create(key, object, CreateRequest::default())
+                .await
+            {
+                Ok(_) => false,
+                Err(StorageError::Exists { .. }) => true,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        if taken || !dry_run {
+            self.hint.lock().insert(address);
+        }
+        if taken {
+            return Err(NoAddress::Taken);
+        }
+        Ok(())
+    }
+
+    /// Takes any address that is free. A dry run does not look for one, as upstream: the network
+    /// stands for it.
+    pub(super) async fn take_any(
+        &self,
+        owner: &Owner,
+        dry_run: bool,
+    ) -> Result<Ipv4Addr, NoAddress> {
+        if dry_run {
+            return Ok(self.ranges.network);
+        }
+        for band in self.ranges.address_bands() {
+            if band.is_empty() {
+                continue;
+            }
+            let count = u64::from(band.end - band.start);
+            for _ in 0..RANDOM_PICKS {
+                let picked = u32::try_from(self.random.below(count)).unwrap_or_default();
+                let address = self.ranges.at(band.start + picked);
+                if self.try_take(address, owner).await? {
+                    return Ok(address);
+                }
+            }
+            // It is crowded: look at what is really taken, and at all the others in turn.
+            self.held().await?;
+            for offset in band {
+                let address = self.ranges.at(offset);
+                if self.try_take(address, owner).await? {
+                    return Ok(address);
+                }
+            }
+        }
+        Err(NoAddress::Full)
+    }
+
+    async fn try_take(&self, address: Ipv4Addr, owner: &Owner) -> Result<bool, NoAddress> {
+        if self.hint.lock().contains(&address) {
+            return Ok(false);
+        }
+        match self.take(address, owner, false).await {
+            Ok(()) => Ok(true),
+            Err(NoAddress::Taken) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives an address back, if it is this service's and (unless 0) of this revision.
+    pub(super) async fn give_back(
+        &self,
+        address: Ipv4Addr,
+        owner: &Owner,
+        revision: u64,
+    ) -> Result<(), StorageError> {
+        let allowed = |stored: Option<&Stored>| match stored.and_then(held) {
+            Some(it) if it.owner == *owner && (revision == 0 || it.revision == revision) => Ok(()),
+            _ => Err(Status::bad_request("it belongs to somebody else")),
+        };
+        let request = DeleteRequest::default();
+        let key = self.key(address)?;
+        match self.storage.delete(key, request, &allowed).await {
+            Ok(_) | Err(StorageError::NotFound { .. }) => {
+                self.hint.lock().remove(&address);
+                Ok(())
+            }
+            Err(StorageError::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The addresses that services have now.
+    pub(super) async fn held(&self) -> Result<Vec<Held>, StorageError> {
+        let stored = all(&self.storage, GROUP, "ipaddresses").await?;
+        let address = |it: &Stored| -> Option<Ipv4Addr> {
+            let object = it.object().ok()?;
+            object.meta().name.parse().ok()
+        };
+        *self.hint.lock() = stored.iter().filter_map(address).collect();
+        Ok(stored.iter().filter_map(held).collect())
+    }
+
+    fn key(&self, address: Ipv4Addr) -> Result<String, StorageError> {
+        Ok(self.storage.keys().key("", &address.to_string())?)
+    }
+
+    fn object(&self, address: Ipv4Addr, owner: &Owner) -> IPAddress {
+        let mut object = IPAddress::default();
+        let meta = &mut object.metadata;
+        meta.name = address.to_string().into();
+        meta.uid = self.random.uid().into();
+        let now = i64::try_from(self.clock.now().as_secs()).unwrap_or(i64::MAX);
+        meta.creation_timestamp = Some(Time::from_unix(now));
+        meta.generation = 1;
+        for (label, value) in [FAMILY, MANAGED_BY] {
+            meta.labels.insert(label.into(), value.into());
+        }
+        object.spec = IPAddressSpec {
+            parent_ref: Some(Box::new(ParentReference {
+                resource: "services".into(),
+                namespace: owner.namespace.clone(),
+                name: owner.name.clone(),
+                ..ParentReference::default()
+            })),
+        };
+        object
+    }
+}
+
+/// What a service has by this object; None if it is not one of ours.
+fn held(stored: &Stored) -> Option<Held> {
+    let object: &dyn AnyObject = &**stored.object().ok()?;
+    let object = (object as &dyn Any).downcast_ref::<IPAddress>()?;
+    let parent = object.spec.parent_ref.as_deref()?;
+    let (label, value) = MANAGED_BY;
+    let ours = object
+        .metadata
+        .labels
+        .get(label)
+        .is_some_and(|it| *it == value);
+    if !ours || !parent.group.is_empty() || parent.resource != "services" {
+        return None;
+    }
+    Some(Held {
+        address: object.metadata.name.parse().ok()?,
+        owner: Owner {
+            namespace: parent.namespace.clone(),
+            name: parent.name.clone(),
+        },
+        since: object.metadata.creation_timestamp,
+        revision: stored.revision(),
+    })
+}
+
+/// All objects of a resource, as they are now.
+pub(super) async fn all(
+    storage: &RawStorage,
+    group: &str,
+    plural: &str,
+) -> Result<Vec<Stored>, StorageError> {
+    let request = ListRequest {
+        resource: &GroupResource::new(group, plural),
+        scope: Scope::default(),
+        predicate: &Predicate::everything(Arc::new(PlainStrategy::default())),
+        options: &ListOptions::default(),
+    };
+    Ok(storage.list(request).await?.items)
+}

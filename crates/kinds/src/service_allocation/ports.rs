@@ -1,0 +1,261 @@
+//! Node ports: one `RangeAllocation` object for all of them, changed with compare-and-set, as
+//! upstream's. Ports are numbers: protocols share them.
+
+use super::Ranges;
+use super::port_set::PortSet;
+use kubist_api::core::v1::RangeAllocation;
+use kubist_apimachinery::Status;
+use kubist_registry::storage::{Change, Changed, Storage, UpdateRequest};
+use kubist_registry::{BoxFuture, Random, RawStorage, StorageError, Stored};
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+/// The resource and the name of the object, as upstream.
+pub(super) const PLURAL: &str = "ranges";
+const NAME: &str = "servicenodeports";
+/// How many random picks are tried before looking one by one.
+const RANDOM_PICKS: usize = 16;
+
+/// The node ports of one store.
+#[derive(Debug)]
+pub(super) struct Ports {
+    storage: RawStorage,
+    ranges: Ranges,
+    random: Arc<Random>,
+}
+
+/// A port that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    Any,
+    This(i32),
+}
+
+/// Why a port cannot be had.
+#[derive(Debug)]
+pub(super) enum NoPort {
+    /// The wish with this number cannot be granted.
+    Refused(usize, Why),
+    Storage(StorageError),
+}
+
+impl From<Status> for NoPort {
+    fn from(status: Status) -> Self {
+        Self::Storage(status.into())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    Taken,
+    Outside,
+    Full,
+}
+
+impl Ports {
+    pub(super) fn new(storage: RawStorage, ranges: Ranges, random: Arc<Random>) -> Self {
+        Self {
+            storage,
+            ranges,
+            random,
+        }
+    }
+
+    pub(super) fn range(&self) -> &RangeInclusive<u16> {
+        &self.ranges.node_ports
+    }
+
+    /// Takes what is wished for, all or nothing, in one write. A dry run only looks, and not for
+    /// ports that can be any: as upstream, numbers beyond the range stand for those.
+    pub(super) async fn take(&self, wishes: &[Wish], dry_run: bool) -> Result<Vec<u16>, NoPort> {
+        if wishes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut taking = Taking {
+            ports: self,
+            wishes,
+            dry_run,
+            granted: Ok(Vec::new()),
+        };
+        if dry_run {
+            let stored = self.storage.get(&self.key()?, None).await;
+            let stored = stored.map_err(NoPort::Storage)?;
+            return taking.grant(&mut read(stored.as_ref())?.0);
+        }
+        let key = self.key()?;
+        let updated = self.storage.update(key, CREATES, &mut taking).await;
+        match (taking.granted, updated) {
+            (Ok(granted), Ok(_)) => Ok(granted),
+            (Err(refused), _) => Err(refused),
+            (Ok(_), Err(error)) => Err(NoPort::Storage(error)),
+        }
+    }
+
+    /// Gives ports back.
+    pub(super) async fn give_back(&self, ports: &[u16]) -> Result<(), StorageError> {
+        if ports.is_empty() {
+            return Ok(());
+        }
+        let mut edit = |set: &mut BTreeSet<u16>| {
+            for port in ports {
+                set.remove(port);
+            }
+        };
+        self.change(&mut Editing {
+            range: self.range(),
+            edit: &mut edit,
+        })
+        .await
+    }
+
+    /// Changes the set as often as another write comes in between.
+    pub(super) async fn change(&self, change: &mut dyn Change) -> Result<(), StorageError> {
+        let key = self.key()?;
+        self.storage.update(key, CREATES, change).await.map(drop)
+    }
+
+    fn key(&self) -> Result<String, Status> {
+        self.storage.keys().key("", NAME)
+    }
+
+    /// How many are free.
+    fn count(&self, taken: &BTreeSet<u16>) -> usize {
+        let range = self.range();
+        // A range that ends before it begins has none, and no part of a set is one like it.
+        if range.is_empty() {
+            return 0;
+        }
+        range.len() - taken.range(range.clone()).count()
+    }
+
+    /// A free one. What was looked at one by one leaves the bands: as long as none is given back,
+    /// it is not free, and is not looked at again.
+    fn free(&self, taken: &BTreeSet<u16>, bands: &mut [Range<u32>; 2]) -> Option<u16> {
+        let free = |port: u32| {
+            let port = u16::try_from(port).ok()?;
+            (!taken.contains(&port)).then_some(port)
+        };
+        bands.iter_mut().find_map(|band| {
+            let count = u64::from(band.end.checked_sub(band.start).filter(|it| *it > 0)?);
+            let picked = (0..RANDOM_PICKS).find_map(|_| {
+                let offset = u32::try_from(self.random.below(count)).ok()?;
+                free(band.start + offset)
+            });
+            picked.or_else(|| band.by_ref().find_map(free))
+        })
+    }
+}
+
+const CREATES: UpdateRequest<'static> = UpdateRequest {
+    preconditions: None,
+    missing_ok: true,
+    suggestion: None,
+};
+
+/// The stored set; empty if there is none yet.
+pub(super) fn read(stored: Option<&Stored>) -> Result<(PortSet, RangeAllocation), Status> {
+    let Some(stored) = stored else {
+        return Ok(Default::default());
+    };
+    let object: &dyn Any = &**stored.object()?;
+    let allocation = object.downcast_ref::<RangeAllocation>();
+    let allocation = allocation.cloned().unwrap_or_default();
+    Ok((PortSet::read(&allocation), allocation))
+}
+
+/// The new version of the stored set.
+pub(super) fn written(
+    ports: BTreeSet<u16>,
+    range: &RangeInclusive<u16>,
+    mut allocation: RangeAllocation,
+) -> Changed {
+    PortSet(ports).write(range, &mut allocation);
+    Changed::Write(Box::new(allocation), None)
+}
+
+/// An edit that cannot fail.
+struct Editing<'a> {
+    range: &'a RangeInclusive<u16>,
+    edit: &'a mut (dyn FnMut(&mut BTreeSet<u16>) + Send),
+}
+
+impl Change for Editing<'_> {
+    fn attempt<'a>(
+        &'a mut self,
+        current: Option<&'a Stored>,
+    ) -> BoxFuture<'a, Result<Changed, Status>> {
+        Box::pin(async move {
+            let (PortSet(mut ports), allocation) = read(current)?;
+            (self.edit)(&mut ports);
+            Ok(written(ports, self.range, allocation))
+        })
+    }
+}
+
+struct Taking<'a> {
+    ports: &'a Ports,
+    wishes: &'a [Wish],
+    dry_run: bool,
+    /// What the last attempt came to.
+    granted: Result<Vec<u16>, NoPort>,
+}
+
+impl Taking<'_> {
+    fn grant(&self, PortSet(taken): &mut PortSet) -> Result<Vec<u16>, NoPort> {
+        let mut granted = vec![0; self.wishes.len()];
+        // What somebody asks for by number goes before what can be anything.
+        for (at, wish) in self.wishes.iter().enumerate() {
+            let Wish::This(number) = *wish else {
+                continue;
+            };
+            let port = u16::try_from(number).ok();
+            let port = port.filter(|it| self.ports.range().contains(it));
+            let port = port.ok_or(NoPort::Refused(at, Why::Outside))?;
+            if !taken.insert(port) {
+                return Err(NoPort::Refused(at, Why::Taken));
+            }
+            granted[at] = port;
+        }
+        let any = self.wishes.iter().enumerate();
+        let any = any.filter(|(_, wish)| **wish == Wish::Any);
+        // The first that does not fit is refused before any is looked for.
+        let count = self.ports.count(taken);
+        if let Some((at, _)) = any.clone().nth(count).filter(|_| !self.dry_run) {
+            return Err(NoPort::Refused(at, Why::Full));
+        }
+        let mut bands = self.ports.ranges.port_bands();
+        // The first number beyond the range is left out, as upstream.
+        let mut beyond = self.ports.range().end().saturating_add(1);
+        for (at, _) in any {
+            let port = if self.dry_run {
+                beyond = beyond.saturating_add(1);
+                Some(beyond)
+            } else {
+                self.ports.free(taken, &mut bands)
+            };
+            let port = port.ok_or(NoPort::Refused(at, Why::Full))?;
+            taken.insert(port);
+            granted[at] = port;
+        }
+        Ok(granted)
+    }
+}
+
+impl Change for Taking<'_> {
+    fn attempt<'a>(
+        &'a mut self,
+        current: Option<&'a Stored>,
+    ) -> BoxFuture<'a, Result<Changed, Status>> {
+        Box::pin(async move {
+            let (mut ports, allocation) = read(current)?;
+            self.granted = self.grant(&mut ports);
+            if self.granted.is_err() {
+                // Ends the update; the answer is in `granted`.
+                return Err(Status::bad_request("no such node port"));
+            }
+            Ok(written(ports.0, self.ports.range(), allocation))
+        })
+    }
+}

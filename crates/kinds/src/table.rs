@@ -1,0 +1,301 @@
+//! The cells of an object's row in a table, as `kubectl get` prints it.
+//!
+//! [`table_columns`] says which columns a resource has, [`table_cells`] fills one row of them.
+//! Both are for built-in resources. Rows are made from the version in which a resource is stored;
+//! objects of other versions are converted first. It reads no clock: ages are up to the `now`
+//! that it is given.
+
+mod access;
+mod admission;
+mod age;
+mod autoscaler;
+mod config;
+mod containers;
+mod controllers;
+mod custom;
+pub(crate) mod descriptions;
+mod device;
+mod endpoints;
+mod event;
+mod jobs;
+mod listing;
+mod network;
+mod node;
+mod pod;
+mod policy;
+mod service;
+mod volume;
+
+use crate::convert::convert;
+use kubist_api::autoscaling::v1::Scale;
+use kubist_api::{Column, GROUPS, ResourceFacts, find_kind};
+use kubist_apimachinery::{AnyObject, Time};
+use kubist_registry::storage_version;
+use serde_json::Value;
+use std::any::Any;
+use std::borrow::Cow;
+
+/// The columns of resources without columns of their own.
+static DEFAULT_COLUMNS: [Column; 2] = [
+    Column {
+        name: "Name",
+        type_: "string",
+        format: "name",
+        priority: 0,
+    },
+    Column {
+        name: "Created At",
+        type_: "date",
+        format: "",
+        priority: 0,
+    },
+];
+
+/// The columns of scales, which no resource is of its own.
+static SCALE_COLUMNS: [Column; 4] = [
+    Column {
+        name: "Name",
+        type_: "string",
+        format: "",
+        priority: 0,
+    },
+    Column {
+        name: "Desired",
+        type_: "integer",
+        format: "",
+        priority: 0,
+    },
+    Column {
+        name: "Available",
+        type_: "integer",
+        format: "",
+        priority: 0,
+    },
+    Column {
+        name: "Age",
+        type_: "string",
+        format: "",
+        priority: 0,
+    },
+];
+
+/// Cells from values that JSON has.
+macro_rules! cells {
+    ($($cell:expr),* $(,)?) => {
+        vec![$(serde_json::Value::from($cell)),*]
+    };
+}
+use cells;
+
+/// The cells of an object of the storage version; none if it is of another.
+type Printer = fn(&dyn AnyObject, Time) -> Option<Vec<Value>>;
+
+/// The columns of a resource's table: its own, those of another version of it, or a name and when
+/// it was created.
+pub fn table_columns(facts: &ResourceFacts) -> &'static [Column] {
+    if !facts.columns.is_empty() {
+        return facts.columns;
+    }
+    let group = GROUPS.iter().filter(|it| it.name == facts.group);
+    let mut resources = group.flat_map(|it| it.versions).flat_map(|it| it.resources);
+    let other = resources.find(|it| it.plural == facts.plural && !it.columns.is_empty());
+    other.map_or(&DEFAULT_COLUMNS, |it| it.columns)
+}
+
+/// Whether a resource has columns of its own, beyond what every object has.
+pub fn has_own_columns(facts: &ResourceFacts) -> bool {
+    let names = |columns: &'static [Column]| columns.iter().map(|it| it.name);
+    !names(table_columns(facts)).eq(names(&DEFAULT_COLUMNS))
+}
+
+/// The cells of `object`, one for each of [`table_columns`]. `object` is of the resource and
+/// version that `facts` is about; of any other kind it shows its name and age.
+pub fn table_cells(facts: &'static ResourceFacts, object: &dyn AnyObject, now: Time) -> Vec<Value> {
+    let columns = table_columns(facts);
+    if let Some(cells) = custom::cells(facts, object, now) {
+        return cells;
+    }
+    let cells = printer(facts).and_then(|printer| {
+        printer(object, now).or_else(|| printer(&*in_storage_version(facts, object)?, now))
+    });
+    let mut cells = cells.unwrap_or_else(|| plain(columns, object, now));
+    cells.resize(columns.len(), Value::Null);
+    cells
+}
+
+/// What is said of each of [`table_columns`]; empty where nothing is.
+pub fn column_descriptions(facts: &'static ResourceFacts) -> Vec<Cow<'static, str>> {
+    custom::descriptions(facts).unwrap_or_else(|| {
+        let columns = table_columns(facts).iter();
+        columns
+            .map(|column| descriptions::of(facts, column).into())
+            .collect()
+    })
+}
+
+/// The columns of the table of a scale.
+pub fn scale_columns() -> &'static [Column] {
+    &SCALE_COLUMNS
+}
+
+/// What is said of each of [`scale_columns`].
+pub fn scale_descriptions() -> Vec<Cow<'static, str>> {
+    let said = SCALE_COLUMNS.iter().map(descriptions::of_scale);
+    said.map(Cow::Borrowed).collect()
+}
+
+/// The cells of a scale, one for each of [`scale_columns`].
+pub fn scale_cells(object: &dyn AnyObject, now: Time) -> Vec<Value> {
+    let any: &dyn Any = object;
+    match any.downcast_ref::<Scale>() {
+        Some(scale) => cells![
+            &*scale.metadata.name,
+            scale.spec.replicas,
+            scale.status.replicas,
+            age::age(&scale.metadata, now),
+        ],
+        None => plain(&SCALE_COLUMNS, object, now),
+    }
+}
+
+fn in_storage_version(facts: &ResourceFacts, object: &dyn AnyObject) -> Option<Box<dyn AnyObject>> {
+    let group = match facts.group {
+        "events.k8s.io" => "",
+        group => group,
+    };
+    let groups = GROUPS.iter().filter(|it| it.name == group);
+    let mut resources = groups
+        .flat_map(|it| it.versions)
+        .flat_map(|it| it.resources);
+    let stored = resources.find(|it| it.plural == facts.plural)?;
+    let to = storage_version(stored.group, stored)?;
+    let from = find_kind(facts.group, facts.version, facts.kind)?;
+    convert(object.boxed_clone(), from, to).ok()
+}
+
+/// What can be said about every object.
+fn plain(columns: &[Column], object: &dyn AnyObject, now: Time) -> Vec<Value> {
+    let meta = object.meta();
+    let cell = |column: &Column| match column.name {
+        "Name" => Value::from(&*meta.name),
+        "Age" => Value::from(age::age(meta, now)),
+        "Created At" => Value::from(meta.creation_timestamp.unwrap_or_default().to_string()),
+        _ => Value::Null,
+    };
+    columns.iter().map(cell).collect()
+}
+
+/// A printer from a function over one type.
+macro_rules! over {
+    ($cells:path) => {
+        |object: &dyn AnyObject, now: Time| {
+            let object: &dyn Any = object;
+            object.downcast_ref().map(|object| $cells(object, now))
+        }
+    };
+}
+
+fn printer(facts: &ResourceFacts) -> Option<Printer> {
+    match facts.group {
+        "" | "events.k8s.io" => core_printer(facts.plural),
+        "apps" | "batch" => workload_printer(facts.plural),
+        "networking.k8s.io" | "discovery.k8s.io" => network_printer(facts.plural),
+        "storage.k8s.io" => storage_printer(facts.plural),
+        "admissionregistration.k8s.io" => admission_printer(facts.plural),
+        group => other_printer(group, facts.plural),
+    }
+}
+
+fn core_printer(plural: &str) -> Option<Printer> {
+    Some(match plural {
+        "componentstatuses" => over!(config::component_status),
+        "configmaps" => over!(config::config_map),
+        "endpoints" => over!(endpoints::endpoints),
+        "events" => over!(event::event),
+        "namespaces" => over!(config::namespace),
+        "nodes" => over!(node::node),
+        "persistentvolumeclaims" => over!(volume::claim),
+        "persistentvolumes" => over!(volume::volume),
+        "pods" => over!(pod::pod),
+        "podtemplates" => over!(controllers::pod_template),
+        "replicationcontrollers" => over!(controllers::replication_controller),
+        "resourcequotas" => over!(policy::resource_quota),
+        "secrets" => over!(config::secret),
+        "services" => over!(service::service),
+        _ => return None,
+    })
+}
+
+fn workload_printer(plural: &str) -> Option<Printer> {
+    Some(match plural {
+        "controllerrevisions" => over!(controllers::controller_revision),
+        "cronjobs" => over!(jobs::cron_job),
+        "daemonsets" => over!(controllers::daemon_set),
+        "deployments" => over!(controllers::deployment),
+        "jobs" => over!(jobs::job),
+        "replicasets" => over!(controllers::replica_set),
+        "statefulsets" => over!(controllers::stateful_set),
+        _ => return None,
+    })
+}
+
+fn network_printer(plural: &str) -> Option<Printer> {
+    Some(match plural {
+        "endpointslices" => over!(endpoints::endpoint_slice),
+        "ingressclasses" => over!(network::ingress_class),
+        "ingresses" => over!(network::ingress),
+        "ipaddresses" => over!(network::ip_address),
+        "networkpolicies" => over!(network::network_policy),
+        "servicecidrs" => over!(network::service_cidr),
+        _ => return None,
+    })
+}
+
+fn storage_printer(plural: &str) -> Option<Printer> {
+    Some(match plural {
+        "csidrivers" => over!(volume::csi_driver),
+        "csinodes" => over!(volume::csi_node),
+        "storageclasses" => over!(volume::storage_class),
+        "volumeattachments" => over!(volume::attachment),
+        "volumeattributesclasses" => over!(volume::attributes_class),
+        _ => return None,
+    })
+}
+
+fn admission_printer(plural: &str) -> Option<Printer> {
+    Some(match plural {
+        "mutatingadmissionpolicies" => over!(admission::mutating_policy),
+        "mutatingadmissionpolicybindings" => over!(admission::mutating_binding),
+        "mutatingwebhookconfigurations" => over!(admission::mutating_webhooks),
+        "validatingadmissionpolicies" => over!(admission::validating_policy),
+        "validatingadmissionpolicybindings" => over!(admission::validating_binding),
+        "validatingwebhookconfigurations" => over!(admission::validating_webhooks),
+        _ => return None,
+    })
+}
+
+fn other_printer(group: &str, plural: &str) -> Option<Printer> {
+    Some(match (group, plural) {
+        ("apiregistration.k8s.io", "apiservices") => over!(config::api_service),
+        ("autoscaling", "horizontalpodautoscalers") => over!(autoscaler::autoscaler),
+        ("certificates.k8s.io", "certificatesigningrequests") => over!(access::signing_request),
+        ("coordination.k8s.io", "leases") => over!(config::lease),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas") => over!(policy::flow_schema),
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations") => {
+            over!(policy::priority_level)
+        }
+        ("node.k8s.io", "runtimeclasses") => over!(config::runtime_class),
+        ("policy", "poddisruptionbudgets") => over!(policy::disruption_budget),
+        ("rbac.authorization.k8s.io", "clusterrolebindings") => {
+            over!(access::cluster_role_binding)
+        }
+        ("rbac.authorization.k8s.io", "rolebindings") => over!(access::role_binding),
+        ("resource.k8s.io", "resourceclaims") => over!(device::claim),
+        ("resource.k8s.io", "resourceslices") => over!(device::slice),
+        ("scheduling.k8s.io", "priorityclasses") => over!(config::priority_class),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Warnings about volumes and what claims them: what is deprecated, and amounts that are no whole
+//! number of bytes.
+
+use crate::core::persistent_volume_claim::update::BETA_CLASS;
+use crate::pod_spec;
+use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaimSpec, PersistentVolumeSpec};
+use kubist_apimachinery::{FieldPath, ObjectMeta};
+
+/// The options by which volumes were mounted before there was a field for them.
+const MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
+
+/// What is there no more: since which version it is deprecated, and since which it does nothing.
+pub(crate) fn gone(deprecated: &str, gone: &str) -> String {
+    format!("deprecated in v{deprecated}, non-functional in v{gone}+")
+}
+
+/// The warnings of a volume.
+pub(crate) fn of_volume(volume: &PersistentVolume) -> Vec<String> {
+    let mut found = Vec::new();
+    let spec = &volume.spec;
+    annotation(
+        &mut found,
+        &volume.metadata,
+        BETA_CLASS,
+        "v1.8; use \"storageClassName\"",
+    );
+    annotation(
+        &mut found,
+        &volume.metadata,
+        MOUNT_OPTIONS,
+        "v1.31; use \"mountOptions\"",
+    );
+    let path = FieldPath::new("spec");
+    if spec.persistent_volume_reclaim_policy == "Recycle" {
+        let path = path.child("persistentVolumeReclaimPolicy");
+        found.push(format!(
+            "{path}: The Recycle reclaim policy is deprecated. Instead, the recommended approach \
+             is to use dynamic provisioning."
+        ));
+    }
+    let affinity = spec.node_affinity.as_deref();
+    let required = affinity.and_then(|it| it.required.as_deref());
+    let at = path
+        .child("nodeAffinity")
+        .child("required")
+        .child("nodeSelectorTerms");
+    let terms = required.into_iter().flat_map(|it| &it.node_selector_terms);
+    for (index, term) in terms.enumerate() {
+        pod_spec::warnings::term(&mut found, term, false, &at.index(index));
+    }
+    source(&mut found, spec, &path);
+    found
+}
+
+fn source(found: &mut Vec<String>, spec: &PersistentVolumeSpec, path: &FieldPath) {
+    for (name, is_used, deprecated, since) in [
+        ("cephfs", spec.cephfs.is_some(), "1.28", "1.31"),
+        (
+            "photonPersistentDisk",
+            spec.photon_persistent_disk.is_some(),
+            "1.11",
+            "1.16",
+        ),
+        ("scaleIO", spec.scale_io.is_some(), "1.16", "1.22"),
+        ("storageOS", spec.storageos.is_some(), "1.22", "1.25"),
+        ("glusterfs", spec.glusterfs.is_some(), "1.25", "1.26"),
+        ("rbd", spec.rbd.is_some(), "1.28", "1.31"),
+    ] {
+        if is_used {
+            found.push(format!("{}: {}", path.child(name), gone(deprecated, since)));
+        }
+    }
+}
+
+/// The warnings of the metadata of a claim.
+pub(crate) fn of_claim_metadata(meta: &ObjectMeta) -> Vec<String> {
+    let mut found = Vec::new();
+    annotation(
+        &mut found,
+        meta,
+        BETA_CLASS,
+        "v1.8; use \"storageClassName\"",
+    );
+    found
+}
+
+fn annotation(found: &mut Vec<String>, meta: &ObjectMeta, key: &str, message: &str) {
+    if meta.annotations.contains_key(key) {
+        let path = FieldPath::new("metadata").child("annotations").key(key);
+        found.push(format!(
+            "{path}: deprecated since {message} attribute instead"
+        ));
+    }
+}
+
+/// The warnings of what is claimed; `path` is that of the spec.
+pub(crate) fn of_claim(
+    found: &mut Vec<String>,
+    spec: &PersistentVolumeClaimSpec,
+    path: &FieldPath,
+) {
+    let path = path.child("resources");
+    let resources = &spec.resources;
+    for (name, amounts) in [
+        ("requests", &resources.requests),
+        ("limits", &resources.limits),
+    ] {
+        pod_spec::warnings::fraction(found, amounts, "storage", &path.child(name));
+    }
+}

@@ -1,0 +1,35 @@
+//! Behaviours of the registry with the built-in kinds, over the engine in memory.
+
+mod create;
+mod crowds;
+mod custom;
+mod deletion;
+#[path = "../../../storage-etcd/tests/it/etcd.rs"]
+#[expect(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test fails by panicking, and only one member is needed here"
+)]
+mod etcd;
+mod evictions;
+mod fixture;
+mod given_up;
+mod hooks;
+mod kinds;
+mod list;
+mod namespaces;
+mod overtaken;
+mod parts;
+mod recorded_defaulting;
+mod rest_tester;
+mod service_allocation;
+mod services;
+mod statuses;
+mod subresources;
+mod system_objects;
+mod time_to_live;
+mod turnstile;
+mod unknown_outcomes;
+mod update;
+mod versions;
+mod watch;

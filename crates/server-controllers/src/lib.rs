@@ -1,0 +1,20 @@
+//! The controllers that an API server needs beside it: the garbage collector and the namespace
+//! controller.
+//!
+//! Both are ordinary clients of the API. They run beside the server that the crate `kubist` starts,
+//! and on any other cluster that runs without its own. They create no Pods for workloads;
+//! `kubist-workloads` does.
+//!
+//! ```no_run
+//! # async fn example(client: kubist_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+//! use kubist_server_controllers::namespace;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! let stats = namespace::run(client, namespace::Options::default(), CancellationToken::new()).await?;
+//! println!("{} reconciles", stats.reconciles);
+//! # Ok(()) }
+//! ```
+
+pub mod garbage_collector;
+pub mod namespace;
+mod resources;

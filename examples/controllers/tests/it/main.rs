@@ -1,4 +1,0 @@
-//! The sample controllers against a scripted server, on paused time.
-
-mod replica_set;
-mod server;
