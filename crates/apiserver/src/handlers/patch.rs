@@ -57,7 +57,7 @@ pub(super) async fn handle(
         target: &target,
         subresource,
         kind: target.rest.body_kind(),
-        scheme: call.service.registry.scheme(),
+        scheme: call.server.registry.scheme(),
         resource: target.rest.group_resource(),
         patch_type,
         bytes,

@@ -1,4 +1,4 @@
-//! Bodies that upstream was asked about.
+//! Bodies and the errors that upstream was recorded to return for them.
 
 use super::*;
 use kubist_api::find_kind;
