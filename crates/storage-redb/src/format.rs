@@ -106,7 +106,7 @@ mod tests {
         Event {
             revision: Revision(7),
             key: Bytes::from("key"),
-            change,
+            kind,
             previous: None,
         }
     }

@@ -121,7 +121,7 @@ impl UpdatedObject for Patched<'_> {
         let patched = patch::apply(self.patch_type, reading, tree, &self.bytes, schema)
             .map_err(|error| refusal(&error))?;
         let mut object = self.decode(&patched, old)?;
-        self.target.place(&mut *object)?;
+        self.target.set_namespace(&mut *object)?;
         self.target.check_name(&*object)?;
         remove_patched_duplicate_owners(self.cx, &mut *object);
         Ok(object)
