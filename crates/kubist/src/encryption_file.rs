@@ -1,8 +1,7 @@
-//! `EncryptionFile`: a file of encryption that is read again when it has changed.
+//! `EncryptionFile`: an encryption configuration file that is reloaded when it changes.
 //!
-//! It is looked at from time to time, as upstream does; no news of the file system is needed, so
-//! it may be a link that is replaced, as mounted secrets are. What cannot be used changes nothing,
-//! and is told and counted at each look.
+//! It is polled, as upstream does, so it may be a link that is replaced, like mounted Secrets. A
+//! file that cannot be used has no effect, and is logged and counted at each poll.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -12,21 +11,21 @@ use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
 use kubist_registry::{Registry, User};
 use tokio::task::spawn_blocking;
 
-/// A file of encryption that is followed.
+/// A reloaded encryption configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct EncryptionFile {
     /// The file.
     pub path: PathBuf,
-    /// How often it is looked at.
+    /// The polling interval.
     pub look_every: Duration,
 }
 
 impl EncryptionFile {
-    /// How often upstream looks.
+    /// Upstream's polling interval.
     pub const LOOK_EVERY: Duration = Duration::from_mins(1);
 
-    /// This file, looked at as often as upstream does.
+    /// Reloads this file with upstream's interval.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -34,7 +33,7 @@ impl EncryptionFile {
         }
     }
 
-    /// Follows the file; never returns.
+    /// Polls the file; never returns.
     pub(crate) async fn follow(&self, live: &LiveEncryption, registry: &Registry) {
         let now = || registry.request(User::default()).received.as_secs();
         loop {
@@ -62,7 +61,7 @@ impl EncryptionFile {
     }
 }
 
-/// What the file says, if that is not what is known.
+/// Returns the configuration in the file, if it changed.
 fn look(
     path: &Path,
     known: &str,

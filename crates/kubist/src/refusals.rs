@@ -1,7 +1,7 @@
-//! What the log says of a store that takes no writes, or none that need more room.
+//! Log messages about a store that refuses writes, or those that need more space.
 //!
-//! The store is looked at, not its answers: thousands of refused requests are one line, and one
-//! more once it is over.
+//! The store is polled, so that thousands of refused requests are one message, and another one once
+//! writes are accepted again.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use kubist_storage::{Fault, Kv, WriteError};
 use kubist_storage::{KvMaintenance, KvWrite};
 use tokio::time::Instant;
 
-/// How often the store is asked whether it takes writes.
+/// The polling interval.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// From one word of a store that is full to the next: one that is at its limit comes and goes.
+/// Minimum interval between messages about a full store, because a store at its limit alternates.
 const FULL_TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// Tells the log, for ever, why writes are refused, and that they are taken again.
+/// Logs, for ever, why writes are refused, and when they are accepted again.
 pub(crate) async fn tell_of_refusals(kv: &dyn Kv) {
     let mut looks = tokio::time::interval(LOOK_EVERY);
     let mut told = Told::default();
@@ -24,7 +24,7 @@ pub(crate) async fn tell_of_refusals(kv: &dyn Kv) {
     }
 }
 
-/// One line for the log.
+/// A log message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
     Warn(String),
@@ -38,12 +38,12 @@ fn log(line: Line) {
     }
 }
 
-/// What the log knows.
+/// What was logged.
 #[derive(Debug, Default)]
 struct Told {
     refused: bool,
     full: bool,
-    /// When it was last told that the store is full.
+    /// When a full store was last reported.
     full_at: Option<Instant>,
 }
 
@@ -114,7 +114,7 @@ mod tests {
         kv.delete(request).await.expect("it is there");
     }
 
-    /// What is said of the store now.
+    /// The current condition of the store.
     fn look(told: &mut Told, kv: &MemoryKv) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut log = |line| lines.push(line);
@@ -145,7 +145,7 @@ mod tests {
             ) && line.ends_with("bytes, at most 10000; deletions make room"),
             "{line}"
         );
-        // What fits anyway changes nothing.
+        // A write that fits anyway changes nothing.
         assert!(put(&kv, "b", 3_999).await);
         assert_eq!(look(&mut told, &kv), [], "it was told");
         delete(&kv, "b").await;
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(look(&mut told, &kv), room);
         assert_eq!(look(&mut told, &kv), []);
 
-        // At the limit it comes and goes: that is told now and then.
+        // A store at its limit alternates; that is reported now and then.
         assert!(put(&kv, "b", 4_000).await && !put(&kv, "c", 3_000).await);
         assert_eq!(look(&mut told, &kv), [], "too soon");
         tokio::time::advance(FULL_TOLD_EVERY).await;

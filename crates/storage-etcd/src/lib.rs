@@ -1,12 +1,11 @@
-//! The distributed storage engine: [`Kv`] on an etcd v3 cluster, of any number of API servers.
+//! A distributed storage engine: [`Kv`] on an etcd v3 cluster, for any number of API servers.
 //!
-//! [`EtcdKv`] asks one member of the cluster and goes to the next when that fails; every
-//! operation has a deadline, and a watch whose connection broke goes on where it was. Keys, values
-//! and the protocol of compaction are upstream's, so API servers of both kinds can share a cluster.
+//! [`EtcdKv`] uses one member of the cluster and switches to the next when it fails. Every
+//! operation has a deadline, and an interrupted watch resumes where it was. Keys, values and the
+//! compaction protocol are upstream's, so API servers of both kinds can share a cluster.
 //!
-//! It is not a client for etcd at large: no locks, no elections, no users and roles. Members are
-//! those of the configuration; it does not look for others.
-//!
+//! It is not a general etcd client: it has no locks, elections, users or roles. It uses the
+//! configured members and does not discover others.
 //! ```no_run
 //! use kubist_storage::{Expected, Kv, PutRequest};
 //! use kubist_storage_etcd::{Config, EtcdKv};

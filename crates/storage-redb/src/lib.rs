@@ -1,15 +1,14 @@
-//! The durable storage engine for one machine: one folder, one process, one redb file.
+//! A durable storage engine for a single machine: one directory, one process, one redb file.
 //!
-//! [`Store`] is the file: opened exclusively, verified, and repaired after a crash without help.
-//! [`Store::into_kv`] makes the engine of it: a [`JournaledKv`], which is the memory engine with
-//! every write made durable here first. Besides there is what people do with a store at rest:
+//! [`Store`] is the file: it is opened exclusively, verified, and repaired automatically after a
+//! crash. [`Store::into_kv`] turns it into an engine: a [`JournaledKv`], which is the memory engine
+//! with every write made durable in this file first. The offline operations of a store are
 //! [`check`](Store::check), [`compact`](Store::compact) and [`backup`](Store::backup).
 //!
 //! [`JournaledKv`]: kubist_storage::journal::JournaledKv
 //!
-//! It is not a database larger than memory: current values and history are held there, and the
+//! It is not a database larger than memory: current values and history are kept in memory, and the
 //! file is read once, when it is opened. It is not replicated.
-//!
 //! ```
 //! use kubist_storage::memory::{Config, TokioClock};
 //! use kubist_storage::{Expected, Kv, PutRequest};

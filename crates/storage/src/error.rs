@@ -28,7 +28,7 @@ pub enum ReadError {
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The store has not reached the revision.
-    #[error("revision {requested} lies ahead of the store's {current}")]
+    #[error("revision {requested} is ahead of the current revision {current}")]
     FutureRevision {
         /// The requested revision.
         requested: Revision,
@@ -141,7 +141,7 @@ pub enum CompactError {
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The store has not reached the revision.
-    #[error("revision {requested} lies ahead of the store's {current}")]
+    #[error("revision {requested} is ahead of the current revision {current}")]
     FutureRevision {
         /// The requested revision.
         requested: Revision,

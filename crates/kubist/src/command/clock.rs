@@ -1,10 +1,10 @@
-//! What time it is, for ages that are shown.
+//! The current time, for displayed ages.
 
 use std::time::{Duration, SystemTime};
 
 use kubist_apimachinery::Time;
 
-/// How long ago that was; zero if it is yet to come.
+/// Returns how long ago that was; zero if it is in the future.
 #[expect(
     clippy::disallowed_methods,
     reason = "the age of an object in a table is of this moment"

@@ -1,7 +1,7 @@
-//! `kubist convert`: any encoding of any built-in object or list in, any out.
+//! `kubist convert`: converts built-in objects and lists between encodings.
 //!
-//! What comes in is recognised by its content: JSON, YAML (also several documents), the protobuf
-//! envelope, and values as a server keeps them in etcd.
+//! The input format is detected: JSON, YAML (also several documents), the protobuf envelope, and
+//! values as a server stores them in etcd.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -44,9 +44,9 @@ enum Output {
     Protobuf,
 }
 
-/// The most that is read, in bytes.
+/// Maximum size of the input, in bytes.
 const INPUT_MAX: u64 = 256 << 20;
-/// What is said of input without any object.
+/// The error for input without an object.
 const NOTHING: &str = "nothing to convert: no object in it";
 
 pub(crate) fn run(options: &Options) -> Outcome {
@@ -87,11 +87,11 @@ fn read(options: &Options) -> Result<(String, Vec<u8>), Box<dyn Error>> {
     Ok((name, bytes))
 }
 
-/// One thing that was read.
+/// An item of the input.
 enum Document {
     /// A message of a known kind.
     Message(Box<dyn Message>),
-    /// A `v1` `List` of things of any kind.
+    /// A `v1` `List` of items of any kind.
     Mixed(Vec<Self>),
 }
 
@@ -107,7 +107,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
                 let Some(value) = value.map_err(|error| format!("not valid JSON: {error}"))? else {
                     return Ok(found);
                 };
-                // As it was written, so that keys that repeat are seen.
+                // As text, so that duplicate keys are detected.
                 let text = bytes.get(begun..stream.byte_offset()).unwrap_or_default();
                 found.push(decode_value(&value, Some(text))?);
             }
@@ -137,7 +137,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
     }
 }
 
-/// The place, also where upstream's text names none; and what it is if it is no text at all.
+/// Adds the location, also where upstream's text has none, and handles input that is no text.
 fn not_yaml(error: &YamlError) -> String {
     if error.kind == YamlErrorKind::NotUtf8 {
         return "neither JSON nor YAML nor protobuf of Kubernetes (which begins with k8s and a zero \
@@ -182,7 +182,7 @@ fn decode_mixed(bytes: &[u8]) -> Result<Document, Box<dyn Error>> {
     Ok(Document::Mixed(items))
 }
 
-/// `text` is the JSON of the value, if it is at hand.
+/// `text` is the JSON of the value, if it is available.
 fn decode_value(value: &Value, text: Option<&[u8]>) -> Result<Document, Box<dyn Error>> {
     let Value::Object(members) = value else {
         return Err("expected an object with apiVersion and kind".into());

@@ -1,5 +1,5 @@
-//! `kubist demo`: an application brought up, broken, scaled, updated and removed, by controllers
-//! that are written with the client half alone, on a server in this process.
+//! `kubist demo`: runs an application, breaks, scales, updates and removes it, with controllers
+//! that use only the client crates, on a server in this process.
 
 mod application;
 mod availability;
@@ -43,7 +43,7 @@ Examples:
   kubist demo --output json | tail -1 | jq .eventToReconcileMs
   kubist demo --keep        # then, elsewhere: kubectl get pods -n shop")]
 pub(crate) struct Options {
-    /// Fill the server with N Pods first, so that caches are big
+    /// Create N Pods first, so that caches are large
     #[arg(
         long,
         value_name = "N",
@@ -52,10 +52,10 @@ pub(crate) struct Options {
         allow_negative_numbers = true
     )]
     objects: u32,
-    /// Go on serving afterwards, until Ctrl-C
+    /// Keep serving afterwards, until Ctrl-C
     #[arg(long)]
     keep: bool,
-    /// The file that --keep writes for kubectl
+    /// The kubeconfig file that --keep writes
     #[arg(
         long,
         value_name = "FILE",
@@ -63,10 +63,10 @@ pub(crate) struct Options {
         requires = "keep"
     )]
     kubeconfig: PathBuf,
-    /// What to write at the end
+    /// The format of the report
     #[arg(short, long, value_enum, default_value = "text")]
     output: Output,
-    /// How long a Pod takes to start, in milliseconds; half of it to stop
+    /// The start-up time of a Pod in milliseconds; stopping takes half of it
     #[arg(
         long,
         value_name = "MS",
@@ -75,7 +75,7 @@ pub(crate) struct Options {
         allow_negative_numbers = true
     )]
     pod_start: u64,
-    /// What the Pods of --objects are made from
+    /// The seed of the Pods of --objects
     #[arg(
         long,
         value_name = "NUMBER",
@@ -96,7 +96,7 @@ impl Options {
 enum Output {
     /// A summary
     Text,
-    /// One JSON object on the last line; progress goes to standard error
+    /// A JSON object on the last line; progress goes to standard error
     Json,
 }
 

@@ -3,6 +3,7 @@
 use crate::disk::Disk;
 use crate::random::Random;
 use crate::witness::{Step, Witness};
+use kubist_storage::KvMaintenance;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
 use kubist_storage::{FaultKind, Kv, ManualClock, Revision, WriteError};

@@ -11,6 +11,7 @@ use kubist_storage::{
     Expected, FaultKind, KeyRange, Kv, ManualClock, PutRequest, Revision, WatchRangeRequest,
     WriteError,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage_redb::Store;
 use std::sync::Arc;
 use std::time::Duration;

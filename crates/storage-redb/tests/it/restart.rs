@@ -6,6 +6,7 @@ use kubist_storage::{
     CompactError, DeleteRequest, Expected, KeyRange, Kv, LeaseError, ManualClock, PutRequest,
     RangeRequest, ReadError, Revision, WatchError, WatchRangeRequest, WriteError,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage_redb::Store;
 use std::path::Path;
 use std::sync::Arc;

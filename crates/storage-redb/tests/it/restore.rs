@@ -6,6 +6,7 @@ use kubist_storage::{
     Expected, KeyRange, Kv, LeaseId, ManualClock, PutRequest, Revision, WatchError,
     WatchRangeRequest,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage_redb::{REVISIONS_SKIPPED, Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;

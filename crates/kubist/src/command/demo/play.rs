@@ -1,4 +1,4 @@
-//! `Play`: the steps in order, and what is kept of each.
+//! `Play`: runs the steps in order and records their results.
 
 use kubist::Server;
 use kubist_client::Client;
@@ -17,12 +17,12 @@ use super::{Options, units, verify};
 const FRONTEND: &str = "frontend";
 /// The Deployment that is scaled.
 const CATALOG: &str = "catalog";
-/// To how many replicas, one after the other.
+/// Its replicas, one after the other.
 const CATALOG_SCALES: [u64; 2] = [8, 2];
 /// The Deployment that is deleted.
 const MAIL: &str = "mail";
 
-/// One run of the demonstration.
+/// A run of the demonstration.
 pub(super) struct Play<'a> {
     server: &'a Server,
     progress: &'a Progress,
@@ -47,7 +47,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// All steps, until one fails.
+    /// Runs all steps until one fails.
     pub(super) async fn run(&mut self) -> Result<(), DemoError> {
         let client = self.server.client();
         self.step("server", async |_| greet(&client, self.server).await)
@@ -63,7 +63,7 @@ impl<'a> Play<'a> {
             self.step("filling", body).await?;
         }
         fill::create_namespace(&client, NAMESPACE).await?;
-        // Connections of their own, so that their traffic can be told apart.
+        // With separate connections, so that their traffic is counted separately.
         let simulation = Simulation::start(self.server.connect()?, self.options.pod_start());
         let body = async |_: &Step<'_>| simulation.synced().await;
         let synced = self.step("controllers", body).await;
@@ -83,7 +83,7 @@ impl<'a> Play<'a> {
         played
     }
 
-    /// What happens to the application; ends early if the controllers do.
+    /// Runs the steps on the application; ends early if the controllers do.
     async fn play(&mut self, stage: &Stage, application: &Application) -> Result<(), DemoError> {
         let replicas = |name: &str| {
             let deployments = application.deployments();
@@ -158,7 +158,7 @@ impl<'a> Play<'a> {
         outcome.map(drop)
     }
 
-    /// Takes the figures of this moment into the report.
+    /// Adds the current figures to the report.
     pub(super) fn figures(&mut self) {
         if let Some(stored) = self.server.storage_stats() {
             self.report.server = ServerReport {
@@ -180,7 +180,7 @@ impl<'a> Play<'a> {
         };
     }
 
-    /// The controllers, which go on.
+    /// The running controllers.
     pub(super) fn into_simulation(self) -> Option<Simulation> {
         self.simulation
     }

@@ -1,4 +1,4 @@
-//! `Simulation`: the sample controllers, running beside the demonstration, with what they tell.
+//! `Simulation`: the sample controllers, running beside the demonstration, and their figures.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ use super::super::units;
 use super::error::DemoError;
 use super::report::Caches;
 
-/// How long the first lists may take, whatever was filled in.
+/// Time limit for the first lists.
 const SYNC_DEADLINE: Duration = Duration::from_secs(120);
-/// How long controllers may take to stop.
+/// Time limit for controllers to stop.
 const STOP_DEADLINE: Duration = Duration::from_secs(5);
 
-/// The controllers, in a task of their own.
+/// The controllers, in a separate task.
 pub(super) struct Simulation {
     client: Client,
     factory: SharedInformerFactory<Client>,
@@ -34,7 +34,7 @@ pub(super) struct Simulation {
 }
 
 impl Simulation {
-    /// Starts them; a Pod takes `start_delay` to be ready.
+    /// Starts them; Pods take `start_delay` to be ready.
     pub(super) fn start(client: Client, start_delay: Duration) -> Self {
         let kubelet = kubelet::Options {
             start_delay,
@@ -59,7 +59,7 @@ impl Simulation {
         }
     }
 
-    /// Waits for the first lists of all informers.
+    /// Waits for the first list of every informer.
     pub(super) async fn synced(&self) -> Result<String, DemoError> {
         let names: Vec<&str> = self.monitors.iter().map(|it| it.name().as_str()).collect();
         match timeout(SYNC_DEADLINE, self.factory.wait_for_sync()).await {
@@ -79,9 +79,9 @@ impl Simulation {
         }
     }
 
-    /// Waits until they end, which they should not.
+    /// Completes when they end, which they should not.
     ///
-    /// Cancel safety: nothing is lost.
+    /// Cancel safe.
     pub(super) async fn ended(&mut self) -> DemoError {
         let reason = match self.running.join_next().await {
             Some(Ok(Ok(_))) | None => "they were stopped".to_owned(),
@@ -95,7 +95,7 @@ impl Simulation {
         &self.client
     }
 
-    /// Each controller's figures.
+    /// Returns the figures of each controller.
     pub(super) fn stats(&self) -> Vec<(Str, Stats)> {
         self.monitors
             .iter()
@@ -103,7 +103,7 @@ impl Simulation {
             .collect()
     }
 
-    /// What their informers hold.
+    /// Returns the contents of their informers.
     pub(super) fn caches(&self) -> Caches {
         let encoded = self
             .factory
@@ -125,12 +125,12 @@ impl Simulation {
         self.token.cancel();
         let running = &mut self.running;
         let stopped = async { while running.join_next().await.is_some() {} };
-        // What has not ended by then is dropped with the set.
+        // Dropping the set aborts what has not ended.
         drop(timeout(STOP_DEADLINE, stopped).await);
     }
 }
 
-/// Objects that are held decoded: how many, and their size in protobuf.
+/// Returns the number of decoded objects, and their protobuf size.
 fn decoded<K: Ingest<Kind = K> + Wire + Resource>(
     factory: &SharedInformerFactory<Client>,
 ) -> Caches {

@@ -1,4 +1,4 @@
-//! Following: an informer runs, and what it tells is shown until something ends it.
+//! Runs an informer, and displays its events until the watch ends.
 
 use std::io;
 use std::process::ExitCode;
@@ -21,21 +21,21 @@ use super::problems::Problems;
 use super::summary::Summary;
 use super::{REDRAW, Target, View};
 
-/// Events that may wait for output in order; beyond it, what concerns one object is merged.
+/// Limit of events that wait for output in order; beyond it, events of the same object are merged.
 const WAITING_MAX: usize = 65_536;
-/// Events that are shown before signals are looked at.
+/// Events between checks for signals.
 const TURN_MAX: usize = 1024;
 
-/// What ends a watch, beside signals.
+/// What ends a watch, besides signals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until {
-    /// Everything that is there now was shown.
+    /// All existing objects were displayed.
     pub(super) synced: bool,
-    /// So much time has passed.
+    /// The time limit.
     pub(super) passed: Option<Duration>,
 }
 
-/// Shows what happens in `target`, and sums it up on standard error.
+/// Displays events in `target`, and a summary on standard error.
 pub(super) async fn follow<K: IngestAny>(
     target: &Target,
     mut view: impl View<K>,
@@ -53,7 +53,7 @@ pub(super) async fn follow<K: IngestAny>(
         },
         ..HandlerConfig::default()
     });
-    // A task of its own: whoever reads the output slowly must not hold up the watch.
+    // In a separate task, because slow output must not block the watch.
     let mut running = JoinSet::new();
     let (runs, token) = (informer.clone(), CancellationToken::new());
     let stop = token.clone().drop_guard();
@@ -130,7 +130,7 @@ async fn show<K: IngestAny>(
             }
         }
         view.idle()?;
-        // Signals must be heard while events pour in.
+        // Signals are handled even during a flood of events.
         tokio::task::yield_now().await;
     }
 }

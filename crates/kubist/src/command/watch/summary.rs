@@ -1,4 +1,4 @@
-//! What a watch was like: objects, events, bytes, memory, lag.
+//! The summary of a watch: objects, events, bytes, memory, delay.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use tokio::time::Instant;
 
 use super::super::{memory, units};
 
-/// With fewer objects, what they occupy is lost in what the program itself allocates.
+/// With fewer objects, their memory is indistinguishable from that of the program.
 const OBJECTS_MIN: u64 = 1000;
 
-/// Counts while the watch goes on.
+/// Counts during the watch.
 pub(super) struct Summary {
     name: String,
     client: Client,
     started: Instant,
     resident_before: Option<u64>,
     bytes_before: u64,
-    /// When the last object of the first list was shown, and what was resident then.
+    /// When the last object of the first list was displayed, and the resident memory then.
     listed: Option<(Instant, Option<u64>)>,
     events: u64,
     lag: Histogram,
@@ -41,7 +41,7 @@ impl Summary {
         }
     }
 
-    /// A change was shown; `lag` is how long before that it had come.
+    /// Counts a displayed change, and its delay since arrival.
     pub(super) fn count<K>(&mut self, change: &ResourceEvent<K>, lag: Option<Duration>) {
         if matches!(change, ResourceEvent::Added { initial: true, .. }) {
             return;
@@ -52,14 +52,14 @@ impl Summary {
         }
     }
 
-    /// The first list was shown. To be called once or often.
+    /// Notes that the first list is displayed. May be called repeatedly.
     pub(super) fn synced(&mut self) {
         if self.listed.is_none() {
             self.listed = Some((Instant::now(), memory::resident()));
         }
     }
 
-    /// Writes it to standard error.
+    /// Prints the summary to standard error.
     #[expect(clippy::print_stderr, reason = "this is the command's own output")]
     pub(super) fn finish<K: Object>(&self, informer: &SharedInformer<K>) {
         for line in self.lines(informer) {

@@ -1,4 +1,4 @@
-//! A Pod dies, and another takes its place.
+//! A Pod is deleted and replaced.
 
 use kubist_api::core::v1::Pod;
 

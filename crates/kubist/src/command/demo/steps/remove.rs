@@ -1,4 +1,4 @@
-//! A Deployment is deleted, and the garbage collector removes what it owned.
+//! A Deployment is deleted, and the garbage collector removes its dependents.
 
 use kubist_api::apps::v1::Deployment;
 

@@ -1,4 +1,4 @@
-//! A Deployment gets more replicas, through its scale subresource, and later fewer.
+//! A Deployment is scaled up through its scale subresource, and later down.
 
 use kubist_api::apps::v1::Deployment;
 
