@@ -89,7 +89,7 @@ impl std::fmt::Debug for Identity {
 #[non_exhaustive]
 pub enum ConfigError {
     /// There is no server.
-    #[error("no etcd server is named")]
+    #[error("no etcd server is configured")]
     NoServers,
     /// The text is not the URL of a server.
     #[error("{server:?} is not the URL of an etcd server: it needs http:// or https:// and a host")]

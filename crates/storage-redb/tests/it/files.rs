@@ -137,7 +137,7 @@ async fn store_that_contradicts_itself_is_refused() {
                 let mut versions = write.open_table(VERSIONS).unwrap();
                 versions.insert(40, &b"\x01short"[..]).unwrap();
             },
-            "the row of revision 40 makes no sense",
+            "the row of revision 40 is malformed",
         ),
         (
             |write| drop(write.open_table(META).unwrap().remove("revision").unwrap()),

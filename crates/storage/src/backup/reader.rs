@@ -112,7 +112,7 @@ impl<R: Read> Reader<R> {
         };
         let (key_len, value_len) = (length(24), length(28));
         if key_len == 0 || key_len > PART_BYTES_MAX || value_len > PART_BYTES_MAX {
-            return Err(damaged("the size of an object makes no sense"));
+            return Err(damaged("the size of an object is invalid"));
         }
         let (key, value) = (self.bytes(key_len)?, self.bytes(value_len)?);
         let lease = i64::from_le_bytes(number(16).to_le_bytes());

@@ -18,7 +18,7 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     storage_quota_bytes: usize,
-    /// Maximum number of connections, at most the limit of open files allows; a new one replaces an
+    /// Maximum number of connections, at most as many as the open file limit allows; a new one replaces an
     /// idle unauthenticated one, or waits
     #[arg(
         long,
