@@ -1,14 +1,13 @@
 //! Every built-in kind, filled: JSON and YAML to upstream's exact protobuf bytes, and back to equal
 //! JSON.
 
-use std::path::Path;
-
 use kubist_api::Kind;
 use kubist_apimachinery::wire::{
     DecodeContext, Encoding, merge_json, merge_protobuf, scan, to_json_value, to_protobuf,
 };
 use kubist_codec::envelope::{Envelope, wrap};
 use serde_json::Value;
+use std::path::Path;
 
 /// The envelope as upstream writes it around a message. That of a watch event names no kind.
 fn envelope(kind: &Kind, raw: &[u8]) -> Vec<u8> {

@@ -1,9 +1,6 @@
 //! Own writes against the server in this process: what was written is read after a wait, whatever
 //! others write meanwhile; and no wait outlives its deadline.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::{KubeObject, ListOptions, Object as _, ObjectName, PostOptions};
 use kubist::cache::{Lister, Overlay, Selection, Source as _, WaitError, WriteLog};
@@ -11,6 +8,8 @@ use kubist::client::{Api, Client, Patch};
 use kubist::controller::{Action, Controller, Error, EventSource};
 use kubist::informers::{InformerConfig, SharedInformer, SharedInformerFactory};
 use kubist::{Server, ServerConfig};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;

@@ -1,22 +1,21 @@
-//! What CI runs, in its order. The same checks are tests wherever they can be.
+//! Everything that CI runs. A check that can be a test is one.
 //!
-//! Everything is built in the one profile and with the one set of features that its later steps
-//! share: the tests, clippy and the documentation in `dev`, the server that interop talks to in
-//! `release`. The interleavings and the fuzz targets are other builds of a few crates.
-
-use std::process::Command;
-
-use clap::Args;
+//! Steps share one profile and one set of features where they can: tests, clippy and documentation
+//! are built in `dev`, the server that interop talks to in `release`. The interleaving tests and the
+//! fuzz targets are separate builds of a few crates.
 
 use crate::process::{self, Outcome};
+use crate::{codegen, fuzz, platforms, runner, sim, tidy};
+use clap::Args;
+use std::process::Command;
 
 /// Options of `cargo xtask ci`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Also run what takes longer than CI may
+    /// Also run what takes more time than CI has
     #[arg(long)]
     long: bool,
-    /// Leave out the tests against other programs
+    /// Skip the tests against other programs
     #[arg(long)]
     no_interop: bool,
 }
@@ -25,8 +24,8 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Outcome {
     process::run("cargo", &["test", "--workspace"])?;
     process::run("cargo", &["fmt", "--all", "--check"])?;
-    crate::tidy::run()?;
-    crate::codegen::run(&crate::codegen::Options::check())?;
+    tidy::run()?;
+    codegen::run(&codegen::Options::check())?;
     process::run(
         "cargo",
         &[
@@ -40,21 +39,46 @@ pub(crate) fn run(options: &Options) -> Outcome {
     )?;
     without_features()?;
     interleavings()?;
-    crate::sim::run(&crate::sim::Options::ci())?;
-    let mut doc = Command::new("cargo");
-    doc.args(["doc", "--workspace", "--no-deps"])
-        .env("RUSTDOCFLAGS", "-D warnings");
-    process::run_with(&mut doc)?;
-    crate::fuzz::run(&crate::fuzz::Options::all(options.long))?;
+    sim::run(&sim::Options::ci())?;
+    documentation()?;
+    packages(options.long)?;
+    platforms::check()?;
+    if options.long {
+        platforms::check_rust_version()?;
+    }
+    fuzz::run(&fuzz::Options::all(options.long))?;
     if !options.no_interop {
-        crate::interop::run(&crate::interop::Options::required(options.long))?;
-        crate::attack::run(&crate::attack::Options::ci())?;
+        let interop: &[&str] = if options.long {
+            &["--required", "--long"]
+        } else {
+            &["--required"]
+        };
+        runner::run("interop", interop)?;
+        runner::run("attack", &["--short"])?;
     }
     Ok(())
 }
 
-/// The hand-over in the work queue, and from an informer to its handlers, under many interleavings:
-/// the same code, built with locks that a test schedules.
+fn documentation() -> Outcome {
+    let mut doc = Command::new("cargo");
+    doc.args(["doc", "--workspace", "--no-deps"])
+        .env("RUSTDOCFLAGS", "-D warnings");
+    process::run_with(&mut doc)
+}
+
+/// Packages every published crate, in the order of publishing; nothing is uploaded. A long run
+/// also builds each from its package, which takes as long as a build of everything.
+fn packages(verify: bool) -> Outcome {
+    let mut publish = Command::new("cargo");
+    publish.args(["publish", "--workspace", "--dry-run", "--allow-dirty"]);
+    if !verify {
+        publish.arg("--no-verify");
+    }
+    process::run_with(&mut publish)
+}
+
+/// Tests the work queue, and the mailboxes of informer handlers, under many interleavings: the same
+/// code, built with locks that a scheduler controls.
 fn interleavings() -> Outcome {
     let mut test = Command::new("cargo");
     test.args(["test", "--package", "kubist-workqueue"])
@@ -65,7 +89,7 @@ fn interleavings() -> Outcome {
     process::run_with(&mut test)
 }
 
-/// Crates that must work without the API types: their trees, without features, hold none.
+/// Fails if a crate that must work without the API types depends on them by default.
 fn without_features() -> Outcome {
     for package in ["kubist-informers", "kubist-client", "kubist-controller"] {
         let tree = process::output(

@@ -1,37 +1,35 @@
 //! `cargo xtask fuzz`: builds the fuzz targets with coverage counters and runs them.
 //!
-//! `LibFuzzer` comes as C++ source in a crate, and the counters from a pass of the stable compiler,
-//! so neither a nightly toolchain nor another cargo command is needed. There is no address
-//! sanitizer: the crates forbid unsafe code, so what can go wrong is a panic, an overflow, a loop
-//! without end or memory without bound, and all of these end the run. What a run discovers is
-//! kept under `target/fuzz` and is where the next one begins; the seeds in `fuzz/corpus` stay.
+//! `LibFuzzer` comes as C++ source in a crate, and the coverage counters from a pass of the stable
+//! compiler, so neither a nightly toolchain nor another cargo command is needed. There is no
+//! address sanitizer: the crates forbid unsafe code, so a defect is a panic, an overflow, an
+//! endless loop or unbounded memory, and each of these ends the run. New inputs are saved under
+//! `target/fuzz`, where the next run starts; the seeds in `fuzz/corpus` do not change.
 
+use crate::process::{self, Outcome, root};
+use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::Args;
-
-use crate::process::{self, Outcome, root};
-
 /// All targets.
 const TARGETS: [&str; 5] = ["list", "watch", "selector", "quantity", "kubeconfig"];
 
-/// Inputs for each target in CI, and where nothing else is said: always the same ones, so that the
-/// gate says the same of one commit. Some 20 seconds.
+/// Inputs for each target in CI and by default: always the same, so that the result for one commit
+/// is always the same. About 20 seconds.
 const INPUTS: u32 = 100_000;
 
-/// The first number of the fuzzer's generator where the inputs are to be the same.
+/// The seed of the fuzzer's generator for these inputs.
 const SEED: u32 = 1;
 
-/// Most seconds for these inputs, where a machine is slow.
+/// The time limit for these inputs, in seconds, for slow machines.
 const INPUTS_SECONDS_MAX: u32 = 90;
 
-/// Seconds for each target where time does not matter.
+/// Seconds for each target in a long run.
 const SECONDS_LONG: u32 = 600;
 
-/// The compiler's pass and what it is to insert: a counter for each edge, and comparisons, from
-/// which the fuzzer learns words.
+/// The compiler pass and what it inserts: a counter for each edge, and traces of comparisons, from
+/// which the fuzzer learns constants.
 const COUNTERS: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -40,30 +38,31 @@ const COUNTERS: [&str; 5] = [
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
 
-/// Longest that one input may take. The longest inputs take milliseconds.
+/// The time limit for one input, in seconds. The longest inputs take milliseconds.
 const INPUT_SECONDS_MAX: u32 = 10;
 
-/// Most memory that a target may use.
+/// The memory limit of a target.
 const MEMORY_MIB_MAX: u32 = 2048;
 
 /// Options of `cargo xtask fuzz`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Only these: list, watch, selector, quantity, kubeconfig
+    /// Targets to run: list, watch, selector, quantity, kubeconfig [default: all]
     targets: Vec<String>,
-    /// For how long each, with other inputs each time; without this, the same inputs as in CI
+    /// Run each target for this long, on new inputs each time; by default, on the same inputs as in
+    /// CI
     #[arg(long)]
     seconds: Option<u32>,
     /// Ten minutes each
     #[arg(long, conflicts_with = "seconds")]
     long: bool,
-    /// Run one target on this input once, to see a crash again
+    /// Run one target on this input once, to reproduce a crash
     #[arg(long)]
     input: Option<PathBuf>,
 }
 
 impl Options {
-    /// What CI runs.
+    /// The options that CI uses.
     pub(crate) fn all(long: bool) -> Self {
         Self {
             targets: Vec::new(),
@@ -74,7 +73,7 @@ impl Options {
     }
 }
 
-/// `cargo xtask fuzz`: fails at the first target that crashes, with its input saved.
+/// `cargo xtask fuzz`: fails at the first target that crashes, and saves its input.
 pub(crate) fn run(options: &Options) -> Outcome {
     let targets = chosen(&options.targets)?;
     let binaries = build()?;
@@ -106,7 +105,7 @@ fn chosen(names: &[String]) -> Outcome<Vec<&'static str>> {
     names.iter().map(find).collect()
 }
 
-/// Builds all targets; gives the folder they are in.
+/// Builds all targets and returns their folder.
 fn build() -> Outcome<PathBuf> {
     let version = process::output("rustc", &["-vV"])?;
     let host = version
@@ -114,7 +113,7 @@ fn build() -> Outcome<PathBuf> {
         .find_map(|line| line.strip_prefix("host: "))
         .ok_or("rustc does not say its host")?;
     let folder = root().join("target/fuzz");
-    // With a target named, the counters stay out of build scripts and macros.
+    // With an explicit target, the flags do not apply to build scripts and macros.
     let mut cargo = Command::new("cargo");
     cargo
         .args(["build", "--release", "--target", host])
@@ -127,10 +126,10 @@ fn build() -> Outcome<PathBuf> {
     Ok(folder.join(host).join("release"))
 }
 
-/// Runs one target for so many seconds, or on the inputs of CI.
+/// Runs one target for this many seconds, or on the inputs of CI.
 fn fuzz(target: &str, binaries: &Path, seconds: Option<u32>) -> Outcome {
     let folder = root().join("target/fuzz");
-    // What is found in CI's inputs is no beginning for the next run: they would not be the same.
+    // Inputs that CI's run discovers are not kept: the next run would start elsewhere.
     let found = if seconds.is_some() {
         folder.join("corpus").join(target)
     } else {

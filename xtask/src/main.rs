@@ -1,25 +1,23 @@
-//! The build tool of the workspace. `cargo xtask --help` lists what it does.
+//! The build tool of the workspace. `cargo xtask --help` lists its commands.
 
 #![expect(
-    clippy::print_stdout,
     clippy::print_stderr,
-    reason = "it is a program for a terminal: results go to stdout, progress to stderr"
+    reason = "a command-line program: progress and errors go to stderr"
 )]
 
-mod attack;
-mod bench;
 mod ci;
 mod codegen;
-mod fidelity;
 mod fuzz;
-mod interop;
-mod process;
+mod metadata;
+mod platforms;
+mod runner;
 mod sim;
 mod tidy;
 
-use std::process::ExitCode;
-
 use clap::{Parser, Subcommand};
+use kubist_test_support::process;
+use process::Outcome;
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Build, check and measure the workspace")]
@@ -30,45 +28,49 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Structural checks: layers, files, module docs (also run by `cargo test`)
+    /// Check the structure: layers, files, manifests, module docs (`cargo test` does so, too)
     Tidy,
     /// Generate the API types and typed accessors from the schema
     Codegen(codegen::Options),
-    /// Everything that CI runs, in its order
+    /// Run everything that CI runs
     Ci(ci::Options),
-    /// The server against other programs: kubectl, client-go
-    Interop(interop::Options),
-    /// Random inputs for everything that decodes what others have written
+    /// Feed random input to every decoder
     Fuzz(fuzz::Options),
-    /// Benchmarks with peers side by side
-    Bench(bench::Options),
-    /// Hostile clients beside honest ones, with limits on what they may cost
-    Attack(attack::Options),
-    /// The same random requests to a kube-apiserver and to ours
-    Fidelity(fidelity::Options),
-    /// The whole system on virtual time, with faults, by seeds
+    /// Simulate clients and server on virtual time, with seeded faults
     Sim(sim::Options),
+    /// Run benchmarks of Kubist, client-go and kube-rs side by side
+    Bench(runner::Arguments),
+    /// Test the server with kubectl, client-go, kube-rs and etcd
+    Interop(runner::Arguments),
+    /// Run hostile clients beside well-behaved ones and check what they cost
+    Attack(runner::Arguments),
+    /// Send the same random requests to a kube-apiserver and to Kubist's server
+    Fidelity(runner::Arguments),
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Tidy => tidy::run(),
-        Command::Codegen(options) => codegen::run(&options),
-        Command::Ci(options) => ci::run(&options),
-        Command::Interop(options) => interop::run(&options),
-        Command::Fuzz(options) => fuzz::run(&options),
-        Command::Bench(options) => bench::run(&options),
-        Command::Attack(options) => attack::run(&options),
-        Command::Fidelity(options) => fidelity::run(&options),
-        Command::Sim(options) => sim::run(&options),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
+    match run(&Arguments::parse().command) {
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn run(command: &Command) -> Outcome<ExitCode> {
+    match command {
+        Command::Tidy => tidy::run()?,
+        Command::Codegen(options) => codegen::run(options)?,
+        Command::Ci(options) => ci::run(options)?,
+        Command::Fuzz(options) => fuzz::run(options)?,
+        Command::Sim(options) => sim::run(options)?,
+        Command::Bench(arguments) => return runner::delegate("bench", arguments),
+        Command::Interop(arguments) => return runner::delegate("interop", arguments),
+        Command::Attack(arguments) => return runner::delegate("attack", arguments),
+        Command::Fidelity(arguments) => return runner::delegate("fidelity", arguments),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

@@ -1,40 +1,38 @@
-//! `cargo xtask sim`: plays seeds of the simulation (`crates/sim`), each a run of the whole system
-//! on virtual time with faults.
-
-use std::process::Command;
-
-use clap::Args;
+//! `cargo xtask sim`: runs seeds of the simulation (`crates/sim`): clients and server on virtual
+//! time, with injected faults.
 
 use crate::process::{self, Outcome};
+use clap::Args;
+use std::process::Command;
 
-/// Seeds that CI plays.
+/// Seeds that CI runs.
 const CI_SEEDS: u64 = 200;
 
 /// Options of `cargo xtask sim`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Play this seed, twice, and compare the two
+    /// Run this seed, twice, and compare the runs
     #[arg(long, conflicts_with_all = ["seeds", "count"])]
     seed: Option<u64>,
-    /// Play these seeds, as in `1000..2000`
+    /// Run these seeds, as in `1000..2000`
     #[arg(long, value_name = "FROM..TO", conflicts_with = "count")]
     seeds: Option<String>,
-    /// Play so many seeds, from 0 on
+    /// Run this many seeds, from 0 on
     #[arg(long, default_value_t = CI_SEEDS)]
     count: u64,
-    /// Tell the story of the seed
+    /// Print the events of the run
     #[arg(long, requires = "seed")]
     trace: bool,
-    /// Seeds that are played at a time; by default as many as there are processors
+    /// Seeds that run at the same time [default: the number of processors]
     #[arg(long)]
     jobs: Option<usize>,
-    /// Build it optimised: for thousands of seeds
+    /// Build with optimisation, for thousands of seeds
     #[arg(long)]
     release: bool,
 }
 
 impl Options {
-    /// What CI plays.
+    /// The options that CI uses.
     pub(crate) fn ci() -> Self {
         Self {
             seed: None,
@@ -47,7 +45,7 @@ impl Options {
     }
 }
 
-/// Builds the simulation and plays.
+/// Builds and runs the simulation.
 pub(crate) fn run(options: &Options) -> Outcome {
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--package", "kubist-sim"]);

@@ -1,11 +1,12 @@
-//! Structural checks of the whole tree. `cargo test` runs them too; CI has none of its own.
+//! Structural checks of the whole tree. `cargo test` runs them; CI has no others.
 
 mod circles;
 mod contracts;
 mod dependencies;
+mod features;
 mod files;
 mod layers;
-mod metadata;
+mod publishing;
 
 use crate::process::Outcome;
 
@@ -16,6 +17,8 @@ pub(crate) fn run() -> Outcome {
     findings.extend(contracts::check()?);
     findings.extend(dependencies::check()?);
     findings.extend(circles::check()?);
+    findings.extend(features::check()?);
+    findings.extend(publishing::check()?);
     if findings.is_empty() {
         return Ok(());
     }
@@ -48,6 +51,18 @@ mod tests {
     #[test]
     fn no_folders_of_a_crate_import_each_other() {
         let findings = super::circles::check().expect("the tree is readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn the_facade_has_every_api_group_and_few_dependencies() {
+        let findings = super::features::check().expect("cargo tree is readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn every_published_crate_has_a_readme_and_what_a_registry_shows() {
+        let findings = super::publishing::check().expect("the manifests are readable");
         assert!(findings.is_empty(), "{}", findings.join("\n"));
     }
 

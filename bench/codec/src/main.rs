@@ -3,9 +3,6 @@
 //! Each case runs in a process of its own, so that its memory can be told. Prints one line of JSON
 //! a case.
 
-use std::hint::black_box;
-use std::process::Command;
-
 use bytes::Bytes;
 use clap::Parser;
 use kubist_api::core::v1::Pod;
@@ -13,6 +10,8 @@ use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Wire};
 use kubist_cache::Encoded;
 use meter::Usage;
 use prost::Message as _;
+use std::hint::black_box;
+use std::process::Command;
 
 #[derive(Parser)]
 struct Arguments {

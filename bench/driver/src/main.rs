@@ -3,10 +3,6 @@
 
 mod record;
 
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::time::Instant;
-
 use clap::{Parser, Subcommand};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use kubist_api::core::v1::{Namespace, Pod};
@@ -15,6 +11,9 @@ use kubist_client::{Api, Client, Config, Patch};
 use kubist_kubeconfig::{Environment, Options, infer};
 use kubist_transport::Transport;
 use serde_json::json;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
 
 /// Requests under way at a time.
 const CONCURRENCY: usize = 16;

@@ -4,17 +4,15 @@
 //! Each event is a chunk of its own, as a server flushes them, behind its length as a big-endian
 //! u32.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
-
+use crate::Failure;
 use clap::{Args, ValueEnum};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{DecodeContext, Wire as _};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 use serde_json::{Value, json};
-
-use crate::Failure;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct Options {

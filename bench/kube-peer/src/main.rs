@@ -4,9 +4,6 @@
 //! Its store has no indexes; its stream is read to the end, as a controller would. Prints a line
 //! of JSON after each phase.
 
-use std::path::PathBuf;
-use std::pin::pin;
-
 use clap::{Parser, ValueEnum};
 use futures::{Stream, StreamExt as _};
 use k8s_openapi::api::core::v1::Pod;
@@ -15,6 +12,8 @@ use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt as _, reflector, watcher as watch};
 use kube::{Api, Client, Config, ResourceExt as _, config};
 use meter::Usage;
+use std::path::PathBuf;
+use std::pin::pin;
 
 #[derive(Parser)]
 struct Arguments {

@@ -5,10 +5,6 @@
 //! JSON after each phase. With an allocator that counts it stops after the first: counting costs
 //! time, and only what it counted is of interest.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use clap::{Parser, ValueEnum};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Ingest};
@@ -18,6 +14,9 @@ use kubist_informers::{InformerConfig, Problem, Registration, SharedInformer, Tr
 use kubist_kubeconfig::{Environment, Options, infer};
 use kubist_transport::Transport;
 use meter::Usage;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 

@@ -1,13 +1,12 @@
 //! Growth: what a write, a read, a page and a byte cost when there are ten times as many objects.
 
+use crate::Failure;
+use crate::server::{Server, config_map, config_maps};
 use clap::Args;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use http::Method;
 use serde_json::json;
 use tokio::time::Instant;
-
-use crate::Failure;
-use crate::server::{Server, config_map, config_maps};
 
 /// Requests under way at a time.
 const CONCURRENCY: usize = 32;

@@ -1,19 +1,17 @@
 //! etcd alone, without an API server: the same writes as compare-and-set puts of values of the same
 //! size, which is what an API server asks of it.
 
-use std::time::Duration;
-
+use crate::Failure;
+use crate::lags::Lags;
+use crate::process::Process;
 use bytes::Bytes;
 use clap::Args;
 use futures::future::try_join_all;
 use kubist_storage::{Expected, KvRead as _, KvWrite as _, PutRequest, WriteOutcome};
 use kubist_storage_etcd::{Config, EtcdKv};
 use serde_json::json;
+use std::time::Duration;
 use tokio::time::Instant;
-
-use crate::Failure;
-use crate::lags::Lags;
-use crate::process::Process;
 
 #[derive(Args)]
 pub struct Options {

@@ -1,8 +1,7 @@
 //! `Lags`: how long things took, and what most of them took at most.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Durations, in microseconds.
 #[derive(Default)]

@@ -1,13 +1,12 @@
 //! Lists: the time until all is read, and the server's CPU for it.
 
+use crate::Failure;
+use crate::server::Server;
 use clap::Args;
 use kubist_apimachinery::wire::Encoding;
 use kubist_codec::list_stream::ListStream;
 use serde_json::json;
 use tokio::time::Instant;
-
-use crate::Failure;
-use crate::server::Server;
 
 #[derive(Args)]
 pub struct Options {

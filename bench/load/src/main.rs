@@ -15,12 +15,10 @@ mod server;
 mod watch;
 mod write;
 
-use std::path::PathBuf;
-
 use clap::{Parser, Subcommand};
-
 use process::Process;
 use server::Server;
+use std::path::PathBuf;
 
 #[derive(Parser)]
 struct Arguments {

@@ -1,13 +1,11 @@
 //! How long until a server answers for the first time.
 
-use std::time::Duration;
-
-use clap::Args;
-use serde_json::json;
-use tokio::time::{Instant, sleep};
-
 use crate::Failure;
 use crate::server::Server;
+use clap::Args;
+use serde_json::json;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(5);

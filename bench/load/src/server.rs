@@ -1,15 +1,13 @@
 //! `Server`: requests to it, and the processes that it consists of.
 
-use std::path::PathBuf;
-
+use crate::Failure;
+use crate::process::Process;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use kubist_kubeconfig::{Environment, Options, infer};
 use kubist_transport::{Body, Config, ResponseBody, Transport};
 use serde_json::{Value, json};
-
-use crate::Failure;
-use crate::process::Process;
+use std::path::PathBuf;
 
 /// Longest answer to a write.
 const ANSWER_MAX: usize = 1 << 20;

@@ -3,22 +3,20 @@
 //! Updates come at a rate, or as fast as they are written; then the server is behind for as long
 //! as it takes, and must not cut off anybody who reads.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::Failure;
+use crate::lags::Lags;
+use crate::server::{NAMESPACE, Server, config_map, config_maps};
 use clap::Args;
 use futures::future::try_join_all;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use http::Method;
 use kubist_transport::ResponseBody;
 use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, timeout};
-
-use crate::Failure;
-use crate::lags::Lags;
-use crate::server::{NAMESPACE, Server, config_map, config_maps};
 
 /// Watches that are opened at a time.
 const OPENING: usize = 64;

@@ -1,16 +1,14 @@
 //! Writes: as many clients as asked for, each waiting for its answer before the next request.
 
-use std::time::Duration;
-
+use crate::Failure;
+use crate::lags::Lags;
+use crate::server::{Server, config_map, config_maps};
 use clap::Args;
 use futures::future::try_join_all;
 use http::Method;
 use serde_json::json;
+use std::time::Duration;
 use tokio::time::Instant;
-
-use crate::Failure;
-use crate::lags::Lags;
-use crate::server::{Server, config_map, config_maps};
 
 #[derive(Args)]
 pub struct Options {

@@ -2,10 +2,9 @@
 //!
 //! Linux only. It measures the process that calls it.
 
-use std::time::{Duration, Instant};
-
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 /// A reading.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,11 @@
 //! them. A client that asks for a streaming watch list gets them chunk by chunk: the first state at
 //! once, the updates when they may come. There is no network, no TLS and no HTTP framing in it.
 
+use bytes::{Buf as _, Bytes};
+use clap::{Args, ValueEnum};
+use futures::task::AtomicWaker;
+use http::{Request, Response, StatusCode};
+use http_body::Frame;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
@@ -11,12 +16,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-
-use bytes::{Buf as _, Bytes};
-use clap::{Args, ValueEnum};
-use futures::task::AtomicWaker;
-use http::{Request, Response, StatusCode};
-use http_body::Frame;
 
 /// What is replayed, and how.
 #[derive(Args, Clone, Debug)]

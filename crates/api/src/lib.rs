@@ -20,6 +20,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(all(doctest, feature = "core-v1"), doc = include_str!("../README.md"))]
+
 #[allow(
     dead_code,
     unused_imports,

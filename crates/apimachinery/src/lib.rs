@@ -19,6 +19,8 @@
 //! decoding does not panic, is bounded in depth and size by its [`wire::DecodeContext`], and its
 //! errors name the field; a [`Quantity`], [`Selector`] or [`Time`] that exists is valid.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod byte_string;
 mod causes;
 mod condition;

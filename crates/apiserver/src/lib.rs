@@ -37,6 +37,7 @@
 //! - Each request is one line of the log, under the target `kubist_apiserver::request`, and counted
 //!   under `/metrics`; nothing secret is in either, and the labels of metrics are bounded.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(
     clippy::result_large_err,
     reason = "the error of the server side is the Status that the client gets"

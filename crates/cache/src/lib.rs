@@ -55,6 +55,8 @@
 //! - A wait for a write ends when the write is visible, at the caller's deadline, or when the store
 //!   has no writer any more. An own write in an overlay never hides a newer state.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod byte_budget;
 mod clone_refs;
 mod delta;

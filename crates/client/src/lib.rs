@@ -49,6 +49,8 @@
 //!   line with cause and advice, at a limited rate.
 //! - Dropping a future or a stream cancels the request. No tasks are spawned.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod answer;
 mod api;
 mod client;

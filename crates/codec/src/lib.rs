@@ -31,6 +31,8 @@
 //!   is its decoder's business, so one corrupt item costs that item only.
 //! - Errors carry the place: byte offset and index, or line and column.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 pub mod envelope;
 mod format;
 mod go_float;

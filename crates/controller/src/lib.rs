@@ -52,6 +52,8 @@
 //!   [`Config::stop_timeout`]. When the future returns or is dropped, nothing of the controller
 //!   runs and its handlers are removed.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod action;
 mod config;
 mod controller;

@@ -130,6 +130,8 @@
 //! `#[projection(of = Pod, crate = kubist::apimachinery)]`, and the derive is
 //! `kubist::derive::Projection`.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod attributes;
 mod kind;
 mod part;

@@ -37,6 +37,8 @@
 //! - There are no detached tasks: [`SharedInformer::run`] is a future, a factory's tasks end with
 //!   it, and its informers stop when they are no longer used.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod builtin;
 mod factory;
 mod filtered;

@@ -35,6 +35,8 @@
 //!   parsed are errors that name the file and the position.
 //! - Credentials are omitted for servers without TLS, as in client-go.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod cluster;
 mod environment;
 mod error;

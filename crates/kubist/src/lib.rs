@@ -78,6 +78,8 @@
 //! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
 //!   and a folder of data, if they were asked for.
 
+#![cfg_attr(all(doctest, feature = "core-v1"), doc = include_str!("../README.md"))]
+
 #[cfg(feature = "server")]
 mod advertise;
 #[cfg(feature = "server")]

@@ -37,6 +37,8 @@
 //!
 //! `tests/it/recovery/` has each recovery as a script.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod coop_budget;
 mod driver;
 mod list_buffer;

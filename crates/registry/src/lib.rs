@@ -44,6 +44,7 @@
 //! - A watch holds a position and one page of objects, however slowly it is read.
 //! - Each version of an object is decoded, and encoded in each form, at most once while in use.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(
     clippy::result_large_err,
     reason = "the error is the answer itself; it is rare, and its callers match on it"

@@ -33,6 +33,8 @@
 //!
 //! [`Kv`]: kubist_storage::Kv
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod cluster;
 mod compactor;
 mod config;

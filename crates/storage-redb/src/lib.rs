@@ -46,6 +46,8 @@
 //! takes its rows with it. Pages that become free are used again, so the file is as large as
 //! the live data and history ever were, until [`compact`](Store::compact) makes it smaller.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod error;
 mod format;
 mod journal;

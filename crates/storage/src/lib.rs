@@ -43,6 +43,8 @@
 //!   or ends with [`WatchError::Compacted`]. What follows a progress notice is above it.
 //! - A watcher that does not read costs its engine no memory that grows.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod clock;
 mod error;
 mod event;

@@ -39,6 +39,8 @@
 //! - All tasks belong to the pool and end when the last [`Transport`] handle and the last response
 //!   body are dropped.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod auth;
 mod body;
 mod config;

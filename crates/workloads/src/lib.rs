@@ -22,6 +22,7 @@
 //! changed or was deleted, the reconcile ends without an error: the newer state will requeue the
 //! key.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(clippy::doc_markdown, reason = "kinds are words of the text here")]
 
 mod clock;

@@ -54,6 +54,8 @@
 //! tokio's clock, the list of waiting workers (`waiters.rs`), and the intake (`intake.rs`), in
 //! which producers and finished workers leave entries that need no immediate decision.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod config;
 mod core;
 mod delay;

@@ -1,20 +1,18 @@
 //! `Access`: where a server is and how to prove oneself to it, from the kubeconfig it writes.
 
-use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::Outcome;
 use base64::Engine as _;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use serde_json::Value;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-
-use crate::Outcome;
 
 /// How long a connection and its handshake may take.
 const DIAL_LIMIT: Duration = Duration::from_secs(10);

@@ -19,13 +19,12 @@ mod tables;
 mod unsent;
 mod watches;
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use crate::Outcome;
 use crate::call::{Call, JSON, PROTOBUF, TABLE, YAML};
 use crate::fill::{config_maps, fill_config_maps, fill_pods};
 use crate::stage::{Stage, repeat};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What hostile clients do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

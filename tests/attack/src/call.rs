@@ -1,10 +1,9 @@
 //! `Call`: one request, as data, so that it can be made once and sent often.
 
+use crate::Outcome;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, Version};
-
-use crate::Outcome;
 
 /// JSON.
 pub(crate) const JSON: &str = "application/json";

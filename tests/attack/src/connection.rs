@@ -3,19 +3,17 @@
 //! What is not released is never asked for again: that is how a client that does not read looks to
 //! a server. Dropping a connection closes it.
 
-use std::time::Duration;
-
+use crate::Outcome;
+use crate::access::{Access, Who};
+use crate::call::Call;
 use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
 use http::Response;
 use http::header::RETRY_AFTER;
 use serde_json::Value;
+use std::time::Duration;
 use tokio::task::JoinSet;
-
-use crate::Outcome;
-use crate::access::{Access, Who};
-use crate::call::Call;
 
 /// How long one answer may take, to its end.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);

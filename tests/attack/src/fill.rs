@@ -1,13 +1,11 @@
 //! Putting many objects on a server, as its administrator.
 
-use std::sync::Arc;
-
-use serde_json::json;
-use tokio::task::JoinSet;
-
 use crate::Outcome;
 use crate::call::Call;
 use crate::stage::{NAMESPACE, Stage};
+use serde_json::json;
+use std::sync::Arc;
+use tokio::task::JoinSet;
 
 /// Connections that create.
 const CONNECTIONS: usize = 2;

@@ -3,22 +3,20 @@
 //! They have a thread and a runtime of their own, so that what the hostile ones do in this process
 //! delays them no more than any other process would.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-use serde_json::json;
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
-
 use crate::access::{Access, Who};
 use crate::call::{Call, MERGE_PATCH};
 use crate::connection::{Connection, Windows};
 use crate::latency::{Figures, Latencies};
 use crate::stage::Stage;
 use crate::{Failure, Outcome};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 /// Namespace of what they read and write.
 pub(crate) const NAMESPACE: &str = "honest";

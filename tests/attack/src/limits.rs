@@ -4,11 +4,10 @@
 //! its clients. The short form runs in CI, where two cores do all of it, and is wider by a factor
 //! that is still far below what any of the defects behind these attacks did.
 
-use std::time::Duration;
-
 use crate::attack::Attack;
 use crate::honest::{Kind, Served};
 use crate::memory::Memory;
+use std::time::Duration;
 
 /// Fewer answers to an honest client than this are none to speak of.
 const SAMPLES_MIN: usize = 50;

@@ -29,15 +29,13 @@ mod server;
 mod stage;
 mod tally;
 
-use std::path::PathBuf;
-use std::process::ExitCode;
-
+use attack::Attack;
 use clap::Parser;
 use serde_json::Value;
-use tokio::time::Instant;
-
-use attack::Attack;
 use server::Engine;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio::time::Instant;
 
 /// Any failure, as text for a person.
 type Failure = Box<dyn std::error::Error + Send + Sync>;

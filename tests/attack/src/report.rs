@@ -1,15 +1,13 @@
 //! What is printed of an attack, and written for programs.
 
-use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
-
-use serde_json::{Map, Value, json};
-
 use crate::attack::Attack;
 use crate::honest::Served;
 use crate::latency::Figures;
 use crate::limits::{Cost, Limits};
 use crate::tally::Entry;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 
 /// Lines of answers that are printed; all are in the file.
 const LINES_MAX: usize = 24;

@@ -1,11 +1,5 @@
 //! One attack from its server's start to its end, and what it came to.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::time::Instant;
-
 use crate::Outcome;
 use crate::access::{Access, Who};
 use crate::attack::Attack;
@@ -18,6 +12,10 @@ use crate::report::Measured;
 use crate::server::{Engine, Server};
 use crate::stage::Stage;
 use crate::tally;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// How long the server rests before it is measured.
 const REST: Duration = Duration::from_millis(200);

@@ -1,16 +1,14 @@
 //! `Server`: a `kubist serve` of our own, started, awaited and killed at the end.
 
+use crate::Outcome;
+use clap::ValueEnum;
+use parking_lot::Mutex;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
-
-use clap::ValueEnum;
-use parking_lot::Mutex;
-
-use crate::Outcome;
 
 /// How long the server may take until it answers.
 const READY_LIMIT: Duration = Duration::from_secs(20);

@@ -1,17 +1,15 @@
 //! `Stage`: what an attack has to work with: the server, a name that limits hold for, its time.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
-
 use crate::Outcome;
 use crate::access::{Access, Who};
 use crate::call::Call;
 use crate::connection::{Answer, Connection, Windows};
 use crate::tally::Tally;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 /// Namespace of everything that attacks put on the server.
 pub(crate) const NAMESPACE: &str = "hostile";

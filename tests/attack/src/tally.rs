@@ -1,12 +1,10 @@
 //! `Tally`: what became of hostile requests, by label and answer.
 
+use crate::connection::Answer;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-use parking_lot::Mutex;
 use tokio::time::Instant;
-
-use crate::connection::Answer;
 
 /// Different lines that are told apart; more are counted together.
 const LINES_MAX: usize = 200;

@@ -3,13 +3,12 @@
 //! No difference has to be expected: what client-go answers at random (the order of what it derives
 //! from its known objects) is in the order of names on both sides.
 
+use crate::object::{self, List, Object};
+use crate::replayer::{LineError, Replayer, Step};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{Delta, DeltaFifo, DeltaFifoConfig, Indexer, Queue};
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::object::{self, List, Object};
-use crate::replayer::{LineError, Replayer, Step};
 
 /// The queue, and what its consumer has applied.
 pub(crate) struct Replay {

@@ -1,9 +1,8 @@
 //! `Duration` against `metav1.Duration`. No difference has to be expected.
 
+use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::Duration;
 use serde_json::{Value, json};
-
-use crate::replayer::{LineError, Replayer, Step, error};
 
 pub(crate) struct Replay;
 

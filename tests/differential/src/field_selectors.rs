@@ -1,14 +1,12 @@
 //! `FieldSelector` against apimachinery's `fields`: what is accepted, the words of errors, the
 //! canonical text, what matches. No difference has to be expected.
 
-use std::collections::BTreeMap;
-
+use crate::label_selectors::Sets;
+use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::{FieldSelector, Str};
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::label_selectors::Sets;
-use crate::replayer::{LineError, Replayer, Step, error};
+use std::collections::BTreeMap;
 
 pub(crate) struct Replay {
     sets: Vec<BTreeMap<Str, Str>>,

@@ -5,16 +5,14 @@
 //! - an index is its handle: adding it again changes nothing, and is no conflict;
 //! - the values of an index that does not exist are an error (upstream's are empty).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
+use crate::object::{List, Object, name_text, optional_text, sorted_texts};
+use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::{ObjectMeta, ObjectName, Str};
 use kubist_cache::{Deleted, Delta, Index, IndexHandle, Indexer, Lister, UnknownIndex};
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::object::{List, Object, name_text, optional_text, sorted_texts};
-use crate::replayer::{LineError, Replayer, Step, error};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub(crate) struct Replay {
     indexer: Indexer<ObjectMeta>,

@@ -1,15 +1,13 @@
 //! `Selector` and `LabelSelector` against apimachinery's `labels` and `metav1`: what is accepted,
 //! the words of errors, the canonical text, what matches. No difference has to be expected.
 
-use std::collections::BTreeMap;
-
+use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::{
     LabelSelector, LabelSelectorRequirement, Selector, Str, format_label_selector,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::replayer::{LineError, Replayer, Step, error};
+use std::collections::BTreeMap;
 
 pub(crate) struct Replay {
     sets: Vec<BTreeMap<Str, Str>>,

@@ -1,14 +1,12 @@
 //! Rate limiters as traces describe them.
 
-use std::time::Duration;
-
+use crate::replayer::LineError;
 use kubist_workqueue::RateLimiter;
 use kubist_workqueue::rate_limiter::{
     Bucket, Exponential, FastSlow, MaxOf, MaxWait, default_controller,
 };
 use serde::Deserialize;
-
-use crate::replayer::LineError;
+use std::time::Duration;
 
 /// Which limiter; spans are nanoseconds.
 #[derive(Deserialize)]

@@ -1,12 +1,11 @@
 //! Objects and what the queues say of them, as traces write them.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use kubist_apimachinery::{ObjectMeta, ObjectName, Str};
 use kubist_cache::{Deleted, Delta, Replacement};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Deltas that a line has at most; of a longer batch it has the ends.
 const DELTAS_MAX: usize = 40;

@@ -4,12 +4,10 @@
 //! What differs, by the glossary: amounts beyond the largest suffix are printed with a power of
 //! ten, where upstream leaves the power out.
 
-use std::cmp::Ordering;
-
+use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::{Quantity, QuantityFormat};
 use serde_json::{Value, json};
-
-use crate::replayer::{LineError, Replayer, Step, error};
+use std::cmp::Ordering;
 
 #[derive(Default)]
 pub(crate) struct Replay {

@@ -4,15 +4,13 @@
 //! waiting item), and a bucket counts whole nanoseconds where upstream's counts fractions of
 //! tokens, so that its waits may differ by their rounding, up to [`ROUNDING`].
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
+use crate::limiter::LimiterConfig;
+use crate::replayer::{LineError, Replayer, Step};
 use kubist_workqueue::RateLimiter;
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::limiter::LimiterConfig;
-use crate::replayer::{LineError, Replayer, Step};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// By so many nanoseconds waits of a bucket may differ. Sums of doubles are that exact.
 const ROUNDING: u64 = 100;

@@ -1,15 +1,13 @@
 //! `RealFifo` against client-go's `RealFIFO` with atomic events and bookmarks, as its informers
 //! have it. No difference has to be expected.
 
-use std::sync::Arc;
-
-use kubist_apimachinery::ObjectMeta;
-use kubist_cache::{Queue, RealFifo};
-use serde_json::{Value, json};
-
 use crate::delta_fifo::fill;
 use crate::object;
 use crate::replayer::{LineError, Replayer, Step};
+use kubist_apimachinery::ObjectMeta;
+use kubist_cache::{Queue, RealFifo};
+use serde_json::{Value, json};
+use std::sync::Arc;
 
 #[derive(Default)]
 pub(crate) struct Replay {

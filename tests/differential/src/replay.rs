@@ -1,16 +1,14 @@
 //! Reading a trace, sequence by sequence, and comparing.
 
-use std::fmt;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::Value;
-
 use crate::replayer::{LineError, Replayer, Step};
 use crate::{
     delta_fifo, durations, field_selectors, indexer, label_selectors, quantities, rate_limiters,
     real_fifo, times, work_queue,
 };
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt;
+use std::io::BufRead;
 
 /// Mismatches that are kept; more are only counted.
 const MISMATCHES_MAX: usize = 10;

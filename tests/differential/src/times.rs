@@ -1,9 +1,8 @@
 //! `Time` and `MicroTime` against those of `metav1`. No difference has to be expected.
 
+use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::{MicroTime, Time};
 use serde_json::{Value, json};
-
-use crate::replayer::{LineError, Replayer, Step, error};
 
 pub(crate) struct Replay;
 

@@ -7,16 +7,14 @@
 //!   lasts a worker waits for what runs and was added again (upstream's is told to stop);
 //! - a drain after a plain shutdown is over at once (upstream's waits for what runs).
 
-use std::time::Duration;
-
+use crate::limiter::LimiterConfig;
+use crate::replayer::{LineError, Replayer, Step};
 use futures_util::FutureExt;
 use kubist_workqueue::{Config, Work, WorkQueue};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-
-use crate::limiter::LimiterConfig;
-use crate::replayer::{LineError, Replayer, Step};
 
 /// Items have these names: `i0` and so on.
 const ITEMS: usize = 6;

@@ -1,11 +1,6 @@
 //! Our informer, told of every event, on connections that somebody cuts; `cargo xtask interop`
 //! runs it beside client-go's and compares what both saw.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::Object;
 use kubist_cache::{Deleted, ResourceEvent, Selection, Source};
@@ -15,6 +10,10 @@ use kubist_kubeconfig::{Environment, Kubeconfig};
 use kubist_transport::Transport;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

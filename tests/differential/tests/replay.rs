@@ -1,10 +1,9 @@
 //! Traces of client-go, replayed: those recorded in `testdata`, and one that was just made.
 
+use kubist_differential::replay;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-
-use kubist_differential::replay;
 
 /// The file of the trace that was just made; `cargo xtask interop` sets it.
 const TRACE: &str = "KUBIST_TRACE";

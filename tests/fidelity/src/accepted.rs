@@ -1,12 +1,10 @@
 //! `Accepted`: the list of what is known to differ, and why.
 
-use std::collections::BTreeSet;
-
-use serde::Deserialize;
-
 use crate::area::Area;
 use crate::compare::{Difference, What};
 use crate::step::{Body, Step};
+use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// Why the list cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -1,12 +1,10 @@
 //! `Raw`: what a server answered; `Answer`: the same, fit to be compared.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Value, json};
-
 use crate::memory::Request;
 use crate::normaliser::Normaliser;
 use crate::protobuf;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Headers that clients act on.
 const HEADERS: [&str; 9] = [

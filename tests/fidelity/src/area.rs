@@ -1,9 +1,8 @@
 //! `Area`: what a sequence is about.
 
+use serde::Deserialize;
 use std::fmt;
 use std::str::FromStr;
-
-use serde::Deserialize;
 
 /// What a sequence is about. Each has its own steps, in `areas`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

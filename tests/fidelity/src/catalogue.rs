@@ -1,11 +1,9 @@
 //! `Catalogue`: the kinds that sequences are made of, a valid object of each, and the words that
 //! their fields hold.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
-
 use crate::random::Random;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Valid objects.
 const OBJECTS: &str = include_str!("../testdata/objects.yaml");

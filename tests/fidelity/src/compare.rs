@@ -1,11 +1,9 @@
 //! `compare`: where two answers differ.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::answer::Answer;
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::answer::Answer;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Differences of one answer that are told; more are of the same cause.
 const DIFFERENCES_MAX: usize = 40;

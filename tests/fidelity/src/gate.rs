@@ -4,10 +4,9 @@
 //! read those run beside each other, but not beside one that makes definitions. All others see
 //! only what is in their own namespace, and what they made themselves.
 
-use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-
 use crate::area::Area;
 use crate::step::Sequence;
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Lets sequences through.
 #[derive(Debug, Default)]

@@ -40,16 +40,9 @@ mod shrink;
 mod step;
 mod versions;
 
-use std::ops::Range;
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use clap::Parser;
-
 use accepted::Accepted;
 use area::Area;
+use clap::Parser;
 use gate::Gate;
 use generator::Generator;
 use pair::Pair;
@@ -58,6 +51,11 @@ use report::{Differing, Report, Signature};
 use script::Script;
 use server::{Server, ServerError};
 use shrink::Shrinker;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 use step::Sequence;
 
 /// The list of what stays different.

@@ -1,11 +1,9 @@
 //! `Memory`: what one server has answered, for the references in later steps.
 
-use std::collections::BTreeMap;
-
+use crate::step::{Body, Step};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-
-use crate::step::{Body, Step};
+use std::collections::BTreeMap;
 
 /// What stands for a reference to an answer that does not have it.
 const MISSING: &str = "missing";

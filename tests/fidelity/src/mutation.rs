@@ -1,10 +1,9 @@
 //! Changes of objects that may or may not leave them valid, without knowledge of their schemas.
 
-use serde_json::{Value, json};
-
 use crate::catalogue::Catalogue;
 use crate::random::Random;
 use crate::step::Edit;
+use serde_json::{Value, json};
 
 const TEXTS: [&str; 26] = [
     "",

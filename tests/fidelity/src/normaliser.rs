@@ -5,15 +5,13 @@
 //! that changes nothing is told from one that does. Times of today, generated names, tokens and
 //! ages become words. Documents lose their descriptions, which each server tells in its own words.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
-
 use crate::causes;
 use crate::documents;
 use crate::memory::Request;
 use crate::scan::{self, Found};
 use crate::versions::{self, Versions};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What has a number of its own for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,10 +1,5 @@
 //! `Pair`: the two servers, and what happens when a sequence is played on both.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::json;
-
 use crate::accepted::Accepted;
 use crate::answer::Raw;
 use crate::compare::{Difference, What, compare};
@@ -13,6 +8,9 @@ use crate::memory::{Memory, Request};
 use crate::normaliser::Normaliser;
 use crate::server::{Server, ServerError};
 use crate::step::{Sequence, Step, Until};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Documents that name all groups.
 const DOCUMENTS_OF_ALL: [&str; 2] = ["/openapi/v3", "/openapi/v2"];

@@ -1,13 +1,12 @@
 //! `Plan`: a sequence while it is made.
 
-use serde_json::{Value, json};
-
 use crate::area::Area;
 use crate::catalogue::{Catalogue, Kind};
 use crate::memory::encoded_around_references;
 use crate::mutation;
 use crate::random::Random;
 use crate::step::{Body, Edit, Step};
+use serde_json::{Value, json};
 
 /// An object that an earlier step asked for. It need not have been made.
 #[derive(Clone, Debug)]

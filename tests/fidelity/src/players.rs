@@ -1,16 +1,14 @@
 //! `Players`: several pairs that play sequences at the same time, each its own.
 
-use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use tokio::sync::mpsc;
-use tokio::task::JoinSet;
-
 use crate::generator::Generator;
 use crate::pair::{Finding, Pair};
 use crate::server::ServerError;
 use crate::step::Sequence;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// A sequence that was played, and what it showed.
 pub(crate) struct Played {

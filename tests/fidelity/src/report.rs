@@ -1,12 +1,11 @@
 //! `Report`: differences gathered by what they have in common.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use crate::accepted::Accepted;
 use crate::compare::{Difference, What};
 use crate::pair::Finding;
 use crate::step::Step;
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// Characters of a text that tell one cause from another.
 const WORDS_MAX: usize = 100;

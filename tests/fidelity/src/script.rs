@@ -2,12 +2,10 @@
 //!
 //! It needs `curl` and `jq`, and two variables: `S` is the server's address, `T` a token.
 
-use std::fmt;
-
-use serde_json::{Value, json};
-
 use crate::memory::encoded_around_references;
 use crate::step::{Body, Edit, Sequence, Step};
+use serde_json::{Value, json};
+use std::fmt;
 
 /// A sequence, to be shown as a script.
 #[derive(Debug)]

@@ -2,9 +2,8 @@
 //!
 //! Certificates are not checked: both servers stand on loopback and have been started for this.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::answer::{INITIAL_END, Raw};
+use crate::memory::Request;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -14,13 +13,12 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-
-use crate::answer::{INITIAL_END, Raw};
-use crate::memory::Request;
 
 /// How long an answer may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);

@@ -4,9 +4,8 @@
 //! word of its own for names in the cluster, `{{3.uid}}` what the answer to step 3 said (see
 //! `memory`).
 
-use serde_json::{Map, Value};
-
 use crate::area::Area;
+use serde_json::{Map, Value};
 
 /// Requests that belong together, in a namespace of their own.
 #[derive(Clone, Debug, PartialEq)]

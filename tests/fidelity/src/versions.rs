@@ -4,9 +4,8 @@
 //! once more after they were made, as it stores less of them than it reads. Neither is a change of
 //! anything that both servers show, so the version after it has the number of the one before.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Resources of which a kube-apiserver fills in a part only when it reads them: the first write
 /// stores them anew, whatever it changes.

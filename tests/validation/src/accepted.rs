@@ -1,10 +1,8 @@
 //! `Accepted`: the table of what is known to differ, and why.
 
-use std::collections::BTreeSet;
-
-use serde::Deserialize;
-
 use crate::{Difference, What};
+use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// Why the table cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -1,12 +1,10 @@
 //! `compare`: where two answers differ.
 
-use std::collections::BTreeSet;
-use std::fmt;
-
+use crate::{Answer, Case};
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::{Answer, Case};
+use std::collections::BTreeSet;
+use std::fmt;
 
 /// One thing in which the answers to a case differ. Two with the same resource, kind, path and
 /// reason are the same difference.

@@ -1,9 +1,8 @@
 //! `Place`: a value inside an object that can be changed, and the changes.
 
+use crate::values::Values;
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
 use serde_json::{Map, Value};
-
-use crate::values::Values;
 
 /// Metadata that the server sets, or that says where the object is.
 const FIXED: [&str; 10] = [

@@ -1,13 +1,12 @@
 //! `Mutator`: cases made of seeds, as a number says.
 
-use kubist_api::find_kind_by_api_version;
-use kubist_apimachinery::wire::Schema;
-use serde_json::{Value, json};
-
 use crate::mutation::{Place, places};
 use crate::random::Random;
 use crate::values::Values;
 use crate::{Case, Ours, Seeds};
+use kubist_api::find_kind_by_api_version;
+use kubist_apimachinery::wire::Schema;
+use serde_json::{Value, json};
 
 /// Attempts at one change: not every place can be changed in every way.
 const TRIES_MAX: usize = 50;

@@ -1,15 +1,13 @@
 //! `Ours`: cases under the rules of the registry.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::{Answer, Case, Cause};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_registry::{Registry, RegistryConfig, Rest, SystemClock, User, WallClock};
 use kubist_storage::memory::MemoryKv;
 use serde_json::Value;
-
-use crate::{Answer, Case, Cause};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The registry, over a store that stays empty.
 #[derive(Debug)]

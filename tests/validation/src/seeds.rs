@@ -1,9 +1,8 @@
 //! `Seeds`: valid objects of every kind, and the words that they are made of.
 
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-use serde_json::Value;
 
 /// Why the seeds cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,9 @@
 //! `Theirs`: cases under upstream's rules, in the program of `tests/interop/validation`.
 
+use crate::{Answer, Case};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
-
-use crate::{Answer, Case};
 
 /// Why upstream's program gave no answers.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,9 @@
 //! `Values`: values of a type that may or may not make sense in a field.
 
-use kubist_apimachinery::wire::{Field, FieldType, JsonForm, Schema};
-use serde_json::{Map, Value, json};
-
 use crate::Seeds;
 use crate::random::Random;
+use kubist_apimachinery::wire::{Field, FieldType, JsonForm, Schema};
+use serde_json::{Map, Value, json};
 
 /// How deep made-up messages are.
 const DEPTH_MAX: usize = 3;

@@ -1,10 +1,9 @@
 //! Mutated objects of every kind, under our rules and upstream's.
 
+use kubist_validation::{Accepted, Case, Difference, Mutator, Ours, Seeds, Theirs, What, compare};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
-
-use kubist_validation::{Accepted, Case, Difference, Mutator, Ours, Seeds, Theirs, What, compare};
 
 /// The program of `tests/interop/validation`; `cargo xtask interop` builds and names it.
 const PROGRAM: &str = "KUBIST_VALIDATION_PROGRAM";

@@ -1,18 +1,16 @@
-//! `docs/CONTRACTS.md` numbers what is promised; each number is cited by a test, and each cited
-//! number exists.
+//! Every contract in `docs/CONTRACTS.md` is cited by a test, and every cited contract exists.
 //!
 //! A citation is a comment of the form "Contract", a space and numbers such as `CACHE-1`,
 //! separated by commas, above or in a test.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::files;
 use crate::process::{Outcome, root};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the promises are.
+/// The page of the contracts.
 const PAGE: &str = "docs/CONTRACTS.md";
 
-/// Promises without a test, and citations of nothing.
+/// Reports contracts without a test, and citations without a contract.
 pub(super) fn check() -> Outcome<Vec<String>> {
     let page = std::fs::read_to_string(root().join(PAGE))?;
     let mut sources = Vec::new();
@@ -51,13 +49,13 @@ fn compare(page: &str, sources: &[(String, String)]) -> Vec<String> {
     findings
 }
 
-/// The number of a row of a table, if the line is one.
+/// Returns the contract number of a table row.
 fn row(line: &str) -> Option<&str> {
     let first = line.strip_prefix('|')?.split('|').next()?.trim();
     is_number(first).then_some(first)
 }
 
-/// The numbers that a comment cites.
+/// Returns the contract numbers that a comment cites.
 fn citations(line: &str) -> impl Iterator<Item = &str> {
     let comment = line.trim_start().trim_start_matches('/');
     let is_comment = line.trim_start().starts_with("//");
@@ -68,7 +66,7 @@ fn citations(line: &str) -> impl Iterator<Item = &str> {
         .take_while(|it| is_number(it))
 }
 
-/// Whether it is of the form `CACHE-1`.
+/// Reports whether it is of the form `CACHE-1`.
 fn is_number(text: &str) -> bool {
     text.split_once('-').is_some_and(|(area, digits)| {
         !area.is_empty()

@@ -1,16 +1,14 @@
-//! Dependencies that nobody uses: what the workspace names and no member takes, what a member takes
-//! and no file of it mentions, and crates that do not exist.
-
-use std::collections::BTreeSet;
-use std::fs;
-
-use toml::{Table, Value};
+//! Unused dependencies: in the workspace table, in a member's manifest, and on crates that do not
+//! exist.
 
 use super::files;
-use super::metadata::{self, Package};
+use crate::metadata::{self, Package};
 use crate::process::{Outcome, root};
+use std::collections::BTreeSet;
+use std::fs;
+use toml::{Table, Value};
 
-/// Everything that is named in vain.
+/// Reports unused dependencies.
 pub(super) fn check() -> Outcome<Vec<String>> {
     let root = root();
     let mut findings = Vec::new();
@@ -46,7 +44,7 @@ pub(super) fn check() -> Outcome<Vec<String>> {
     Ok(findings)
 }
 
-/// Whether the name of a crate stands in a text as a word.
+/// Reports whether the name of a crate is a word of a text.
 fn is_mentioned(name: &str, text: &str) -> bool {
     let name = name.replace('-', "_");
     let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
@@ -56,8 +54,7 @@ fn is_mentioned(name: &str, text: &str) -> bool {
     })
 }
 
-/// What is there for its features, or for what another file holds: the list that `cargo-machete`
-/// reads, too.
+/// Reports whether the manifest excepts a dependency, by the list that `cargo-machete` reads, too.
 fn is_ignored(package: &Package, name: &str) -> bool {
     let ignored = package.metadata.pointer("/cargo-machete/ignored");
     let ignored = ignored.and_then(serde_json::Value::as_array);

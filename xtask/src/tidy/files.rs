@@ -1,14 +1,13 @@
-//! Rules of single files: module docs, length, names, width of comments, reasons, skipped tests.
-
-use std::path::{Path, PathBuf};
+//! Rules for single files: module docs, length, names, comment width, lint reasons, ignored tests.
 
 use crate::process::{Outcome, root};
+use std::path::{Path, PathBuf};
 
-/// Longer files fail. (From 400 lines on, split by noun.)
+/// The most lines of a file. (From 400 on, split by noun.)
 const LINES_MAX: usize = 600;
-/// Wider lines fail.
+/// The most columns of a comment.
 const COLUMNS_MAX: usize = 100;
-/// File names that say nothing.
+/// File names without a meaning.
 const BANNED: [&str; 6] = [
     "utils.rs",
     "common.rs",
@@ -18,7 +17,7 @@ const BANNED: [&str; 6] = [
     "mod.rs",
 ];
 
-/// Everything that the rules forbid.
+/// Reports violations of the rules.
 pub(super) fn check() -> Outcome<Vec<String>> {
     let mut findings = Vec::new();
     for (name, file) in sources()? {
@@ -27,7 +26,7 @@ pub(super) fn check() -> Outcome<Vec<String>> {
     Ok(findings)
 }
 
-/// All source files: their paths from the root on, with `/`, and where they are.
+/// Returns all source files: their paths relative to the root, with `/`, and absolute.
 pub(super) fn sources() -> Outcome<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     for folder in ["crates", "xtask", "tests", "examples", "bench", "fuzz"] {
@@ -84,7 +83,7 @@ fn check_file(name: &str, text: &str, findings: &mut Vec<String>) {
     }
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
-        // rustfmt keeps code within the width, except literals that it may not break.
+        // rustfmt limits the width of code, except of literals that it cannot break.
         let comment = line.trim_start().starts_with("//") && !line.contains("https://");
         if comment && line.chars().count() > COLUMNS_MAX {
             report(format!("line {number} is wider than {COLUMNS_MAX} columns"));
@@ -93,7 +92,7 @@ fn check_file(name: &str, text: &str, findings: &mut Vec<String>) {
             report(format!("line {number} ends in white space"));
         }
         let code = line.trim_start();
-        // The words are put together so that this file does not find itself.
+        // The words are concatenated so that this file does not report itself.
         for skipped in [
             concat!("#[ig", "nore"),
             concat!("to", "do!("),
@@ -109,7 +108,7 @@ fn check_file(name: &str, text: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// Whether the attribute that begins on this line has a reason before it ends.
+/// Reports whether the attribute that begins on this line has a reason.
 fn text_has_reason(text: &str, index: usize) -> bool {
     text.lines()
         .skip(index)

@@ -1,11 +1,9 @@
-//! Holds the crates' dependencies against `docs/layers.toml`.
+//! Checks the crates' dependencies against `docs/layers.toml`.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::Deserialize;
-
-use super::metadata::{self, Dependency, Package};
+use crate::metadata::{self, Dependency, Package};
 use crate::process::{Outcome, root};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Deserialize)]
 struct Layers {
@@ -33,7 +31,7 @@ enum Half {
     Both,
 }
 
-/// What pure crates must not use.
+/// Crates that pure crates must not use.
 const IMPURE: [&str; 8] = [
     "tokio",
     "tokio-util",
@@ -45,7 +43,7 @@ const IMPURE: [&str; 8] = [
     "socket2",
 ];
 
-/// Everything that the layers forbid.
+/// Reports edges that the layers do not allow, or allow in vain.
 pub(super) fn check() -> Outcome<Vec<String>> {
     let layers: Layers =
         toml::from_str(&std::fs::read_to_string(root().join("docs/layers.toml"))?)?;
@@ -73,7 +71,7 @@ pub(super) fn check() -> Outcome<Vec<String>> {
     Ok(findings)
 }
 
-/// Edges that the layers grant to a crate, and that it does not have.
+/// Reports edges that the layers allow and the crate does not have.
 fn unused(name: &str, rule: &Rule, package: &Package) -> Vec<String> {
     let has = |to: &str, optional: bool| {
         package.dependencies.iter().any(|it| {
@@ -94,7 +92,7 @@ fn unused(name: &str, rule: &Rule, package: &Package) -> Vec<String> {
         .collect()
 }
 
-/// `kubist-cache` is `cache`; the facade keeps its name.
+/// Returns the name in `layers.toml`: `kubist-cache` is `cache`; the facade keeps its name.
 fn short(package: &str) -> &str {
     package.strip_prefix("kubist-").unwrap_or(package)
 }

@@ -14,10 +14,10 @@ use kubist::storage::{Expected, Kv as _, PutRequest};
 use kubist::storage_etcd::{Config, EtcdKv};
 use kubist::transport::Body;
 use kubist::{EtcdServers, Server, ServerConfig};
+use kubist_test_support::FaultProxy;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::etcd::{Etcd, Release};
-use crate::proxy::Proxy;
 
 /// How long a server gives etcd to answer, and some room.
 const START_WITHIN: Duration = Duration::from_secs(40);
@@ -97,16 +97,16 @@ async fn an_etcd_that_does_not_answer_at_the_start_is_named_in_a_bounded_time() 
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
     proxy.hold();
-    let started = timeout(START_WITHIN, Server::start(config(proxy.url()))).await;
+    let started = timeout(START_WITHIN, Server::start(config(proxy.url("http")))).await;
     let error = started.expect("it does not wait forever").unwrap_err();
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    let named = format!("cannot use the etcd at {}", proxy.url());
+    let named = format!("cannot use the etcd at {}", proxy.url("http"));
     assert!(text.contains(&named), "{text}");
     assert!(text.contains("did not answer in time"), "{text}");
 }
@@ -153,8 +153,8 @@ async fn a_slow_etcd_is_a_timeout_for_each_request_and_loses_nothing() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let registry = registry(proxy.url()).await;
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let registry = registry(proxy.url("http")).await;
     for number in 0..5 {
         let map = config_map(&format!("before-{number}"), 100);
         create(&registry, "configmaps", map).await.unwrap();

@@ -29,13 +29,6 @@ mod identity;
 mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod moving;
-#[path = "../../../storage-etcd/tests/it/proxy.rs"]
-#[expect(
-    clippy::unwrap_used,
-    dead_code,
-    reason = "a test fails by panicking, and nothing is cut here"
-)]
-mod proxy;
 mod running_backup;
 mod serve;
 mod server;

@@ -2,10 +2,10 @@
 
 use crate::etcd::{Etcd, Release};
 use crate::faults::impatient;
-use crate::proxy::Proxy;
 use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, Watch, WatchError};
 use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, EtcdKv};
+use kubist_test_support::FaultProxy;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -33,8 +33,8 @@ async fn a_watch_whose_connection_is_cut_goes_on_where_it_was() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let watcher = EtcdKv::new(Config::new([proxy.url()])).unwrap();
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let watcher = EtcdKv::new(Config::new([proxy.url("http")])).unwrap();
     let writer = etcd.kv();
     let first = writer.revision().await.unwrap().next();
     let all = WatchRangeRequest::new(KeyRange::prefix("/w/")).from(first);
@@ -103,8 +103,11 @@ async fn a_watch_that_missed_what_was_compacted_says_so() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let (kv, direct) = (EtcdKv::new(Config::new([proxy.url()])).unwrap(), etcd.kv());
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let (kv, direct) = (
+        EtcdKv::new(Config::new([proxy.url("http")])).unwrap(),
+        etcd.kv(),
+    );
     let mut watch = kv
         .watch(WatchRangeRequest::new(KeyRange::all()))
         .await
@@ -131,8 +134,11 @@ async fn a_write_whose_answer_was_lost_is_not_made_again() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let (kv, direct) = (EtcdKv::new(Config::new([proxy.url()])).unwrap(), etcd.kv());
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let (kv, direct) = (
+        EtcdKv::new(Config::new([proxy.url("http")])).unwrap(),
+        etcd.kv(),
+    );
     let before = kv.revision().await.unwrap();
     proxy.hold();
     let cutting = async {

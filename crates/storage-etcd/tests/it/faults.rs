@@ -1,10 +1,10 @@
 //! What an etcd that refuses, is slow or is not there comes to.
 
 use crate::etcd::{Etcd, Release, free_addresses};
-use crate::proxy::Proxy;
 use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, ReadError, WatchError};
 use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, ConfigError, EtcdKv};
+use kubist_test_support::FaultProxy;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -51,8 +51,8 @@ async fn an_etcd_that_does_not_answer_times_out() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
-    let proxy = Proxy::start(etcd.address()).await;
-    let kv = EtcdKv::new(impatient(proxy.url())).unwrap();
+    let proxy = FaultProxy::start(etcd.address()).unwrap();
+    let kv = EtcdKv::new(impatient(proxy.url("http"))).unwrap();
     kv.revision().await.unwrap();
     proxy.hold();
     assert_eq!(kind(&kv.revision().await.unwrap_err()), FaultKind::Timeout);

@@ -11,5 +11,4 @@ mod etcd;
 mod faults;
 mod leases;
 mod progress;
-mod proxy;
 mod tls;

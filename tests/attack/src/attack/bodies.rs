@@ -1,11 +1,10 @@
 //! Bodies of JSON that cost more than they weigh: long, deep, and with much of what is the same.
 //! All of them are dry runs: what is attacked is the work, not the room.
 
-use std::fmt::Write as _;
-
 use crate::call::Call;
 use crate::fill::{config_maps, pods};
 use crate::stage::NAMESPACE;
+use std::fmt::Write as _;
 
 /// Owner references: 2.2 MB.
 const REFERENCES: usize = 40_000;

@@ -3,15 +3,13 @@
 //! For half of the time nothing may flow on any stream, for the other half 65,535 bytes on all of
 //! them together, which is what one stream takes and the others wait for.
 
-use std::sync::Arc;
-
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout_at};
-
 use crate::Outcome;
 use crate::call::Call;
 use crate::connection::{Answer, Connection, Windows};
 use crate::stage::Stage;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// Requests at a time on each connection: as many as the server lets a client have.
 const STREAMS: usize = 250;

@@ -1,17 +1,15 @@
 //! Definitions with large schemas that are created, used once and deleted in turn: what a server
 //! keeps of those that are gone grows with them.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Map, Value, json};
-use tokio::task::JoinSet;
-use tokio::time::sleep;
-
 use crate::Outcome;
 use crate::call::Call;
 use crate::connection::{Connection, Windows};
 use crate::stage::{NAMESPACE, Stage};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 /// Clients, each with its own definitions.
 const CLIENTS: usize = 2;

@@ -1,10 +1,9 @@
 //! Bodies of YAML and protobuf that cost more than they weigh: aliases of aliases, many anchors,
 //! depth, garbage, and entries of two bytes that become an object each. All of them are dry runs.
 
-use std::fmt::Write as _;
-
 use crate::call::{Call, PROTOBUF, YAML};
 use crate::fill::config_maps;
+use std::fmt::Write as _;
 
 /// Levels of aliases; each has ten of the level below.
 const ALIAS_LEVELS: u8 = 12;

@@ -3,17 +3,15 @@
 //!
 //! Windows are wide enough for a refusal and far too small for a list.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::task::JoinSet;
-use tokio::time::{sleep, sleep_until, timeout_at};
-
 use crate::Outcome;
 use crate::call::Call;
 use crate::connection::{Answer, Connection, Windows};
 use crate::fill::config_maps;
 use crate::stage::Stage;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, sleep_until, timeout_at};
 
 /// Connections, and requests at a time on each: 1,000 in all.
 const CONNECTIONS: usize = 4;

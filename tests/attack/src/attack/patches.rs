@@ -1,14 +1,12 @@
 //! Patches that cost more than they weigh, all of them dry runs: what is attacked is the work, not
 //! the room.
 
-use std::fmt::Write as _;
-
-use serde_json::{Value, json};
-
 use crate::Outcome;
 use crate::call::{Call, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH};
 use crate::fill::{config_maps, fill};
 use crate::stage::{NAMESPACE, Stage};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// Variables of the Deployment's container.
 const VARIABLES: usize = 10_000;

@@ -1,16 +1,14 @@
 //! Streams that are opened and reset in one breath, so that none of them counts against the limit
 //! of streams and each of them may cost the server a request.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::task::JoinSet;
-
 use super::frames::{GOAWAY, HEAD_BYTES, get_block, opening, parse_head, put_reset_request};
 use crate::Outcome;
 use crate::fill::config_maps;
 use crate::stage::Stage;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::task::JoinSet;
 
 /// Clients of each manner.
 const CLIENTS: usize = 2;

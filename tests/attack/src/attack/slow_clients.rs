@@ -1,21 +1,19 @@
 //! Connections that cost their clients nothing: without a handshake, without a request, with half
 //! of one, and with heads and bodies that come byte by byte.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use bytes::Bytes;
-use h2::RecvStream;
-use http::Response;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::TcpStream;
-use tokio::task::JoinSet;
-
 use crate::Outcome;
 use crate::call::Call;
 use crate::connection::{Answer, Connection, Windows};
 use crate::fill::config_maps;
 use crate::stage::Stage;
+use bytes::Bytes;
+use h2::RecvStream;
+use http::Response;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 
 /// Connections of each manner, and in the short form.
 const EACH: usize = 100;

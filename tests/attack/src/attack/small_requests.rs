@@ -1,11 +1,10 @@
 //! Many small requests at once.
 
-use std::sync::Arc;
-
 use crate::Outcome;
 use crate::call::Call;
 use crate::fill::config_maps;
 use crate::stage::{Stage, repeat};
+use std::sync::Arc;
 
 /// Connections, and requests at a time on each.
 const CONNECTIONS: usize = 2;

@@ -2,18 +2,16 @@
 //!
 //! They are more than may be in flight, and none of them is work.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use bytes::Bytes;
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout_at};
-
 use crate::Outcome;
 use crate::call::Call;
 use crate::connection::{Answer, Connection, Windows};
 use crate::fill::config_maps;
 use crate::stage::Stage;
+use bytes::Bytes;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout_at};
 
 /// Connections, and requests at a time on each: 1,000 in all.
 const CONNECTIONS: usize = 4;

@@ -1,17 +1,15 @@
 //! Many watches of one collection, and somebody who writes to it.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::json;
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout_at};
-
 use crate::Outcome;
 use crate::call::{Call, MERGE_PATCH};
 use crate::connection::{Answer, Connection, Windows};
 use crate::fill::config_maps;
 use crate::stage::Stage;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout_at};
 
 /// Connections, and in the short form.
 const CONNECTIONS: usize = 8;

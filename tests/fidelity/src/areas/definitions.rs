@@ -1,10 +1,9 @@
 //! Definitions and their custom resources: one definition in a sequence, awaited, then objects.
 
-use serde_json::{Value, json};
-
 use crate::mutation;
 use crate::plan::Plan;
 use crate::step::{Body, Edit, Until};
+use serde_json::{Value, json};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const OBJECTS: &str = "/apis/{{tag}}.example.com/v1/namespaces/{{ns}}/things";

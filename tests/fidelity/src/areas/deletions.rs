@@ -1,9 +1,8 @@
 //! Deletions: options in body and query, preconditions, finalizers, collections.
 
-use serde_json::{Value, json};
-
 use crate::plan::{Made, Plan};
 use crate::step::{Body, Edit};
+use serde_json::{Value, json};
 
 pub(super) fn advance(plan: &mut Plan<'_>) {
     match plan.random.below(100) {

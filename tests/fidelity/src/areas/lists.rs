@@ -1,9 +1,8 @@
 //! Lists: in pieces, by selectors, of versions.
 
-use serde_json::json;
-
 use crate::plan::{Made, Plan};
 use crate::step::{Edit, Step};
+use serde_json::json;
 
 const LABELS: [&str; 26] = [
     "app=web",

@@ -1,10 +1,9 @@
 //! Bodies that are no objects, or not those that the path is for.
 
-use serde_json::{Value, json};
-
 use crate::mutation;
 use crate::plan::{Made, Plan};
 use crate::step::{Body, Edit, Step};
+use serde_json::{Value, json};
 
 pub(super) fn advance(plan: &mut Plan<'_>) {
     let made = plan.some();

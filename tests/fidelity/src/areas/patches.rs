@@ -1,11 +1,10 @@
 //! The three types of patches: good ones, failing ones, and what is none.
 
-use serde_json::{Value, json};
-
 use crate::mutation;
 use crate::plan::{Made, Plan};
 use crate::random::Random;
 use crate::step::{Body, Edit, Step};
+use serde_json::{Value, json};
 
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE: &str = "application/merge-patch+json";

@@ -1,8 +1,7 @@
 //! Paths and methods that may not exist.
 
-use serde_json::json;
-
 use crate::plan::Plan;
+use serde_json::json;
 
 const PATHS: [&str; 66] = [
     "/",

@@ -1,9 +1,8 @@
 //! Reviews of access and of tokens: they are answered and not stored.
 
-use serde_json::{Value, json};
-
 use crate::mutation;
 use crate::plan::Plan;
+use serde_json::{Value, json};
 
 const AUTHORIZATION: &str = "/apis/authorization.k8s.io/v1";
 const AUTHENTICATION: &str = "/apis/authentication.k8s.io/v1";

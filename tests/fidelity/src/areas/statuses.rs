@@ -1,11 +1,10 @@
 //! Writes of a status: what controllers and kubelets would say, and what they would not.
 
-use serde_json::{Value, json};
-
 use super::subresources::{put, set};
 use crate::mutation;
 use crate::plan::Plan;
 use crate::step::Body;
+use serde_json::{Value, json};
 
 const MERGE: &str = "application/merge-patch+json";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";

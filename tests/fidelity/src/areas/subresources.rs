@@ -1,11 +1,10 @@
 //! Scale, eviction, binding, ephemeral containers, resizing, approval, tokens, and what is
 //! refused without a kubelet.
 
-use serde_json::{Value, json};
-
 use super::statuses;
 use crate::plan::{Made, Plan};
 use crate::step::{Body, Edit, Step};
+use serde_json::{Value, json};
 
 const JSON: &str = "application/json";
 const MERGE: &str = "application/merge-patch+json";

@@ -1,9 +1,8 @@
 //! Objects that are answered with a warning: what is deprecated, risky, or has no effect.
 
-use serde_json::{Value, json};
-
 use crate::plan::Plan;
 use crate::step::{Body, Edit};
+use serde_json::{Value, json};
 
 fn set(pointer: &str, value: Value) -> Edit {
     Edit::Set(pointer.to_owned(), value)

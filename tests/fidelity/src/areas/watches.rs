@@ -1,9 +1,8 @@
 //! Watches of what earlier steps did.
 
-use serde_json::json;
-
 use crate::plan::{Made, Plan};
 use crate::step::{Body, Edit};
+use serde_json::json;
 
 const OPTIONS: [(&str, &str); 16] = [
     ("labelSelector", "app=web"),

@@ -1,9 +1,7 @@
 //! kube's reflector and controller, fed by an informer of ours.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
+use crate::held::until;
+use crate::{Both, Failure, expect};
 use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::runtime::controller::{Action, Controller};
@@ -11,10 +9,10 @@ use kube::runtime::{WatchStreamExt as _, reflector};
 use kubist_cache::Selection;
 use kubist_client::Api;
 use kubist_informers::{HandlerConfig, SharedInformer, SharedInformerFactory};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::task::JoinSet;
-
-use crate::held::until;
-use crate::{Both, Failure, expect};
 
 /// An informer that runs, over the maps `0` and `1` to begin with.
 async fn informer(

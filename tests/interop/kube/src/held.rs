@@ -1,7 +1,6 @@
 //! Types of k8s-openapi and derives of kube, in our client, informers and caches.
 
-use std::collections::BTreeMap;
-
+use crate::{Both, Failure, expect};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::ObjectMeta;
 use kube::{CustomResource, Resource};
@@ -15,9 +14,8 @@ use kubist_controller::{Action, Controller, Finalizer, Predicate, EventSource};
 use kubist_informers::{SharedInformer, SharedInformerFactory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
-
-use crate::{Both, Failure, expect};
 
 /// A ConfigMap with less in it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, Resource)]

@@ -7,12 +7,11 @@ mod events;
 mod held;
 mod transport;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use kubist_client::{Client, Config};
 use kubist_kubeconfig::{Environment, Options, infer};
 use kubist_transport::Transport;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// What went wrong.
 pub type Failure = Box<dyn std::error::Error>;

@@ -1,13 +1,12 @@
 //! kube's client over our transport.
 
+use crate::{Both, Failure, expect};
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::{
     DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
 };
-
-use crate::{Both, Failure, expect};
 
 pub async fn under_kube(both: &Both) -> Result<(), Failure> {
     let maps: Api<ConfigMap> = Api::namespaced(both.kube.clone(), &both.namespace);

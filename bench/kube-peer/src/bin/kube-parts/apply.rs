@@ -2,9 +2,7 @@
 //! bytes of the body to the handler. The store has no indexes; the handler is the reader of the
 //! stream.
 
-use std::convert::Infallible;
-use std::pin::pin;
-
+use crate::Failure;
 use clap::Args;
 use futures::StreamExt as _;
 use http::Request;
@@ -15,8 +13,8 @@ use kube::runtime::{WatchStreamExt as _, reflector, watcher as watch};
 use kube::{Api, Client};
 use meter::Usage;
 use replay::Replay;
-
-use crate::Failure;
+use std::convert::Infallible;
+use std::pin::pin;
 
 #[derive(Args)]
 pub struct Options {

@@ -1,12 +1,6 @@
 //! The reflector's store. It has no indexes: what the others look up in one is a scan here.
 
-use std::collections::BTreeSet;
-use std::hint::black_box;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-
+use crate::Failure;
 use clap::Args;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt as _;
@@ -16,8 +10,12 @@ use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::watcher::Event;
 use meter::{ROUNDS, cpu, each, median};
 use serde_json::json;
-
-use crate::Failure;
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Look-ups by name in a round.
 const GETS: usize = 400_000;

@@ -1,18 +1,16 @@
 //! The scheduler of delayed requests, which is the part of a work queue that kube shows.
 
-use std::collections::HashMap;
-use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::Failure;
 use clap::Args;
 use futures::{StreamExt as _, stream};
 use kube::runtime::scheduler::{ScheduleRequest, scheduler};
 use meter::Usage;
 use serde_json::json;
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
-
-use crate::Failure;
 
 #[derive(Args)]
 pub struct Options {

@@ -1,9 +1,7 @@
 //! A shared reflector with a number of subscribers, on events from within the process. A subscriber
 //! that is slow holds up the reflector; none misses an event.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+use crate::Failure;
 use clap::Args;
 use futures::{StreamExt as _, stream};
 use k8s_openapi::api::core::v1::Pod;
@@ -12,9 +10,9 @@ use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt as _, reflector::ReflectHandle};
 use meter::Usage;
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
-
-use crate::Failure;
 
 /// Objects that the events are about.
 const FOLLOWED: usize = 1000;

@@ -1,10 +1,7 @@
 //! The ordinary client and shared informer on a recorded watch: what one event costs from the bytes
 //! of the body to the handler, with two indexes.
 
-use std::convert::Infallible;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::Failure;
 use clap::Args;
 use http::Request;
 use kubist_api::core::v1::Pod;
@@ -16,10 +13,11 @@ use kubist_peer::{Form, settle};
 use kubist_transport::{Body, Transport};
 use meter::Usage;
 use replay::Replay;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-
-use crate::Failure;
 
 #[derive(Args)]
 pub struct Options {

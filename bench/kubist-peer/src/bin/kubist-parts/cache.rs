@@ -1,11 +1,6 @@
 //! The indexer with an index of namespaces and one of nodes.
 
-use std::hint::black_box;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-
+use crate::Failure;
 use clap::{Args, ValueEnum};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Interner, Wire as _};
@@ -13,8 +8,11 @@ use kubist_apimachinery::{ObjectName, Selector};
 use kubist_cache::{Delta, Encoded, FieldLookup, Index, IndexHandle, Indexer, Lister, Replacement};
 use meter::{ROUNDS, cpu, each, median};
 use serde_json::json;
-
-use crate::Failure;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Look-ups by name in a round.
 const GETS: usize = 400_000;

@@ -1,8 +1,6 @@
 //! One informer with a number of handlers, on events from within the process.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+use crate::{Failure, runtime};
 use clap::{Args, ValueEnum};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
@@ -15,10 +13,10 @@ use kubist_cache::{
 use kubist_informers::{Delivery, HandlerConfig, SharedInformer};
 use meter::Usage;
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-
-use crate::{Failure, runtime};
 
 /// Objects that the events are about.
 const FOLLOWED: usize = 1000;

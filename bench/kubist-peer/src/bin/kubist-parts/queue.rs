@@ -1,16 +1,14 @@
 //! The work queue, of names as strings.
 
-use std::collections::HashMap;
-use std::thread;
-use std::time::{Duration, Instant};
-
+use crate::{Failure, runtime};
 use clap::Args;
 use kubist_apimachinery::Str;
 use kubist_workqueue::WorkQueue;
 use meter::{Usage, cpu, median};
 use serde_json::json;
-
-use crate::{Failure, runtime};
+use std::collections::HashMap;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Tasks that work beside the one producer.
 const WORKERS: usize = 4;

@@ -188,9 +188,7 @@ fn write(value: &Value, touched: &Touched, ty: Option<FieldType>, out: &mut Stri
     match value {
         Value::Object(map) => {
             let schema = match ty {
-                Some(FieldType::Message(schema)) if schema.form == JsonForm::Object => {
-                    Some(schema)
-                }
+                Some(FieldType::Message(schema)) if schema.form == JsonForm::Object => Some(schema),
                 _ => None,
             };
             let mut members: Vec<(&String, &Value)> = map.iter().collect();

@@ -27,7 +27,11 @@ pub(super) fn check_group_version(
 const QUOTED_BYTES_MAX: usize = 64 << 10;
 
 /// Custom objects must name their kind.
-pub(super) fn check_named(expected: &'static Kind, kind: Option<&str>, body: &[u8]) -> Result<(), Status> {
+pub(super) fn check_named(
+    expected: &'static Kind,
+    kind: Option<&str>,
+    body: &[u8],
+) -> Result<(), Status> {
     if !expected.is_custom() || kind.is_some_and(|it| !it.is_empty()) {
         return Ok(());
     }

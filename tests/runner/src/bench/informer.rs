@@ -1,0 +1,281 @@
+//! `bench informer`: each peer lists all Pods of one server, follows the same number of updates,
+//! and lists again after it has missed more than the server remembers.
+//!
+//! The peers run one after the other against one server, so that none takes the other's CPU; each
+//! has its own updates, ended by a Pod of its own that tells it that all have passed. They reach
+//! the server through a [`Line`] that can be cut.
+
+mod figures;
+mod line;
+
+use super::machine;
+use super::peers::{self, Peers};
+use super::report::Report;
+use crate::interop::server::{self, Server};
+use clap::Args;
+use figures::Measured;
+use kubist_test_support::process::{Outcome, root};
+use line::Line;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Lines};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdout, Command, Stdio};
+
+/// Options of `cargo xtask bench informer`.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct Options {
+    /// Pods on the server
+    #[arg(long, default_value_t = 20_000)]
+    objects: u64,
+    /// Updates that each peer follows
+    #[arg(long, default_value_t = 20_000)]
+    updates: u64,
+    /// Updates that each peer misses before it lists again; the server remembers fewer
+    #[arg(long, default_value_t = 3_000)]
+    missed: u64,
+    /// Use this server binary in place of building one
+    #[arg(long, value_name = "PATH")]
+    kubist: Option<PathBuf>,
+    /// Only the peers whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+impl Options {
+    pub(super) fn objects(&self) -> u64 {
+        self.objects
+    }
+
+    pub(super) fn updates(&self) -> u64 {
+        self.updates
+    }
+}
+
+/// The one that targets are about.
+const ENCODED: &str = "Kubist encoded, protobuf";
+/// The one whose memory over JSON is compared.
+const STRIPPED: &str = "Kubist encoded, JSON, no managedFields";
+
+/// A peer: its name, its program, and the flags that choose the way it works.
+type Peer = (&'static str, &'static str, &'static [&'static str]);
+
+const PEERS: [Peer; 10] = [
+    (ENCODED, "kubist-peer", &["--form", "encoded"]),
+    (
+        "Kubist decoded, protobuf",
+        "kubist-peer",
+        &["--form", "decoded"],
+    ),
+    (
+        "Kubist encoded, JSON",
+        "kubist-peer",
+        &["--form", "encoded-json"],
+    ),
+    (
+        STRIPPED,
+        "kubist-peer",
+        &["--form", "encoded-json", "--strip"],
+    ),
+    (
+        "Kubist decoded, JSON",
+        "kubist-peer",
+        &["--form", "decoded-json"],
+    ),
+    (
+        "client-go, protobuf",
+        "go-peer",
+        &["informer", "--content", "protobuf"],
+    ),
+    (
+        "client-go, JSON",
+        "go-peer",
+        &["informer", "--content", "json"],
+    ),
+    (
+        "client-go, JSON, no managedFields",
+        "go-peer",
+        &["informer", "--content", "json", "--strip"],
+    ),
+    ("kube, paged list, JSON", "kube-peer", &["--list", "paged"]),
+    (
+        "kube, streaming list, JSON",
+        "kube-peer",
+        &["--list", "streaming"],
+    ),
+];
+
+/// What all peers share.
+struct Bench<'a> {
+    options: &'a Options,
+    driver: PathBuf,
+    /// Straight to the server.
+    kubeconfig: PathBuf,
+    /// Through the line.
+    peers: PathBuf,
+    line: Line,
+}
+
+pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
+    let binary = server::binary(options.kubist.as_deref())?;
+    let scratch = root().join("target/bench");
+    std::fs::create_dir_all(&scratch)?;
+    let kubeconfig = scratch.join("kubeconfig");
+    // Enough that nobody who follows falls behind, and less than what is missed.
+    let history = (options.missed - options.missed / 5).max(1).to_string();
+    let extra = ["--controllers", "none", "--history", &history];
+    let server = Server::start(&binary, &kubeconfig, &extra)?;
+    let line = Line::to(server.url.trim_start_matches("https://").parse()?)?;
+    let through = std::fs::read_to_string(&kubeconfig)?
+        .replace(&server.url, &format!("https://{}", line.address));
+    let bench = Bench {
+        options,
+        driver: peers.driver(),
+        kubeconfig,
+        peers: scratch.join("kubeconfig-line"),
+        line,
+    };
+    std::fs::write(&bench.peers, through)?;
+    bench.fill(&server)?;
+    let mut measured = Vec::new();
+    for (number, peer) in PEERS.iter().enumerate() {
+        let wanted = options.only.as_ref();
+        if wanted.is_some_and(|only| !peer.0.contains(only)) {
+            continue;
+        }
+        let program = match peer.1 {
+            "go-peer" => peers.go(),
+            name => Some(peers.rust(name)),
+        };
+        let Some(program) = program else { continue };
+        let mut figures = bench.measure(program, peer, number)?;
+        if peer.1 == "kubist-peer" {
+            let heap = bench.heap(peers, peer)?;
+            figures.sync["heap_bytes"] = heap["heap_bytes"].clone();
+        }
+        measured.push(figures);
+    }
+    let (cpu, rss) = machine::usage(server.id());
+    let usage = json!({"start": server.start, "cpu_seconds": cpu, "rss_kb": rss});
+    server.stop()?;
+    Ok(figures::report(options, &measured, &usage))
+}
+
+impl Bench<'_> {
+    fn fill(&self, server: &Server) -> Outcome {
+        let filled = self.drive("fill", &[])?;
+        let (cpu, rss) = machine::usage(server.id());
+        let (seconds, megabytes) = (&filled["seconds"], rss / 1024);
+        eprintln!("filled in {seconds} s; the server: {cpu:.1} s of CPU, {megabytes} MB");
+        Ok(())
+    }
+
+    /// Runs the driver and returns what it prints.
+    fn drive(&self, command: &str, arguments: &[&str]) -> Outcome<Value> {
+        let output = Command::new(&self.driver)
+            .arg(command)
+            .args(["--objects", &self.options.objects.to_string()])
+            .args(arguments)
+            .arg("--kubeconfig")
+            .arg(&self.kubeconfig)
+            .output()?;
+        if !output.status.success() {
+            return Err(format!("driver: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    fn update(&self, updates: u64, marker: &str) -> Outcome<Value> {
+        let updates = updates.to_string();
+        self.drive("update", &["--updates", &updates, "--marker", marker])
+    }
+
+    fn measure(&self, mut program: Command, peer: &Peer, number: usize) -> Outcome<Measured> {
+        let (name, _, flags) = *peer;
+        let (marker, relist) = (format!("marker-{number}"), format!("relist-{number}"));
+        let mut child = program
+            .args(flags)
+            .arg("--kubeconfig")
+            .arg(&self.peers)
+            .args(["--marker", &marker, "--relist-marker", &relist])
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let result = self.follow(name, &marker, &relist, &mut lines);
+        if result.is_err() {
+            child.kill().ok();
+        }
+        let status = child.wait()?;
+        let measured = result.map_err(|error| format!("{name}: {error}"))?;
+        if !status.success() {
+            return Err(format!("{name}: {status}").into());
+        }
+        Ok(measured)
+    }
+
+    /// The first sync once more, with an allocator that counts.
+    fn heap(&self, peers: &Peers, peer: &Peer) -> Outcome<Value> {
+        let mut program = peers.rust("kubist-heap");
+        program.args(peer.2).arg("--kubeconfig").arg(&self.peers);
+        let lines = peers::lines(program.args(["--marker", "none", "--relist-marker", "none"]))?;
+        Ok(lines.into_iter().next().ok_or("it printed nothing")?)
+    }
+
+    /// Waits for each line of the peer, and does what leads to the next.
+    fn follow(
+        &self,
+        name: &'static str,
+        marker: &str,
+        relist: &str,
+        lines: &mut Lines<BufReader<ChildStdout>>,
+    ) -> Outcome<Measured> {
+        let sync = next(name, lines)?;
+        let synced = sync["objects"].as_u64().unwrap_or(0);
+        if synced < self.options.objects {
+            return Err(format!("synced with {synced} objects").into());
+        }
+        let written = self.update(self.options.updates, marker)?;
+        let updates = next(name, lines)?;
+        if updates["lists"] != 0 {
+            return Err("it listed again where it should have followed".into());
+        }
+        self.line.hold();
+        let missed = self.update(self.options.missed, relist);
+        self.line.cut();
+        missed?;
+        let relist = next(name, lines)?;
+        if relist["lists"] == 0 {
+            return Err("it did not list again".into());
+        }
+        Ok(Measured {
+            name,
+            sync,
+            updates,
+            relist,
+            updates_per_second: written["writes"].as_f64().unwrap_or(0.0)
+                / written["seconds"].as_f64().unwrap_or(f64::NAN),
+        })
+    }
+}
+
+fn next(name: &str, lines: &mut Lines<BufReader<ChildStdout>>) -> Outcome<Value> {
+    let line = lines.next().ok_or("it ended before it was done")??;
+    eprintln!("{name}: {line}");
+    Ok(serde_json::from_str(&line)?)
+}
+
+/// The file of Pods that peers without a generator of their own read.
+pub(super) fn pods_file(peers: &Peers, objects: u64) -> Outcome<PathBuf> {
+    let scratch: &Path = &root().join("target/bench");
+    std::fs::create_dir_all(scratch)?;
+    let path = scratch.join("pods.json");
+    let status = Command::new(peers.driver())
+        .args(["print", "--objects", &objects.to_string()])
+        .stdout(std::fs::File::create(&path)?)
+        .status()?;
+    if status.success() {
+        Ok(path)
+    } else {
+        Err(format!("driver print: {status}").into())
+    }
+}

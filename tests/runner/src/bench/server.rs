@@ -1,0 +1,292 @@
+//! `bench server`: what `kubist serve` takes for lists, watchers and writes, on each engine, and as
+//! objects become many; etcd alone beside it, and a kube-apiserver where one is given.
+//!
+//! Load and server share the cores; costs are the server's CPU time. Without a kube-apiserver the
+//! targets are read from one measurement on a machine like this one (v1.36, etcd 3.6 without
+//! fsync), and only ratios of ten mean anything.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark waits for programs by the clock of the machine"
+)]
+
+mod etcd;
+mod figures;
+mod load;
+mod subject;
+
+use super::peers::Peers;
+use super::report::Report;
+use crate::interop::server;
+use clap::Args;
+use etcd::Etcd;
+use kubist_test_support::process::{Outcome, root};
+use load::{Load, Watching};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use subject::{Engine, Subject};
+
+/// The packages of `bench/` that it needs.
+pub(super) const PACKAGES: [&str; 2] = ["driver", "load"];
+
+/// Deliveries a second that watchers are given, however many they are.
+const DELIVERIES_PER_SECOND: f64 = 10_000.0;
+/// Deliveries in all where updates come as fast as they are written.
+const FLOOD_DELIVERIES: u32 = 400_000;
+/// Numbers of watchers for that, and with a connection for each.
+const CROWDS: [u32; 2] = [100, 1_000];
+/// How long all of it may take. The last part, growth, stops where it would take longer.
+const BUDGET: Duration = Duration::from_mins(12);
+/// What growth gets in any case.
+const GROWTH_MIN: Duration = Duration::from_secs(30);
+/// Names of what is compared.
+const APISERVER: &str = "kube-apiserver";
+const FSYNC: &str = "etcd alone";
+const NO_FSYNC: &str = "etcd alone, no fsync";
+
+/// Options of `cargo xtask bench server`.
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct Options {
+    /// Pods that are listed [default: 20000; 2000 with --quick]
+    #[arg(long)]
+    objects: Option<u64>,
+    /// Numbers of watchers [default: 100,1000,10000; 100,1000 with --quick]
+    #[arg(long, value_delimiter = ',')]
+    watchers: Option<Vec<u32>>,
+    /// Seconds of each case of watching [default: 10; 2 with --quick]
+    #[arg(long)]
+    seconds: Option<u32>,
+    /// Numbers of small objects at which costs are compared [default: 1000,10000,100000,1000000;
+    /// 1000,10000 with --quick]
+    #[arg(long, value_delimiter = ',')]
+    steps: Option<Vec<u64>>,
+    /// Everything smaller and shorter: for a look, not for comparing
+    #[arg(long)]
+    quick: bool,
+    /// Use this server binary in place of building one
+    #[arg(long, value_name = "PATH")]
+    kubist: Option<PathBuf>,
+    /// Use this etcd in place of building one with Go (also: `KUBIST_ETCD_3_6`)
+    #[arg(long, value_name = "PATH")]
+    etcd: Option<PathBuf>,
+    /// Measure this kube-apiserver too, on an etcd without fsync
+    #[arg(long, value_name = "PATH")]
+    kube_apiserver: Option<PathBuf>,
+}
+
+/// How much of everything.
+struct Size {
+    objects: u64,
+    watchers: Vec<u32>,
+    watch_seconds: u32,
+    write_seconds: u32,
+    steps: Vec<u64>,
+    flood: u32,
+}
+
+impl Options {
+    fn size(&self) -> Size {
+        let numbers = |given: &Option<Vec<u32>>, quick: &[u32], whole: &[u32]| {
+            let usual = if self.quick { quick } else { whole };
+            given.clone().unwrap_or_else(|| usual.to_vec())
+        };
+        let steps: &[u64] = if self.quick {
+            &[1_000, 10_000]
+        } else {
+            &[1_000, 10_000, 100_000, 1_000_000]
+        };
+        let of = |quick, whole| if self.quick { quick } else { whole };
+        Size {
+            objects: self.objects.unwrap_or_else(|| of(2_000, 20_000)),
+            watchers: numbers(&self.watchers, &[100, 1_000], &[100, 1_000, 10_000]),
+            watch_seconds: self.seconds.unwrap_or(if self.quick { 2 } else { 10 }),
+            write_seconds: if self.quick { 1 } else { 5 },
+            steps: self.steps.clone().unwrap_or_else(|| steps.to_vec()),
+            flood: FLOOD_DELIVERIES / if self.quick { 8 } else { 1 },
+        }
+    }
+}
+
+/// What was found. Each line says of whom it is, under `subject`.
+#[derive(Default)]
+struct Found {
+    /// How each starts, and what it holds at rest and with the Pods.
+    starts: Vec<Value>,
+    lists: Vec<Value>,
+    watches: Vec<Value>,
+    writes: Vec<Value>,
+    growth: Vec<Value>,
+}
+
+struct Bench {
+    size: Size,
+    begun: Instant,
+    load: Load,
+    binary: PathBuf,
+    etcd: Option<PathBuf>,
+    scratch: PathBuf,
+    found: Found,
+}
+
+pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
+    let scratch = root().join("target/bench/server");
+    std::fs::create_dir_all(&scratch)?;
+    let mut bench = Bench {
+        size: options.size(),
+        binary: server::binary(options.kubist.as_deref())?,
+        etcd: etcd::binary(options.etcd.as_deref())?,
+        load: Load::of(peers),
+        scratch,
+        found: Found::default(),
+        begun: Instant::now(),
+    };
+    for engine in [Engine::Memory, Engine::Redb] {
+        bench.engine(engine)?;
+    }
+    if bench.etcd.is_some() {
+        bench.engine(Engine::Etcd)?;
+        bench.etcd_alone(FSYNC, true)?;
+        bench.etcd_alone(NO_FSYNC, false)?;
+    }
+    if let Some(path) = &options.kube_apiserver {
+        bench.apiserver(path.clone())?;
+    }
+    let subject = bench.kubist(Engine::Memory)?;
+    bench.lists(&subject, &named(Engine::Memory))?;
+    bench.watches(&subject, &named(Engine::Memory))?;
+    subject.stop()?;
+    bench.grow()?;
+    eprintln!("measured in {:.0} s", bench.begun.elapsed().as_secs_f64());
+    Ok(figures::report(&bench.size, &bench.found))
+}
+
+fn named(engine: Engine) -> String {
+    format!("Kubist, {}", engine.name())
+}
+
+/// Says of whom lines are.
+fn of(subject: &str, mut lines: Vec<Value>) -> Vec<Value> {
+    for line in &mut lines {
+        line["subject"] = subject.into();
+    }
+    lines
+}
+
+impl Bench {
+    fn start_etcd(&self, fsync: bool) -> Outcome<Etcd> {
+        let binary = self.etcd.as_ref().ok_or("an etcd: see --etcd")?;
+        Etcd::start(binary, &self.scratch.join("etcd"), fsync)
+    }
+
+    fn kubist(&self, engine: Engine) -> Outcome<Subject> {
+        let etcd = match engine {
+            Engine::Etcd => Some(self.start_etcd(true)?),
+            Engine::Memory | Engine::Redb => None,
+        };
+        Subject::kubist(&self.binary, &self.scratch, engine, etcd)
+    }
+
+    /// Starts on an engine, at rest, then writes.
+    fn engine(&mut self, engine: Engine) -> Outcome {
+        let subject = self.kubist(engine)?;
+        self.started(&subject, &named(engine));
+        self.writes(&subject, &named(engine))?;
+        subject.stop()
+    }
+
+    fn started(&mut self, subject: &Subject, name: &str) {
+        self.found.starts.push(json!({
+            "subject": name,
+            "start_ms": subject.start.as_secs_f64() * 1e3,
+            "rss_kb": subject.rss_kb,
+        }));
+    }
+
+    fn writes(&mut self, subject: &Subject, name: &str) -> Outcome {
+        for clients in [1, 16] {
+            let lines = self.load.write(subject, clients, self.size.write_seconds)?;
+            self.found.writes.extend(of(name, lines));
+        }
+        Ok(())
+    }
+
+    /// Puts into etcd what the writes before have put into servers, in bytes.
+    fn etcd_alone(&mut self, name: &str, fsync: bool) -> Outcome {
+        let bytes = self.found.writes.first().map(|line| line["bytes"].clone());
+        let bytes = bytes.and_then(|it| it.as_u64()).unwrap_or_default();
+        let etcd = self.start_etcd(fsync)?;
+        for clients in [1, 16] {
+            let lines = self
+                .load
+                .put(&etcd, clients, self.size.write_seconds, bytes)?;
+            self.found.writes.extend(of(name, lines));
+        }
+        Ok(())
+    }
+
+    fn apiserver(&mut self, path: PathBuf) -> Outcome {
+        let path = std::fs::canonicalize(path)?;
+        let key = self.scratch.join("key.pem");
+        self.load.key(&key)?;
+        let etcd = self.start_etcd(false)?;
+        let ready = |kubeconfig: &std::path::Path| self.load.ready(kubeconfig);
+        let subject = Subject::apiserver(&path, &self.scratch, etcd, &key, ready)?;
+        self.started(&subject, APISERVER);
+        self.writes(&subject, APISERVER)?;
+        self.lists(&subject, APISERVER)?;
+        self.watches(&subject, APISERVER)?;
+        subject.stop()
+    }
+
+    /// Fills a server with Pods and lists them.
+    fn lists(&mut self, subject: &Subject, name: &str) -> Outcome {
+        let filled = self.load.fill(subject, self.size.objects)?;
+        let start = self.found.starts.iter_mut();
+        for line in start.filter(|line| line["subject"] == name) {
+            line["filled"] = filled.clone();
+        }
+        let lines = self.load.lists(subject)?;
+        self.found.lists.extend(of(name, lines));
+        Ok(())
+    }
+
+    fn watches(&mut self, subject: &Subject, name: &str) -> Outcome {
+        let paced = |watchers: u32, apart: bool| {
+            let rate = DELIVERIES_PER_SECOND / f64::from(watchers);
+            Watching {
+                watchers,
+                rate,
+                events: (rate * f64::from(self.size.watch_seconds)).ceil(),
+                apart,
+            }
+        };
+        let all = self.size.watchers.iter();
+        let mut cases: Vec<Watching> = all.map(|&watchers| paced(watchers, false)).collect();
+        for watchers in CROWDS {
+            cases.push(paced(watchers, true));
+        }
+        for watchers in CROWDS {
+            cases.push(Watching {
+                watchers,
+                rate: 0.0,
+                events: f64::from(self.size.flood / watchers),
+                apart: false,
+            });
+        }
+        for case in cases {
+            let lines = self.load.watch(subject, &case)?;
+            self.found.watches.extend(of(name, lines));
+        }
+        Ok(())
+    }
+
+    fn grow(&mut self) -> Outcome {
+        let left = BUDGET.saturating_sub(self.begun.elapsed()).max(GROWTH_MIN);
+        let subject = self.kubist(Engine::Memory)?;
+        let lines = self.load.grow(&subject, &self.size.steps, left)?;
+        self.found.growth = of(&named(Engine::Memory), lines);
+        subject.stop()
+    }
+}

@@ -1,0 +1,158 @@
+//! The program that loads servers, `bench/load`, and what it is asked to do.
+
+use super::etcd::Etcd;
+use super::subject::Subject;
+use crate::bench::machine;
+use crate::bench::peers::{self, Peers};
+use kubist_test_support::process::Outcome;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// The cases of lists: what each is called, and its flags.
+const LISTS: [(&str, &[&str]); 4] = [
+    (
+        "protobuf",
+        &["--path", "/api/v1/pods", "--protobuf", "--times", "10"],
+    ),
+    ("JSON", &["--path", "/api/v1/pods", "--times", "3"]),
+    (
+        "protobuf, pages of 500",
+        &["--path", "/api/v1/pods", "--protobuf", "--limit", "500"],
+    ),
+    (
+        "protobuf, one label of many",
+        &[
+            "--path",
+            "/api/v1/pods?labelSelector=app.kubernetes.io/name%3Dbackend-7",
+            "--protobuf",
+            "--times",
+            "10",
+        ],
+    ),
+];
+
+/// The load program, and the one that fills servers.
+pub(super) struct Load {
+    load: PathBuf,
+    driver: PathBuf,
+}
+
+/// A case of watching.
+pub(super) struct Watching {
+    pub(super) watchers: u32,
+    /// Updates a second; 0 for as fast as they are written.
+    pub(super) rate: f64,
+    pub(super) events: f64,
+    /// Whether each watcher has a connection of its own.
+    pub(super) apart: bool,
+}
+
+impl Load {
+    pub(super) fn of(peers: &Peers) -> Self {
+        Self {
+            load: PathBuf::from(peers.rust("load").get_program()),
+            driver: peers.driver(),
+        }
+    }
+
+    pub(super) fn write(&self, at: &Subject, clients: u32, seconds: u32) -> Outcome<Vec<Value>> {
+        let (clients, seconds) = (clients.to_string(), seconds.to_string());
+        let flags = ["write", "--clients", &clients, "--seconds", &seconds];
+        self.run(at, &flags)
+    }
+
+    /// The same on etcd itself.
+    pub(super) fn put(
+        &self,
+        etcd: &Etcd,
+        clients: u32,
+        seconds: u32,
+        bytes: u64,
+    ) -> Outcome<Vec<Value>> {
+        peers::lines(
+            Command::new(&self.load)
+                .args(["kv", "--etcd", &etcd.url])
+                .args(["--clients", &clients.to_string()])
+                .args(["--seconds", &seconds.to_string()])
+                .args(["--bytes", &bytes.to_string()])
+                .args(["--pid", &etcd.id().to_string()])
+                .stdin(Stdio::null()),
+        )
+    }
+
+    pub(super) fn lists(&self, at: &Subject) -> Outcome<Vec<Value>> {
+        let mut lines = Vec::new();
+        for (case, flags) in LISTS {
+            lines.extend(self.run(at, &[&["list", "--case", case], flags].concat())?);
+        }
+        Ok(lines)
+    }
+
+    pub(super) fn watch(&self, at: &Subject, case: &Watching) -> Outcome<Vec<Value>> {
+        let numbers = [
+            case.watchers.to_string(),
+            case.rate.to_string(),
+            case.events.to_string(),
+        ];
+        let [watchers, rate, events] = &numbers;
+        let mut flags = vec!["watch", "--watchers", watchers, "--rate", rate];
+        flags.extend(["--events", events]);
+        if case.apart {
+            flags.push("--apart");
+        }
+        self.run(at, &flags)
+    }
+
+    pub(super) fn grow(&self, at: &Subject, steps: &[u64], limit: Duration) -> Outcome<Vec<Value>> {
+        let steps: Vec<String> = steps.iter().map(u64::to_string).collect();
+        let (steps, seconds) = (steps.join(","), limit.as_secs().to_string());
+        self.run(at, &["grow", "--steps", &steps, "--seconds-max", &seconds])
+    }
+
+    /// Fills a server with Pods; what it then holds.
+    pub(super) fn fill(&self, at: &Subject, objects: u64) -> Outcome<Value> {
+        let filled = peers::lines(
+            Command::new(&self.driver)
+                .args(["fill", "--objects", &objects.to_string()])
+                .arg("--kubeconfig")
+                .arg(&at.kubeconfig)
+                .stdin(Stdio::null()),
+        )?;
+        Ok(json!({
+            "objects": objects,
+            "rss_kb": machine::usage(at.id()).1,
+            "seconds": filled.first().map(|line| line["seconds"].clone()),
+        }))
+    }
+
+    /// Waits until a server answers.
+    pub(super) fn ready(&self, kubeconfig: &Path) -> Outcome {
+        let mut load = Command::new(&self.load);
+        load.arg("ready").arg("--kubeconfig").arg(kubeconfig);
+        peers::lines(load.stdin(Stdio::null())).map(drop)
+    }
+
+    /// Writes a new private key to a file.
+    pub(super) fn key(&self, file: &Path) -> Outcome {
+        let made = Command::new(&self.load).arg("key").output()?;
+        if !made.status.success() {
+            return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
+        }
+        Ok(std::fs::write(file, made.stdout)?)
+    }
+
+    fn run(&self, at: &Subject, flags: &[&str]) -> Outcome<Vec<Value>> {
+        let mut load = Command::new(&self.load);
+        load.args(flags)
+            .args(["--pid", &at.id().to_string()])
+            .arg("--kubeconfig")
+            .arg(&at.kubeconfig)
+            .stdin(Stdio::null());
+        if let Some(beside) = at.beside() {
+            load.args(["--beside", &beside.to_string()]);
+        }
+        peers::lines(&mut load)
+    }
+}

@@ -1,0 +1,217 @@
+//! What is measured: a `kubist serve` on one of its engines, or a kube-apiserver.
+
+use super::etcd::{Etcd, free_port};
+use crate::bench::machine;
+use crate::interop::server::Server;
+use kubist_test_support::process::Outcome;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The server needs no more than it is asked for.
+const NO_CONTROLLERS: [&str; 2] = ["--controllers", "none"];
+/// kube-apiserver's administrator.
+const TOKEN: &str = "bench";
+/// How long a server that has just started is left alone before its memory counts.
+const REST: Duration = Duration::from_secs(2);
+
+/// Where everything is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Engine {
+    Memory,
+    Redb,
+    Etcd,
+}
+
+impl Engine {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Redb => "redb",
+            Self::Etcd => "etcd",
+        }
+    }
+}
+
+/// A running server, and the etcd that it stands on. Dropping it kills both.
+pub(super) struct Subject {
+    program: Program,
+    etcd: Option<Etcd>,
+    pub(super) kubeconfig: PathBuf,
+    /// From starting its process until it answers.
+    pub(super) start: Duration,
+    /// Resident memory of the server at rest, in kB.
+    pub(super) rss_kb: u64,
+}
+
+enum Program {
+    Kubist(Server),
+    Apiserver(Apiserver),
+}
+
+struct Apiserver(Child);
+
+impl Drop for Apiserver {
+    fn drop(&mut self) {
+        // It may have ended already.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+impl Subject {
+    /// A `kubist serve` with nothing in it. `etcd` is for the engine of that name.
+    pub(super) fn kubist(
+        binary: &Path,
+        scratch: &Path,
+        engine: Engine,
+        etcd: Option<Etcd>,
+    ) -> Outcome<Self> {
+        let data = scratch.join("data");
+        let _gone = std::fs::remove_dir_all(&data);
+        let data = data.display().to_string();
+        let mut extra = NO_CONTROLLERS.to_vec();
+        match engine {
+            Engine::Memory => {}
+            Engine::Redb => extra.extend(["--data-dir", &data]),
+            Engine::Etcd => {
+                let etcd = etcd.as_ref().ok_or("an etcd to stand on")?;
+                extra.extend(["--etcd-servers", &etcd.url]);
+            }
+        }
+        let kubeconfig = scratch.join("kubeconfig");
+        let begun = Instant::now();
+        let server = Server::start(binary, &kubeconfig, &extra)?;
+        Ok(Self::rested(
+            Program::Kubist(server),
+            etcd,
+            kubeconfig,
+            begun.elapsed(),
+        ))
+    }
+
+    /// A kube-apiserver that lets everybody do everything, on an etcd of its own. `key` is a file
+    /// with the key for the tokens of service accounts; `ready` waits until a server answers.
+    pub(super) fn apiserver(
+        binary: &Path,
+        scratch: &Path,
+        etcd: Etcd,
+        key: &Path,
+        ready: impl FnOnce(&Path) -> Outcome,
+    ) -> Outcome<Self> {
+        let folder = scratch.join("apiserver");
+        let _gone = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder)?;
+        let (port, tokens) = (free_port()?.to_string(), folder.join("tokens"));
+        let groups = "\"system:masters\"";
+        std::fs::write(&tokens, format!("{TOKEN},admin,admin,{groups}\n"))?;
+        let kubeconfig = folder.join("kubeconfig");
+        std::fs::write(&kubeconfig, kubeconfig_of(&port))?;
+        let log = std::fs::File::create(folder.join("log"))?;
+        let begun = Instant::now();
+        let child = Command::new(binary)
+            .args(["--bind-address", "127.0.0.1", "--secure-port", &port])
+            .args(["--etcd-servers", &etcd.url])
+            .arg("--cert-dir")
+            .arg(folder.join("certificates"))
+            .arg("--token-auth-file")
+            .arg(&tokens)
+            .args(["--authorization-mode", "AlwaysAllow"])
+            .args(["--service-cluster-ip-range", "10.0.0.0/24"])
+            .args(["--service-account-issuer", "https://bench.invalid"])
+            .arg("--service-account-key-file")
+            .arg(key)
+            .arg("--service-account-signing-key-file")
+            .arg(key)
+            // Pods of the benchmark name accounts that nobody makes.
+            .args(["--disable-admission-plugins", "ServiceAccount"])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .map_err(|error| format!("{}: {error}", binary.display()))?;
+        let program = Program::Apiserver(Apiserver(child));
+        if let Err(error) = ready(&kubeconfig) {
+            let log = folder.join("log");
+            return Err(format!("{error}; see {}", log.display()).into());
+        }
+        Ok(Self::rested(
+            program,
+            Some(etcd),
+            kubeconfig,
+            begun.elapsed(),
+        ))
+    }
+
+    fn rested(program: Program, etcd: Option<Etcd>, kubeconfig: PathBuf, start: Duration) -> Self {
+        std::thread::sleep(REST);
+        let mut subject = Self {
+            program,
+            etcd,
+            kubeconfig,
+            start,
+            rss_kb: 0,
+        };
+        subject.rss_kb = machine::usage(subject.id()).1;
+        subject
+    }
+
+    /// The server's process.
+    pub(super) fn id(&self) -> u32 {
+        match &self.program {
+            Program::Kubist(server) => server.id(),
+            Program::Apiserver(Apiserver(child)) => child.id(),
+        }
+    }
+
+    /// The process of its etcd.
+    pub(super) fn beside(&self) -> Option<u32> {
+        self.etcd.as_ref().map(Etcd::id)
+    }
+
+    /// Ends it; ours has to end cleanly.
+    pub(super) fn stop(self) -> Outcome {
+        match self.program {
+            Program::Kubist(server) => server.stop(),
+            Program::Apiserver(_) => Ok(()),
+        }
+    }
+}
+
+/// The server makes its own certificate, which nobody has signed.
+fn kubeconfig_of(port: &str) -> String {
+    format!(
+        "apiVersion: v1\n\
+         kind: Config\n\
+         current-context: bench\n\
+         clusters:\n\
+         - name: bench\n\
+        \x20 cluster:\n\
+        \x20   server: https://127.0.0.1:{port}\n\
+        \x20   insecure-skip-tls-verify: true\n\
+         users:\n\
+         - name: admin\n\
+        \x20 user:\n\
+        \x20   token: {TOKEN}\n\
+         contexts:\n\
+         - name: bench\n\
+        \x20 context:\n\
+        \x20   cluster: bench\n\
+        \x20   user: admin\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kubeconfig_of;
+
+    #[test]
+    fn the_kubeconfig_is_yaml_with_its_fields_in_place() {
+        let read: serde_json::Value = serde_saphyr::from_str(&kubeconfig_of("6443")).unwrap();
+        let cluster = &read["clusters"][0]["cluster"];
+        assert_eq!(cluster["server"], "https://127.0.0.1:6443");
+        assert_eq!(cluster["insecure-skip-tls-verify"], true);
+        assert_eq!(read["users"][0]["user"]["token"], "bench");
+        assert_eq!(read["contexts"][0]["context"]["user"], "admin");
+    }
+}

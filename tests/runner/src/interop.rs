@@ -1,0 +1,161 @@
+//! `cargo xtask interop`: tests the server with programs of other projects.
+//!
+//! These are kubectl in several versions, Go programs on client-go, and a program on kube. A failed
+//! check does not stop the run; the run fails at its end.
+
+mod applied;
+mod differential;
+mod etcd;
+mod followers;
+mod go_informer;
+mod kube_rs;
+mod kubectl;
+mod manifests;
+mod report;
+mod schema;
+pub(crate) mod server;
+mod steps;
+mod tables;
+mod validation;
+
+use clap::Args;
+use kubectl::Kubectl;
+use kubist_test_support::process::{Outcome, root};
+use report::Report;
+use server::Server;
+use std::path::PathBuf;
+
+/// Options of `cargo xtask interop`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Fail when kubectl, Go or etcd is missing
+    #[arg(long)]
+    required: bool,
+    /// Run all steps with every kubectl, more seeds, and a kube-apiserver for comparison
+    #[arg(long)]
+    long: bool,
+    /// Seeds for each type that is compared with client-go's [default: 100, with `--long` 1,000]
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+    /// Mutated objects of each kind that are validated by both [default: 25, with `--long` 500]
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+    /// The seed of the mutated objects [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Use this binary instead of building one
+    #[arg(long, value_name = "PATH")]
+    kubist: Option<PathBuf>,
+    /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
+    /// `validation`, `etcd`, `followers`, `kube-rs`)
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+impl Options {
+    /// Returns the option, or the default for a run of this length.
+    fn number(&self, asked: Option<u64>, usual: u64, long: u64) -> u64 {
+        asked.unwrap_or(if self.long { long } else { usual })
+    }
+
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| part.contains(only))
+    }
+}
+
+/// Runs all parts whose programs are installed.
+pub(crate) fn run(options: &Options) -> Outcome {
+    // This comes before the build of the server, which takes minutes.
+    let (kubectls, missing) = kubectl::find(options.required)?;
+    let go = go_informer::is_here(options.required)?;
+    let scratch = root().join("target/interop");
+    std::fs::create_dir_all(&scratch)?;
+    let mut report = Report::default();
+    if options.wants(differential::PART) {
+        let seeds = options.number(options.seeds, differential::SEEDS, differential::SEEDS_LONG);
+        report.part_if(go, differential::PART, |report| {
+            differential::run(seeds, &scratch, report)
+        })?;
+        if options.only.as_deref() == Some(differential::PART) {
+            return report.end(); // It needs no server.
+        }
+    }
+    if options.wants(validation::PART) {
+        let count = options.number(options.count, validation::COUNT, validation::COUNT_LONG);
+        let seed = options.seed.unwrap_or(validation::SEED);
+        report.part_if(go, validation::PART, |report| {
+            validation::run(count, seed, &scratch, report)
+        })?;
+        if options.only.as_deref() == Some(validation::PART) {
+            return report.end(); // Nor does this.
+        }
+    }
+    if options.wants(etcd::PART) {
+        match (etcd::packaged(options.required)?, go) {
+            (Some(packaged), true) => {
+                report.part(etcd::PART, |report| {
+                    etcd::run(options.long, &packaged, &scratch, report)
+                })?;
+            }
+            _ => report.missing(etcd::PART),
+        }
+        if options.only.as_deref() == Some(etcd::PART) {
+            return report.end(); // Its tests start their own.
+        }
+    }
+    let binary = server::binary(options.kubist.as_deref())?;
+    for kubectl in kubectls {
+        let part = format!("kubectl {}", kubectl.version());
+        if options.wants(&part) {
+            report.part(&part, |report| {
+                run_kubectl(&kubectl, options.long, &binary, &scratch, report)
+            })?;
+        }
+    }
+    for part in missing.iter().filter(|it| options.wants(it)) {
+        report.missing(part);
+    }
+    let parts: [(&str, GoPart); 2] = [
+        ("client-go", go_informer::run),
+        (followers::PART, followers::run),
+    ];
+    for (part, run) in parts {
+        if options.wants(part) {
+            report.part_if(go, part, |report| {
+                run(options.long, &binary, &scratch, report)
+            })?;
+        }
+    }
+    if options.wants(kube_rs::PART) {
+        report.part(kube_rs::PART, |report| {
+            kube_rs::run(&binary, &scratch, report)
+        })?;
+    }
+    report.end()
+}
+
+/// A part that needs Go and a server.
+type GoPart = fn(bool, &std::path::Path, &std::path::Path, &mut Report) -> Outcome;
+
+/// Runs one kubectl against a server of its own.
+fn run_kubectl(
+    kubectl: &Kubectl,
+    long: bool,
+    binary: &std::path::Path,
+    scratch: &std::path::Path,
+    report: &mut Report,
+) -> Outcome {
+    let folder = scratch.join(format!("kubectl-{}", kubectl.version()));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    std::fs::create_dir_all(&folder)?;
+    let server = Server::start(binary, &folder.join("kubeconfig"), &["--simulate"])?;
+    let shell = kubectl.shell(&server, &folder);
+    let full = kubectl.full() || long;
+    for (name, step) in steps::all(full) {
+        report.step(name, || step(&shell));
+    }
+    report.step("SIGTERM ends the server", || server.stop());
+    Ok(())
+}
