@@ -9,7 +9,7 @@ use crate::rng::SimRng;
 use crate::trace::Trace;
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use kubist_storage::{
-    KvFuture, CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse,  LeaseError,
+    CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse, KvFuture, LeaseError,
     LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError,
     WatchRangeRequest, WriteError, WriteOutcome,
 };
