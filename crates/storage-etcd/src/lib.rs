@@ -25,11 +25,13 @@
 //!   it cannot have happened; one of which that is not known ends with
 //!   [`FaultKind::Timeout`](kubist_storage::FaultKind::Timeout).
 //! - A watch delivers every event once, whatever breaks, or ends with an error. It sees every
-//!   write that is answered after it was started, also on a member that is behind.
-//! - Progress is asked for only of members whose version answers it rightly; the others' watches
-//!   stay silent, and [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests) says so.
-//! - A lease of twenty seconds or more may be shared by the keys of several callers; it lives up
-//!   to a twentieth, and up to a minute, longer than asked for.
+//!   write acknowledged after it was started, also on a member that lags behind.
+//! - Progress is only requested from members whose version responds correctly. On other members
+//!   watches get no progress notifications, which
+//!   [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests)
+//!   reports.
+//! - A lease of twenty seconds or more may be shared by the keys of several callers; it lives
+//!   longer than requested by up to a twentieth of its time, and up to a minute.
 //!
 //! [`Kv`]: kubist_storage::Kv
 

@@ -32,19 +32,19 @@
 //!
 //! # Contracts
 //!
-//! - An answered write is in the file, and synced: it outlives the process and the machine's
-//!   power, as far as the disk tells the truth. A batch is in the file whole, or not at all.
-//! - Revisions go on rising. History goes back as far as it did before a restart; its age counts
-//!   anew from there, and so does the time to live of each lease, as with etcd.
-//! - What is damaged is refused when it is opened, with an error that says so; nothing of it is
-//!   served. What another program has written there is not touched.
+//! - An acknowledged write is in the file and synced: it survives a crash of the process and of
+//!   the machine, as far as the disk honours syncs. A batch is in the file completely or not at all.
+//! - Revisions keep rising. History goes back as far as before a restart; its age is counted from
+//!   the restart, and leases get their full lifetime again, as with etcd.
+//! - A corrupt store is refused when it is opened, with an error; nothing of it is served. Files of
+//!   other programs are not modified.
 //!
 //! # The file
 //!
-//! One row for each version, by its revision: all versions of history, the versions that those
-//! replaced, and of each other key the current one. A put appends one row; what leaves history
-//! takes its rows with it. Pages that become free are used again, so the file is as large as
-//! the live data and history ever were, until [`compact`](Store::compact) makes it smaller.
+//! One row per version, by revision: the versions in history, the versions that those replaced, and
+//! the current version of each other key. A put appends one row; discarding history deletes its rows.
+//! Free pages are reused, so the file is as large as the live data and history ever were, until
+//! [`compact`](Store::compact) shrinks it.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 

@@ -36,12 +36,12 @@
 //!
 //! # Contracts
 //!
-//! - The first write of an empty store has revision 2; each write that changes something raises
+//! - The first write of an empty store has revision 2. Each write that changes something increments
 //!   the revision by one; reads, refused writes and deletes of absent keys do not.
-//! - A range's count ignores its limit; its revision is the store's, not the one read.
-//! - A watch delivers every event of its range from its start (inclusive) in order, each once,
-//!   or ends with [`WatchError::Compacted`]. What follows a progress notice is above it.
-//! - A watcher that does not read costs its engine no memory that grows.
+//! - The count of a range response ignores the limit; its revision is the current one of the store.
+//! - A watch delivers every event of its range from its start (inclusive), in order and once, or
+//!   ends with [`WatchError::Compacted`]. Events after a progress notification are above it.
+//! - A watcher that does not read does not make its engine use more and more memory.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
