@@ -11,19 +11,18 @@ mod labels;
 mod storage;
 mod watches;
 
-pub(crate) use labels::RequestLabels;
-pub(crate) use watches::WatchMetrics;
-
 use self::labels::{ABORTED, COUNTED, REQUEST, TERMINATED, TIMED};
 use crate::response::ApiResponse;
 use crate::routes::version;
 use kubist_registry::Registry;
+pub(crate) use labels::RequestLabels;
 use prometheus::{
     Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, TEXT_FORMAT, TextEncoder,
 };
 use std::fmt;
 use std::time::Duration;
+pub(crate) use watches::WatchMetrics;
 use watches::Watches;
 
 /// Buckets of request durations in seconds, as upstream.

@@ -14,12 +14,10 @@ mod usage;
 mod values;
 mod watch;
 
-use std::error::Error;
-use std::process::ExitCode;
-
 use clap::Subcommand;
 use kubist_apimachinery::with_causes;
-
+use std::error::Error;
+use std::process::ExitCode;
 pub(crate) use usage::{exit_code, refuse};
 
 /// The outcome of a command: its exit code, or an error to print.

@@ -3,12 +3,11 @@
 //! It is polled, as upstream does, so it may be a link that is replaced, like mounted Secrets. A
 //! file that cannot be used has no effect, and is logged and counted at each poll.
 
+use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
+use kubist_registry::{Registry, User};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
-use kubist_registry::{Registry, User};
 use tokio::task::spawn_blocking;
 
 /// A reloaded encryption configuration file.

@@ -2,10 +2,7 @@
 //!
 //! It covers what these have in common beyond [`Kv`], and does not read configuration.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::regular_file::read_regular_file;
 use http::Uri;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats, TokioClock};
@@ -13,10 +10,11 @@ use kubist_storage::{Fault, Kv, ReadError, Revision};
 use kubist_storage::{KvRead, KvWatch};
 use kubist_storage_etcd::{EtcdKv, Identity};
 use kubist_storage_redb::{Store, StoreError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
-
-use crate::regular_file::read_regular_file;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Engine {

@@ -2,11 +2,9 @@
 
 mod command;
 
-use std::process::ExitCode;
-
-use clap::Parser;
-
 use crate::command::Command;
+use clap::Parser;
+use std::process::ExitCode;
 
 /// It returns the memory of large bursts to the system, where the default allocator keeps it.
 #[cfg(unix)]

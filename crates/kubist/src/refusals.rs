@@ -3,24 +3,22 @@
 //! The store is polled, so that thousands of refused requests are one message, and another one once
 //! writes are accepted again.
 
+use kubist_storage::{Fault, KvMaintenance, WriteError};
 use std::time::Duration;
-
-use kubist_storage::{Fault, Kv, WriteError};
-use kubist_storage::{KvMaintenance, KvWrite};
 use tokio::time::Instant;
 
 /// The polling interval.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Minimum interval between messages about a full store, because a store at its limit alternates.
-const FULL_TOLD_EVERY: Duration = Duration::from_secs(60);
+const FULL_LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Logs, for ever, why writes are refused, and when they are accepted again.
-pub(crate) async fn tell_of_refusals(kv: &dyn Kv) {
-    let mut looks = tokio::time::interval(LOOK_EVERY);
-    let mut told = Told::default();
+pub(crate) async fn log_refusals(kv: &dyn KvMaintenance) {
+    let mut looks = tokio::time::interval(POLL_INTERVAL);
+    let mut state = LogState::default();
     loop {
         looks.tick().await;
-        told.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
+        state.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
     }
 }
 
@@ -40,14 +38,14 @@ fn log(line: Line) {
 
 /// What was logged.
 #[derive(Debug, Default)]
-struct Told {
+struct LogState {
     refused: bool,
     full: bool,
     /// When a full store was last reported.
     full_at: Option<Instant>,
 }
 
-impl Told {
+impl LogState {
     fn look(
         &mut self,
         now: Instant,
@@ -86,8 +84,8 @@ impl Told {
     }
 
     fn may_tell(&self, now: Instant) -> bool {
-        let told = self.full_at;
-        told.is_none_or(|at| now.saturating_duration_since(at) >= FULL_TOLD_EVERY)
+        let state = self.full_at;
+        state.is_none_or(|at| now.saturating_duration_since(at) >= FULL_LOG_INTERVAL)
     }
 }
 
@@ -115,10 +113,10 @@ mod tests {
     }
 
     /// The current condition of the store.
-    fn look(told: &mut Told, kv: &MemoryKv) -> Vec<Line> {
+    fn look(state: &mut LogState, kv: &MemoryKv) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut log = |line| lines.push(line);
-        told.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
+        state.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
         lines
     }
 
@@ -129,13 +127,13 @@ mod tests {
             ..Config::default()
         };
         let kv = MemoryKv::new(config, Arc::new(TokioClock::start()));
-        let mut told = Told::default();
+        let mut state = LogState::default();
         assert!(put(&kv, "a", 5_000).await && put(&kv, "b", 4_000).await);
-        assert_eq!(look(&mut told, &kv), [], "nothing was refused");
+        assert_eq!(look(&mut state, &kv), [], "nothing was refused");
         for key in ["c", "d", "e"] {
             assert!(!put(&kv, key, 3_000).await);
         }
-        let lines = look(&mut told, &kv);
+        let lines = look(&mut state, &kv);
         let [Line::Warn(line)] = &lines[..] else {
             panic!("{lines:?}")
         };
@@ -147,18 +145,18 @@ mod tests {
         );
         // A write that fits anyway changes nothing.
         assert!(put(&kv, "b", 3_999).await);
-        assert_eq!(look(&mut told, &kv), [], "it was told");
+        assert_eq!(look(&mut state, &kv), [], "it was state");
         delete(&kv, "b").await;
         let room = [Line::Info("the store has room again, writes are taken")];
-        assert_eq!(look(&mut told, &kv), room);
-        assert_eq!(look(&mut told, &kv), []);
+        assert_eq!(look(&mut state, &kv), room);
+        assert_eq!(look(&mut state, &kv), []);
 
         // A store at its limit alternates; that is reported now and then.
         assert!(put(&kv, "b", 4_000).await && !put(&kv, "c", 3_000).await);
-        assert_eq!(look(&mut told, &kv), [], "too soon");
-        tokio::time::advance(FULL_TOLD_EVERY).await;
-        assert!(matches!(look(&mut told, &kv)[..], [Line::Warn(_)]));
+        assert_eq!(look(&mut state, &kv), [], "too soon");
+        tokio::time::advance(FULL_LOG_INTERVAL).await;
+        assert!(matches!(look(&mut state, &kv)[..], [Line::Warn(_)]));
         delete(&kv, "a").await;
-        assert_eq!(look(&mut told, &kv), room);
+        assert_eq!(look(&mut state, &kv), room);
     }
 }

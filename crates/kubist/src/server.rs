@@ -7,13 +7,11 @@
 //! process; clients of the next server notice, because its resource versions begin above all
 //! earlier ones. Several servers can share an etcd cluster.
 
-use std::error::Error;
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::advertise;
+use crate::engine::{Engine, EtcdError};
+use crate::refusals::log_refusals;
+use crate::server_config::{Controller, ServerConfig};
+use crate::server_keys::ServerKeysError;
 use http::Uri;
 use kubist_apimachinery::{Status, Str};
 use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, StaticToken};
@@ -24,14 +22,14 @@ use kubist_server_controllers::{garbage_collector, namespace};
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
+use std::error::Error;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-
-use crate::advertise;
-use crate::engine::{Engine, EtcdError};
-use crate::refusals::tell_of_refusals;
-use crate::server_config::{Controller, ServerConfig};
-use crate::server_keys::ServerKeysError;
 
 /// Time limit for controllers to stop.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
@@ -105,7 +103,7 @@ impl Server {
         let ticking = store.clone();
         engine.spawn(async move { ticking.run().await });
         let written = store.kv();
-        engine.spawn(async move { tell_of_refusals(&*written).await });
+        engine.spawn(async move { log_refusals(&*written).await });
         let watch_caches = config.has_watch_caches(&store);
         let registry = Registry::new(config.registry(store.kv(), watch_caches));
         registry

@@ -1,20 +1,18 @@
 //! `ServerConfig`: the configuration of a [`Server`](crate::Server).
 
-use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::encryption_file::EncryptionFile;
+use crate::engine::{Engine, EtcdServers};
+use crate::server_keys::ServerKeys;
 use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
 use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock as _};
 use kubist_storage::{Kv, Revision, memory};
-
-use crate::encryption_file::EncryptionFile;
-use crate::engine::{Engine, EtcdServers};
-use crate::server_keys::ServerKeys;
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The configuration of a server. Every field has a default.
 #[derive(Clone, Debug)]

@@ -5,18 +5,16 @@
 //! atomically, and are readable by their owner only. The serving and the administrator's
 //! certificates are issued at each start. Nothing here is ever replaced or removed.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::regular_file::read_regular_file;
 use kubist_apimachinery::Time;
 use kubist_apiserver::{
     CertificateAuthority, CertificateError, Config, Identity, PemError, TokenKeyError, TokenKeys,
     read_certificates,
 };
-
-use crate::regular_file::read_regular_file;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Subdirectory of the data directory.
 const FOLDER: &str = "pki";

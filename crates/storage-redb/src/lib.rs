@@ -11,7 +11,7 @@
 //! file is read once, when it is opened. It is not replicated.
 //! ```
 //! use kubist_storage::memory::{Config, TokioClock};
-//! use kubist_storage::{Expected, Kv, PutRequest};
+//! use kubist_storage::{Expected, KvRead, KvWrite, PutRequest};
 //! use kubist_storage_redb::Store;
 //! use std::sync::Arc;
 //!

@@ -8,10 +8,9 @@ mod convert;
 mod names;
 
 pub(crate) use convert::mistake as conversion_mistake;
-pub(crate) use names::go_type;
-
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
 use kubist_apimachinery::{ByteString, Duration, MicroTime, ParseQuantityError, Quantity, Time};
+pub(crate) use names::go_type;
 use names::{Name, Target};
 
 /// Maximum nesting: deeper than any message that the decoder accepts.

@@ -4,7 +4,7 @@
 use crate::client::{Client, server_with};
 use http::Version;
 use kubist_apiserver::Config;
-use kubist_storage::Kv as _;
+use kubist_storage::KvWrite as _;
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{KvMaintenance, KvRead};
 use serde_json::{Value, json};

@@ -1,8 +1,7 @@
 //! The current time, for displayed ages.
 
-use std::time::{Duration, SystemTime};
-
 use kubist_apimachinery::Time;
+use std::time::{Duration, SystemTime};
 
 /// Returns how long ago that was; zero if it is in the future.
 #[expect(

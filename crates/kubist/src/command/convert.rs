@@ -3,12 +3,7 @@
 //! The input format is detected: JSON, YAML (also several documents), the protobuf envelope, and
 //! values as a server stores them in etcd.
 
-use std::borrow::Cow;
-use std::error::Error;
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
-use std::path::PathBuf;
-use std::process::ExitCode;
-
+use super::Outcome;
 use clap::{Args, ValueEnum};
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
@@ -20,8 +15,11 @@ use kubist_codec::list_stream::ListStream;
 use kubist_codec::yaml::{YamlError, YamlErrorKind};
 use kubist_codec::{Content, yaml};
 use serde_json::Value;
-
-use super::Outcome;
+use std::borrow::Cow;
+use std::error::Error;
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:

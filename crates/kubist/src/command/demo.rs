@@ -14,22 +14,20 @@ mod stage;
 mod steps;
 mod verify;
 
-use std::error::Error;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::Duration;
-
-use clap::{Args, ValueEnum};
-use kubist::{Server, ServerConfig};
-use kubist_apimachinery::with_causes;
-use tokio::time::Instant;
-
 use self::error::DemoError;
 use self::play::Play;
 use self::progress::Progress;
 use self::report::Report;
 use super::{Outcome, signal, units, values};
+use clap::{Args, ValueEnum};
+use kubist::{Server, ServerConfig};
+use kubist_apimachinery::with_causes;
+use std::error::Error;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::time::Instant;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

@@ -4,9 +4,8 @@
 //! because users can do nothing about them. Programs that embed the crates install their own
 //! subscriber.
 
-use std::io;
-
 use clap::{ArgAction, Args, ValueEnum};
+use std::io;
 use tracing::Subscriber;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::{MakeWriter, layer};

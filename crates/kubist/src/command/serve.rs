@@ -1,12 +1,5 @@
 //! `kubist serve`: runs an API server in this process until it is stopped.
 
-use std::collections::BTreeSet;
-use std::error::Error;
-use std::io::Write as _;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
 use clap::{Args, ValueEnum};
 use kubist::{
     Controller, EncryptionFile, Server, ServerConfig, ServerError, is_advertisable,
@@ -16,6 +9,12 @@ use kubist_apimachinery::with_causes;
 use kubist_registry::RuntimeConfig;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::EncryptionConfiguration;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::time::Instant;
 
 mod access_options;

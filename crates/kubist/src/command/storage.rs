@@ -5,17 +5,15 @@
 
 mod running;
 
+use super::{Outcome, units, values};
+use clap::{Args, Subcommand};
+use kubist_storage::backup::Reader;
+use kubist_storage_redb::{REVISIONS_SKIPPED, Report, Store, StoreError};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-use clap::{Args, Subcommand};
-use kubist_storage::backup::Reader;
-use kubist_storage_redb::{REVISIONS_SKIPPED, Report, Store, StoreError};
-
-use super::{Outcome, units, values};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

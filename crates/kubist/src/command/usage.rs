@@ -1,9 +1,8 @@
 //! Usage errors in one line, where clap would print several.
 
-use std::process::ExitCode;
-
 use clap::Error;
 use clap::error::ErrorKind;
+use std::process::ExitCode;
 
 /// The conventional exit code of wrong usage.
 const WRONG_USAGE: u8 = 2;

@@ -1,9 +1,8 @@
 //! Parsing of option values, with errors that state what is expected.
 
+use kubist_apimachinery::{Duration, Quantity};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
-
-use kubist_apimachinery::{Duration, Quantity};
 
 /// The only host name that is accepted.
 const LOCALHOST: &str = "localhost";

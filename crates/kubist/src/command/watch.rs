@@ -10,25 +10,23 @@ mod problems;
 mod summary;
 mod table;
 
-use std::error::Error;
-use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
-
+use self::follow::{Until, follow};
+use self::lines::{JsonLines, TableLines};
+use self::problems::Problems;
+use self::table::LiveTable;
+use super::{Outcome, values};
 use clap::{Args, ValueEnum};
 use kubist::InferError;
 use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
 use kubist_cache::{Metadata, ResourceEvent, Selection};
 use kubist_client::{Api, Client, Discovery};
 use kubist_kubeconfig::{KubeconfigError, Selection as KubeconfigSelection};
-
-use self::follow::{Until, follow};
-use self::lines::{JsonLines, TableLines};
-use self::problems::Problems;
-use self::table::LiveTable;
-use super::{Outcome, values};
+use std::error::Error;
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// How often the table is redrawn, at most.
 const REDRAW: Duration = Duration::from_millis(200);

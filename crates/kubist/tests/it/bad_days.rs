@@ -1,19 +1,17 @@
 //! `kubist serve` on bad days: no room, no rights, ten thousand clients.
 
+use crate::command::{DEADLINE, Served};
+use kubist::api::core::v1::ConfigMap;
+use kubist::apimachinery::ListOptions;
+use kubist::client::Api;
+use kubist::kubeconfig::Options;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-
-use kubist::api::core::v1::ConfigMap;
-use kubist::apimachinery::ListOptions;
-use kubist::client::Api;
-use kubist::kubeconfig::Options;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
-
-use crate::command::{DEADLINE, Served};
 
 /// How long a server may take to find out that there is room again: its pauses begin with a
 /// second.

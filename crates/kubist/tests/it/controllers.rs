@@ -6,12 +6,11 @@ mod namespaces;
 mod owners;
 mod rollouts;
 
-use std::time::Duration;
-
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{KubeObject, ObjectMeta, OwnerReference, Resource as _};
 use kubist::client::Api;
 use kubist::{Server, ServerConfig};
+use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 const PATIENCE: Duration = Duration::from_secs(30);

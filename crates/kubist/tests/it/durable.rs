@@ -1,17 +1,15 @@
 //! `kubist serve --data-dir`, killed while it is written to, and `kubist storage`.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
+use crate::command::{Served, fail, succeed};
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::ListOptions;
 use kubist::client::Api;
 use kubist::kubeconfig::Options;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::task::JoinSet;
-
-use crate::command::{Served, fail, succeed};
 
 const NAMESPACE: &str = "default";
 /// How often the server is killed.

@@ -1,16 +1,14 @@
 //! Encryption at rest, as whoever runs the server sees it: a file of keys, and a folder of data.
 
-use std::path::Path;
-use std::time::Duration;
-
+use crate::command::fail;
 use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::Status;
 use kubist::client::Api;
 use kubist::transport::Body;
 use kubist::{EncryptionFile, Server, ServerConfig};
 use kubist_registry::transformer::EncryptionConfiguration;
-
-use crate::command::fail;
+use std::path::Path;
+use std::time::Duration;
 
 const ONE: (&str, &str) = ("one", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
 const TWO: (&str, &str) = ("two", "ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=");

@@ -1,23 +1,21 @@
 //! Bad days of an etcd: out of reach, slow, full. Each costs a bounded time and has a clear
 //! answer, and nothing that was acknowledged is lost.
 
-use kubist_storage::{KvMaintenance, KvWrite};
-use std::error::Error;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::etcd::{Etcd, Release};
 use kubist::api::core::v1::{ConfigMap, Service, ServicePort};
 use kubist::apimachinery::{AnyObject, DeleteOptions, ListOptions, PostOptions, Status};
 use kubist::client::{Api, Client};
 use kubist::registry::{Registry, RegistryConfig, User};
-use kubist::storage::{Expected, Kv as _, PutRequest};
+use kubist::storage::{Expected, PutRequest};
 use kubist::storage_etcd::{Config, EtcdKv};
 use kubist::transport::Body;
 use kubist::{EtcdServers, Server, ServerConfig};
+use kubist_storage::{KvMaintenance, KvWrite};
 use kubist_test_support::FaultProxy;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
-
-use crate::etcd::{Etcd, Release};
 
 /// How long a server gives etcd to answer, and some room.
 const START_WITHIN: Duration = Duration::from_secs(40);

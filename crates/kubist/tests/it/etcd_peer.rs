@@ -4,21 +4,19 @@
 //! The program is a Go program: the test skips, and says so, where `KUBIST_ETCD_PEER` does not
 //! name it, unless `KUBIST_ETCD_REQUIRED` is set. `cargo xtask interop` builds it.
 
-use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
-
+use crate::etcd::{Etcd, Release};
 use futures_util::StreamExt as _;
 use kubist::apimachinery::{ApiResource, ListOptions, Object as _, Unstructured};
 use kubist::cache::WatchItem;
 use kubist::client::{Api, Client, WatchOn};
 use kubist::{EtcdServers, Server, ServerConfig};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use tokio::time::{sleep, timeout};
-
-use crate::etcd::{Etcd, Release};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two tries.

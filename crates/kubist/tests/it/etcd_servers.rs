@@ -1,24 +1,21 @@
 //! `kubist serve --etcd-servers`: where things are, what outlives the server, and two servers on
 //! three members of which each in turn is killed and comes back.
 
-use kubist_storage::KvRead;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Duration;
-
+use crate::command::{Served, fail, run};
+use crate::etcd::{Etcd, Release};
 use futures_util::StreamExt as _;
 use kubist::api::core::v1::{ConfigMap, Event, Namespace, Service, ServicePort};
 use kubist::apimachinery::ListOptions;
 use kubist::cache::WatchItem;
 use kubist::client::{Api, Client, WatchOn};
 use kubist::kubeconfig::Options;
-use kubist::storage::Kv as _;
 use kubist::transport::Body;
 use kubist::{Controller, EtcdServers, Server, ServerConfig};
+use kubist_storage::KvRead;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
-
-use crate::command::{Served, fail, run};
-use crate::etcd::{Etcd, Release};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 const NAMESPACE: &str = "default";

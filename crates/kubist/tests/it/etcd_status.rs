@@ -1,14 +1,12 @@
 //! The statuses that failures of etcd become.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::etcd::{Etcd, Release};
 use kubist::api::core::v1::{Container, EnvVar, Pod};
 use kubist::apimachinery::{ListOptions, PostOptions, Status};
 use kubist::registry::{Created, Registry, RegistryConfig, User};
 use kubist::storage_etcd::{Config, EtcdKv};
-
-use crate::etcd::{Etcd, Release};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// An environment variable of this size makes a request that etcd does not take.
 const TOO_LARGE_BYTES: usize = 1_700_000;

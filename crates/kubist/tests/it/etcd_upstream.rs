@@ -4,20 +4,18 @@
 //! `KUBIST_KUBE_APISERVER` names the binary; the test skips, and says so, where nothing does.
 //! `cargo xtask interop --long` builds one (`tests/interop/kube-apiserver`), which takes minutes.
 
-use std::ffi::OsString;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-
+use crate::etcd::{Etcd, Release, free_addresses};
+use crate::etcd_peer::{self, KINDS, api, create, server};
 use kubist::apimachinery::{ListOptions, Object as _, Unstructured};
 use kubist::client::{Api, Client, Patch};
 use kubist::kubeconfig::Options;
 use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
-
-use crate::etcd::{Etcd, Release, free_addresses};
-use crate::etcd_peer::{self, KINDS, api, create, server};
 
 /// How long a kube-apiserver may take to be ready, and for what the other server says.
 const PATIENCE: Duration = Duration::from_mins(2);

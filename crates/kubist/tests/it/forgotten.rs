@@ -1,10 +1,6 @@
 //! A server in memory that was started again, under the same address and with the same
 //! certificates: its clients find out that what they knew is gone.
 
-use std::net::SocketAddr;
-use std::path::Path;
-use std::time::Duration;
-
 use futures_util::StreamExt as _;
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{ListOptions, ObjectName};
@@ -12,6 +8,9 @@ use kubist::client::{Api, Client};
 use kubist::informers::SharedInformerFactory;
 use kubist::kubeconfig::Options;
 use kubist::{Server, ServerConfig, ServerKeys};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,9 +1,7 @@
 //! Who a server is, and whom it knows, after it was started again.
 
-use std::net::SocketAddr;
-use std::path::Path;
-use std::time::Duration;
-
+use crate::command::fail;
+use crate::etcd::{Etcd, Release};
 use kubist::api::authentication::v1::{SelfSubjectReview, TokenRequest};
 use kubist::api::core::v1::{Namespace, ServiceAccount};
 use kubist::apimachinery::ListOptions;
@@ -12,9 +10,9 @@ use kubist::client::{Api, Client};
 use kubist::kubeconfig::Options;
 use kubist::transport::{Auth, Config, Identity, Pem, Secret, Transport, Verify};
 use kubist::{EtcdServers, Server, ServerConfig, ServerKeys};
-
-use crate::command::fail;
-use crate::etcd::{Etcd, Release};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
 
 const ROBOT: &str = "system:serviceaccount:default:robot";
 

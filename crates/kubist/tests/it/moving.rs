@@ -1,10 +1,6 @@
 //! An informer moves from a server that ends to another one on the same storage, and goes on where
 //! it was: it lists nothing again, and misses nothing.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
-
 use kubist::api::core::v1::ConfigMap;
 use kubist::apiserver::{ApiServer, Config, MASTERS_GROUP, RunningServer, StaticToken};
 use kubist::client::{Api, Client};
@@ -13,6 +9,9 @@ use kubist::registry::{Registry, RegistryConfig, User};
 use kubist::storage::memory::MemoryKv;
 use kubist::transport::{Auth, Body, Transport, Verify};
 use parking_lot::Mutex;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;

@@ -1,14 +1,12 @@
 //! `kubist storage backup` of a server that runs and is written to, and `kubist storage restore`.
 
+use crate::command::{fail, run, succeed};
+use crate::durable::{Answers, map, maps, number_of, serve, write};
+use kubist::apimachinery::ListOptions;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-use kubist::apimachinery::ListOptions;
 use tokio::task::JoinSet;
-
-use crate::command::{fail, run, succeed};
-use crate::durable::{Answers, map, maps, number_of, serve, write};
 
 const WRITERS: u64 = 3;
 /// Answers before the backup, and again while it is made and after it, at least.

@@ -1,11 +1,10 @@
 //! `kubist serve`.
 
+use crate::command::{Running, Served, fail, kubist, run, succeed};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-
-use crate::command::{Running, Served, fail, kubist, run, succeed};
 
 #[test]
 fn one_line_says_that_it_answers_and_a_signal_ends_it_in_order() {

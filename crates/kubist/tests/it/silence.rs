@@ -1,12 +1,6 @@
 //! Nothing fails in silence: what is logged, and what those are told who wait, where a real client
 //! cannot get through to a real server over TLS.
 
-use std::io::{self, Write};
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
-
 use kubist::api::core::v1::Pod;
 use kubist::apimachinery::{ObjectMeta, ObjectName};
 use kubist::apiserver::CertificateAuthority;
@@ -17,6 +11,11 @@ use kubist::informers::SharedInformerFactory;
 use kubist::transport::{Auth, Config, Pem, Secret, Transport, Verify};
 use kubist::{Server, ServerConfig};
 use parking_lot::Mutex;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Dispatch;

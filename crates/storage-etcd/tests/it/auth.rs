@@ -1,7 +1,9 @@
 //! An etcd that wants to know who asks.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, ReadError, WatchError};
+use kubist_storage::{
+    Expected, FaultKind, KeyRange, KvRead, KvWatch, KvWrite, PutRequest, ReadError, WatchError,
+};
 use kubist_storage::{WatchRangeRequest, WriteError};
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -2,7 +2,10 @@
 
 use crate::etcd::{Etcd, Release};
 use crate::faults::impatient;
-use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, Watch, WatchError};
+use kubist_storage::{
+    Expected, FaultKind, KeyRange, KvMaintenance, KvRead, KvWatch, KvWrite, PutRequest, Revision,
+    Watch, WatchError,
+};
 use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, EtcdKv};
 use kubist_test_support::FaultProxy;

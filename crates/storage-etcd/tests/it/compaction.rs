@@ -1,7 +1,7 @@
 //! Compaction by several API servers on one cluster.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{Expected, Kv, PutRequest, ReadError, Revision};
+use kubist_storage::{Expected, KvMaintenance, KvRead, KvWrite, PutRequest, ReadError, Revision};
 use kubist_storage_etcd::{Config, EtcdKv};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};

@@ -1,7 +1,9 @@
 //! What an etcd that refuses, is slow or is not there comes to.
 
 use crate::etcd::{Etcd, Release, free_addresses};
-use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, ReadError, WatchError};
+use kubist_storage::{
+    Expected, FaultKind, KeyRange, KvRead, KvWatch, KvWrite, PutRequest, ReadError, WatchError,
+};
 use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, ConfigError, EtcdKv};
 use kubist_test_support::FaultProxy;

@@ -1,7 +1,7 @@
 //! Leases that are shared.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{Expected, Kv, LeaseError, PutRequest, WriteError};
+use kubist_storage::{Expected, KvWrite, LeaseError, PutRequest, WriteError};
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_hours(1);

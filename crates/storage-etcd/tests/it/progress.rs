@@ -1,7 +1,7 @@
 //! Requests for progress: asked of an etcd that answers rightly, and not of one that does not.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{Expected, KeyRange, Kv, PutRequest, WatchRangeRequest};
+use kubist_storage::{Expected, KeyRange, KvRead, KvWatch, KvWrite, PutRequest, WatchRangeRequest};
 use std::time::Duration;
 use tokio::time::timeout;
 

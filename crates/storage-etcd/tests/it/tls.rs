@@ -1,7 +1,7 @@
 //! TLS: whom the engine trusts, and who it says that it is.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{FaultKind, Kv, ReadError};
+use kubist_storage::{FaultKind, KvRead, ReadError};
 use kubist_storage_etcd::{Config, EtcdKv, Identity};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use std::path::Path;

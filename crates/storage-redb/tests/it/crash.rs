@@ -6,7 +6,7 @@ use crate::witness::{Step, Witness};
 use kubist_storage::KvMaintenance;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
-use kubist_storage::{FaultKind, Kv, ManualClock, Revision, WriteError};
+use kubist_storage::{FaultKind, ManualClock, Revision, WriteError};
 use kubist_storage_redb::Store;
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinSet;

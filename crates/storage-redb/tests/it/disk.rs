@@ -29,7 +29,7 @@ struct State {
 }
 
 #[derive(Debug)]
-enum EventKind {
+enum Change {
     Write { offset: usize, data: Vec<u8> },
     SetLen(usize),
 }
@@ -88,9 +88,9 @@ impl Disk {
         let kept_of_four = random.below(5);
         for change in &state.unsynced {
             match change {
-                EventKind::SetLen(len) if random.below(4) < kept_of_four => image.resize(*len, 0),
-                EventKind::SetLen(_) => {}
-                EventKind::Write { offset, data } => {
+                Change::SetLen(len) if random.below(4) < kept_of_four => image.resize(*len, 0),
+                Change::SetLen(_) => {}
+                Change::Write { offset, data } => {
                     let mut at = *offset;
                     let end = offset + data.len();
                     while at < end {
@@ -156,7 +156,7 @@ impl StorageBackend for Disk {
         state.change()?;
         let len = usize::try_from(len).unwrap();
         state.seen.resize(len, 0);
-        state.unsynced.push(EventKind::SetLen(len));
+        state.unsynced.push(Change::SetLen(len));
         Ok(())
     }
 
@@ -166,8 +166,8 @@ impl StorageBackend for Disk {
         let state = &mut *state;
         for change in state.unsynced.drain(..) {
             match change {
-                EventKind::SetLen(len) => state.synced.resize(len, 0),
-                EventKind::Write { offset, data } => put(&mut state.synced, offset, &data),
+                Change::SetLen(len) => state.synced.resize(len, 0),
+                Change::Write { offset, data } => put(&mut state.synced, offset, &data),
             }
         }
         debug_assert_eq!(state.synced.len(), state.seen.len());
@@ -179,7 +179,7 @@ impl StorageBackend for Disk {
         state.change()?;
         let (offset, data) = (usize::try_from(offset).unwrap(), data.to_vec());
         put(&mut state.seen, offset, &data);
-        state.unsynced.push(EventKind::Write { offset, data });
+        state.unsynced.push(Change::Write { offset, data });
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use crate::disk::Disk;
 use crate::random::Random;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
-use kubist_storage::{DeleteRequest, Expected, KeyRange, Kv, ManualClock, PutRequest};
+use kubist_storage::{DeleteRequest, Expected, KeyRange, ManualClock, PutRequest};
 use kubist_storage::{KvMaintenance, KvRead, KvWrite};
 use kubist_storage::{RangeRequest, RangeResponse, Revision};
 use kubist_storage_redb::{Store, StoreError};

@@ -8,8 +8,7 @@ use crate::witness::{Step, Witness};
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
 use kubist_storage::{
-    Expected, FaultKind, KeyRange, Kv, ManualClock, PutRequest, Revision, WatchRangeRequest,
-    WriteError,
+    Expected, FaultKind, KeyRange, ManualClock, PutRequest, Revision, WatchRangeRequest, WriteError,
 };
 use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage_redb::Store;

@@ -3,7 +3,7 @@
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
 use kubist_storage::{
-    CompactError, DeleteRequest, Expected, KeyRange, Kv, LeaseError, ManualClock, PutRequest,
+    CompactError, DeleteRequest, Expected, KeyRange, LeaseError, ManualClock, PutRequest,
     RangeRequest, ReadError, Revision, WatchError, WatchRangeRequest, WriteError,
 };
 use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};

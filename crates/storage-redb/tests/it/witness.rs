@@ -6,7 +6,7 @@
 use crate::random::Random;
 use bytes::Bytes;
 use kubist_storage::journal::JournaledKv;
-use kubist_storage::{DeleteRequest, Expected, Kv, PutRequest, Revision, WriteError};
+use kubist_storage::{DeleteRequest, Expected, PutRequest, Revision, WriteError};
 use kubist_storage::{KvRead, KvWrite};
 use std::collections::BTreeMap;
 

@@ -43,7 +43,7 @@ pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schem
 }
 
 /// Returns Go's path of a field, which has no list indexes and no map keys, and the field.
-fn go_field(path: &str, root: &'static Schema) -> (String, Option<&'static Field>) {
+pub(super) fn go_field(path: &str, root: &'static Schema) -> (String, Option<&'static Field>) {
     let mut schema = Some(root);
     let (mut names, mut last) = (Vec::new(), None);
     let mut segments = path.split('.');

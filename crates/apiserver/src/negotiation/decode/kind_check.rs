@@ -7,7 +7,7 @@ use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{FieldError, FieldPath, GroupKind, Status};
 
 /// Upstream's scheme of kinds, as it appears in error texts that clients compare.
-const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
+pub(super) const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
 
 /// Refuses a malformed `apiVersion`.
 pub(super) fn check_group_version(

@@ -1,12 +1,11 @@
 //! The bundled application: its manifests, and their application to a cluster.
 
+use super::error::{DemoError, Doing as _};
 use kubist_api::apps::v1::Deployment;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{ApiResource, Object as _, ObjectName, Resource as _, Str, Unstructured};
 use kubist_client::{Api, Client, Discovery};
 use kubist_codec::yaml;
-
-use super::error::{DemoError, Doing as _};
 
 /// The manifests, as a user would write them.
 const MANIFESTS: &str = include_str!("shop.yaml");

@@ -2,13 +2,12 @@
 //!
 //! It is updated by an informer handler that gets every change, so that no drop is missed.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{Object as _, Str};
 use kubist_cache::{Deleted, ResourceEvent};
 use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The label with the application's name.
 pub(super) const APP_LABEL: &str = "app.kubernetes.io/name";

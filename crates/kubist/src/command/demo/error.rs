@@ -1,11 +1,9 @@
 //! `DemoError`: the step that failed, and what was observed instead.
 
-use std::time::Duration;
-
+use super::super::units;
 use kubist::ServerError;
 use kubist_client::ApiError;
-
-use super::super::units;
+use std::time::Duration;
 
 /// Why a demonstration failed.
 #[derive(Debug, thiserror::Error)]

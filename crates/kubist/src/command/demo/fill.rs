@@ -1,14 +1,13 @@
 //! Creates Pods so that caches are as large as in a real cluster.
 
+use super::error::{DemoError, Doing as _, check};
+use super::pods::PodGenerator;
+use super::progress::Bar;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use kubist_api::core::v1::{Namespace, Pod};
 use kubist_apimachinery::{ListOptions, Object as _, ObjectMeta};
 use kubist_cache::Metadata;
 use kubist_client::{Api, Client};
-
-use super::error::{DemoError, Doing as _, check};
-use super::pods::PodGenerator;
-use super::progress::Bar;
 
 /// Concurrent requests.
 const IN_FLIGHT: usize = 32;

@@ -1,8 +1,5 @@
 //! `Play`: runs the steps in order and records their results.
 
-use kubist::Server;
-use kubist_client::Client;
-
 use super::application::Application;
 use super::error::{DemoError, Doing as _};
 use super::fill;
@@ -12,6 +9,8 @@ use super::simulation::Simulation;
 use super::stage::{NAMESPACE, Stage};
 use super::steps::{bring_up, kill, remove, roll, scale};
 use super::{Options, units, verify};
+use kubist::Server;
+use kubist_client::Client;
 
 /// The Deployment that loses a Pod, and later gets a new image.
 const FRONTEND: &str = "frontend";

@@ -3,13 +3,11 @@
 //! Bars go to standard error. Lines go to standard output, or to standard error if standard output
 //! is for the JSON report.
 
+use super::super::units;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
-
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::time::Instant;
-
-use super::super::units;
 
 /// Redraws of a bar per second.
 const REDRAWS: u8 = 15;

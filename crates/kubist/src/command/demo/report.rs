@@ -1,12 +1,10 @@
 //! `Report`: the results of a demonstration, as text or JSON.
 
-use std::time::Duration;
-
+use super::super::units;
 use kubist_apimachinery::Str;
 use kubist_controller::{Histogram, Stats};
 use serde::Serialize;
-
-use super::super::units;
+use std::time::Duration;
 
 /// The results of a demonstration. Times are in seconds, latencies in milliseconds.
 #[derive(Debug, Default, Serialize)]

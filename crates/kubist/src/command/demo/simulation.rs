@@ -1,7 +1,8 @@
 //! `Simulation`: the sample controllers, running beside the demonstration, and their figures.
 
-use std::time::Duration;
-
+use super::super::units;
+use super::error::DemoError;
+use super::report::Caches;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Ingest, Wire};
@@ -11,13 +12,10 @@ use kubist_client::Client;
 use kubist_controller::{Manager, ManagerError, Monitor, Stats, Summary};
 use kubist_informers::SharedInformerFactory;
 use kubist_workloads::{Options, kubelet, manager};
+use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-
-use super::super::units;
-use super::error::DemoError;
-use super::report::Caches;
 
 /// Time limit for the first lists.
 const SYNC_DEADLINE: Duration = Duration::from_secs(120);

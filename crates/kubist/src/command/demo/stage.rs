@@ -3,9 +3,8 @@
 //! It has its own shared informers, so that waiting needs no requests. Results of steps are
 //! verified through the API (`verify`).
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use super::availability::{APP_LABEL, Availability, is_live, is_ready};
+use super::error::DemoError;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::Ingest;
@@ -15,11 +14,10 @@ use kubist_client::{Api, Client};
 use kubist_informers::{
     Delivery, FactoryConfig, HandlerConfig, SharedInformer, SharedInformerFactory,
 };
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
-
-use super::availability::{APP_LABEL, Availability, is_live, is_ready};
-use super::error::DemoError;
 
 /// The namespace of the application.
 pub(super) const NAMESPACE: &str = "shop";

@@ -1,14 +1,13 @@
 //! Verification of the state through the API.
 
+use super::availability::{APP_LABEL, is_live, is_ready};
+use super::error::{DemoError, Doing as _, check};
+use super::stage::Stage;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ListOptions, ObjectMeta};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-
-use super::availability::{APP_LABEL, is_live, is_ready};
-use super::error::{DemoError, Doing as _, check};
-use super::stage::Stage;
 
 /// How long the status of a Deployment may lag behind its Pods, because its informer may lag behind
 /// that of Pods.

@@ -1,13 +1,11 @@
 //! Options for authentication.
 
-use std::error::Error;
-use std::path::PathBuf;
-
+use super::WrongUsage;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgAction, Args};
 use kubist::read_regular_file;
-
-use super::WrongUsage;
+use std::error::Error;
+use std::path::PathBuf;
 
 /// Maximum bytes of a token file.
 const TOKEN_BYTES_MAX: u64 = 64 << 10;

@@ -1,9 +1,8 @@
 //! Options of an etcd cluster, named as upstream's.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use kubist::EtcdServers;
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(super) struct EtcdOptions {

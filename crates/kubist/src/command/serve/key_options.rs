@@ -1,9 +1,8 @@
 //! Options of certificates and keys, named as upstream's.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use kubist::ServerKeys;
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(super) struct KeyOptions {

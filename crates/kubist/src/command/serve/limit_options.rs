@@ -1,10 +1,8 @@
 //! Options of limits.
 
-use std::error::Error;
-
-use clap::Args;
-
 use super::{system_limits, values};
+use clap::Args;
+use std::error::Error;
 
 #[derive(Args, Debug)]
 pub(super) struct LimitOptions {

@@ -1,19 +1,17 @@
 //! Backups of a running server: downloaded, written to a file, and verified.
 
-use std::error::Error;
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufReader, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-
+use super::{Done, named, say};
+use crate::command::{block_on, units};
 use clap::Args;
 use kubist_client::ApiError;
 use kubist_kubeconfig::Selection;
 use kubist_storage::backup::{BackupError, Reader};
 use kubist_transport::Body;
-
-use super::{Done, named, say};
-use crate::command::{block_on, units};
+use std::error::Error;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// The path of backups on a server.
 const PATH: &str = "/storage/backup";

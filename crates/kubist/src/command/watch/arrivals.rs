@@ -3,10 +3,6 @@
 //! It wraps an informer's source and records the time of each watch batch. Objects of a list have
 //! no arrival time.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::time::Duration;
-
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
 use kubist_apimachinery::{Object, ResourceVersion};
@@ -15,6 +11,9 @@ use kubist_cache::{
     WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Number of batches kept; the age of older ones is unknown.

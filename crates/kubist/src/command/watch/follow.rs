@@ -1,25 +1,23 @@
 //! Runs an informer, and displays its events until the watch ends.
 
-use std::io;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
-
+use super::super::{memory, signal};
+use super::arrivals::Arrivals;
+use super::problems::Problems;
+use super::summary::Summary;
+use super::{REDRAW, Target, View};
 use futures_util::FutureExt as _;
 use kubist_cache::{IngestAny, Source as _};
 use kubist_informers::{
     Delivery, HandlerConfig, HandlerState, InformerConfig, Overflow, Problem, SharedInformer,
     Subscription,
 };
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
-
-use super::super::{memory, signal};
-use super::arrivals::Arrivals;
-use super::problems::Problems;
-use super::summary::Summary;
-use super::{REDRAW, Target, View};
 
 /// Limit of events that wait for output in order; beyond it, events of the same object are merged.
 const WAITING_MAX: usize = 65_536;

@@ -1,12 +1,10 @@
 //! Output of one line per event, for pipes and files.
 
-use std::io::{self, BufWriter, Stdout, Write as _};
-
+use super::View;
 use kubist_apimachinery::{Object, Unstructured};
 use kubist_cache::{Deleted, Metadata, ResourceEvent};
 use serde::Serialize;
-
-use super::View;
+use std::io::{self, BufWriter, Stdout, Write as _};
 
 /// Bytes buffered while more events are pending.
 const BUFFER: usize = 64 << 10;

@@ -1,10 +1,9 @@
 //! The problems of a watch as sentences: on standard error, or kept for the table, whose screen
 //! other output would disturb.
 
-use std::time::Duration;
-
 use kubist_informers::Problem;
 use parking_lot::Mutex;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Reports problems; repetitions are reported once.

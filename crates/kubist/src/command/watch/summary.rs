@@ -1,15 +1,13 @@
 //! The summary of a watch: objects, events, bytes, memory, delay.
 
-use std::time::Duration;
-
+use super::super::{memory, units};
 use kubist_apimachinery::{ApiResource, Object};
 use kubist_cache::ResourceEvent;
 use kubist_client::Client;
 use kubist_controller::Histogram;
 use kubist_informers::SharedInformer;
+use std::time::Duration;
 use tokio::time::Instant;
-
-use super::super::{memory, units};
 
 /// With fewer objects, their memory is indistinguishable from that of the program.
 const OBJECTS_MIN: u64 = 1000;

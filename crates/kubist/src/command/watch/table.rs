@@ -2,21 +2,19 @@
 //!
 //! It has as many rows as fit; the latest change is on top. Deleted objects stay for a moment.
 
+use super::super::{clock, units};
+use super::lines::{object_of, type_of};
+use super::problems::Problems;
+use super::{REDRAW, View};
+use console::{Term, style, truncate_str};
+use kubist_apimachinery::{ApiResource, Object, ObjectName, Time};
+use kubist_cache::{Metadata, ResourceEvent};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-
-use console::{Term, style, truncate_str};
-use kubist_apimachinery::{ApiResource, Object, ObjectName, Time};
-use kubist_cache::{Metadata, ResourceEvent};
 use tokio::time::Instant;
-
-use super::super::{clock, units};
-use super::lines::{object_of, type_of};
-use super::problems::Problems;
-use super::{REDRAW, View};
 
 /// Lines without rows: title, header, problem, and cursor.
 const OTHER_LINES: usize = 4;

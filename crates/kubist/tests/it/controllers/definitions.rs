@@ -1,16 +1,14 @@
 //! The garbage collector: resources that come and go with their definitions.
 
-use std::time::Duration;
-
+use super::{config_map, create, server, until, until_gone};
+use crate::silence::Recording;
 use kubist::api::apiextensions::v1::CustomResourceDefinition;
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{ApiResource, Unstructured};
 use kubist::client::{Api, Client};
 use serde_json::json;
+use std::time::Duration;
 use tokio::time::sleep;
-
-use super::{config_map, create, server, until, until_gone};
-use crate::silence::Recording;
 
 const NAME: &str = "hooks.example.com";
 

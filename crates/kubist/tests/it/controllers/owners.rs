@@ -1,14 +1,12 @@
 //! The garbage collector: dependents and their owners.
 
-use std::time::Duration;
-
+use super::{config_map, create, server, until, until_gone};
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{ApiResource, DeleteOptions, PropagationPolicy, Unstructured};
 use kubist::client::{Api, Patch};
 use serde_json::json;
+use std::time::Duration;
 use tokio::time::{Instant, sleep};
-
-use super::{config_map, create, server, until, until_gone};
 
 async fn delete(api: &Api<ConfigMap>, name: &str, policy: PropagationPolicy) {
     let options = DeleteOptions::default().with_propagation(policy);

@@ -1,12 +1,11 @@
 //! The sample controllers: Deployments, from their creation to their end.
 
+use super::{server, until};
 use kubist::api::apps::v1::{Deployment, ReplicaSet};
 use kubist::api::core::v1::Pod;
 use kubist::apimachinery::ListOptions;
 use kubist::client::{Api, Client, Patch};
 use serde_json::json;
-
-use super::{server, until};
 
 fn deployment(replicas: i32, image: &str) -> Deployment {
     let mut deployment = Deployment::default();

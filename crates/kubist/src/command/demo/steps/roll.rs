@@ -1,16 +1,15 @@
 //! A new image is rolled out within the limits of the update strategy.
 
-use kubist_api::apps::v1::Deployment;
-use kubist_api::core::v1::PodSpec;
-use kubist_apimachinery::{IntOrString, Rounding};
-use kubist_client::{Api, Patch};
-use serde_json::json;
-
 use super::super::availability::Extremes;
 use super::super::error::{DemoError, Doing as _, check};
 use super::super::progress::{Progress, Step};
 use super::super::stage::Stage;
 use super::super::verify;
+use kubist_api::apps::v1::Deployment;
+use kubist_api::core::v1::PodSpec;
+use kubist_apimachinery::{IntOrString, Rounding};
+use kubist_client::{Api, Patch};
+use serde_json::json;
 
 /// The tag of the new image.
 const TAG: &str = "2.0.0";

@@ -1,11 +1,10 @@
 //! A Deployment is scaled up through its scale subresource, and later down.
 
-use kubist_api::apps::v1::Deployment;
-
 use super::super::error::{DemoError, Doing as _, check};
 use super::super::progress::Progress;
 use super::super::stage::Stage;
 use super::super::verify;
+use kubist_api::apps::v1::Deployment;
 
 pub(in super::super) async fn run(
     stage: &Stage,
