@@ -44,7 +44,7 @@ impl EncryptionFile {
                 Ok(None) => {}
                 Ok(Some(configuration)) => {
                     live.replace(configuration, now());
-                    tracing::info!(%file, "the configuration of encryption was replaced");
+                    tracing::info!(%file, "the encryption configuration was reloaded");
                 }
                 Err(error) => {
                     live.note_failure(now());
@@ -52,7 +52,7 @@ impl EncryptionFile {
                     tracing::error!(
                         %file,
                         error,
-                        "the configuration of encryption cannot be used; the one before stays"
+                        "the encryption configuration cannot be used; the previous one stays in effect"
                     );
                 }
             }

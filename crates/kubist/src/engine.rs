@@ -98,7 +98,7 @@ pub enum EtcdError {
         source: std::io::Error,
     },
     /// A certificate without its key, or a key without its certificate.
-    #[error("a certificate for etcd goes with its key")]
+    #[error("the client certificate for etcd and its key must be given together")]
     HalfAnIdentity,
     /// No member responds, or none accepts the client.
     #[error("cannot use the etcd at {}", servers.join(", "))]
@@ -113,7 +113,7 @@ pub enum EtcdError {
 /// Logs which members are unreachable and why, and how long they are retried.
 async fn tell_of_silence(servers: &[String], within: Duration) {
     let seconds = within.as_secs();
-    let on = format!("trying on, for {seconds} s in all");
+    let on = format!("retrying for {seconds} s in total");
     for server in servers {
         let authority = server.parse().ok().and_then(|it: Uri| {
             let port = it.port_u16().unwrap_or(DEFAULT_PORT);
@@ -122,10 +122,12 @@ async fn tell_of_silence(servers: &[String], within: Duration) {
         let Some(authority) = authority else { continue };
         match tokio::time::timeout(KNOCK, TcpStream::connect(authority)).await {
             Ok(Ok(_)) => tracing::warn!(
-                "the etcd at {server} takes connections and does not answer yet; {on}"
+                "etcd at {server} accepts connections but does not respond yet; {on}"
             ),
-            Ok(Err(error)) => tracing::warn!("no etcd answers at {server} yet: {error}; {on}"),
-            Err(_) => tracing::warn!("no etcd answers at {server} yet; {on}"),
+            Ok(Err(error)) => {
+                tracing::warn!("etcd at {server} cannot be reached yet: {error}; {on}")
+            }
+            Err(_) => tracing::warn!("etcd at {server} cannot be reached yet; {on}"),
         }
     }
 }

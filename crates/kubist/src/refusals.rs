@@ -57,12 +57,12 @@ impl LogState {
             Err(fault) if !self.refused => {
                 let cause = cause(&fault);
                 log(Line::Warn(format!(
-                    "writes are refused, reads go on: {fault}{cause}"
+                    "writes are refused, reads continue: {fault}{cause}"
                 )));
                 self.refused = true;
             }
             Ok(()) if self.refused => {
-                log(Line::Warn("writes are taken again".to_owned()));
+                log(Line::Warn("writes are accepted again".to_owned()));
                 self.refused = false;
             }
             _ => {}
@@ -71,12 +71,12 @@ impl LogState {
             Some(error) if !self.full && self.may_tell(now) => {
                 let cause = cause(&error);
                 log(Line::Warn(format!(
-                    "writes that need more room are refused: {error}{cause}; deletions make room"
+                    "writes that need more space are refused: {error}{cause}; deletions make room"
                 )));
                 (self.full, self.full_at) = (true, Some(now));
             }
             None if self.full => {
-                log(Line::Info("the store has room again, writes are taken"));
+                log(Line::Info("the store has space again, writes are accepted"));
                 self.full = false;
             }
             _ => {}
@@ -139,15 +139,15 @@ mod tests {
         };
         assert!(
             line.starts_with(
-                "writes that need more room are refused: the store is full: it holds 9"
+                "writes that need more space are refused: the store is full: it holds 9"
             ) && line.ends_with("bytes, at most 10000; deletions make room"),
             "{line}"
         );
         // A write that fits anyway changes nothing.
         assert!(put(&kv, "b", 3_999).await);
-        assert_eq!(look(&mut state, &kv), [], "it was state");
+        assert_eq!(look(&mut state, &kv), [], "it was logged");
         delete(&kv, "b").await;
-        let room = [Line::Info("the store has room again, writes are taken")];
+        let room = [Line::Info("the store has space again, writes are accepted")];
         assert_eq!(look(&mut state, &kv), room);
         assert_eq!(look(&mut state, &kv), []);
 

@@ -46,10 +46,10 @@ pub enum ServerError {
     #[error(transparent)]
     Start(#[from] StartError),
     /// The objects of every cluster could not be created in the store.
-    #[error("cannot create the first objects")]
+    #[error("cannot create the system objects")]
     Registry(#[source] Box<Status>),
     /// Its client could not be created.
-    #[error("cannot make a client for the server's own controllers")]
+    #[error("cannot create a client for the server's own controllers")]
     Client(#[from] ConfigError),
     /// The data directory cannot be used.
     #[error(transparent)]
@@ -61,7 +61,7 @@ pub enum ServerError {
     #[error(transparent)]
     Keys(#[from] ServerKeysError),
     /// Both a data directory and etcd are configured.
-    #[error("a server keeps everything in a folder or in etcd, not in both")]
+    #[error("a data directory and etcd cannot be used together")]
     TwoStores,
 }
 
@@ -160,7 +160,7 @@ impl Server {
     fn start_controllers(&mut self, config: &ServerConfig) -> Result<(), ServerError> {
         for controller in &config.controllers {
             if *controller == Controller::Namespace && !self.serves_namespaces {
-                tracing::warn!("v1 is not served: the namespace controller is off");
+                tracing::warn!("v1 is not served: the namespace controller is disabled");
                 continue;
             }
             let (client, token) = (self.quiet_client()?, self.stopping.clone());

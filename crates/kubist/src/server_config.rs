@@ -150,14 +150,14 @@ impl ServerConfig {
         let wanted = self.watch_cache.unwrap_or_else(|| self.etcd.is_some());
         if wanted && !engine.may_answer_progress() {
             tracing::warn!(
-                "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"
+                "watch caches are disabled: they need progress notifications of etcd 3.4.31 or 3.5.13"
             );
             return false;
         }
         if wanted && !engine.kv().supports_progress_requests() {
             tracing::warn!(
-                "a member of etcd has not said its version yet: until it does, what has to be the \
-                 newest is read from etcd and not from watch caches"
+                "the version of an etcd member is not known yet: until then consistent reads \
+                 are served from etcd and not from watch caches"
             );
         }
         wanted

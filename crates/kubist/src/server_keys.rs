@@ -103,7 +103,7 @@ pub enum ServerKeysError {
     #[error(transparent)]
     Made(#[from] CertificateError),
     /// A certificate without its key, or a key without its certificate.
-    #[error("a serving certificate goes with its key")]
+    #[error("a serving certificate and its key must be given together")]
     HalfAnIdentity,
 }
 
@@ -184,8 +184,8 @@ fn kept_authority(folder: &Path, now: Duration) -> Result<CertificateAuthority, 
     if left < WARNED_BEFORE.as_secs() {
         let days = left / (24 * 3600);
         tracing::warn!(
-            "the authority in {} ends in {days} days: once it is removed, the next start makes \
-             another, and clients need new kubeconfigs",
+            "the certificate authority in {} expires in {days} days: remove it to have the next \
+             start create another one; clients then need new kubeconfigs",
             path.display()
         );
     }

@@ -113,7 +113,7 @@ pub enum LeaseError {
         lease: LeaseId,
     },
     /// A lease lives for more than no time, and at most as long as the engine allows.
-    #[error("a time to live of {ttl:?} is outside the range up to {ttl_max:?}")]
+    #[error("the lifetime {ttl:?} is outside the range up to {ttl_max:?}")]
     TtlOutOfRange {
         /// What was asked for.
         ttl: Duration,

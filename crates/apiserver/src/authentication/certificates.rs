@@ -26,7 +26,7 @@ const CLOCK_SKEW: Duration = Duration::from_hours(1);
 
 /// A certificate could not be created.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot make the certificate of {subject}")]
+#[error("cannot create the certificate of {subject}")]
 #[non_exhaustive]
 pub struct CertificateError {
     /// The subject of the certificate.

@@ -49,8 +49,8 @@ impl Evictor {
                 tracing::warn!(
                     times,
                     connections = self.open.len(),
-                    "no room for another connection, and clients that say who they are have all: \
-                     the others wait"
+                    "the connection limit is reached, and all connections are authenticated: further \
+                     connections wait"
                 );
             }
             return false;
@@ -59,8 +59,8 @@ impl Evictor {
             tracing::warn!(
                 closed,
                 connections = self.open.len(),
-                "no room for another connection: those that were idle longest, of clients that \
-                 did not say who they are, are closed"
+                "the connection limit is reached: the longest-idle unauthenticated \
+                 connections are closed"
             );
         }
         true

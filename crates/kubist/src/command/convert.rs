@@ -45,13 +45,11 @@ enum Output {
 /// Maximum size of the input, in bytes.
 const INPUT_MAX: u64 = 256 << 20;
 /// The error for input without an object.
-const NOTHING: &str = "nothing to convert: no object in it";
+const NOTHING: &str = "nothing to convert: the input has no object";
 
 pub(crate) fn run(options: &Options) -> Outcome {
     if options.output == Output::Protobuf && io::stdout().is_terminal() {
-        return Err(
-            "protobuf is no text for a terminal: write it to a file, as in > pod.pb".into(),
-        );
+        return Err("protobuf is binary: redirect it to a file, as in > pod.pb".into());
     }
     let (name, bytes) = read(options)?;
     let documents = decode(&bytes).map_err(|error| format!("{name}: {error}"))?;
@@ -114,7 +112,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
             let mut found = Vec::new();
             for document in yaml::parse_all(bytes).map_err(|error| not_yaml(&error))? {
                 for key in &document.duplicates {
-                    warn(&format!("{key}; the last one counts"));
+                    warn(&format!("{key}; the last one is used"));
                 }
                 let decoded = decode_value(&document.value, None)
                     .map_err(|error| format!("document at line {}: {error}", document.line))?;
@@ -203,8 +201,8 @@ fn decode_value(value: &Value, text: Option<&[u8]>) -> Result<Document, Box<dyn 
     merge_json(&mut *message, &text, &mut cx).map_err(|error| format!("{kind}: {error}"))?;
     for problem in cx.take_problems() {
         warn(&match problem {
-            StrictProblem::Duplicate(_) => format!("{kind}: {problem}; the last one counts"),
-            _ => format!("{kind}: {problem}, which is left out"),
+            StrictProblem::Duplicate(_) => format!("{kind}: {problem}; the last one is used"),
+            _ => format!("{kind}: {problem}, which is omitted"),
         });
     }
     Ok(Document::Message(message))

@@ -131,7 +131,7 @@ fn finish(report: &Report, progress: &Progress, output: Output) -> std::io::Resu
     let verdict = if report.ok {
         "Every step was verified."
     } else {
-        "Not every step came out."
+        "Not every step succeeded."
     };
     progress.line("");
     progress.line(verdict);
@@ -152,7 +152,7 @@ fn keep(server: &Server, options: &Options, progress: &Progress) -> Result<(), B
     let path = std::path::absolute(&options.kubeconfig)?;
     progress.line("");
     progress.line(&format!(
-        "The server at {} goes on until Ctrl-C:",
+        "The server at {} keeps running until Ctrl-C:",
         server.url()
     ));
     progress.line(&format!("export KUBECONFIG={}", path.display()));

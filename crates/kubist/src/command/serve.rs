@@ -167,18 +167,18 @@ struct EndingOptions {
 fn advertise_address(text: &str) -> Result<Ipv4Addr, String> {
     let address: Ipv4Addr = text
         .parse()
-        .map_err(|_| "it is no IPv4 address".to_owned())?;
+        .map_err(|_| "must be an IPv4 address".to_owned())?;
     let is_fine = is_advertisable(address);
     is_fine
         .then_some(address)
-        .ok_or_else(|| "nobody else reaches it there".to_owned())
+        .ok_or_else(|| "must be an address that others can reach".to_owned())
 }
 
 fn goaway_chance(text: &str) -> Result<f64, String> {
     let most = kubist_apiserver::GOAWAY_CHANCE_MAX;
     let chance: Option<f64> = text.parse().ok();
     let chance = chance.filter(|it| (0.0..=most).contains(it));
-    chance.ok_or_else(|| format!("it has to be between 0 and {most}"))
+    chance.ok_or_else(|| format!("must be between 0 and {most}"))
 }
 
 /// Maximum bytes of an encryption configuration file.
@@ -271,7 +271,10 @@ fn encryption(file: Option<&Path>) -> Result<Option<EncryptionConfiguration>, Bo
 fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>> {
     if chosen.contains(&Choice::None) {
         if chosen.len() > 1 {
-            return Err(WrongUsage("--controllers: none goes with no other".to_owned()).into());
+            return Err(WrongUsage(
+                "--controllers: none cannot be combined with others".to_owned(),
+            )
+            .into());
         }
         return Ok(BTreeSet::new());
     }

@@ -130,7 +130,7 @@ fn restore(from: &Path, dir: &Path, bump_revision: u64) -> Done {
         Store::restore(dir, &mut backup, bump_revision)?
     };
     say(&format!(
-        "{}: {} of revision {}, going on at {}\n",
+        "{}: {} of revision {}, continuing at {}\n",
         dir.display(),
         units::of(restored.keys, "object"),
         restored.backed_up,
@@ -156,9 +156,9 @@ fn open(dir: &Path) -> Result<Store, Box<dyn Error>> {
 
 fn text(dir: &Path, report: &Report) -> String {
     let state = if report.repaired {
-        "was not closed in order, has been repaired, and is whole"
+        "was not shut down properly, has been repaired, and is intact"
     } else {
-        "is whole"
+        "is intact"
     };
     let history = match report.compacted.0 {
         0 => "from the beginning".to_owned(),

@@ -12,8 +12,7 @@ const CONNECTIONS_FEW: u64 = 256;
 /// The limit of open files is too low to serve at all.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "this process may have {files} files open, and {} are needed to serve anybody: raise the limit \
-     (ulimit -n)",
+    "the limit of {files} open files is too low, at least {} are needed: raise it (ulimit -n)",
     SPARE_FILES + CONNECTIONS_MIN
 )]
 pub(crate) struct TooFewFiles {
@@ -41,8 +40,8 @@ fn room(files: u64, wanted: usize) -> Result<usize, TooFewFiles> {
     let room = usize::try_from(room).unwrap_or(usize::MAX);
     if (room as u64) < CONNECTIONS_FEW && room < wanted {
         tracing::warn!(
-            "this process may have {files} files open, so it serves {room} connections at a time: \
-             raise the limit (ulimit -n) for more"
+            "the limit of {files} open files allows only {room} connections: raise it (ulimit -n) \
+             for more"
         );
     }
     Ok(room.min(wanted))

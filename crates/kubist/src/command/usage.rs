@@ -9,7 +9,7 @@ const WRONG_USAGE: u8 = 2;
 
 /// Invalid options, or combinations of options, that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}; --help says more")]
+#[error("{0}; see --help")]
 pub(crate) struct WrongUsage(pub(crate) String);
 
 /// Returns the exit code of a failed command.
@@ -35,7 +35,7 @@ pub(crate) fn refuse(error: &Error) -> ExitCode {
         drop(error.print());
     } else {
         eprintln!(
-            "kubist: {}; --help says more",
+            "kubist: {}; see --help",
             one_line(&error.render().to_string())
         );
     }

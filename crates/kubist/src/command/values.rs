@@ -22,7 +22,7 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         Some(SocketAddr::from((host, port.parse().ok()?)))
     });
     named.ok_or_else(|| {
-        "it has to be an IP address and a port, such as 127.0.0.1:6443, [::1]:6443, \
+        "must be an IP address and a port, such as 127.0.0.1:6443, [::1]:6443, \
          localhost:6443, or :6443 for every IPv4 address"
             .to_owned()
     })
@@ -34,27 +34,27 @@ pub(super) fn bytes(text: &str) -> Result<usize, String> {
     let quantity = quantity.filter(|it| it.signum() >= 0 && it.is_whole());
     let bytes = quantity.and_then(|it| usize::try_from(it.value()).ok());
     bytes.ok_or_else(|| {
-        "it has to be a number of bytes, such as 1073741824, 1G or 1Gi; 0 is no limit".to_owned()
+        "must be a number of bytes, such as 1073741824, 1G or 1Gi; 0 is no limit".to_owned()
     })
 }
 
 /// Parses a non-negative integer.
 pub(super) fn whole<T: FromStr>(text: &str) -> Result<T, String> {
     let number = text.parse();
-    number.map_err(|_| "it has to be a whole number, 0 or more".to_owned())
+    number.map_err(|_| "must be a whole number, 0 or more".to_owned())
 }
 
 /// Parses a positive integer.
 pub(super) fn positive(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|it| *it > 0);
-    number.ok_or_else(|| "it has to be a whole number, 1 or more".to_owned())
+    number.ok_or_else(|| "must be a whole number, 1 or more".to_owned())
 }
 
 /// Parses a non-negative duration in Go's format.
 pub(super) fn duration(text: &str) -> Result<std::time::Duration, String> {
     let duration: Option<Duration> = text.parse().ok();
     let duration = duration.and_then(Duration::to_std);
-    duration.ok_or_else(|| "it has to be a time with its unit, such as 30s, 5m or 1h30m".to_owned())
+    duration.ok_or_else(|| "must be a time with its unit, such as 30s, 5m or 1h30m".to_owned())
 }
 
 #[cfg(test)]

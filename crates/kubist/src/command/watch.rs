@@ -154,7 +154,7 @@ impl Target {
             let text = if error.is_unauthorized() {
                 format!("{server} does not accept the credentials of this kubeconfig and context")
             } else {
-                format!("cannot ask {server} what it serves")
+                format!("cannot discover the resources of {server}")
             };
             let error = error.into();
             Explained { text, error }

@@ -107,10 +107,10 @@ async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room(
     let (status, errors) = served.running.terminate();
     assert_eq!(status.code(), Some(0));
     let lines: Vec<&str> = errors.lines().collect();
-    let refused = "writes are refused, reads go on: the storage engine is out of space: ";
+    let refused = "writes are refused, reads continue: the storage engine is out of space: ";
     assert!(lines.iter().any(|it| it.contains(refused)), "{errors}");
     let last = lines.last().unwrap_or(&"");
-    assert!(last.contains("writes are taken again"), "{errors}");
+    assert!(last.contains("writes are accepted again"), "{errors}");
 
     let served = Served::start(folder.path(), &arguments);
     let maps = self::maps(&served);

@@ -107,7 +107,7 @@ async fn killed_server_has_kept_everything_that_it_answered() {
     }
     let out = succeed(folder.path(), &["storage", "check", "data"], b"");
     let out = String::from_utf8(out).unwrap();
-    assert!(out.starts_with("data is whole\nrevision  "), "{out}");
+    assert!(out.starts_with("data is intact\nrevision  "), "{out}");
 }
 
 #[tokio::test]

@@ -145,15 +145,15 @@ fn files_of_keys_that_cannot_be_used_are_named_with_the_reason() {
         ),
         (
             &["--cert-dir", "foreign"],
-            "cannot use foreign/ca.pem: there is no certificate in it that can be read",
+            "cannot use foreign/ca.pem: it contains no valid certificate",
         ),
         (
             &["--cert-dir", "torn"],
-            "cannot use torn/ca.pem: there is no private key in it that can be used",
+            "cannot use torn/ca.pem: it contains no usable private key",
         ),
         (
             &["--cert-dir", "person"],
-            "cannot use person/ca.pem: the certificate is not an authority's",
+            "cannot use person/ca.pem: the certificate is not that of an authority",
         ),
         (
             &["--cert-dir", "token"],
@@ -168,11 +168,11 @@ fn files_of_keys_that_cannot_be_used_are_named_with_the_reason() {
                 "--tls-cert-file=tls.crt",
                 "--tls-private-key-file=other.key",
             ],
-            "cannot use other.key: the certificate and the key do not belong together",
+            "cannot use other.key: the certificate and the key do not match",
         ),
         (
             &["--client-ca-file", "tls.key"],
-            "cannot use tls.key: there is no certificate in it that can be read",
+            "cannot use tls.key: it contains no valid certificate",
         ),
         (
             &["--service-account-key-file", "absent"],

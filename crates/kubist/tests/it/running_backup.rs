@@ -55,7 +55,7 @@ async fn backup_of_a_written_server_restores_what_was_answered_before() {
     let arguments = ["storage", "restore", "out.backup", "new"];
     let said = String::from_utf8(succeed(folder.path(), &arguments, b"")).unwrap();
     assert!(
-        said.starts_with("new: ") && said.contains(", going on at 1000"),
+        said.starts_with("new: ") && said.contains(", continuing at 1000"),
         "{said}"
     );
     let served = serve(folder.path(), "new");
@@ -80,7 +80,7 @@ async fn backup_of_a_written_server_restores_what_was_answered_before() {
     let (status, _) = served.running.terminate();
     assert_eq!(status.code(), Some(0));
     let checked = succeed(folder.path(), &["storage", "check", "new"], b"");
-    assert!(checked.starts_with(b"new is whole"));
+    assert!(checked.starts_with(b"new is intact"));
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn backups_that_are_not_whole_and_folders_that_are_not_empty_are_refused()
         "5000",
     ];
     let said = String::from_utf8(succeed(folder.path(), &restore, b"")).unwrap();
-    assert!(said.contains(", going on at 50"), "{said}");
+    assert!(said.contains(", continuing at 50"), "{said}");
     let served = serve(folder.path(), "new");
     assert!(maps(&served).get_opt("kept").await.unwrap().is_some());
     let usage = run(folder.path(), &["storage", "backup"], b"");

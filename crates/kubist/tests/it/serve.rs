@@ -93,7 +93,7 @@ fn without_namespaces_there_is_no_controller_of_them() {
     assert_eq!(status.code(), Some(0));
     assert_eq!(errors.matches("namespace").count(), 1, "{errors}");
     assert!(
-        errors.contains("the namespace controller is off"),
+        errors.contains("the namespace controller is disabled"),
         "{errors}"
     );
 }
@@ -127,7 +127,10 @@ fn tokens_come_from_a_file_and_from_the_environment() {
     for text in ["", "two tokens\n"] {
         std::fs::write(&file, text).unwrap();
         let error = fail(folder.path(), &["serve", "--token-file", "token"], b"");
-        assert!(error.contains("token does not hold one token"), "{error}");
+        assert!(
+            error.contains("token must contain exactly one token"),
+            "{error}"
+        );
     }
     std::fs::write(&file, "fr0m-a.file\n").unwrap();
     let mut command = kubist(folder.path(), &[]);
@@ -163,9 +166,9 @@ fn an_etcd_where_nobody_answers_is_told_in_a_sentence_within_a_second() {
         "{:?}",
         begun.elapsed()
     );
-    let said = format!("no etcd answers at {url} yet: Connection refused (os error 111)");
+    let said = format!("etcd at {url} cannot be reached yet: Connection refused (os error 111)");
     assert!(line.contains(&said), "{line}");
-    assert!(line.ends_with("; trying on, for 15 s in all"), "{line}");
+    assert!(line.ends_with("; retrying for 15 s in total"), "{line}");
     let line = running.error_line().expect("it gives up");
     assert_eq!(
         line,

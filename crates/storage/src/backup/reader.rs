@@ -12,10 +12,10 @@ use std::io::{self, ErrorKind, Read};
 #[non_exhaustive]
 pub enum BackupError {
     /// It does not begin like a backup.
-    #[error("this is no backup, or one of another version")]
+    #[error("this is not a backup, or of another version")]
     Foreign,
     /// It is truncated.
-    #[error("the backup breaks off after {records} objects")]
+    #[error("the backup is truncated after {records} objects")]
     BrokenOff {
         /// Number of objects that were read.
         records: u64,

@@ -175,7 +175,7 @@ mod tests {
         let mut pauses = Vec::new();
         for _ in 0..8 {
             queue.stall(
-                Fault::new(crate::FaultKind::NoSpace, "no room"),
+                Fault::new(crate::FaultKind::NoSpace, "no space"),
                 Duration::ZERO,
             );
             let pause = (0..=100).find(|it| queue.may_reopen(Duration::from_secs(*it)));
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60]);
         queue.works();
         queue.stall(
-            Fault::new(crate::FaultKind::NoSpace, "no room"),
+            Fault::new(crate::FaultKind::NoSpace, "no space"),
             Duration::ZERO,
         );
         assert!(queue.may_reopen(Duration::from_secs(1)));

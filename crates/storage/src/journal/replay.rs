@@ -38,7 +38,7 @@ pub(super) struct RestoredLeases {
 #[non_exhaustive]
 pub enum ReplayError {
     /// A version is out of order: one is missing or duplicated.
-    #[error("revision {found} is stored where {expected} has to be")]
+    #[error("found revision {found} where {expected} was expected")]
     OutOfOrder {
         /// The revision found.
         found: Revision,
@@ -46,7 +46,7 @@ pub enum ReplayError {
         expected: Revision,
     },
     /// The newest version is not the last one that the journal reports.
-    #[error("history ends at revision {found}, and not at {expected}")]
+    #[error("history ends at revision {found}, not at {expected}")]
     WrongEnd {
         /// The newest revision found.
         found: Revision,
@@ -54,13 +54,13 @@ pub enum ReplayError {
         expected: Revision,
     },
     /// A version contradicts earlier versions of its key.
-    #[error("revision {revision} does not follow from what is stored before it")]
+    #[error("revision {revision} contradicts earlier revisions")]
     Contradiction {
         /// Its revision.
         revision: Revision,
     },
     /// A lease that was never granted.
-    #[error("lease {lease} is stored, which was never granted")]
+    #[error("lease {lease} is stored but was never granted")]
     UnknownLease {
         /// The lease.
         lease: LeaseId,

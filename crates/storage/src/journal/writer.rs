@@ -199,7 +199,7 @@ impl Writer {
 
 /// The restored state must be the published one, with or without the last batch.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the journal holds revision {found}; {published} is what was answered")]
+#[error("the journal is at revision {found}, but {published} was acknowledged")]
 struct OtherHistory {
     found: Revision,
     published: Revision,

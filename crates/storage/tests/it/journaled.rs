@@ -99,7 +99,7 @@ impl Journal for TestJournal {
         });
         match act {
             Act::Store => self.table.lock().unwrap().store(batch),
-            Act::Fail => return Err(Fault::new(FaultKind::NoSpace, "no room")),
+            Act::Fail => return Err(Fault::new(FaultKind::NoSpace, "no space")),
             Act::Panic => panic!("a journal with a defect"),
         }
         Ok(())

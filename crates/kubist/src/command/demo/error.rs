@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DemoError {
     /// The server did not start.
-    #[error("the server does not start")]
+    #[error("the server did not start")]
     Server(#[from] ServerError),
     /// A request failed.
     #[error("cannot {doing}")]

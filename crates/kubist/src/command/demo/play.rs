@@ -71,7 +71,8 @@ impl<'a> Play<'a> {
         let application = Application::bundled()?;
         let body = async |_: &Step<'_>| {
             let discovery = client.discover().await;
-            let discovery = discovery.doing(|| "ask the server what it serves".to_owned())?;
+            let discovery =
+                discovery.doing(|| "discover the resources of the server".to_owned())?;
             let created = application.apply(&client, &discovery, NAMESPACE).await?;
             Ok(format!("{created} objects in namespace {NAMESPACE}"))
         };
@@ -116,10 +117,7 @@ impl<'a> Play<'a> {
                 };
                 verify::rolled_out(stage, name, replicas).await?;
             }
-            Ok(format!(
-                "{} Deployments are as they should be",
-                expected.len()
-            ))
+            Ok(format!("{} Deployments are as expected", expected.len()))
         };
         self.step("final check", body).await
     }
@@ -187,10 +185,6 @@ impl<'a> Play<'a> {
 
 async fn greet(client: &Client, server: &Server) -> Result<String, DemoError> {
     let version = client.server_version().await;
-    let version = version.doing(|| "ask the server for its version".to_owned())?;
-    Ok(format!(
-        "{} answers as {}",
-        server.url(),
-        version.git_version
-    ))
+    let version = version.doing(|| "get the server version".to_owned())?;
+    Ok(format!("{} serves {}", server.url(), version.git_version))
 }

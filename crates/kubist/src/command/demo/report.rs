@@ -120,7 +120,7 @@ impl Report {
             "{verified} of {} verified through the API",
             self.steps.len()
         );
-        let events = format!("{} told to controllers", units::count(self.events));
+        let events = format!("{} delivered to controllers", units::count(self.events));
         let wall = units::duration(Duration::from_secs_f64(self.wall_seconds));
         let Caches { objects, bytes } = self.caches;
         let caches = format!("{} objects, {}", units::count(objects), units::bytes(bytes));

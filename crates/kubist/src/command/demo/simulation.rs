@@ -70,7 +70,7 @@ impl Simulation {
                 reason: with_causes(&error),
             }),
             Err(_) => Err(DemoError::Deadline {
-                what: format!("{} have their first lists", names.join(", ")),
+                what: format!("{} have synced", names.join(", ")),
                 waited: SYNC_DEADLINE,
                 seen: format!("{:?}", self.factory.summary()),
             }),
@@ -82,7 +82,7 @@ impl Simulation {
     /// Cancel safe.
     pub(super) async fn ended(&mut self) -> DemoError {
         let reason = match self.running.join_next().await {
-            Some(Ok(Ok(_))) | None => "they were stopped".to_owned(),
+            Some(Ok(Ok(_))) | None => "they stopped".to_owned(),
             Some(Ok(Err(error))) => with_causes(&error),
             Some(Err(error)) => describe(&error),
         };
@@ -144,6 +144,6 @@ fn describe(error: &JoinError) -> String {
     if error.is_panic() {
         "one panicked".to_owned()
     } else {
-        "they were stopped".to_owned()
+        "they stopped".to_owned()
     }
 }

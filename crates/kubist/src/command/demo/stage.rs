@@ -66,7 +66,7 @@ impl Stage {
             return Ok(stage);
         }
         Err(DemoError::Deadline {
-            what: format!("the informers of namespace {NAMESPACE} have their first lists"),
+            what: format!("the informers of namespace {NAMESPACE} have synced"),
             waited: DEADLINE,
             seen: format!("{:?}", stage.factory.summary()),
         })

@@ -42,7 +42,7 @@ impl AccessOptions {
     pub(super) fn tokens(&self) -> Result<Vec<String>, Box<dyn Error>> {
         let mut tokens: Vec<String> = self.token.iter().cloned().collect();
         if !tokens.iter().all(|it| is_plain(it)) {
-            let why = "a token has no spaces, and no characters beyond ASCII: no header carries it";
+            let why = "a token must not contain spaces or non-ASCII characters";
             let said = format!("--token (or KUBIST_TOKEN) can never be used: {why}");
             return Err(WrongUsage(said).into());
         }
@@ -54,7 +54,7 @@ impl AccessOptions {
                 .map_err(|_| format!("--token-file: {shown} is not text"))?;
             let token = text.trim();
             if token.is_empty() || !is_plain(token) {
-                let why = "does not hold one token and nothing else";
+                let why = "must contain exactly one token";
                 return Err(format!("--token-file: {shown} {why}").into());
             }
             tokens.push(token.to_owned());

@@ -90,7 +90,7 @@ async fn receive(options: &RunningServer, to: &Path) -> Done {
 
 fn explain(error: ApiError) -> Box<dyn Error> {
     if error.is_not_found() {
-        return "this server makes no backups: it is no `kubist serve`".into();
+        return "this server does not support backups: it is not `kubist serve`".into();
     }
     error.into()
 }

@@ -101,7 +101,7 @@ impl Summary {
         if let (Some(now), Some(before)) = (resident, self.resident_before) {
             let grown = now.saturating_sub(before);
             let rough = if objects < OBJECTS_MIN {
-                " (rough: with so few, most of it is the program's own)"
+                " (rough: with so few objects, most of it is the program's own)"
             } else {
                 ""
             };
@@ -109,13 +109,13 @@ impl Summary {
                 format!(", {} per object{rough}", units::bytes(each))
             });
             lines.push(format!(
-                "memory: {} grown by the list{each}",
+                "memory: {} more after the list{each}",
                 units::bytes(grown)
             ));
         }
         let version = informer.lister_unsynced().resource_version();
         let timed = if self.lag.count() == 0 {
-            "no event was timed".to_owned()
+            "no event was measured".to_owned()
         } else {
             format!(
                 "p50 {}, p99 {}, max {} from arrival to output",

@@ -20,7 +20,7 @@ pub(in super::super) async fn run(
         let doing = || format!("scale Deployment {app}");
         let mut scale = deployments.scale().get(app).await.doing(doing)?;
         check(
-            "the scale says how many there are",
+            "the scale subresource has the replicas",
             scale.status.replicas,
             to_i32(before),
         )?;
