@@ -101,6 +101,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use kubist_storage::KvWrite;
 
     async fn put(kv: &MemoryKv, key: &str, bytes: usize) -> bool {
         let request = PutRequest::new(key.to_owned(), vec![0; bytes], Expected::Any);

@@ -29,7 +29,7 @@
 //! assert_eq!((page.count, &page.kvs[0].value[..]), (1, &b"first"[..]));
 //!
 //! let batch = watch.next().await.expect("the store is open")?;
-//! assert!(matches!(&batch.events[1].kind, Change::Put(kv) if kv.value == "second"));
+//! assert!(matches!(&batch.events[1].kind, EventKind::Put(kv) if kv.value == "second"));
 //! # Ok(())
 //! # }
 //! ```

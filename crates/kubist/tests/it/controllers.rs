@@ -1,5 +1,5 @@
-//! The garbage collector, the namespace controller and the sample controllers, against the server
-//! in this process.
+//! The garbage collector, the namespace controller and the sample controllers against a server in
+//! this process.
 
 mod definitions;
 mod namespaces;
@@ -28,7 +28,7 @@ async fn server(simulate: bool) -> Server {
     server
 }
 
-/// Waits until a question is answered with something.
+/// Polls until there is a result.
 async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {

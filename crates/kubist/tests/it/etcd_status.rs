@@ -1,4 +1,4 @@
-//! The statuses that failures of etcd become.
+//! The statuses of etcd failures.
 
 use crate::etcd::{Etcd, Release};
 use kubist::api::core::v1::{Container, EnvVar, Pod};
@@ -8,7 +8,7 @@ use kubist::storage_etcd::{Config, EtcdKv};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An environment variable of this size makes a request that etcd does not take.
+/// An environment variable of this size makes a request too large for etcd.
 const TOO_LARGE_BYTES: usize = 1_700_000;
 
 fn registry(etcd: &Etcd) -> Registry {

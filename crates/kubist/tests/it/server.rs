@@ -1,4 +1,4 @@
-//! `kubist::Server`, as a program that embeds it sees it.
+//! `kubist::Server` as an embedding program uses it.
 
 use kubist::api::core::v1::{ConfigMap, Endpoints, Namespace};
 use kubist::apimachinery::wire::Wire as _;

@@ -1,4 +1,4 @@
-//! An etcd that wants to know who asks.
+//! An etcd with authentication.
 
 use crate::etcd::{Etcd, Release};
 use kubist_storage::{
@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Calls etcd's gateway, which takes JSON.
+/// Calls etcd's JSON gateway.
 async fn call(etcd: SocketAddr, path: &str, body: &str) {
     let mut stream = TcpStream::connect(etcd).await.unwrap();
     let length = body.len();

@@ -1,4 +1,4 @@
-//! Leases that are shared.
+//! Shared leases.
 
 use crate::etcd::{Etcd, Release};
 use kubist_storage::{Expected, KvWrite, LeaseError, PutRequest, WriteError};

@@ -1,4 +1,4 @@
-//! The memory engine against the conformance suite, and what is its own.
+//! The memory engine against the conformance suite, and its specific behaviour.
 
 use kubist_storage::conformance::Subject;
 use kubist_storage::conformance_suite;

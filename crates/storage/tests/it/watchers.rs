@@ -1,4 +1,4 @@
-//! Many watchers at once: who is woken, what they cost, and that none is forgotten.
+//! Large numbers of watchers: which are woken, what they cost, and that none is missed.
 
 use kubist_storage::WatchRangeRequest;
 use kubist_storage::memory::{Config, MemoryKv};
@@ -21,7 +21,7 @@ impl Wake for Woken {
     }
 }
 
-/// Polls a watch once; true if something was there.
+/// Polls a watch once; true if it returned something.
 fn poll(watch: &mut Watch, waker: &Waker) -> bool {
     pin!(watch.next())
         .poll(&mut Context::from_waker(waker))
@@ -208,7 +208,7 @@ fn watchers_on_other_threads_miss_nothing() {
                         next = Revision(next.0 + 2);
                     }
                     assert!(batch.revision < next);
-                    // Progress is always ready: nothing else would let the writer run.
+                    // Progress is always ready; otherwise the writer would not run.
                     tokio::task::yield_now().await;
                 }
             });

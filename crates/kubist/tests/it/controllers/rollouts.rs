@@ -1,4 +1,4 @@
-//! The sample controllers: Deployments, from their creation to their end.
+//! The sample controllers: Deployments from creation to deletion.
 
 use super::{server, until};
 use kubist::api::apps::v1::{Deployment, ReplicaSet};
@@ -27,7 +27,7 @@ fn deployment(replicas: i32, image: &str) -> Deployment {
     deployment
 }
 
-/// What `kubectl rollout status` waits for.
+/// The condition of `kubectl rollout status`.
 async fn until_rolled_out(client: &Client, replicas: i32) -> Deployment {
     let api: Api<Deployment> = Api::namespaced(client.clone(), "default");
     until("the rollout is complete", async || {
@@ -134,7 +134,7 @@ async fn a_deployment_lives_through_everything() {
         "the old one is kept"
     );
 
-    // Deleting it takes all.
+    // Deletion removes everything.
     api.delete("web").await.expect("it is deleted");
     until_pods(&client, "no Pod is left", <[Pod]>::is_empty).await;
     until("no ReplicaSet is left", async || {
