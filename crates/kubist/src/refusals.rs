@@ -96,12 +96,11 @@ fn cause(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use kubist_storage::KvWrite;
     use kubist_storage::memory::{Config, MemoryKv, TokioClock};
     use kubist_storage::{DeleteRequest, Expected, PutRequest};
     use std::sync::Arc;
-
-    use super::*;
-    use kubist_storage::KvWrite;
 
     async fn put(kv: &MemoryKv, key: &str, bytes: usize) -> bool {
         let request = PutRequest::new(key.to_owned(), vec![0; bytes], Expected::Any);

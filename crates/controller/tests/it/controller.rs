@@ -35,7 +35,7 @@ async fn changes_of_objects_and_of_what_they_own_lead_to_their_names() {
     settle().await;
     let mut both = calls.take();
     both.sort();
-    assert_eq!(both, ["db", "web"], "the former owner hears of it too");
+    assert_eq!(both, ["db", "web"], "the former owner is enqueued too");
     cluster.put(owned::<ReplicaSet>("other", "StatefulSet", "db"));
     cluster.put(named::<ReplicaSet>("orphan"));
     settle().await;

@@ -47,7 +47,7 @@ async fn a_forgotten_start_is_an_error_that_says_so() {
     let begin = Instant::now();
     let token = CancellationToken::new();
     let error = controller.run(recorder(&calls), token).await;
-    let error = error.expect_err("nobody runs the informer");
+    let error = error.expect_err("the informer is not running");
     assert!(matches!(error, RunError::InformerNotStarted { .. }));
     let text = error.to_string();
     assert!(

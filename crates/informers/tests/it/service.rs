@@ -70,9 +70,9 @@ async fn a_kind_that_is_not_served_is_a_state_and_not_an_error_loop(queue: Queue
     cluster.serve(true);
     tokio::time::sleep(Duration::from_mins(2)).await;
     assert_eq!(pods.state(), InformerState::Synced);
-    let mut heard = log.taken();
-    heard.sort();
-    assert_eq!(heard, ["Added(shop/b@3)", "FinalStateUnknown(shop/a)"]);
+    let mut received = log.taken();
+    received.sort();
+    assert_eq!(received, ["Added(shop/b@3)", "FinalStateUnknown(shop/a)"]);
     assert_eq!(problems.lock().len(), 2);
     factory.shutdown().await;
     assert_eq!(

@@ -127,7 +127,10 @@ async fn a_forgotten_start_is_an_error_and_not_a_wait_for_ever() {
         factory.sync_results().await[0].state,
         InformerState::Created
     );
-    let error = factory.wait_for_sync().await.expect_err("nobody runs it");
+    let error = factory
+        .wait_for_sync()
+        .await
+        .expect_err("it is not running");
     let text = error.to_string();
     assert!(
         text.contains("Pod") && text.contains("SharedInformerFactory::start"),

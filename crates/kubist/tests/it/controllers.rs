@@ -1,16 +1,18 @@
-//! The garbage collector, the namespace controller and the sample controllers against a server in
-//! this process.
+//! The garbage collector, the namespace controller and the workload controllers, against the server
+//! in this process. They are tested here because the crates of the client half must not depend on
+//! the server.
 
 mod definitions;
 mod namespaces;
 mod owners;
 mod rollouts;
 
+use std::time::Duration;
+
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{KubeObject, ObjectMeta, OwnerReference, Resource as _};
 use kubist::client::Api;
 use kubist::{Server, ServerConfig};
-use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,7 +30,7 @@ async fn server(simulate: bool) -> Server {
     server
 }
 
-/// Polls until there is a result.
+/// Polls until there is an answer.
 async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {

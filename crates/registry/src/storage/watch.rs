@@ -13,13 +13,14 @@ mod rewrite;
 mod start;
 
 use self::held::{HeldBack, Known};
+use crate::storage::WatchRequest;
 use crate::storage::list::{narrow, no_keys};
 use crate::storage::reader::{Interest, Snapshot, WatchSource};
-use crate::storage::watch_event::INITIAL_EVENTS_END;
+use crate::storage::upstream_form::kind_has_none_upstream;
+use crate::storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
 use crate::storage::work_budget::{OBJECT, WorkBudget};
-use crate::storage::{WatchRequest, kind_has_none_upstream};
+use crate::stored::Stored;
 use crate::stored::codec::StoredCodec;
-use crate::{Stored, WatchEvent};
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::Status;

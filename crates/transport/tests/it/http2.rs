@@ -1,4 +1,4 @@
-//! Several watches on one connection, further connections in time, and none that starves another.
+//! Several watches on one connection, further connections when needed, and no starvation.
 
 use crate::server::{Server, fetch, flood, get, post, text, watch};
 use futures_util::future::join_all;
@@ -70,7 +70,7 @@ async fn a_burst_of_first_requests_opens_one_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bodies_that_nobody_reads_do_not_starve_others() {
+async fn unread_bodies_do_not_starve_others() {
     let server = server();
     let transport = server.transport();
     let floods = join_all((0..12).map(|_| transport.send(get("/flood")))).await;
@@ -150,7 +150,7 @@ async fn a_silent_connection_is_found_by_pings() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_failed_connection_fails_all_who_waited_for_it() {
+async fn one_failed_connection_fails_all_requests_that_wait_for_it() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let connect = move |_: Endpoint| {

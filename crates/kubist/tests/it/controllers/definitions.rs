@@ -1,14 +1,16 @@
-//! The garbage collector: custom resources that come and go.
+//! The garbage collector: resources that are added and removed with their definitions.
 
-use super::{config_map, create, server, until, until_gone};
-use crate::silence::Recording;
+use std::time::Duration;
+
 use kubist::api::apiextensions::v1::CustomResourceDefinition;
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{ApiResource, Unstructured};
 use kubist::client::{Api, Client};
 use serde_json::json;
-use std::time::Duration;
 use tokio::time::sleep;
+
+use super::{config_map, create, server, until, until_gone};
+use crate::silence::Recording;
 
 const NAME: &str = "hooks.example.com";
 
@@ -30,7 +32,7 @@ async fn define(client: &Client) {
     created.expect("it is created");
 }
 
-/// Creates an object whose owner is missing: once it is collected, its resource is being watched.
+/// Creates an object whose owner does not exist. It is collected, so its resource is watched.
 async fn is_followed(client: &Client, name: &str) {
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
     let owner = create(&maps, config_map(name, &[], &[])).await;
@@ -73,7 +75,7 @@ async fn a_definition_that_goes_is_no_problem_for_the_log_and_one_that_comes_aga
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     definitions.delete(NAME).await.expect("it is deleted");
     until_gone(&definitions, NAME).await;
-    // By then the watch has ended, and the following list got 404.
+    // By then the watch has ended, and the list after it returned 404.
     sleep(Duration::from_millis(1_500)).await;
     let told = recording.warnings_of("hooks");
     assert_eq!(told, Vec::<String>::new());

@@ -1,12 +1,14 @@
 //! The garbage collector: dependents and their owners.
 
-use super::{config_map, create, server, until, until_gone};
+use std::time::Duration;
+
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{ApiResource, DeleteOptions, PropagationPolicy, Unstructured};
 use kubist::client::{Api, Patch};
 use serde_json::json;
-use std::time::Duration;
 use tokio::time::{Instant, sleep};
+
+use super::{config_map, create, server, until, until_gone};
 
 async fn delete(api: &Api<ConfigMap>, name: &str, policy: PropagationPolicy) {
     let options = DeleteOptions::default().with_propagation(policy);
@@ -37,7 +39,7 @@ async fn dependents_follow_their_owners_in_the_background() {
         (owners.len() == 1).then(|| owners[0].uid.clone())
     });
     assert_eq!(uids.await, other.metadata.uid);
-    // For an owner that never existed, the server is queried, and the object is deleted.
+    // An owner that never existed: the server is asked, and the object is deleted.
     let mut stranger = owner;
     stranger.metadata.uid = "00000000-0000-0000-0000-000000000000".into();
     create(&api, config_map("of-a-stranger", &[&stranger], &[])).await;

@@ -1,11 +1,12 @@
-//! The sample controllers: Deployments from creation to deletion.
+//! The workload controllers: Deployments, from their creation to their deletion.
 
-use super::{server, until};
 use kubist::api::apps::v1::{Deployment, ReplicaSet};
 use kubist::api::core::v1::Pod;
 use kubist::apimachinery::ListOptions;
 use kubist::client::{Api, Client, Patch};
 use serde_json::json;
+
+use super::{server, until};
 
 fn deployment(replicas: i32, image: &str) -> Deployment {
     let mut deployment = Deployment::default();
@@ -27,7 +28,7 @@ fn deployment(replicas: i32, image: &str) -> Deployment {
     deployment
 }
 
-/// The condition of `kubectl rollout status`.
+/// What `kubectl rollout status` waits for.
 async fn until_rolled_out(client: &Client, replicas: i32) -> Deployment {
     let api: Api<Deployment> = Api::namespaced(client.clone(), "default");
     until("the rollout is complete", async || {
@@ -93,7 +94,7 @@ async fn a_deployment_lives_through_everything() {
             .all(|it| it.status.phase == "Running" && !it.status.pod_ip.is_empty())
     );
 
-    // A Pod that is killed is replaced.
+    // A deleted Pod is replaced.
     let killed = first[0].metadata.clone();
     let pods_api: Api<Pod> = Api::namespaced(client.clone(), "default");
     pods_api.delete(&killed.name).await.expect("it is deleted");
@@ -134,7 +135,7 @@ async fn a_deployment_lives_through_everything() {
         "the old one is kept"
     );
 
-    // Deletion removes everything.
+    // Deleting it deletes everything.
     api.delete("web").await.expect("it is deleted");
     until_pods(&client, "no Pod is left", <[Pod]>::is_empty).await;
     until("no ReplicaSet is left", async || {

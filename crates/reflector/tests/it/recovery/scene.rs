@@ -174,7 +174,7 @@ fn show(report: &Report) -> String {
         Report::ListFailed(error) => format!("list failed ({})", word(error)),
         Report::WatchFailed(error, then) => format!("watch failed ({}): {then:?}", word(error)),
         Report::WatchSilent(then) => format!("watch silent: {then:?}"),
-        Report::Stale { floor } => format!("behind {floor}"),
+        Report::Stale { floor } => format!("stale {floor}"),
         Report::NotServed(_) => "not served".to_owned(),
         Report::Invalid(item) => format!("unreadable {}", item.name.clone().expect("named")),
         other => format!("{other:?}"),
