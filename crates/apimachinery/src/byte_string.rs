@@ -3,18 +3,18 @@
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use std::ops::Deref;
 
-/// Bytes of a `Secret`, a `ConfigMap`'s `binaryData` or a CA bundle.
+/// The bytes of a `Secret`, a `ConfigMap`'s `binaryData` or a CA bundle.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ByteString(pub Vec<u8>);
 
 impl ByteString {
-    /// The JSON form.
+    /// Returns the base64 text.
     pub fn to_base64(&self) -> String {
         use base64::Engine as _;
         base64::engine::general_purpose::STANDARD.encode(&self.0)
     }
 
-    /// Reads the JSON form; line breaks are skipped, as Go's decoder does.
+    /// Decodes base64 text; line breaks are skipped, as by Go's decoder.
     pub fn from_base64(text: &str) -> Option<Self> {
         Self::parse_base64(text).ok()
     }
@@ -22,7 +22,7 @@ impl ByteString {
     /// The same.
     ///
     /// # Errors
-    /// The index of the first byte that is wrong, as Go's decoder counts it.
+    /// The index of the first invalid byte, as Go's decoder counts it.
     pub fn parse_base64(text: &str) -> Result<Self, usize> {
         use base64::Engine as _;
         let engine = GeneralPurpose::new(
@@ -41,8 +41,7 @@ impl ByteString {
     }
 }
 
-/// Where text stops being base64: at the first byte that does not belong where it is, or at the
-/// end if there it breaks off.
+/// Returns the position of the first invalid byte, or the end if the text is incomplete.
 fn first_wrong_byte(text: &[u8]) -> usize {
     let in_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     let (mut place, mut padding) = (0, 0);
@@ -51,7 +50,7 @@ fn first_wrong_byte(text: &[u8]) -> usize {
             b'\n' | b'\r' => continue,
             b'=' if place % 4 >= 2 && padding < 2 => padding += 1,
             _ if padding == 0 && in_alphabet(byte) => {}
-            // Of two signs of padding the first is blamed if the second is another.
+            // Of two padding characters, the first is reported if the second is invalid.
             _ if padding == 1 => return index - 1,
             _ => return index,
         }
@@ -67,7 +66,7 @@ fn first_wrong_byte(text: &[u8]) -> usize {
     if padding > 0 {
         return text.len();
     }
-    // The beginning of a quantum that is not whole.
+    // The start of an incomplete quantum.
     text.len().saturating_sub(place % 4)
 }
 

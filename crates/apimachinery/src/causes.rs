@@ -1,12 +1,12 @@
-//! `with_causes`: an error and what lies below it as one line, for logs and messages.
+//! `with_causes`: an error and its causes as one line, for logs and messages.
 //!
-//! Errors of ours tell one level each and leave the rest to `source()`; some of other libraries
-//! tell what is below them too. The line has each part once, and no line breaks.
+//! Errors of this project describe one level each and leave the rest to `source()`; some of other
+//! libraries include their causes. The line contains each message once, and no line breaks.
 
 use std::error::Error;
 
-/// The text of an error, and behind it, after `: `, that of each cause that is not in the line yet.
-/// Line breaks become spaces.
+/// Returns the text of an error, followed by `: ` and the text of each cause that it does not
+/// contain yet. Line breaks become spaces.
 ///
 /// ```
 /// use std::io;

@@ -1,33 +1,33 @@
-//! `Condition`: one observation of the state of an object, and how to keep a list of them.
+//! `Condition`: one observation of an object's state, and functions for lists of them.
 //!
-//! [`set_condition`] changes the transition time only when the status changes, so that a
-//! controller may call it in every round. Conditions of Pods and Nodes are types of their own.
+//! [`set_condition`] changes the transition time only when the status changes, so a controller may
+//! call it in every round. Conditions of Pods and Nodes have their own types.
 
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, TIME};
 use crate::{Str, Time, message, schema};
 
-/// An observation.
+/// An observation of an object's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Condition {
-    /// What was observed: `Ready`, or `example.com/Ready`. Unique in a list.
+    /// The type, such as `Ready` or `example.com/Ready`. Unique in a list.
     pub type_: Str,
     /// `True`, `False` or `Unknown`.
     pub status: Str,
-    /// The generation of the object that was observed; 0 if not said.
+    /// The observed generation of the object; 0 if not set.
     pub observed_generation: i64,
-    /// When `status` last changed.
+    /// The time of the last change of `status`.
     pub last_transition_time: Option<Time>,
-    /// Why, as one word.
+    /// The reason, as one word.
     pub reason: Str,
-    /// Why, for people.
+    /// The explanation for people.
     pub message: Str,
 }
 
-/// A condition with this status holds.
+/// The status of a condition that holds.
 pub const CONDITION_TRUE: &str = "True";
-/// A condition with this status does not hold.
+/// The status of a condition that does not hold.
 pub const CONDITION_FALSE: &str = "False";
-/// Nobody knows whether a condition with this status holds.
+/// The status of a condition that is unknown.
 pub const CONDITION_UNKNOWN: &str = "Unknown";
 
 schema!(pub CONDITION = "Condition", "io.k8s.apimachinery.pkg.apis.meta.v1.Condition",
@@ -44,27 +44,27 @@ message!(Condition, CONDITION, [
     0 type_, 1 status, 2 observed_generation, 3 last_transition_time, 4 reason, 5 message,
 ]);
 
-/// The condition of a type.
+/// Returns the condition of a type.
 pub fn find_condition<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Condition> {
     conditions
         .iter()
         .find(|condition| condition.type_ == *type_)
 }
 
-/// Whether the condition of a type is there and `True`.
+/// Reports whether the condition of a type exists and is `True`.
 pub fn is_condition_true(conditions: &[Condition], type_: &str) -> bool {
     find_condition(conditions, type_).is_some_and(|it| it.status == CONDITION_TRUE)
 }
 
-/// Whether the condition of a type is there and `False`.
+/// Reports whether the condition of a type exists and is `False`.
 pub fn is_condition_false(conditions: &[Condition], type_: &str) -> bool {
     find_condition(conditions, type_).is_some_and(|it| it.status == CONDITION_FALSE)
 }
 
-/// Adds `condition`, or updates the one of its type; says whether anything changed.
+/// Adds `condition`, or updates the one of its type; returns whether anything changed.
 ///
-/// The transition time is that of `condition` if it has one, else `now`, and is taken over only if
-/// the status differs from before.
+/// The transition time is that of `condition` if it has one, else `now`, and is set only if the
+/// status differs.
 pub fn set_condition(conditions: &mut Vec<Condition>, condition: Condition, now: Time) -> bool {
     let transition = condition.last_transition_time.or(Some(now));
     let Some(existing) = conditions.iter_mut().find(|it| it.type_ == condition.type_) else {
@@ -88,7 +88,7 @@ pub fn set_condition(conditions: &mut Vec<Condition>, condition: Condition, now:
     changed
 }
 
-/// Removes the condition of a type; says whether there was one.
+/// Removes the condition of a type; returns whether there was one.
 pub fn remove_condition(conditions: &mut Vec<Condition>, type_: &str) -> bool {
     let before = conditions.len();
     conditions.retain(|condition| condition.type_ != *type_);

@@ -1,8 +1,8 @@
-//! `CustomObject`: an object of a kind that is made known at run time, on a server.
+//! `CustomObject`: an object of a kind that is defined at run time, on a server.
 //!
-//! Its metadata is typed as that of any object; everything else stays the JSON that it is. It
-//! goes through the same engine as built-in kinds, so it is stored, listed and watched alike.
-//! Its protobuf form is for this project's own use: the metadata, and the rest as JSON text.
+//! Its metadata is typed; everything else stays JSON. The same engine as for built-in kinds encodes
+//! it, so it is stored, listed and watched alike. Its protobuf form is internal to this project:
+//! the metadata, and the rest as JSON text.
 
 use crate::wire::{
     DecodeContext, Entry, Field, FieldFlags as F, FieldType, JsonForm, JsonScalar, KindFacts,
@@ -34,7 +34,7 @@ static CONTENT: Schema = Schema {
     order: &[],
 };
 
-/// An object of a kind that is made known at run time.
+/// An object of a kind that is defined at run time.
 #[derive(Clone, Debug)]
 pub struct CustomObject {
     schema: &'static Schema,
@@ -47,7 +47,7 @@ pub struct CustomObject {
 struct Content(Map<String, Value>);
 
 impl CustomObject {
-    /// An empty object of the kind that a [schema](Self::schema_of) stands for.
+    /// Creates an empty object of the kind with this [schema](Self::schema_of).
     pub fn new(schema: &'static Schema) -> Self {
         Self {
             schema,
@@ -56,7 +56,7 @@ impl CustomObject {
         }
     }
 
-    /// The schema of a kind: it has metadata, and keeps whatever else there is.
+    /// Returns the schema of a kind: it has metadata and keeps all other members.
     pub const fn schema_of(kind: KindFacts) -> Schema {
         Schema {
             name: kind.kind,
@@ -69,17 +69,17 @@ impl CustomObject {
         }
     }
 
-    /// Makes it an object of another version.
+    /// Converts it to another version.
     pub fn set_schema(&mut self, schema: &'static Schema) {
         self.schema = schema;
     }
 
-    /// Everything but `apiVersion`, `kind` and `metadata`.
+    /// Returns all members except `apiVersion`, `kind` and `metadata`.
     pub fn content(&self) -> &Map<String, Value> {
         &self.content.0
     }
 
-    /// Everything but `apiVersion`, `kind` and `metadata`, to change it.
+    /// Returns all members except `apiVersion`, `kind` and `metadata`, for changes.
     pub fn content_mut(&mut self) -> &mut Map<String, Value> {
         &mut self.content.0
     }
@@ -152,7 +152,7 @@ impl Message for Content {
 }
 
 fn json_text(map: &Map<String, Value>) -> String {
-    // A tree with text for keys can always be written.
+    // A tree with string keys can always be written.
     serde_json::to_string(map).unwrap_or_default()
 }
 

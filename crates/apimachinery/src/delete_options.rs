@@ -1,7 +1,7 @@
-//! `DeleteOptions`: how an object is deleted, in a query or as the body of the request.
+//! `DeleteOptions`: the options of a deletion, in a query or as the request body.
 //!
-//! Words are stored as they came, because the body goes over the wire as a message;
-//! [`DeleteOptions::checked`] makes a [`Deletion`] of them, which is valid.
+//! Values are stored as received, because the body is an API message; [`DeleteOptions::checked`]
+//! validates them into a [`Deletion`].
 
 use crate::post_options::read_dry_run;
 use crate::query::{OptionsError, Query, QueryPairs, push_some};
@@ -9,59 +9,59 @@ use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, KindFacts};
 use crate::{FieldError, FieldPath, Str, message, schema};
 use std::fmt;
 
-/// Options of delete and deletecollection. The default lets the server decide.
+/// The options of delete and deletecollection. By default, the server decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the API defines the fields")]
 pub struct DeleteOptions {
-    /// Seconds until the object is gone; 0 is at once. Default: as the kind has it.
+    /// The grace period in seconds; 0 deletes at once. Default: that of the kind.
     pub grace_period_seconds: Option<i64>,
-    /// What must be true of the object. Default: nothing.
+    /// Preconditions on the object. Default: none.
     pub preconditions: Option<Box<Preconditions>>,
-    /// Deprecated form of `propagation_policy`: whether dependents are left alone.
+    /// Deprecated form of `propagation_policy`: whether dependents are orphaned.
     pub orphan_dependents: Option<bool>,
-    /// What happens to dependents; see [`PropagationPolicy`]. Default: as the kind has it.
+    /// What happens to dependents; see [`PropagationPolicy`]. Default: that of the kind.
     pub propagation_policy: Option<Str>,
-    /// `All` for a dry run. Default: for real.
+    /// `All` for a dry run. Default: not a dry run.
     pub dry_run: Vec<Str>,
-    /// Deletes an object that cannot be read. Default: no.
+    /// Whether to delete an object that cannot be decoded. Default: no.
     pub ignore_store_read_error_with_cluster_breaking_potential: Option<bool>,
 }
 
-/// What must be true of an object, or the request is a conflict.
+/// Preconditions; if one does not hold, the request is a conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the API defines the fields")]
 pub struct Preconditions {
-    /// Its uid.
+    /// The required uid.
     pub uid: Option<Str>,
-    /// Its version.
+    /// The required resource version.
     pub resource_version: Option<Str>,
 }
 
-/// What happens to the objects that an object owns.
+/// What happens to the dependents of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a server must handle each")]
 pub enum PropagationPolicy {
-    /// They lose their owner and stay.
+    /// They are orphaned.
     Orphan,
-    /// They are deleted after it.
+    /// They are deleted after the owner.
     Background,
-    /// They are deleted before it.
+    /// They are deleted before the owner.
     Foreground,
 }
 
-/// [`DeleteOptions`] that were found valid.
+/// Validated [`DeleteOptions`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deletion {
-    /// Seconds until the object is gone.
+    /// The grace period in seconds.
     pub grace_period_seconds: Option<i64>,
-    /// What must be true of the object; empty if nothing.
+    /// Preconditions on the object; empty for none.
     pub preconditions: Preconditions,
-    /// What happens to dependents; from `orphanDependents` if that was given.
+    /// What happens to dependents; may come from `orphanDependents`.
     pub propagation: Option<PropagationPolicy>,
-    /// Whether nothing is stored.
+    /// Whether this is a dry run.
     pub dry_run: bool,
-    /// Whether an object that cannot be read is deleted.
+    /// Whether to delete an object that cannot be decoded.
     pub ignore_read_error: bool,
 }
 
@@ -100,7 +100,7 @@ const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotentia
 const KIND: &str = "DeleteOptions";
 
 impl PropagationPolicy {
-    /// The word on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Orphan => "Orphan",
@@ -109,7 +109,7 @@ impl PropagationPolicy {
         }
     }
 
-    /// The policy of a word.
+    /// Returns the policy with a name.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Orphan, Self::Background, Self::Foreground]
             .into_iter()
@@ -124,7 +124,7 @@ impl fmt::Display for PropagationPolicy {
 }
 
 impl DeleteOptions {
-    /// At once, without grace period.
+    /// Returns options for an immediate deletion, without a grace period.
     pub fn now() -> Self {
         Self {
             grace_period_seconds: Some(0),
@@ -132,28 +132,28 @@ impl DeleteOptions {
         }
     }
 
-    /// With a policy for dependents.
+    /// Sets the policy for dependents.
     #[must_use]
     pub fn with_propagation(mut self, policy: PropagationPolicy) -> Self {
         self.propagation_policy = Some(policy.as_str().into());
         self
     }
 
-    /// Only if the object has this uid.
+    /// Requires the object to have this uid.
     #[must_use]
     pub fn with_uid(mut self, uid: impl Into<Str>) -> Self {
         self.preconditions.get_or_insert_default().uid = Some(uid.into());
         self
     }
 
-    /// Only if the object is at this version.
+    /// Requires the object to have this resource version.
     #[must_use]
     pub fn with_resource_version(mut self, version: impl Into<Str>) -> Self {
         self.preconditions.get_or_insert_default().resource_version = Some(version.into());
         self
     }
 
-    /// Reads the decoded pairs of a query, which count if the request has no body.
+    /// Parses the decoded pairs of a query, which apply if the request has no body.
     pub fn from_query<K: AsRef<str>, V: AsRef<str>>(
         pairs: impl IntoIterator<Item = (K, V)>,
     ) -> Result<Self, OptionsError> {
@@ -174,7 +174,7 @@ impl DeleteOptions {
         })
     }
 
-    /// The pairs of a query that says this.
+    /// Returns the options as query pairs.
     pub fn to_query(&self) -> QueryPairs {
         let mut pairs = QueryPairs::new();
         push_some(&mut pairs, "gracePeriodSeconds", self.grace_period_seconds);
@@ -200,7 +200,7 @@ impl DeleteOptions {
         pairs
     }
 
-    /// What is asked for, or why it makes no sense.
+    /// Validates the options.
     pub fn checked(&self) -> Result<Deletion, OptionsError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("propagationPolicy");
@@ -238,7 +238,7 @@ impl DeleteOptions {
         })
     }
 
-    /// An object that cannot be read has nothing that other options could be about.
+    /// The other options cannot apply to an object that cannot be decoded.
     fn check_ignore_read_error(&self, errors: &mut Vec<FieldError>) {
         let path = FieldPath::new(IGNORE_READ_ERROR);
         let others = [

@@ -1,14 +1,14 @@
-//! `Duration`: a span of time as API types hold it, written like `1h30m0s`.
+//! `Duration`: a time span in API types, written like `1h30m0s`.
 //!
-//! Parses and prints Go's duration strings exactly, errors included. It may be negative. It is not
-//! `std::time::Duration`; the two convert.
+//! It parses and prints Go's duration strings exactly, including errors. It may be negative. It is
+//! not `std::time::Duration`; the two convert.
 
 use crate::go_text::quote_for_time;
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A span of time in nanoseconds, at most about 292 years, possibly negative.
+/// A time span in nanoseconds, at most about 292 years, possibly negative.
 ///
 /// ```
 /// use kubist_apimachinery::Duration;
@@ -21,24 +21,24 @@ pub struct Duration {
     nanos: i64,
 }
 
-/// Why a text is not a duration; the words are Go's.
+/// Why a text is not a duration, in Go's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseDurationError {
-    /// No number where one must be, or too large.
+    /// A number is missing or too large.
     #[error("time: invalid duration {}", quote_for_time(.0))]
     Invalid(String),
-    /// A number at the end without unit.
+    /// The last number has no unit.
     #[error("time: missing unit in duration {}", quote_for_time(.0))]
     MissingUnit(String),
-    /// A unit that is none of ns, us, µs, ms, s, m, h.
+    /// The unit is not one of ns, us, µs, ms, s, m, h.
     #[error(
         "time: unknown unit {} in duration {}",
         quote_for_time(.unit),
         quote_for_time(.text)
     )]
     UnknownUnit {
-        /// What stands in the place of a unit.
+        /// The unknown unit.
         unit: String,
         /// The whole text.
         text: String,
@@ -46,27 +46,27 @@ pub enum ParseDurationError {
 }
 
 impl Duration {
-    /// No time at all.
+    /// The zero duration.
     pub const ZERO: Self = Self { nanos: 0 };
 
-    /// From nanoseconds.
+    /// Creates a duration from nanoseconds.
     pub const fn from_nanos(nanos: i64) -> Self {
         Self { nanos }
     }
 
-    /// From seconds; saturates at about 292 years.
+    /// Creates a duration from seconds; saturates at about 292 years.
     pub const fn from_secs(seconds: i64) -> Self {
         Self {
             nanos: seconds.saturating_mul(1_000_000_000),
         }
     }
 
-    /// The nanoseconds.
+    /// Returns the nanoseconds.
     pub const fn as_nanos(self) -> i64 {
         self.nanos
     }
 
-    /// As the standard library's type; none if negative.
+    /// Returns the duration as the standard library's type; none if it is negative.
     pub fn to_std(self) -> Option<std::time::Duration> {
         u64::try_from(self.nanos)
             .ok()
@@ -158,7 +158,7 @@ impl FromStr for Duration {
     }
 }
 
-/// One number with its unit: nanoseconds (at most 2^63), and what follows.
+/// Parses one number with its unit; returns the nanoseconds (at most 2^63) and the rest.
 fn parse_span<'a>(text: &str, span: &'a str) -> Result<(u64, &'a str), ParseDurationError> {
     let invalid = || ParseDurationError::Invalid(text.to_owned());
     let is_digit = |c: char| c.is_ascii_digit();
@@ -208,7 +208,7 @@ fn parse_span<'a>(text: &str, span: &'a str) -> Result<(u64, &'a str), ParseDura
     Ok((nanos, &rest[unit.len()..]))
 }
 
-/// The fraction of `scale` nanoseconds, with the precision (a double) that Go has.
+/// Returns a fraction of `scale` nanoseconds, computed as a double like in Go.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -241,7 +241,7 @@ impl Serialize for Duration {
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <Option<crate::Str>>::deserialize(deserializer)?;
-        // Go decodes null to "", which is no duration.
+        // Go decodes null to "", which is not a duration.
         text.unwrap_or_default()
             .parse()
             .map_err(serde::de::Error::custom)

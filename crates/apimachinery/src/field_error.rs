@@ -1,15 +1,15 @@
-//! `FieldError`: one thing that is wrong with one field of an object.
+//! `FieldError`: one validation error of one field.
 //!
-//! Prints upstream's words exactly, because clients show them and tests compare them; a list of
-//! them becomes the causes of a 422 by [`Status::invalid`](crate::Status::invalid). It says what
-//! is wrong, not which rule said so.
+//! Its text is upstream's exactly, because clients show it and tests compare it;
+//! [`Status::invalid`](crate::Status::invalid) turns a list of errors into the causes of a 422. It
+//! says what is wrong, not which rule found it.
 
 use crate::go_text::{escape_html, quote};
 use crate::{CauseType, FieldPath, Str};
 use serde::Serialize;
 use std::fmt;
 
-/// What is wrong with a field.
+/// A validation error of a field.
 ///
 /// ```
 /// use kubist_apimachinery::{FieldError, FieldPath};
@@ -19,13 +19,13 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldError {
-    /// The kind of mistake.
+    /// The kind of the error.
     pub kind: FieldErrorKind,
     /// The path of the field.
     pub field: Str,
-    /// The value that is wrong, where the kind shows it.
+    /// The bad value, where the kind shows it.
     pub bad_value: BadValue,
-    /// What would be right; may be empty.
+    /// What is expected; may be empty.
     pub detail: Str,
 }
 
@@ -33,42 +33,42 @@ pub struct FieldError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldErrorKind {
-    /// A value that must not be set here.
+    /// The field must not be set.
     Forbidden,
-    /// A value that must be unique and is not.
+    /// The value must be unique and is not.
     Duplicate,
-    /// A failure to check.
+    /// The validation itself failed.
     Internal,
-    /// A malformed value.
+    /// The value is malformed.
     Invalid,
-    /// A reference to something that does not exist.
+    /// The referenced object does not exist.
     NotFound,
-    /// A value that is none of those allowed.
+    /// The value is not supported.
     NotSupported,
-    /// A value that must be given and is not.
+    /// A required value is missing.
     Required,
-    /// Too few items.
+    /// There are too few items.
     TooFew,
-    /// Too many bytes or characters.
+    /// The value has too many bytes or characters.
     TooLong,
-    /// Too many items.
+    /// There are too many items.
     TooMany,
-    /// Too few characters.
+    /// The value has too few characters.
     TooShort,
-    /// A value of another type.
+    /// The value has the wrong type.
     TypeInvalid,
 }
 
-/// A value as messages show it. Made from strings (shown in quotes), numbers, booleans and, by
-/// [`BadValue::json`], anything else.
+/// A value as shown in messages. It is made from strings (shown in quotes), numbers, booleans and,
+/// with [`BadValue::json`], anything else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BadValue {
-    /// None: the message shows no value.
+    /// `None` if the message shows no value.
     text: Option<Str>,
 }
 
 impl FieldErrorKind {
-    /// The reason of the cause that this becomes.
+    /// Returns the reason of the cause that this error becomes.
     pub fn cause_type(self) -> CauseType {
         match self {
             Self::Forbidden => CauseType::FieldValueForbidden,
@@ -111,23 +111,23 @@ impl FieldErrorKind {
 }
 
 impl FieldError {
-    /// About how many bytes its message has.
+    /// Returns the approximate length of its message in bytes.
     fn length(&self) -> usize {
         let value = self.bad_value.text.as_ref().map_or(0, |text| text.len());
         self.field.len() + value + self.detail.len()
     }
 
-    /// A value is missing. `detail` may be empty.
+    /// Creates an error for a missing value. `detail` may be empty.
     pub fn required(path: &FieldPath, detail: impl Into<Str>) -> Self {
         Self::new(FieldErrorKind::Required, path, BadValue::omitted(), detail)
     }
 
-    /// A value is malformed.
+    /// Creates an error for a malformed value.
     pub fn invalid(path: &FieldPath, value: impl Into<BadValue>, detail: impl Into<Str>) -> Self {
         Self::new(FieldErrorKind::Invalid, path, value, detail)
     }
 
-    /// A value has the wrong type.
+    /// Creates an error for a value of the wrong type.
     pub fn type_invalid(
         path: &FieldPath,
         value: impl Into<BadValue>,
@@ -136,8 +136,8 @@ impl FieldError {
         Self::new(FieldErrorKind::TypeInvalid, path, value, detail)
     }
 
-    /// A value is none of `supported`. Upstream has types for such values, so it shows them as JSON
-    /// and not as quoted texts.
+    /// Creates an error for a value that is not one of `supported`. Upstream has types for such
+    /// values, so they are shown as JSON and not as quoted strings.
     pub fn not_supported(
         path: &FieldPath,
         value: impl Into<BadValue>,
@@ -148,7 +148,7 @@ impl FieldError {
         Self::no_support(path, value, supported)
     }
 
-    /// The same for a value that upstream has as a text.
+    /// Same as [`Self::not_supported`], for a value that is a string upstream.
     pub fn not_supported_text(
         path: &FieldPath,
         value: &str,
@@ -170,22 +170,22 @@ impl FieldError {
         Self::new(FieldErrorKind::NotSupported, path, value, detail)
     }
 
-    /// A value is there twice.
+    /// Creates an error for a repeated value.
     pub fn duplicate(path: &FieldPath, value: impl Into<BadValue>) -> Self {
         Self::new(FieldErrorKind::Duplicate, path, value, "")
     }
 
-    /// What the value names does not exist.
+    /// Creates an error for a value that names something that does not exist.
     pub fn not_found(path: &FieldPath, value: impl Into<BadValue>) -> Self {
         Self::new(FieldErrorKind::NotFound, path, value, "")
     }
 
-    /// The field must not be set here.
+    /// Creates an error for a field that must not be set.
     pub fn forbidden(path: &FieldPath, detail: impl Into<Str>) -> Self {
         Self::new(FieldErrorKind::Forbidden, path, BadValue::omitted(), detail)
     }
 
-    /// The value has more than `max` bytes.
+    /// Creates an error for a value of more than `max` bytes.
     pub fn too_long(path: &FieldPath, max: usize) -> Self {
         let detail = format!(
             "may not be more than {max} {}",
@@ -194,14 +194,14 @@ impl FieldError {
         Self::new(FieldErrorKind::TooLong, path, BadValue::omitted(), detail)
     }
 
-    /// The value has more than `max` characters.
+    /// Creates an error for a value of more than `max` characters.
     pub fn too_long_characters(path: &FieldPath, max: usize) -> Self {
         let unit = counted(max, "character", "characters");
         let detail = format!("may not be more than {max} {unit}");
         Self::new(FieldErrorKind::TooLong, path, BadValue::omitted(), detail)
     }
 
-    /// The value has less than `min` characters.
+    /// Creates an error for a value of fewer than `min` characters.
     pub fn too_short(path: &FieldPath, min: usize) -> Self {
         let detail = format!(
             "must be at least {min} {}",
@@ -210,19 +210,19 @@ impl FieldError {
         Self::new(FieldErrorKind::TooShort, path, BadValue::omitted(), detail)
     }
 
-    /// The list has more than `max` items. `actual` is shown if given.
+    /// Creates an error for a list of more than `max` items. `actual` is shown if given.
     pub fn too_many(path: &FieldPath, actual: Option<usize>, max: usize) -> Self {
         let value = actual.map_or_else(BadValue::omitted, |it| BadValue::from(it as u64));
         let detail = format!("must have at most {max} {}", counted(max, "item", "items"));
         Self::new(FieldErrorKind::TooMany, path, value, detail)
     }
 
-    /// The check itself failed.
+    /// Creates an error for a validation that failed itself.
     pub fn internal(path: &FieldPath, detail: impl Into<Str>) -> Self {
         Self::new(FieldErrorKind::Internal, path, BadValue::omitted(), detail)
     }
 
-    /// Everything but the path: the message of a cause.
+    /// Returns everything but the path: the message of a cause.
     pub fn body(&self) -> String {
         let mut body = self.kind.words().to_owned();
         if let Some(value) = &self.bad_value.text
@@ -265,7 +265,7 @@ fn counted(count: usize, one: &'static str, many: &'static str) -> &'static str 
 }
 
 impl BadValue {
-    /// No value is shown.
+    /// A value that is not shown.
     pub fn omitted() -> Self {
         Self::default()
     }
@@ -277,7 +277,7 @@ impl BadValue {
         }
     }
 
-    /// A value shown as the JSON that Go would write for it (which escapes `<`, `>` and `&`).
+    /// A value shown as JSON in Go's form (which escapes `<`, `>` and `&`).
     pub fn json(value: &(impl Serialize + ?Sized)) -> Self {
         let json = serde_json::to_string(value).unwrap_or_else(|error| quote(&error.to_string()));
         Self {
@@ -318,12 +318,12 @@ macro_rules! shown_plainly {
 
 shown_plainly!(bool, i32, i64, u32, u64);
 
-/// Bytes of messages that are told of one object: far more than anybody reads. Each may show a
-/// whole list, and there may be one for each of its items.
+/// The most bytes of messages reported for one object. A message may show a whole list, and there
+/// may be one for each of its items.
 const TOLD_BYTES_MAX: usize = 1 << 20;
 
-/// As many of the errors as are told: at least one, if there is any.
-pub(crate) fn told(errors: &[FieldError]) -> &[FieldError] {
+/// Returns the errors that are reported: as many as fit, at least one if there is any.
+pub(crate) fn reported(errors: &[FieldError]) -> &[FieldError] {
     let mut bytes = 0_usize;
     let fits = |error: &&FieldError| {
         let before = bytes;
@@ -333,11 +333,11 @@ pub(crate) fn told(errors: &[FieldError]) -> &[FieldError] {
     &errors[..errors.iter().take_while(fits).count()]
 }
 
-/// All messages, each once; several in brackets. Empty for none.
+/// Joins all messages, each once; several are in brackets. Empty for none.
 pub(crate) fn aggregate(errors: &[FieldError]) -> String {
     let mut messages: Vec<String> = Vec::new();
     let mut seen = hashbrown::HashSet::new();
-    for error in told(errors) {
+    for error in reported(errors) {
         let message = error.to_string();
         if seen.insert(message.clone()) {
             messages.push(message);

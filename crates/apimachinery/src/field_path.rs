@@ -1,11 +1,12 @@
-//! `FieldPath`: where in an object something is, as in `spec.containers[0].image`.
+//! `FieldPath`: the path of a field in messages, as in `spec.containers[0].image`.
 //!
-//! For messages to people. It is not a JSON pointer and does not select anything.
+//! It is for messages only: it is not a JSON pointer and does not look anything up (see
+//! [`ScalarField`](crate::wire::ScalarField) for that).
 
 use crate::Str;
 use std::fmt;
 
-/// A path from the root of an object. The root itself displays as `<nil>`, as upstream's does.
+/// A path from the root of an object. The root itself displays as `<nil>`, as in upstream.
 ///
 /// ```
 /// use kubist_apimachinery::FieldPath;
@@ -19,30 +20,30 @@ pub struct FieldPath {
 }
 
 impl FieldPath {
-    /// The object itself.
+    /// The path of the object itself.
     pub const ROOT: Self = Self {
         text: String::new(),
     };
 
-    /// A field of the object.
+    /// Returns the path of a field of the object.
     pub fn new(name: &str) -> Self {
         Self {
             text: name.to_owned(),
         }
     }
 
-    /// A field of what this path leads to.
+    /// Returns the path of a field at this path.
     pub fn child(&self, name: &str) -> Self {
         let point = if self.text.is_empty() { "" } else { "." };
         self.extended(&[point, name])
     }
 
-    /// An item of the list that this path leads to.
+    /// Returns the path of a list item at this path.
     pub fn index(&self, index: usize) -> Self {
         self.key(&index.to_string())
     }
 
-    /// A value of the map that this path leads to.
+    /// Returns the path of a map value at this path.
     pub fn key(&self, key: &str) -> Self {
         self.extended(&["[", key, "]"])
     }

@@ -1,14 +1,14 @@
-//! `FieldSelector`: which values fields must have, as in `metadata.name=web,spec.nodeName!=`.
+//! `FieldSelector`: selects objects by field values, as in `metadata.name=web,spec.nodeName!=`.
 //!
-//! Parsed with upstream's grammar, escapes and error texts. It knows no fields: which ones a
-//! resource supports, and what they are, is the server's; a field that is missing counts as empty.
+//! The grammar, escapes and error texts are upstream's. The selector does not know the fields: the
+//! server decides which ones a resource supports; a missing field counts as empty.
 
 use crate::{ObjectName, Str};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// Terms, all of which must hold. The default selects everything.
+/// A list of terms, all of which must hold. The default selects everything.
 ///
 /// ```
 /// use kubist_apimachinery::FieldSelector;
@@ -22,23 +22,23 @@ pub struct FieldSelector {
     terms: Vec<FieldTerm>,
 }
 
-/// One comparison of a field.
+/// A comparison of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "the grammar has no more")]
 pub struct FieldTerm {
     /// The path of the field: `metadata.name`.
     pub field: Str,
-    /// Whether it must differ (`!=`).
+    /// Whether the values must differ (`!=`).
     pub negated: bool,
     /// The value, unescaped.
     pub value: Str,
 }
 
-/// Why a text is not a field selector; the words are upstream's.
+/// Why a text is not a field selector, in upstream's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseFieldSelectorError {
-    /// A term without operator.
+    /// A term has no operator.
     #[error("invalid selector: '{selector}'; can't understand '{term}'")]
     NoOperator {
         /// The whole text.
@@ -46,13 +46,13 @@ pub enum ParseFieldSelectorError {
         /// The term.
         term: String,
     },
-    /// A backslash before something else than `\`, `,` and `=`.
+    /// A backslash precedes something other than `\`, `,` and `=`.
     #[error("invalid field selector: invalid escape sequence: {sequence}")]
     Escape {
         /// The backslash and what follows it.
         sequence: String,
     },
-    /// A comma or an equals sign in a value, without backslash.
+    /// A value has a comma or an equals sign without a backslash.
     #[error("invalid field selector: unescaped character in value: {}", u32::from(*.character))]
     Unescaped {
         /// The character; upstream prints its number.
@@ -61,19 +61,19 @@ pub enum ParseFieldSelectorError {
 }
 
 impl FieldSelector {
-    /// Selects every object.
+    /// Returns a selector for every object.
     pub fn everything() -> Self {
         Self::default()
     }
 
-    /// Selects objects for which all of these hold.
+    /// Returns a selector for objects that satisfy all of these terms.
     pub fn new(terms: impl IntoIterator<Item = FieldTerm>) -> Self {
         Self {
             terms: terms.into_iter().collect(),
         }
     }
 
-    /// Selects objects with this value in a field.
+    /// Returns a selector for objects with this field value.
     pub fn equals(field: impl Into<Str>, value: impl Into<Str>) -> Self {
         Self::new([FieldTerm {
             field: field.into(),
@@ -82,7 +82,7 @@ impl FieldSelector {
         }])
     }
 
-    /// Selects the one object of this name; without namespace, in any.
+    /// Returns a selector for the object with this name; without a namespace, in any.
     pub fn object(name: &ObjectName) -> Self {
         let mut terms = Self::equals("metadata.name", &name.name).terms;
         if !name.namespace.is_empty() {
@@ -91,17 +91,18 @@ impl FieldSelector {
         Self { terms }
     }
 
-    /// Whether every object is selected.
+    /// Reports whether every object is selected.
     pub fn is_everything(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The terms.
+    /// Returns the terms.
     pub fn terms(&self) -> &[FieldTerm] {
         &self.terms
     }
 
-    /// Whether an object is selected; `lookup` gives the value of a field. None is as empty.
+    /// Reports whether an object is selected; `lookup` returns the value of a field, and none
+    /// counts as empty.
     pub fn matches<'a>(&self, lookup: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.terms.iter().all(|term| {
             let value = lookup(&term.field).unwrap_or_default();
@@ -109,7 +110,7 @@ impl FieldSelector {
         })
     }
 
-    /// The value that a field must have, if the selector asks for one.
+    /// Returns the value that a field must have, if the selector requires one.
     pub fn exact(&self, field: &str) -> Option<&str> {
         let term = self
             .terms
@@ -118,8 +119,8 @@ impl FieldSelector {
         Some(&term.value)
     }
 
-    /// With each field and value replaced by what `convert` makes of them; a term for which both
-    /// come back empty is dropped. So a server checks and renames fields.
+    /// Converts each field and value with `convert`; a term for which both results are empty is
+    /// dropped. Servers check and rename fields with it.
     pub fn transform<E>(
         &self,
         mut convert: impl FnMut(&Str, &Str) -> Result<(Str, Str), E>,
@@ -172,13 +173,13 @@ impl FromStr for FieldSelector {
         let mut terms = parts
             .map(|part| parse_term(text, part))
             .collect::<Result<Vec<_>, _>>()?;
-        // Upstream takes a lone operator for no term at all.
+        // Upstream ignores a lone operator.
         terms.retain(|term| !term.field.is_empty() || !term.value.is_empty());
         Ok(Self { terms })
     }
 }
 
-/// Splits at commas that have no backslash before them.
+/// Splits at commas without a preceding backslash.
 fn split_terms(text: &str) -> Vec<&str> {
     let mut terms = Vec::new();
     let (mut start, mut escaped) = (0, false);
@@ -198,7 +199,7 @@ fn split_terms(text: &str) -> Vec<&str> {
 }
 
 fn parse_term(selector: &str, term: &str) -> Result<FieldTerm, ParseFieldSelectorError> {
-    // The first operator counts. Backslashes do not protect anything in the field.
+    // The first operator counts. Backslashes do not escape anything in the field.
     let split = term.char_indices().find_map(|(index, _)| {
         let rest = &term[index..];
         let operator = ["!=", "==", "="]

@@ -1,11 +1,11 @@
-//! The types of k8s-openapi, and what derives kube's `Resource`, as objects of ours: in caches,
-//! informers and the client, without a wrapper.
+//! Support for types of k8s-openapi and kube: they work in caches, informers and the client,
+//! without a wrapper.
 //!
-//! With the feature `k8s-openapi`, its types. With `kube`, also whatever else has kube's `Resource`
-//! with a kind known at compile time: custom resources, and structs that inherit a kind.
+//! The feature `k8s-openapi` adds its types. The feature `kube` adds every type with kube's
+//! `Resource` and a kind known at compile time: custom resources, and structs that inherit a kind.
 //!
-//! They have no protobuf form, so servers are asked for JSON; and no schema, so nothing that needs
-//! one (encoded objects, field indexes, projections) works on them.
+//! They have no protobuf form, so servers are asked for JSON; and no schema, so encoded objects,
+//! field indexes and projections do not work with them.
 
 use crate::wire::{
     Bytes, DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError, WireErrorKind,
@@ -19,20 +19,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
-/// An object with k8s-openapi's metadata whose kind is known at compile time. Implemented for all
-/// that the features take in; not to be implemented by hand.
+/// An object with k8s-openapi's metadata whose kind is known at compile time. The features
+/// implement it; do not implement it by hand.
 pub trait ForeignObject: Send + Sync + 'static {
-    /// Where it lives.
+    /// The scope.
     type Scope: Scope;
-    /// Its metadata.
+    /// Returns its metadata.
     fn foreign_meta(&self) -> &ObjectMeta;
-    /// Its metadata, to change it.
+    /// Returns its metadata for changes.
     fn foreign_meta_mut(&mut self) -> &mut ObjectMeta;
     /// Its kind.
     fn foreign_resource() -> ApiResource;
 }
 
-/// What the other crates' scopes are here.
+/// Conversion of the other crates' scopes.
 pub trait ForeignScope {
     /// The scope.
     type Scope: Scope;
@@ -57,7 +57,7 @@ fn resource<S: Scope>(group: &str, version: &str, kind: &str, plural: &str) -> A
     }
 }
 
-/// kube implements its `Resource` for k8s-openapi's types too, so this one covers both.
+/// kube implements its `Resource` for k8s-openapi's types too, so this covers both.
 #[cfg(feature = "kube")]
 impl<K> ForeignObject for K
 where
@@ -100,7 +100,7 @@ where
     }
 }
 
-/// The kind of a foreign type, as [`Ingest::Kind`] wants it.
+/// The kind of a foreign type, for [`Ingest::Kind`].
 #[derive(Debug)]
 pub struct ForeignKind<K>(PhantomData<fn() -> K>);
 
@@ -228,7 +228,7 @@ impl<K: ForeignObject + DeserializeOwned> Ingest for K {
     }
 }
 
-/// `apiVersion` and `kind` are added where the type itself does not write them.
+/// Adds `apiVersion` and `kind` where the type does not write them itself.
 impl<K: ForeignObject + Serialize> Encode for K {
     const PROTOBUF: bool = false;
 
@@ -248,7 +248,7 @@ impl<K: ForeignObject + Serialize> Encode for K {
     }
 }
 
-/// The constants of k8s-openapi, which kube's own types have not.
+/// The constants of k8s-openapi, which kube's own types lack.
 impl<K> Resource for K
 where
     K: ForeignObject
@@ -266,10 +266,10 @@ where
     type Scope = <<K as k8s_openapi::Resource>::Scope as ForeignScope>::Scope;
 }
 
-/// No kind's name is longer; one that is does not compile.
+/// The longest kind name; a longer one does not compile.
 const KIND_LENGTH_MAX: usize = 64;
 
-/// A kind's name in lower case, at compile time.
+/// Converts a kind name to lower case at compile time.
 struct Lower<K>(PhantomData<K>);
 
 impl<K: k8s_openapi::Resource> Lower<K> {

@@ -1,26 +1,25 @@
-//! `Generation` and `Finalizers`: what controllers read and change of metadata, whosever type it
-//! is.
+//! `Generation` and `Finalizers`: the metadata that controllers read and change, for any type.
 //!
-//! Built-in types, custom resources that derive kube's traits and objects held as metadata have
-//! them alike. They are not all of metadata: that is each type's own.
+//! Built-in types, types with kube's derive and metadata-only objects all implement them. They
+//! cover no other metadata.
 
 use crate::{Object, ObjectMeta, Unstructured};
 
-/// An object that knows the generation of its desired state.
+/// An object with a generation of its desired state.
 pub trait Generation: Object {
-    /// `metadata.generation`; 0 if the server counts none.
+    /// Returns `metadata.generation`; 0 if the server does not count it.
     fn generation(&self) -> i64;
 }
 
-/// Metadata with finalizers: [`ObjectMeta`], or that of k8s-openapi.
+/// Metadata with finalizers: [`ObjectMeta`] or k8s-openapi's.
 pub trait Finalizers {
-    /// Whether this finalizer is on.
+    /// Reports whether a finalizer is present.
     fn has_finalizer(&self, name: &str) -> bool;
-    /// Puts it on, as the last.
+    /// Appends a finalizer.
     fn add_finalizer(&mut self, name: &str);
-    /// Takes it off, however often it is there.
+    /// Removes every occurrence of a finalizer.
     fn remove_finalizer(&mut self, name: &str);
-    /// Whether the object is being deleted.
+    /// Reports whether the object is being deleted.
     fn is_being_deleted(&self) -> bool;
 }
 

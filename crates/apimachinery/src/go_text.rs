@@ -1,12 +1,12 @@
-//! The few forms of Go text that upstream's messages contain: quoted strings and number errors.
+//! The forms of Go text in upstream's messages: quoted strings and number errors.
 //!
-//! Clients and tests compare messages with upstream's, so they must be equal to the letter. It is
-//! not a general formatter.
+//! Clients and tests compare messages with upstream's, so they must be identical. It is not a
+//! general formatter.
 
 use std::fmt::Write as _;
 use std::num::IntErrorKind;
 
-/// `text` in double quotes with Go's escapes (the verb `%q`).
+/// Quotes `text` with Go's escapes (the verb `%q`).
 ///
 /// ```
 /// use kubist_apimachinery::go_text::quote;
@@ -22,8 +22,8 @@ pub fn quote(text: &str) -> String {
     quoted
 }
 
-/// A JSON text with the characters that Go's encoder escapes in texts: `<`, `>`, `&` and two breaks
-/// of lines.
+/// Escapes the characters in JSON text that Go's encoder escapes: `<`, `>`, `&` and two line
+/// separators.
 ///
 /// ```
 /// use kubist_apimachinery::go_text::escape_html;
@@ -44,8 +44,7 @@ pub fn escape_html(json: &str) -> String {
     text
 }
 
-/// `text` in double quotes as Go's `time` package does it: bytes that are no printable ASCII as
-/// `\\x`.
+/// Quotes `text` like Go's `time` package: bytes that are not printable ASCII become `\\x`.
 pub fn quote_for_time(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -61,13 +60,13 @@ pub fn quote_for_time(text: &str) -> String {
     quoted
 }
 
-/// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the
-/// ASCII space.
+/// Reports whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and
+/// the ASCII space.
 pub fn is_print(c: char) -> bool {
     if c.is_ascii() {
         return matches!(c, ' '..='~');
     }
-    // A combining mark is printable for Go, but escaped by Rust when it stands first.
+    // Go considers a combining mark printable; Rust escapes one at the start.
     let mut text = String::from("a");
     text.push(c);
     text.escape_debug().count() == 2
@@ -82,17 +81,18 @@ pub struct ParseIntError {
     reason: &'static str,
 }
 
-/// A decimal 64-bit integer with Go's `strconv.ParseInt(text, 10, 64)`.
+/// Parses a decimal 64-bit integer like Go's `strconv.ParseInt(text, 10, 64)`.
 pub fn parse_int(text: &str) -> Result<i64, ParseIntError> {
     parse_as("ParseInt", text)
 }
 
-/// A decimal integer with Go's `strconv.Atoi`: as [`parse_int`], but its errors name it.
+/// Parses a decimal integer like Go's `strconv.Atoi`: as [`parse_int`], but with that name in
+/// errors.
 pub fn atoi(text: &str) -> Result<i64, ParseIntError> {
     parse_as("Atoi", text)
 }
 
-/// A decimal integer without sign with Go's `strconv.ParseUint(text, 10, 64)`.
+/// Parses an unsigned decimal integer like Go's `strconv.ParseUint(text, 10, 64)`.
 pub fn parse_uint(text: &str) -> Result<u64, ParseIntError> {
     let fail = |reason| ParseIntError {
         function: "ParseUint",

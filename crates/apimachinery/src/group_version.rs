@@ -1,7 +1,7 @@
-//! Names of APIs: group and version, with a kind or a resource.
+//! API names: group and version, with a kind or a resource.
 //!
-//! They are names, not promises that a server has such an API. [`ApiResource`] says what one must
-//! know to talk about a resource without its Rust type.
+//! A name does not imply that a server has the API. [`ApiResource`] has what a client needs for a
+//! resource without a Rust type.
 
 use crate::{ResourceFacts, Str};
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub struct GroupVersionResource {
     pub resource: Str,
 }
 
-/// What a client must know of a resource whose Rust type it does not have.
+/// What a client needs to know about a resource without a Rust type.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -75,15 +75,15 @@ pub struct ApiResource {
     pub version: Str,
     /// The kind: `Deployment`.
     pub kind: Str,
-    /// The plural name, as it stands in paths: `deployments`.
+    /// The plural name, as in paths: `deployments`.
     pub plural: Str,
     /// The singular name: `deployment`.
     pub singular: Str,
-    /// Whether objects are in namespaces.
+    /// Whether the resource is namespaced.
     pub namespaced: bool,
 }
 
-/// More than one slash in a `group/version`.
+/// The text has more than one slash.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unexpected GroupVersion string: {text}")]
 pub struct ParseGroupVersionError {
@@ -92,7 +92,7 @@ pub struct ParseGroupVersionError {
 }
 
 impl GroupVersion {
-    /// A version of a group.
+    /// Creates a group version.
     pub fn new(group: impl Into<Str>, version: impl Into<Str>) -> Self {
         Self {
             group: group.into(),
@@ -100,7 +100,7 @@ impl GroupVersion {
         }
     }
 
-    /// The kind in this version.
+    /// Returns a kind in this version.
     pub fn with_kind(&self, kind: impl Into<Str>) -> GroupVersionKind {
         GroupVersionKind {
             group: self.group.clone(),
@@ -109,7 +109,7 @@ impl GroupVersion {
         }
     }
 
-    /// The resource in this version.
+    /// Returns a resource in this version.
     pub fn with_resource(&self, resource: impl Into<Str>) -> GroupVersionResource {
         GroupVersionResource {
             group: self.group.clone(),
@@ -118,7 +118,7 @@ impl GroupVersion {
         }
     }
 
-    /// The path of this version on a server: `/api/v1`, `/apis/apps/v1`.
+    /// Returns the path of this version on a server: `/api/v1`, `/apis/apps/v1`.
     pub fn path(&self) -> String {
         if self.group.is_empty() {
             format!("/api/{}", self.version)
@@ -129,7 +129,7 @@ impl GroupVersion {
 }
 
 impl GroupKind {
-    /// A kind of a group.
+    /// Creates a group kind.
     pub fn new(group: impl Into<Str>, kind: impl Into<Str>) -> Self {
         Self {
             group: group.into(),
@@ -137,7 +137,7 @@ impl GroupKind {
         }
     }
 
-    /// This kind in a version.
+    /// Returns this kind in a version.
     pub fn with_version(&self, version: impl Into<Str>) -> GroupVersionKind {
         GroupVersionKind {
             group: self.group.clone(),
@@ -148,7 +148,7 @@ impl GroupKind {
 }
 
 impl GroupResource {
-    /// A resource of a group.
+    /// Creates a group resource.
     pub fn new(group: impl Into<Str>, resource: impl Into<Str>) -> Self {
         Self {
             group: group.into(),
@@ -156,7 +156,7 @@ impl GroupResource {
         }
     }
 
-    /// This resource in a version.
+    /// Returns this resource in a version.
     pub fn with_version(&self, version: impl Into<Str>) -> GroupVersionResource {
         GroupVersionResource {
             group: self.group.clone(),
@@ -167,7 +167,7 @@ impl GroupResource {
 }
 
 impl GroupVersionKind {
-    /// A kind of a version of a group.
+    /// Creates a group version kind.
     pub fn new(group: impl Into<Str>, version: impl Into<Str>, kind: impl Into<Str>) -> Self {
         Self {
             group: group.into(),
@@ -176,7 +176,7 @@ impl GroupVersionKind {
         }
     }
 
-    /// Without the kind.
+    /// Returns the group and version.
     pub fn group_version(&self) -> GroupVersion {
         GroupVersion {
             group: self.group.clone(),
@@ -184,7 +184,7 @@ impl GroupVersionKind {
         }
     }
 
-    /// Without the version.
+    /// Returns this without the version.
     pub fn group_kind(&self) -> GroupKind {
         GroupKind {
             group: self.group.clone(),
@@ -194,7 +194,7 @@ impl GroupVersionKind {
 }
 
 impl GroupVersionResource {
-    /// A resource of a version of a group.
+    /// Creates a group version resource.
     pub fn new(group: impl Into<Str>, version: impl Into<Str>, resource: impl Into<Str>) -> Self {
         Self {
             group: group.into(),
@@ -203,7 +203,7 @@ impl GroupVersionResource {
         }
     }
 
-    /// Without the resource.
+    /// Returns the group and version.
     pub fn group_version(&self) -> GroupVersion {
         GroupVersion {
             group: self.group.clone(),
@@ -211,7 +211,7 @@ impl GroupVersionResource {
         }
     }
 
-    /// Without the version.
+    /// Returns this without the version.
     pub fn group_resource(&self) -> GroupResource {
         GroupResource {
             group: self.group.clone(),
@@ -221,12 +221,12 @@ impl GroupVersionResource {
 }
 
 impl ApiResource {
-    /// That of a kind which is known at compile time.
+    /// Returns the resource of a kind known at compile time.
     pub fn of<K: ResourceFacts>() -> Self {
         K::api_resource()
     }
 
-    /// Group and version.
+    /// Returns the group and version.
     pub fn group_version(&self) -> GroupVersion {
         GroupVersion {
             group: self.group.clone(),
@@ -234,12 +234,12 @@ impl ApiResource {
         }
     }
 
-    /// Group, version and kind.
+    /// Returns the group, version and kind.
     pub fn gvk(&self) -> GroupVersionKind {
         self.group_version().with_kind(self.kind.clone())
     }
 
-    /// Group, version and plural name.
+    /// Returns the group, version and plural name.
     pub fn gvr(&self) -> GroupVersionResource {
         self.group_version().with_resource(self.plural.clone())
     }
@@ -254,7 +254,7 @@ impl fmt::Display for GroupVersion {
     }
 }
 
-/// The form of `apiVersion`.
+/// Formats like `apiVersion`.
 impl FromStr for GroupVersion {
     type Err = ParseGroupVersionError;
 
@@ -269,7 +269,7 @@ impl FromStr for GroupVersion {
     }
 }
 
-/// `kind.group`, or the kind alone for the core group.
+/// Formats as `kind.group`, or the kind alone for the core group.
 impl fmt::Display for GroupKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_dotted(f, &self.kind, &self.group)
@@ -285,7 +285,7 @@ impl FromStr for GroupKind {
     }
 }
 
-/// `resource.group`, or the resource alone for the core group.
+/// Formats as `resource.group`, or the resource alone for the core group.
 impl fmt::Display for GroupResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_dotted(f, &self.resource, &self.group)
@@ -310,14 +310,14 @@ fn write_dotted(f: &mut fmt::Formatter<'_>, name: &str, group: &str) -> fmt::Res
     }
 }
 
-/// `group/version, Kind=kind`, as upstream's messages have it.
+/// Formats as `group/version, Kind=kind`, as in upstream's messages.
 impl fmt::Display for GroupVersionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}, Kind={}", self.group, self.version, self.kind)
     }
 }
 
-/// `group/version, Resource=resource`, as upstream's messages have it.
+/// Formats as `group/version, Resource=resource`, as in upstream's messages.
 impl fmt::Display for GroupVersionResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

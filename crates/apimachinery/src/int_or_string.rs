@@ -1,7 +1,7 @@
 //! `IntOrString`: a port number or a port name, a count or a percentage.
 //!
-//! It keeps what was given: the string `"80"` stays a string. It is not a percentage type: any
-//! string is accepted, and only [`IntOrString::scaled`] insists on `%`.
+//! It keeps the given form: the string `"80"` stays a string. It is not a percentage type: any
+//! string is accepted, and only [`IntOrString::scaled`] requires `%`.
 
 use crate::Str;
 use crate::go_text::{self, ParseIntError};
@@ -22,17 +22,17 @@ use std::str::FromStr;
 pub enum IntOrString {
     /// A number.
     Int(i32),
-    /// A string, which may also look like a number.
+    /// A string, which may look like a number.
     String(Str),
 }
 
-/// What to do with the fraction of a scaled percentage.
+/// How to round a scaled percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum Rounding {
-    /// Towards the larger integer.
+    /// Up.
     Up,
-    /// Towards the smaller integer.
+    /// Down.
     Down,
 }
 
@@ -40,21 +40,21 @@ pub enum Rounding {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScaleError {
-    /// A string without `%` at its end.
+    /// The string has no `%` at its end.
     #[error("invalid value for IntOrString: invalid type: string is not a percentage")]
     NotAPercentage,
-    /// The part before `%` is no integer.
+    /// The part before `%` is not an integer.
     #[error("invalid value for IntOrString: invalid value {}: {reason}", go_text::quote(.value))]
     NotANumber {
         /// The whole string.
         value: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: ParseIntError,
     },
 }
 
 impl IntOrString {
-    /// The number, or the number that the string looks like, or 0.
+    /// Returns the number, or the number in the string, or 0.
     pub fn int_value(&self) -> i64 {
         match self {
             Self::Int(value) => i64::from(*value),
@@ -62,7 +62,7 @@ impl IntOrString {
         }
     }
 
-    /// The number as it is, or the percentage of `total`, rounded.
+    /// Returns the number, or the percentage of `total`, rounded.
     pub fn scaled(&self, total: i64, rounding: Rounding) -> Result<i64, ScaleError> {
         let text = match self {
             Self::Int(value) => return Ok(i64::from(*value)),
@@ -95,7 +95,7 @@ impl From<i32> for IntOrString {
     }
 }
 
-/// Keeps the string a string; [`str::parse`] makes a number of what looks like one.
+/// Converts to a string; [`str::parse`] converts a decimal text to a number.
 impl From<&str> for IntOrString {
     fn from(text: &str) -> Self {
         Self::String(text.into())
@@ -117,7 +117,7 @@ impl From<String> for IntOrString {
 impl FromStr for IntOrString {
     type Err = std::convert::Infallible;
 
-    /// A number if it is a 32-bit decimal, a string otherwise.
+    /// Parses a number if the text is a 32-bit decimal, otherwise a string.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(text.parse().map_or_else(|_| Self::from(text), Self::Int))
     }
@@ -176,7 +176,7 @@ impl serde::de::Visitor<'_> for Visitor {
         Ok(text.into())
     }
 
-    /// Go leaves the number at 0.
+    /// Go leaves the number 0.
     fn visit_unit<E: serde::de::Error>(self) -> Result<IntOrString, E> {
         Ok(IntOrString::Int(0))
     }

@@ -1,8 +1,8 @@
-//! `Selector`: which labels an object must have, as in `app=web,tier in (a,b),!old`.
+//! `Selector`: selects objects by labels, as in `app=web,tier in (a,b),!old`.
 //!
-//! Parsed with upstream's grammar and error texts, printed canonically, matched against labels
-//! wherever they are held. It is what matches; what objects carry in `spec.selector` is
-//! [`LabelSelector`], which converts.
+//! The grammar and error texts are upstream's; the text form is canonical. It matches labels in any
+//! representation. The selector in `spec.selector` is a [`LabelSelector`], which converts to this
+//! type.
 
 mod lexer;
 mod matcher;
@@ -21,9 +21,9 @@ pub use parse::ParseSelectorError;
 pub use requirement::{Operator, Requirement, RequirementError};
 pub use validate::{validate_label_selector, validate_labels};
 
-/// Requirements on labels, all of which must hold. The default selects everything.
+/// A list of label requirements, all of which must hold. The default selects everything.
 ///
-/// Displays as the canonical text: sorted by key, values of sets sorted.
+/// Displays as canonical text: sorted by key, with sorted value sets.
 ///
 /// ```
 /// use kubist_apimachinery::Selector;
@@ -36,17 +36,17 @@ pub use validate::{validate_label_selector, validate_labels};
 pub struct Selector {
     /// Sorted by key.
     requirements: Vec<Requirement>,
-    /// Overrides the requirements, which then are empty.
+    /// Selects nothing; the requirements are then empty.
     nothing: bool,
 }
 
 impl Selector {
-    /// Selects every object.
+    /// Returns a selector for every object.
     pub fn everything() -> Self {
         Self::default()
     }
 
-    /// Selects no object. Its text is empty, like that of [`Selector::everything`].
+    /// Returns a selector for no object. Its text is empty, like that of [`Selector::everything`].
     pub fn nothing() -> Self {
         Self {
             requirements: Vec::new(),
@@ -54,7 +54,7 @@ impl Selector {
         }
     }
 
-    /// Selects objects that satisfy all of these.
+    /// Returns a selector for objects that satisfy all of these requirements.
     pub fn new(requirements: impl IntoIterator<Item = Requirement>) -> Self {
         let mut requirements: Vec<_> = requirements.into_iter().collect();
         requirements.sort_by(|left, right| left.key().cmp(right.key()));
@@ -64,8 +64,8 @@ impl Selector {
         }
     }
 
-    /// Selects objects that have all of these labels. Keys and values are not validated: those
-    /// of a stored object may be older than the rules.
+    /// Returns a selector for objects with all of these labels. Keys and values are not validated,
+    /// because stored objects may predate the rules.
     pub fn from_labels<'a>(labels: impl IntoIterator<Item = (&'a Str, &'a Str)>) -> Self {
         Self::new(
             labels
@@ -74,22 +74,22 @@ impl Selector {
         )
     }
 
-    /// Whether every object is selected.
+    /// Reports whether every object is selected.
     pub fn is_everything(&self) -> bool {
         self.requirements.is_empty() && !self.nothing
     }
 
-    /// Whether no object is selected.
+    /// Reports whether no object is selected.
     pub fn is_nothing(&self) -> bool {
         self.nothing
     }
 
-    /// The requirements, sorted by key.
+    /// Returns the requirements, sorted by key.
     pub fn requirements(&self) -> &[Requirement] {
         &self.requirements
     }
 
-    /// With a further requirement.
+    /// Adds a requirement.
     #[must_use]
     pub fn and(self, requirement: Requirement) -> Self {
         if self.nothing {
@@ -98,13 +98,13 @@ impl Selector {
         Self::new(self.requirements.into_iter().chain([requirement]))
     }
 
-    /// The same made ready for many objects: what each costs then does not depend on how many
-    /// requirements and values there are.
+    /// Returns a matcher for many objects, whose cost for each object does not depend on the number
+    /// of requirements and values.
     pub fn matcher(&self) -> LabelMatcher {
         LabelMatcher::new(self)
     }
 
-    /// Whether labels are selected; `lookup` gives the value of a label.
+    /// Reports whether labels are selected; `lookup` returns the value of a label.
     pub fn matches<'a>(&self, lookup: impl Fn(&str) -> Option<&'a str>) -> bool {
         !self.nothing
             && self
@@ -113,12 +113,12 @@ impl Selector {
                 .all(|it| it.matches(lookup(it.key())))
     }
 
-    /// Whether these labels are selected.
+    /// Reports whether these labels are selected.
     pub fn matches_labels(&self, labels: &BTreeMap<Str, Str>) -> bool {
         self.matches(|key| labels.get(key).map(Str::as_str))
     }
 
-    /// Whether an object is selected.
+    /// Reports whether an object is selected.
     pub fn matches_object<K: Object + ?Sized>(&self, object: &K) -> bool {
         self.is_everything() || {
             let labels = object.labels();
@@ -126,7 +126,7 @@ impl Selector {
         }
     }
 
-    /// The one value that a label must have, if the first requirement on it asks for one.
+    /// Returns the value that a label must have, if the first requirement on it demands one.
     pub fn exact(&self, key: &str) -> Option<&str> {
         let requirement = self.requirements.iter().find(|it| it.key() == key)?;
         match (requirement.operator(), requirement.values()) {
@@ -156,8 +156,8 @@ impl FromStr for Selector {
     }
 }
 
-/// An empty [`LabelSelector`] selects everything. (None at all selects nothing; that is the
-/// caller's to see.)
+/// Converts a [`LabelSelector`]; an empty one selects everything. (A missing one selects nothing;
+/// the caller handles that.)
 impl TryFrom<&LabelSelector> for Selector {
     type Error = RequirementError;
 
@@ -181,7 +181,7 @@ impl TryFrom<&LabelSelector> for Selector {
     }
 }
 
-/// A selector for people: `<none>` if there is none or it is empty, `<error>` if it is not valid.
+/// Formats a selector for people: `<none>` if it is missing or empty, `<error>` if it is not valid.
 pub fn format_label_selector(selector: Option<&LabelSelector>) -> String {
     let text = match selector.map(Selector::try_from) {
         None => String::new(),

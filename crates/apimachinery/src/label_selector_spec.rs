@@ -1,24 +1,24 @@
-//! `LabelSelector`: a label selector as objects carry it (`spec.selector`).
+//! `LabelSelector`: a label selector in API objects (`spec.selector`).
 //!
-//! It is data; [`Selector`](crate::Selector) is what matches.
+//! It is only data; [`Selector`](crate::Selector) matches objects.
 
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, ListType, Schema};
 use crate::{Str, message, schema};
 use std::collections::BTreeMap;
 
-/// All of the labels and all of the expressions must hold; an empty one selects everything.
+/// A label selector: all labels and all expressions must match; an empty one selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector {
-    /// Labels with exactly these values.
+    /// The required labels and values.
     pub match_labels: BTreeMap<Str, Str>,
     /// Further requirements.
     pub match_expressions: Vec<LabelSelectorRequirement>,
 }
 
-/// One requirement on a label.
+/// A requirement on a label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelectorRequirement {
-    /// The label.
+    /// The label key.
     pub key: Str,
     /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
     pub operator: Str,

@@ -1,7 +1,7 @@
-//! `LeanMeta`: the part of an object's metadata that caches and controllers read.
+//! `LeanMeta`: the metadata that caches and controllers read.
 //!
-//! For projections, in the place of [`ObjectMeta`](crate::ObjectMeta). It has no annotations and
-//! does not say who owns which fields; it cannot be written back.
+//! Projections use it in place of [`ObjectMeta`](crate::ObjectMeta). It has no annotations and no
+//! managed fields, and cannot be written back.
 
 use crate::owner_reference::OWNER_REFERENCE;
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm};
@@ -17,9 +17,9 @@ pub struct LeanMeta {
     pub namespace: Str,
     /// Unique in time and space.
     pub uid: Str,
-    /// The version of this state of the object.
+    /// The resource version.
     pub resource_version: Str,
-    /// When deletion was requested.
+    /// The time of the deletion request.
     pub deletion_timestamp: Option<Time>,
     /// Labels, for selectors.
     pub labels: BTreeMap<Str, Str>,
@@ -27,7 +27,7 @@ pub struct LeanMeta {
     pub owner_references: Vec<OwnerReference>,
 }
 
-// Fields of ObjectMeta, under its name: a path to `metadata` takes either.
+// Has fields of ObjectMeta and its name, so that a path to `metadata` accepts either.
 schema!(pub LEAN_META = "ObjectMeta", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
     JsonForm::Object, None, [
     Field::new("name", 1, FieldType::Str, F::OMIT_EMPTY),

@@ -1,8 +1,8 @@
-//! The vocabulary of the Kubernetes API: metadata, names, versions, selectors, quantities,
+//! The common types of the Kubernetes API: metadata, names, versions, selectors, quantities,
 //! statuses, and the wire trait that every API type implements.
 //!
-//! It is not a client, and holds no API types beyond those that all groups share (see
-//! `kubist-api`). It does no I/O, reads no clock and knows no async runtime.
+//! It is not a client and has no API types beyond those shared by all groups (see `kubist-api`). It
+//! does no I/O, reads no clock and uses no async runtime.
 //!
 //! ```
 //! use kubist_apimachinery::{ObjectMeta, wire::{DecodeContext, Wire}};
@@ -15,9 +15,9 @@
 //! # Ok::<(), kubist_apimachinery::wire::WireError>(())
 //! ```
 //!
-//! Contracts: what is encoded, in JSON and protobuf, is byte for byte what upstream encodes;
-//! decoding does not panic, is bounded in depth and size by its [`wire::DecodeContext`], and its
-//! errors name the field; a [`Quantity`], [`Selector`] or [`Time`] that exists is valid.
+//! Contracts: JSON and protobuf output is byte for byte upstream's. Decoding does not panic, is
+//! bounded in depth and size by its [`wire::DecodeContext`], and reports the field of an error. A
+//! [`Quantity`], [`Selector`] or [`Time`] that exists is valid.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 

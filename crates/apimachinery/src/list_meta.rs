@@ -1,4 +1,4 @@
-//! `ListMeta` and `List`: a list answer, and what it says about itself.
+//! `ListMeta` and `List`: a list response and its metadata.
 
 use crate::wire::{
     Entry, Field, FieldAccess, FieldFlags as F, FieldType, Json, JsonForm, KindFacts, Message,
@@ -11,17 +11,17 @@ use crate::{KubeObject, Str, message, schema};
 pub struct ListMeta {
     /// Deprecated; servers leave it empty.
     pub self_link: Str,
-    /// The version of the whole list: where a watch may go on.
+    /// The resource version of the list, from which a watch can continue.
     pub resource_version: Str,
-    /// The token of the next page; empty on the last.
+    /// The continue token of the next page; empty on the last page.
     pub continue_: Str,
-    /// How many items remain after this page, where the server knows.
+    /// The number of items after this page, if the server knows it.
     pub remaining_item_count: Option<i64>,
-    /// Which shard of the collection this is, where the server cut it (alpha upstream).
+    /// The shard of the collection, for sharded lists (alpha upstream).
     pub shard_info: Option<Box<ShardInfo>>,
 }
 
-/// The part of a collection that a sharded list holds.
+/// The shard of a sharded list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardInfo {
     /// The selector of the shard.
@@ -49,7 +49,7 @@ message!(ListMeta, LIST_META, [
 /// A list of objects of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct List<K> {
-    /// Version and paging.
+    /// The resource version and paging.
     pub metadata: ListMeta,
     /// The objects.
     pub items: Vec<K>,
@@ -64,7 +64,7 @@ impl<K> Default for List<K> {
     }
 }
 
-/// The schema of a list of `K`, as constants: statics cannot depend on a type parameter.
+/// The schema of a list of `K` as constants, because statics cannot depend on a type parameter.
 impl<K: KubeObject> List<K> {
     const FIELDS: &'static [Field] = &[
         Field::new("metadata", 1, FieldType::Message(&LIST_META), F::OMIT_EMPTY),

@@ -1,7 +1,7 @@
-//! `ListOptions`: what a list or a watch asks for.
+//! `ListOptions`: the options of a list or a watch.
 //!
-//! The fields are upstream's. Which of them go together is checked when they become a
-//! [`ListPosition`] or a [`WatchPosition`]; these say in one value where to read.
+//! The fields are upstream's. Their combination is validated by conversion to a [`ListPosition`] or
+//! a [`WatchPosition`], which say where to read.
 
 mod position;
 
@@ -10,7 +10,7 @@ pub use position::{ListPosition, WatchPosition};
 use crate::query::{OptionsError, Query, QueryPairs, push_some, push_text};
 use crate::{FieldSelector, ResourceVersion, Selector, Str};
 
-/// Options of list, watch and deletecollection. The default asks for everything, at once.
+/// The options of list, watch and deletecollection. By default everything is returned at once.
 ///
 /// ```
 /// use kubist_apimachinery::ListOptions;
@@ -28,40 +28,40 @@ use crate::{FieldSelector, ResourceVersion, Selector, Str};
     reason = "callers fill it in; the API defines the fields"
 )]
 pub struct ListOptions {
-    /// Which labels objects must have. Default: any.
+    /// The label selector. Default: any.
     pub label_selector: Selector,
-    /// Which values fields must have. Default: any.
+    /// The field selector. Default: any.
     pub field_selector: FieldSelector,
     /// Whether to watch. Default: list.
     pub watch: bool,
     /// Whether the server may send bookmarks. Default: no.
     pub allow_watch_bookmarks: bool,
-    /// From which version on; see `resource_version_match`. Default: unset, the most recent.
+    /// The resource version; see `resource_version_match`. Default: unset, the most recent.
     pub resource_version: ResourceVersion,
-    /// How the version is meant: `NotOlderThan`, `Exact` or unset, the default.
+    /// How the resource version matches: `NotOlderThan`, `Exact` or unset, the default.
     pub resource_version_match: Str,
-    /// Seconds after which the server ends the request. Default: the server's.
+    /// The request timeout in seconds. Default: the server's.
     pub timeout_seconds: Option<i64>,
-    /// At most how many objects. 0, the default, means all.
+    /// The most objects to return. 0, the default, means all.
     pub limit: i64,
-    /// The token of the page before. Default: none, the first page.
+    /// The continue token of the previous page. Default: none, the first page.
     pub continue_: Str,
-    /// Whether a watch begins with what is there. Default: as the server decides.
+    /// Whether a watch begins with the existing objects. Default: the server decides.
     pub send_initial_events: Option<bool>,
 }
 
-/// Not older than the version given.
+/// Matches the given version or a newer one.
 pub const NOT_OLDER_THAN: &str = "NotOlderThan";
-/// Exactly the version given.
+/// Matches exactly the given version.
 pub const EXACT: &str = "Exact";
 
 impl ListOptions {
-    /// Reads the decoded pairs of a query. Unknown keys are ignored.
+    /// Parses the decoded pairs of a query. Unknown keys are ignored.
     pub fn from_query<K: AsRef<str>, V: AsRef<str>>(
         pairs: impl IntoIterator<Item = (K, V)>,
     ) -> Result<Self, OptionsError> {
         let query = Query::new(pairs);
-        // Upstream reads numbers before selectors; the first error is the answer.
+        // Upstream parses numbers before selectors and reports the first error.
         let timeout_seconds = query.number("timeoutSeconds")?;
         let limit = query.number("limit")?.unwrap_or(0);
         Ok(Self {
@@ -78,7 +78,7 @@ impl ListOptions {
         })
     }
 
-    /// The pairs of a query that says this.
+    /// Returns the options as query pairs.
     pub fn to_query(&self) -> QueryPairs {
         let mut pairs = QueryPairs::new();
         push_text(
@@ -114,12 +114,12 @@ impl ListOptions {
         pairs
     }
 
-    /// Where a list reads, or why these options are not those of a list.
+    /// Validates the options of a list; returns where it reads.
     pub fn list_position(&self) -> Result<ListPosition, OptionsError> {
         position::list(self)
     }
 
-    /// Where a watch begins, or why these options are not those of a watch.
+    /// Validates the options of a watch; returns where it begins.
     pub fn watch_position(&self) -> Result<WatchPosition, OptionsError> {
         position::watch(self)
     }

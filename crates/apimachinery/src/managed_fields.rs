@@ -1,24 +1,24 @@
-//! `ManagedFieldsEntry`: who owns which fields of an object (server-side apply).
+//! `ManagedFieldsEntry`: the fields of one field manager (server-side apply).
 
 use crate::wire::{Field, FieldFlags as F, FieldType, FieldsV1, JsonForm};
 use crate::{Str, Time, message, schema};
 
-/// One manager's fields. The set itself stays JSON text (see [`FieldsV1`]).
+/// The fields of one manager. The set itself stays JSON text (see [`FieldsV1`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManagedFieldsEntry {
     /// The manager.
     pub manager: Str,
     /// `Apply` or `Update`.
     pub operation: Str,
-    /// The version that the fields are named in.
+    /// The API version of the field names.
     pub api_version: Str,
-    /// When the set last changed.
+    /// The time of the last change of the set.
     pub time: Option<Time>,
     /// `FieldsV1`.
     pub fields_type: Str,
     /// The fields.
     pub fields_v1: Option<FieldsV1>,
-    /// The subresource that was written; empty for the main one.
+    /// The written subresource; empty for the main resource.
     pub subresource: Str,
 }
 

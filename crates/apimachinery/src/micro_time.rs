@@ -1,7 +1,6 @@
-//! `MicroTime`: a point in time to the microsecond, as leases and events hold it.
+//! `MicroTime`: a time with microsecond precision, for leases and events.
 //!
-//! The text has exactly six digits after the point, in both directions; otherwise it is as
-//! [`Time`].
+//! Its text has exactly six fractional digits; otherwise it is like [`Time`].
 
 use crate::time::{Fraction, ParseTimeError, parse, since_epoch, write_seconds};
 use crate::{Str, Time};
@@ -9,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// Seconds since the Unix epoch and the nanoseconds after them (0 to 999,999,999).
+/// Seconds since the Unix epoch, and nanoseconds (0 to 999,999,999).
 ///
 /// ```
 /// use kubist_apimachinery::MicroTime;
@@ -30,8 +29,8 @@ impl MicroTime {
         nanos: 0,
     };
 
-    /// From seconds since the Unix epoch and nanoseconds after them, cut to whole microseconds.
-    /// Nanoseconds outside of 0 to 999,999,999 move the seconds.
+    /// Creates a time from seconds since the Unix epoch and nanoseconds, truncated to whole
+    /// microseconds. Nanoseconds outside of 0 to 999,999,999 carry into the seconds.
     pub const fn from_unix(seconds: i64, nanos: i32) -> Self {
         let carry = nanos.div_euclid(1_000_000_000);
         let nanos = nanos.rem_euclid(1_000_000_000);
@@ -41,17 +40,17 @@ impl MicroTime {
         }
     }
 
-    /// Seconds since the Unix epoch.
+    /// Returns the seconds since the Unix epoch.
     pub const fn unix(self) -> i64 {
         self.seconds
     }
 
-    /// The nanoseconds after the second; a multiple of 1,000.
+    /// Returns the nanoseconds after the second; a multiple of 1,000.
     pub const fn nanos(self) -> i32 {
         self.nanos
     }
 
-    /// Whether this is Go's zero time.
+    /// Reports whether this is Go's zero time.
     pub const fn is_zero(self) -> bool {
         self.seconds == Self::ZERO.seconds && self.nanos == 0
     }
@@ -72,7 +71,7 @@ impl From<Time> for MicroTime {
     }
 }
 
-/// Drops what is less than a microsecond.
+/// Truncates to microseconds.
 impl From<std::time::SystemTime> for MicroTime {
     fn from(time: std::time::SystemTime) -> Self {
         let (seconds, nanos) = since_epoch(time);
@@ -80,7 +79,7 @@ impl From<std::time::SystemTime> for MicroTime {
     }
 }
 
-/// Drops what is less than a microsecond.
+/// Truncates to microseconds.
 impl From<jiff::Timestamp> for MicroTime {
     fn from(timestamp: jiff::Timestamp) -> Self {
         Self::from_unix(timestamp.as_second(), timestamp.subsec_nanosecond())

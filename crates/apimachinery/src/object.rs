@@ -1,65 +1,65 @@
-//! `Object`: thin read access to metadata, for caches, selectors and queues.
+//! `Object`: read access to metadata, for caches, selectors and queues.
 //!
-//! Views instead of maps, so that interned, borrowed and encoded forms can implement it, and types
-//! of other crates too. It is not access to spec or status, and cannot change anything.
+//! It returns views instead of maps, so that interned, borrowed, encoded and foreign types can
+//! implement it. It gives no access to spec or status, and no write access.
 
 use crate::wire::{ScannedOwners, ScannedPairs};
 use crate::{ObjectMeta, ObjectName, OwnerReference, Str};
 use std::collections::BTreeMap;
 
-/// Something with the metadata of a Kubernetes object.
+/// An object with Kubernetes metadata.
 pub trait Object: Send + Sync + 'static {
-    /// `metadata.name`.
+    /// Returns `metadata.name`.
     fn name(&self) -> &str;
-    /// `metadata.namespace`; empty for cluster-scoped objects.
+    /// Returns `metadata.namespace`; empty for cluster-scoped objects.
     fn namespace(&self) -> &str;
-    /// `metadata.uid`.
+    /// Returns `metadata.uid`.
     fn uid(&self) -> &str;
-    /// `metadata.resourceVersion`.
+    /// Returns `metadata.resourceVersion`.
     fn resource_version(&self) -> &str;
-    /// `metadata.labels`.
+    /// Returns `metadata.labels`.
     fn labels(&self) -> KeyValues<'_>;
-    /// `metadata.annotations`.
+    /// Returns `metadata.annotations`.
     fn annotations(&self) -> KeyValues<'_>;
-    /// `metadata.ownerReferences`.
+    /// Returns `metadata.ownerReferences`.
     fn owners(&self) -> Owners<'_>;
-    /// Whether `metadata.deletionTimestamp` is set.
+    /// Reports whether `metadata.deletionTimestamp` is set.
     fn is_terminating(&self) -> bool;
 
-    /// Namespace and name.
+    /// Returns the namespace and name.
     fn object_name(&self) -> ObjectName {
         ObjectName::new(self.namespace(), self.name())
     }
 }
 
-/// Labels or annotations, wherever they are held.
+/// Labels or annotations, in any representation.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum KeyValues<'a> {
-    /// None at all.
+    /// No pairs.
     Empty,
-    /// In a map of ours.
+    /// A map of this crate's strings.
     Map(&'a BTreeMap<Str, Str>),
-    /// In a map of other crates' types.
+    /// A map of standard strings, as in other crates' types.
     Strings(&'a BTreeMap<String, String>),
-    /// In a slice sorted by key.
+    /// A slice sorted by key.
     Pairs(&'a [(Str, Str)]),
-    /// In the object's bytes.
+    /// Encoded, in the object's bytes.
     Scanned(ScannedPairs<'a>),
-    /// Anywhere else.
+    /// Another representation.
     Dyn(&'a dyn KeyValueSource),
 }
 
-/// Labels or annotations in a form of the implementer's own.
+/// A custom representation of labels or annotations.
 pub trait KeyValueSource: std::fmt::Debug + Send + Sync {
-    /// The value of a key.
+    /// Returns the value of a key.
     fn value(&self, key: &str) -> Option<&str>;
-    /// The pair at a position, in any fixed order.
+    /// Returns the pair at an index, in any fixed order.
     fn pair(&self, index: usize) -> Option<(&str, &str)>;
 }
 
 impl<'a> KeyValues<'a> {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&'a str> {
         match *self {
             Self::Empty => None,
@@ -74,7 +74,7 @@ impl<'a> KeyValues<'a> {
         }
     }
 
-    /// All pairs.
+    /// Iterates over all pairs.
     pub fn iter(self) -> Box<dyn Iterator<Item = (&'a str, &'a str)> + 'a> {
         match self {
             Self::Empty => Box::new(std::iter::empty()),
@@ -86,25 +86,25 @@ impl<'a> KeyValues<'a> {
         }
     }
 
-    /// Whether there is no pair.
+    /// Reports whether there are no pairs.
     pub fn is_empty(self) -> bool {
         self.iter().next().is_none()
     }
 }
 
-/// Owner references, wherever they are held.
+/// Owner references, in any representation.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Owners<'a> {
-    /// In a list of ours.
+    /// A list of this crate's type.
     List(&'a [OwnerReference]),
-    /// In the object's bytes.
+    /// Encoded, in the object's bytes.
     Scanned(ScannedOwners<'a>),
-    /// Anywhere else.
+    /// Another representation.
     Dyn(&'a dyn OwnerSource),
 }
 
-/// One owner, borrowed.
+/// A borrowed owner reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "implementers outside build it")]
 pub struct Owner<'a> {
@@ -116,18 +116,18 @@ pub struct Owner<'a> {
     pub name: &'a str,
     /// The uid.
     pub uid: &'a str,
-    /// Whether it is the controller.
+    /// Whether it is the managing controller.
     pub controller: bool,
 }
 
-/// Owner references in a form of the implementer's own.
+/// A custom representation of owner references.
 pub trait OwnerSource: std::fmt::Debug + Send + Sync {
-    /// The owner at a position.
+    /// Returns the owner at an index.
     fn owner(&self, index: usize) -> Option<Owner<'_>>;
 }
 
 impl<'a> Owners<'a> {
-    /// The owner at a position.
+    /// Returns the owner at an index.
     pub fn at(self, index: usize) -> Option<Owner<'a>> {
         match self {
             Self::List(list) => list.get(index).map(|owner| Owner {
@@ -142,12 +142,12 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// All owners.
+    /// Iterates over all owners.
     pub fn iter(self) -> impl Iterator<Item = Owner<'a>> {
         (0..).map_while(move |index| self.at(index))
     }
 
-    /// The owner that is the controller.
+    /// Returns the owner that is the controller.
     pub fn controller(self) -> Option<Owner<'a>> {
         self.iter().find(|owner| owner.controller)
     }

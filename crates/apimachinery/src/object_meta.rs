@@ -1,4 +1,4 @@
-//! `ObjectMeta`: what every object says about itself.
+//! `ObjectMeta`: the metadata of every object.
 
 use crate::managed_fields::{MANAGED_FIELDS_ENTRY, ManagedFieldsEntry};
 use crate::owner_reference::{OWNER_REFERENCE, OwnerReference};
@@ -6,15 +6,15 @@ use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, ListType, Merge};
 use crate::{Str, Time, message, schema};
 use std::collections::BTreeMap;
 
-/// The annotation in which `kubectl apply` keeps the whole object as it was applied last.
+/// The annotation in which `kubectl apply` keeps the last applied object.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Standard metadata. Empty strings, lists and maps mean absent, as on the wire.
+/// The standard metadata. Empty strings, lists and maps mean absent, as on the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectMeta {
     /// The name, unique per kind and namespace.
     pub name: Str,
-    /// A prefix from which the server makes a name, when `name` is empty.
+    /// The prefix of a name that the server generates when `name` is empty.
     pub generate_name: Str,
     /// The namespace; empty for cluster-scoped objects.
     pub namespace: Str,
@@ -22,25 +22,25 @@ pub struct ObjectMeta {
     pub self_link: Str,
     /// Unique in time and space; set by the server.
     pub uid: Str,
-    /// The version of this state of the object; set by the server.
+    /// The resource version; set by the server.
     pub resource_version: Str,
-    /// Counts changes of the desired state; set by the server.
+    /// The generation of the desired state; set by the server.
     pub generation: i64,
-    /// When the server created the object.
+    /// The creation time.
     pub creation_timestamp: Option<Time>,
-    /// When deletion was requested (plus the grace period); then the object only waits.
+    /// The time at which the object is to be deleted: that of the request plus the grace period.
     pub deletion_timestamp: Option<Time>,
-    /// Seconds between the request and the end.
+    /// The grace period in seconds.
     pub deletion_grace_period_seconds: Option<i64>,
-    /// Labels, for selectors.
+    /// The labels, for selectors.
     pub labels: BTreeMap<Str, Str>,
-    /// Annotations, for tools.
+    /// The annotations, for tools.
     pub annotations: BTreeMap<Str, Str>,
-    /// The owners; when the last is gone, the object is collected.
+    /// The owners; when the last one is gone, the object is garbage collected.
     pub owner_references: Vec<OwnerReference>,
-    /// Who must act before the object may go.
+    /// The finalizers that must be removed before the object is deleted.
     pub finalizers: Vec<Str>,
-    /// Who owns which fields.
+    /// The field managers and their fields.
     pub managed_fields: Vec<ManagedFieldsEntry>,
 }
 
@@ -85,20 +85,20 @@ message!(ObjectMeta, OBJECT_META, [
 ]);
 
 impl ObjectMeta {
-    /// The owner that is the controller.
+    /// Returns the owner that is the controller.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owner_references
             .iter()
             .find(|owner| owner.controller == Some(true))
     }
 
-    /// Forgets who owns which fields, and the annotation [`LAST_APPLIED`].
+    /// Removes the managed fields and the annotation [`LAST_APPLIED`].
     pub fn drop_managed_fields(&mut self) {
         self.managed_fields = Vec::new();
         self.annotations.remove(LAST_APPLIED);
     }
 
-    /// Whether deletion was requested.
+    /// Reports whether deletion was requested.
     pub fn is_terminating(&self) -> bool {
         self.deletion_timestamp.is_some()
     }

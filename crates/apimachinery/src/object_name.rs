@@ -1,7 +1,7 @@
-//! `ObjectName`: namespace and name, the identity of an object among those of its kind.
+//! `ObjectName`: namespace and name, which identify an object within its kind.
 //!
-//! It is what queues and caches use as key. The uid is not part of it: an object that was deleted
-//! and made again has the same name.
+//! Queues and caches use it as their key. The uid is not part of it: an object that is deleted and
+//! recreated has the same name.
 
 use crate::Str;
 use crate::go_text::quote;
@@ -9,9 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A namespace (empty for objects that have none) and a name.
+/// A namespace (empty for cluster-scoped objects) and a name.
 ///
-/// Orders by namespace first. Displays and parses as the key `namespace/name`, or the name alone.
+/// It orders by namespace first, and displays and parses as the key `namespace/name`, or the name
+/// alone.
 ///
 /// ```
 /// use kubist_apimachinery::ObjectName;
@@ -29,7 +30,7 @@ pub struct ObjectName {
     pub name: Str,
 }
 
-/// A key with more than one slash.
+/// The key has more than one slash.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unexpected key format: {}", quote(.key))]
 pub struct ParseObjectNameError {
@@ -38,7 +39,7 @@ pub struct ParseObjectNameError {
 }
 
 impl ObjectName {
-    /// A name in a namespace.
+    /// Creates the name of a namespaced object.
     pub fn new(namespace: impl Into<Str>, name: impl Into<Str>) -> Self {
         Self {
             namespace: namespace.into(),
@@ -46,7 +47,7 @@ impl ObjectName {
         }
     }
 
-    /// The name of an object without namespace.
+    /// Creates the name of a cluster-scoped object.
     pub fn cluster(name: impl Into<Str>) -> Self {
         Self {
             namespace: Str::default(),
@@ -54,7 +55,7 @@ impl ObjectName {
         }
     }
 
-    /// Parses a key as [`FromStr`] does, but takes further slashes as part of the name.
+    /// Parses a key like [`FromStr`], but treats further slashes as part of the name.
     pub fn from_key_lossy(key: &str) -> Self {
         key.split_once('/')
             .map_or_else(|| Self::cluster(key), |(ns, name)| Self::new(ns, name))

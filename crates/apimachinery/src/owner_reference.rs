@@ -1,9 +1,9 @@
-//! `OwnerReference`: which object owns this one; the garbage collector follows it.
+//! `OwnerReference`: a reference to an object's owner, for garbage collection.
 
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm};
 use crate::{Str, message, schema};
 
-/// Names an owner in the same namespace (or a cluster-scoped one).
+/// A reference to an owner in the same namespace, or to a cluster-scoped one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnerReference {
     /// `group/version` of the owner.
@@ -12,9 +12,10 @@ pub struct OwnerReference {
     pub kind: Str,
     /// The owner's name.
     pub name: Str,
-    /// The owner's uid; a new object of the same name is not the owner.
+    /// The owner's uid; a recreated object of the same name is not the owner.
     pub uid: Str,
-    /// Whether the owner is the controller. At most one reference of an object says so.
+    /// Whether the owner is the managing controller. At most one reference of an object may set
+    /// this.
     pub controller: Option<bool>,
     /// Whether a foreground deletion of the owner waits for this object.
     pub block_owner_deletion: Option<bool>,

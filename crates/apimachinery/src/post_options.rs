@@ -1,14 +1,14 @@
-//! `PostOptions` and `PatchOptions`: how create, update and patch write.
+//! `PostOptions` and `PatchOptions`: the options of create, update and patch.
 //!
-//! Upstream has a type for each verb with the same fields; here create and update share one, and
-//! only the kind that errors name differs. A value that exists is valid.
+//! Upstream has an identical type for each verb. Here create and update share one; only the kind
+//! named in errors differs. Options that exist are valid.
 
 use crate::go_text::is_print;
 use crate::query::{OptionsError, Query, QueryPairs, push_some, push_text};
 use crate::{BadValue, FieldError, FieldPath, Str};
 use std::fmt;
 
-/// Options of create and update, and of each patch. The default writes for real.
+/// The options of create and update, also part of patch options. By default, changes are stored.
 ///
 /// ```
 /// use kubist_apimachinery::{PostOptions, WriteVerb};
@@ -22,11 +22,12 @@ use std::fmt;
     reason = "callers fill it in; the API defines the fields"
 )]
 pub struct PostOptions {
-    /// Whether everything is done but storing. Default: no.
+    /// Whether this is a dry run. Default: no.
     pub dry_run: bool,
-    /// Who writes, at most 128 bytes. Default: unset, the server takes it from the user agent.
+    /// The field manager, at most 128 bytes. Default: unset, the server derives it from the user
+    /// agent.
     pub field_manager: Str,
-    /// What happens to unknown and duplicate fields. Default: as the server decides (it warns).
+    /// How unknown and duplicate fields are handled. Default: the server decides (it warns).
     pub field_validation: Option<FieldValidation>,
 }
 
@@ -37,25 +38,25 @@ pub struct PostOptions {
     reason = "callers fill it in; the API defines the fields"
 )]
 pub struct PatchOptions {
-    /// What all writes have.
+    /// The options shared by all writes.
     pub post: PostOptions,
-    /// Whether an apply takes fields over from other managers. Only for apply. Default: unset.
+    /// Whether an apply takes over fields of other managers. Only for apply. Default: unset.
     pub force: Option<bool>,
 }
 
-/// What a server does about unknown and duplicate fields.
+/// How a server handles unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a server must handle each")]
 pub enum FieldValidation {
-    /// Drops them.
+    /// It drops them.
     Ignore,
-    /// Drops them and says so in a warning header.
+    /// It drops them and sends a warning.
     Warn,
-    /// Refuses the request.
+    /// It refuses the request.
     Strict,
 }
 
-/// The verb whose options these are.
+/// The verb that the options belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -76,7 +77,7 @@ pub enum WriteVerb {
 pub const FIELD_MANAGER_LENGTH_MAX: usize = 128;
 
 impl FieldValidation {
-    /// The word on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ignore => "Ignore",
@@ -93,7 +94,7 @@ impl fmt::Display for FieldValidation {
 }
 
 impl PostOptions {
-    /// Reads the decoded pairs of the query of a create or an update.
+    /// Parses the decoded query pairs of a create or an update.
     pub fn from_query<K: AsRef<str>, V: AsRef<str>>(
         verb: WriteVerb,
         pairs: impl IntoIterator<Item = (K, V)>,
@@ -101,7 +102,7 @@ impl PostOptions {
         Ok(PatchOptions::read(verb, &Query::new(pairs))?.post)
     }
 
-    /// The pairs of a query that says this.
+    /// Returns the options as query pairs.
     pub fn to_query(&self) -> QueryPairs {
         let mut pairs = QueryPairs::new();
         push_some(&mut pairs, "dryRun", self.dry_run.then_some("All"));
@@ -112,7 +113,7 @@ impl PostOptions {
 }
 
 impl PatchOptions {
-    /// Those of an apply in the name of a manager: a short name of who applies, always the same.
+    /// Returns the options of an apply by a field manager, a short fixed name of the applier.
     ///
     /// ```
     /// use kubist_apimachinery::PatchOptions;
@@ -124,7 +125,7 @@ impl PatchOptions {
         options
     }
 
-    /// Reads the decoded pairs of the query of a patch.
+    /// Parses the decoded query pairs of a patch.
     pub fn from_query<K: AsRef<str>, V: AsRef<str>>(
         verb: WriteVerb,
         pairs: impl IntoIterator<Item = (K, V)>,
@@ -132,7 +133,7 @@ impl PatchOptions {
         Self::read(verb, &Query::new(pairs))
     }
 
-    /// The pairs of a query that says this.
+    /// Returns the options as query pairs.
     pub fn to_query(&self) -> QueryPairs {
         let mut pairs = self.post.to_query();
         push_some(&mut pairs, "force", self.force);
@@ -182,7 +183,7 @@ impl WriteVerb {
     }
 }
 
-/// Whether a write is dry. `All` is the only stage.
+/// Reports whether a write is a dry run. `All` is the only stage.
 pub(crate) fn read_dry_run(stages: &[Str], errors: &mut Vec<FieldError>) -> bool {
     if stages.iter().any(|stage| *stage != "All") {
         let path = FieldPath::new("dryRun");

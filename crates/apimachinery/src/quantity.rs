@@ -1,9 +1,8 @@
-//! `Quantity`: an amount of a resource, as in `500m`, `1536Mi` or `1e3`.
+//! `Quantity`: a resource amount, as in `500m`, `1536Mi` or `1e3`.
 //!
-//! Promises: a quantity that exists is valid; its text is what upstream would print for the same
-//! input, so objects encode to the same bytes; numbers of any length are exact. Arithmetic works
-//! on the decimal that the text stands for and is parsed on demand, so that a quantity in an API
-//! struct is only its text (usually shared) and one byte.
+//! A quantity that exists is valid. Its text is what upstream prints for the same input, so objects
+//! encode to the same bytes. Numbers of any length are exact. Arithmetic parses the text on demand,
+//! so a quantity in an API struct holds only its text (usually shared) and one byte.
 //!
 //! Equality, order and hash are numeric: `1Ki` equals `1024`. It is not a float.
 
@@ -23,7 +22,7 @@ use std::sync::LazyLock;
 
 pub use parse::ParseQuantityError;
 
-/// An exact amount and the family of suffixes it is written with.
+/// An exact amount and its suffix format.
 ///
 /// ```
 /// use kubist_apimachinery::Quantity;
@@ -39,7 +38,7 @@ pub struct Quantity {
     format: QuantityFormat,
 }
 
-/// The family of suffixes that a quantity is written with.
+/// The suffix format of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the grammar has these three")]
 pub enum QuantityFormat {
@@ -55,38 +54,38 @@ pub enum QuantityFormat {
 static ZERO: LazyLock<Str> = LazyLock::new(|| Str::from("0"));
 
 impl Quantity {
-    /// A whole number, to be written in `format`.
+    /// Creates a quantity from a whole number, written in `format`.
     pub fn new(value: i64, format: QuantityFormat) -> Self {
         Self::from_decimal(&Decimal::from(value), format)
     }
 
-    /// A number of thousandths, written with decimal suffixes.
+    /// Creates a quantity from thousandths, written with decimal suffixes.
     pub fn from_milli(value: i64) -> Self {
         Self::from_decimal(&Decimal::from(value).scaled(-3), QuantityFormat::DecimalSi)
     }
 
-    /// The text, as it is encoded.
+    /// Returns the text, as it is encoded.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The text, as it is encoded, to be shared.
+    /// Returns the text, as it is encoded, for sharing.
     pub fn text(&self) -> &Str {
         &self.text
     }
 
-    /// The family of suffixes.
+    /// Returns the suffix format.
     pub fn format(&self) -> QuantityFormat {
         self.format
     }
 
-    /// Whether the amount is 0.
+    /// Reports whether the amount is 0.
     pub fn is_zero(&self) -> bool {
-        // Everything that parses to zero is printed as this.
+        // Every zero is printed like this.
         self.as_str() == "0"
     }
 
-    /// -1, 0 or 1.
+    /// Returns the sign: -1, 0 or 1.
     pub fn signum(&self) -> i32 {
         match self.as_str() {
             "0" => 0,
@@ -95,23 +94,24 @@ impl Quantity {
         }
     }
 
-    /// Whether the amount is a whole number, however large.
+    /// Reports whether the amount is a whole number, however large.
     pub fn is_whole(&self) -> bool {
         self.decimal().exponent() >= 0
     }
 
-    /// The amount rounded away from zero to a whole number; saturates at the limits of `i64`.
+    /// Returns the amount rounded away from zero to a whole number; saturates at the limits of
+    /// `i64`.
     pub fn value(&self) -> i64 {
         self.scaled_value(0)
     }
 
-    /// The amount in thousandths, rounded away from zero; saturates at the limits of `i64`.
+    /// Returns the amount in thousandths, rounded away from zero; saturates at the limits of `i64`.
     pub fn milli_value(&self) -> i64 {
         self.scaled_value(-3)
     }
 
-    /// The amount in units of 10^`scale`, rounded away from zero; saturates at the limits of
-    /// `i64`.
+    /// Returns the amount in units of 10^`scale`, rounded away from zero; saturates at the limits
+    /// of `i64`.
     pub fn scaled_value(&self, scale: i32) -> i64 {
         self.decimal()
             .rounded_up(i64::from(scale))
@@ -119,7 +119,7 @@ impl Quantity {
             .to_i64_saturating()
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     pub fn to_f64(&self) -> f64 {
         self.decimal().to_f64()
     }
@@ -152,7 +152,7 @@ impl Quantity {
     }
 
     fn decimal(&self) -> Decimal {
-        // The text parsed once, and printing keeps to the grammar.
+        // The text has been parsed before, and printing keeps to the grammar.
         parse::amount(&self.text).unwrap_or_default()
     }
 }
@@ -167,14 +167,14 @@ impl Default for Quantity {
     }
 }
 
-/// A whole number with decimal suffixes.
+/// Converts a whole number, with decimal suffixes.
 impl From<i64> for Quantity {
     fn from(value: i64) -> Self {
         Self::new(value, QuantityFormat::DecimalSi)
     }
 }
 
-/// Keeps the allocation of `text` if it is canonical already.
+/// Parses text, and keeps its allocation if it is canonical.
 impl TryFrom<Str> for Quantity {
     type Error = ParseQuantityError;
 
@@ -241,7 +241,7 @@ impl Hash for Quantity {
     }
 }
 
-/// If one operand is more than 4,096 digits away from the other, the smaller is dropped.
+/// If one operand is more than 4,096 digits away from the other, the smaller one is ignored.
 impl Add<&Self> for Quantity {
     type Output = Self;
 
@@ -250,7 +250,7 @@ impl Add<&Self> for Quantity {
     }
 }
 
-/// As with a reference.
+/// Same as with a reference.
 impl Add for Quantity {
     type Output = Self;
 
@@ -265,7 +265,7 @@ impl AddAssign<&Self> for Quantity {
     }
 }
 
-/// If one operand is more than 4,096 digits away from the other, the smaller is dropped.
+/// If one operand is more than 4,096 digits away from the other, the smaller one is ignored.
 impl Sub<&Self> for Quantity {
     type Output = Self;
 
@@ -274,7 +274,7 @@ impl Sub<&Self> for Quantity {
     }
 }
 
-/// As with a reference.
+/// Same as with a reference.
 impl Sub for Quantity {
     type Output = Self;
 
@@ -309,7 +309,7 @@ impl<'de> Deserialize<'de> for Quantity {
     }
 }
 
-/// Takes strings (white space around them is dropped), numbers, and null for zero.
+/// Accepts strings (surrounding white space is dropped), numbers, and null for zero.
 struct Visitor;
 
 impl serde::de::Visitor<'_> for Visitor {

@@ -1,9 +1,9 @@
-//! Options in a URL query: the first value of each key counts, as upstream reads them.
+//! Options in URL queries: the first value of each key counts, as in upstream.
 
 use crate::Str;
 use crate::go_text::{ParseIntError, parse_int};
 
-/// Decoded pairs of a query, read by key. Unknown keys are never looked at.
+/// The decoded pairs of a query, read by key. Unknown keys are ignored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
     pairs: Vec<(Str, Str)>,
@@ -19,7 +19,7 @@ impl Query {
         }
     }
 
-    /// The first value.
+    /// Returns the first value.
     pub(crate) fn first(&self, key: &str) -> Option<&Str> {
         self.pairs
             .iter()
@@ -27,30 +27,30 @@ impl Query {
             .map(|(_, value)| value)
     }
 
-    /// The first value, or the empty text.
+    /// Returns the first value, or an empty text.
     pub(crate) fn text(&self, key: &str) -> Str {
         self.first(key).cloned().unwrap_or_default()
     }
 
-    /// All values.
+    /// Iterates over all values.
     pub(crate) fn all(&self, key: &str) -> Vec<Str> {
         let values = self.pairs.iter().filter(|(found, _)| found == key);
         values.map(|(_, value)| value.clone()).collect()
     }
 
-    /// False for `0` and `false`, true for any other value, the empty one included.
+    /// Parses a flag: false for `0` and `false`, true for any other value, including an empty one.
     pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         self.first(key)
             .map(|value| *value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 
-    /// A number; an empty value is an error.
+    /// Parses a number; an empty value is an error.
     pub(crate) fn number(&self, key: &str) -> Result<Option<i64>, ParseIntError> {
         self.first(key).map(|value| parse_int(value)).transpose()
     }
 }
 
-/// A query to be sent: pairs not yet percent-encoded.
+/// A query to send: pairs that are not percent-encoded yet.
 pub type QueryPairs = Vec<(&'static str, String)>;
 
 /// Adds a pair unless the value is empty.
@@ -71,34 +71,34 @@ pub(crate) fn push_some(
     }
 }
 
-/// Why query options are not those of a request; converts to the status that upstream answers.
+/// Why query options are invalid; converts to upstream's Status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
-    /// A number that is none. Answered by 400.
+    /// A number is malformed: 400.
     #[error(transparent)]
     Number(#[from] ParseIntError),
-    /// A label selector that is none. Answered by 400.
+    /// A label selector is malformed: 400.
     #[error(transparent)]
     LabelSelector(#[from] crate::ParseSelectorError),
-    /// A field selector that is none. Answered by 400.
+    /// A field selector is malformed: 400.
     #[error(transparent)]
     FieldSelector(#[from] crate::ParseFieldSelectorError),
-    /// A continue token together with a resource version. Answered by 400.
+    /// A continue token is combined with a resource version: 400.
     #[error("specifying resource version is not allowed when using continue")]
     ContinueWithVersion,
-    /// Options that break rules or exclude each other. Answered by 422.
+    /// The options are invalid or exclude each other: 422.
     #[error("{kind} {}", crate::field_error::aggregate(.errors))]
     Invalid {
         /// The kind of the options: `ListOptions`.
         kind: &'static str,
-        /// What is wrong.
+        /// The validation errors.
         errors: Vec<crate::FieldError>,
     },
 }
 
 impl OptionsError {
-    /// The answer.
+    /// Converts to the Status that upstream returns.
     pub fn to_status(&self) -> crate::Status {
         match self {
             Self::Invalid { kind, errors } => {

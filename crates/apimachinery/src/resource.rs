@@ -3,7 +3,7 @@
 use crate::wire::{Encode, Ingest, Message, Wire};
 use crate::{ApiResource, Object, ObjectMeta};
 
-/// A kind with its names as constants.
+/// A kind whose names are constants.
 pub trait Resource: Object {
     /// The API group; empty for core.
     const GROUP: &'static str;
@@ -13,7 +13,7 @@ pub trait Resource: Object {
     const KIND: &'static str;
     /// The kind of a list of them.
     const LIST_KIND: &'static str;
-    /// The plural name that URLs have.
+    /// The plural name in URLs.
     const PLURAL: &'static str;
     /// The singular name.
     const SINGULAR: &'static str;
@@ -23,13 +23,13 @@ pub trait Resource: Object {
     type Scope: Scope;
 }
 
-/// A kind whose names are known at compile time, if not as constants: all that a client must know
-/// to reach it. Every [`Resource`] is one; so are the kinds of other crates' types.
+/// A kind whose names are known at compile time, not necessarily as constants; enough for a client
+/// to address it. Every [`Resource`] is one, and so are other crates' types.
 pub trait ResourceFacts: 'static {
     /// [`Namespaced`] or [`ClusterScoped`].
     type Scope: Scope;
 
-    /// The kind's names.
+    /// Returns the kind's names.
     fn api_resource() -> ApiResource;
 }
 
@@ -48,18 +48,18 @@ impl<K: Resource> ResourceFacts for K {
     }
 }
 
-/// Where objects of a kind live.
+/// The scope of a kind.
 pub trait Scope: sealed::Sealed + Send + Sync + 'static {
-    /// Whether they live in namespaces.
+    /// Whether the kind is namespaced.
     const NAMESPACED: bool;
 }
 
-/// The scope of kinds that live in namespaces.
+/// The scope of namespaced kinds.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a marker without values")]
 pub enum Namespaced {}
 
-/// The scope of kinds that live in the cluster.
+/// The scope of cluster-scoped kinds.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a marker without values")]
 pub enum ClusterScoped {}
@@ -79,23 +79,24 @@ mod sealed {
     impl Sealed for super::ClusterScoped {}
 }
 
-/// A decoded object that can be encoded again: what clients write and servers store.
+/// A decoded object that can be encoded: what clients write and servers store.
 pub trait KubeObject: Resource + Wire + Clone + PartialEq + Ingest<Kind = Self> + Encode {
-    /// Its metadata.
+    /// Returns its metadata.
     fn metadata(&self) -> &ObjectMeta;
-    /// Its metadata, to change it.
+    /// Returns its metadata for changes.
     fn metadata_mut(&mut self) -> &mut ObjectMeta;
 }
 
-/// A decoded object whose kind is known at run time only. Dyn-safe; every [`KubeObject`] is one.
+/// A decoded object whose kind is known only at run time. Dyn-compatible; every [`KubeObject`]
+/// implements it.
 pub trait AnyObject: Message {
-    /// Its metadata.
+    /// Returns its metadata.
     fn meta(&self) -> &ObjectMeta;
-    /// Its metadata, to change it.
+    /// Returns its metadata for changes.
     fn meta_mut(&mut self) -> &mut ObjectMeta;
-    /// A copy.
+    /// Returns a copy.
     fn boxed_clone(&self) -> Box<dyn AnyObject>;
-    /// Whether `other` is of the same kind and equal.
+    /// Reports whether `other` has the same kind and is equal.
     fn equals(&self, other: &dyn AnyObject) -> bool;
 }
 
@@ -118,8 +119,8 @@ impl<K: KubeObject> AnyObject for K {
 /// Implements [`Object`], [`Resource`], [`Ingest`], [`Encode`] and [`KubeObject`] for a struct with
 /// a `metadata` field.
 ///
-/// One by one, not for every [`KubeObject`] at once: then no other crate's types, which the
-/// features `k8s-openapi` and `kube` give the same traits, could have them.
+/// These are not blanket implementations, because other crates' types need their own with the
+/// features `k8s-openapi` and `kube`.
 #[macro_export]
 macro_rules! resource {
     ($type:ty, $group:literal, $version:literal, $api_version:literal, $kind:literal,

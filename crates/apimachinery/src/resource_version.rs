@@ -1,8 +1,7 @@
-//! `ResourceVersion`: where in the history of its server an object stands.
+//! `ResourceVersion`: the version of an object or list in its server's history.
 //!
-//! Opaque text, except that versions which are decimal numbers can be compared, as upstream
-//! promises for objects of one resource. It does no arithmetic; servers that count use their own
-//! integers.
+//! It is opaque text, except that decimal versions can be compared, as upstream guarantees for
+//! objects of one resource. It does no arithmetic; servers use their own integers.
 
 use crate::go_text::parse_uint;
 use crate::{FieldError, FieldPath, Str};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// The version of an object or of a list. Empty means "not set", `0` means "any".
+/// A resource version. Empty means "not set", `0` means "any".
 ///
 /// ```
 /// use kubist_apimachinery::ResourceVersion;
@@ -23,32 +22,32 @@ use std::fmt;
 pub struct ResourceVersion(Str);
 
 impl ResourceVersion {
-    /// `0`: any version that the server has at hand.
+    /// `0`: any version that the server has cached.
     pub fn any() -> Self {
         Self("0".into())
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text, to be shared.
+    /// Returns the text for sharing.
     pub fn text(&self) -> &Str {
         &self.0
     }
 
-    /// Whether there is none: the most recent is asked for.
+    /// Reports whether it is unset, which requests the most recent version.
     pub fn is_unset(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether any version will do (`0`).
+    /// Reports whether any version is accepted (`0`).
     pub fn is_any(&self) -> bool {
         self.0 == "0"
     }
 
-    /// The order of two versions of one resource. None unless both are decimal numbers, not 0,
+    /// Compares two versions of one resource. Returns none unless both are decimal numbers, not 0,
     /// without leading zeros; they may be of any length.
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         if !is_number(self.as_str()) || !is_number(other.as_str()) {
@@ -58,8 +57,8 @@ impl ResourceVersion {
         Some(by_length.then_with(|| self.0.cmp(&other.0)))
     }
 
-    /// The version as a server that counts in 64 bits reads it from a request: 0 if unset. The
-    /// error has upstream's words for the field `resourceVersion`.
+    /// Parses the version of a request to a server with 64-bit revisions: 0 if unset. The error is
+    /// upstream's for the field `resourceVersion`.
     pub fn to_revision(&self) -> Result<u64, FieldError> {
         if self.is_unset() {
             return Ok(0);
@@ -70,7 +69,7 @@ impl ResourceVersion {
         })
     }
 
-    /// The version as a number, if it is one of 64 bits; 0 for `0`.
+    /// Returns the version as a 64-bit number, if it is one; 0 for `0`.
     pub fn to_u64(&self) -> Option<u64> {
         if self.is_any() || is_number(self.as_str()) {
             self.0.parse().ok()
@@ -80,7 +79,7 @@ impl ResourceVersion {
     }
 }
 
-/// Decimal digits that do not begin with 0.
+/// Reports whether the text is decimal digits without a leading 0.
 fn is_number(text: &str) -> bool {
     !text.starts_with('0') && !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
 }
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_special_versions_are_told_apart() {
+    fn the_special_versions_are_distinct() {
         assert!(ResourceVersion::default().is_unset());
         assert!(ResourceVersion::any().is_any() && !ResourceVersion::any().is_unset());
         assert_eq!(ResourceVersion::any().to_u64(), Some(0));
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_read_numbers_and_say_what_is_none() {
+    fn servers_parse_numbers_and_refuse_others() {
         for (text, expected) in [
             ("", 0),
             ("0", 0),

@@ -1,26 +1,26 @@
-//! `Retry`: what a caller should do after an error.
+//! `Retry`: whether and when to retry after an error.
 //!
-//! Every error of a network operation answers this question, so that loops need not know its kind.
-//! It is advice, not a policy: counts and delays of a backoff belong to whoever loops.
+//! Every error of a network operation has one, so that loops need not know the error types. It is
+//! advice, not a policy: the loop decides on counts and delays.
 
 use std::time::Duration;
 
-/// What to do next.
+/// Whether and when to retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a loop must handle each answer")]
 pub enum Retry {
-    /// Do not try again: the same request would fail the same way.
+    /// Do not retry: the same request would fail again.
     Never,
-    /// Try again after the time that the server asked for.
+    /// Retry after the time that the server requested.
     After(Duration),
-    /// Try again, at growing intervals.
+    /// Retry with growing pauses.
     Backoff,
-    /// The version asked for is gone: list again, then continue from there.
+    /// The requested version is gone: list again, then continue from there.
     Relist,
 }
 
 impl Retry {
-    /// Whether trying again makes sense.
+    /// Reports whether a retry makes sense.
     pub fn is_retryable(self) -> bool {
         self != Self::Never
     }

@@ -1,9 +1,9 @@
-//! `Status`: how a request ended, as the API says it.
+//! `Status`: the result of a request in the API.
 //!
-//! What every failed request answers, on the wire and, because it is a Rust error, in programs.
-//! The constructors (`status/response.rs`) have upstream's codes, reasons and messages to the
-//! letter; the predicates answer as client-go's do: by reason first, by code if the reason is not
-//! a known one. Reasons are stored as words and read as enums.
+//! Every failed request returns one, and it is also a Rust error. The constructors
+//! (`status/response.rs`) use upstream's codes, reasons and messages exactly. The predicates work
+//! like client-go's: by reason first, and by code if the reason is unknown. Reasons are stored as
+//! text and read as enums.
 
 mod generic;
 mod response;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub use generic::GenericResponse;
 
-/// The end of a request.
+/// The result of a request, usually a failure.
 ///
 /// ```
 /// use kubist_apimachinery::{GroupResource, Status, StatusReason};
@@ -27,45 +27,45 @@ pub use generic::GenericResponse;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the API defines the fields")]
 pub struct Status {
-    /// Only `continue` is ever set, by [`Status::continue_expired`].
+    /// List metadata; only `continue` is used, by [`Status::continue_expired`].
     pub metadata: ListMeta,
     /// `Success` or `Failure`.
     pub status: Str,
-    /// What happened, for people.
+    /// The message for people.
     pub message: Str,
-    /// Why, as one word; see [`Status::reason`].
+    /// The reason, as one word; see [`Status::reason`].
     pub reason: Str,
-    /// What it was about.
+    /// The details: the object, the causes and a retry time.
     pub details: Option<Box<StatusDetails>>,
     /// The HTTP status code.
     pub code: i32,
 }
 
-/// What a failed request was about.
+/// The details of a failed request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the API defines the fields")]
 pub struct StatusDetails {
-    /// The object's name, or the operation that timed out.
+    /// The name of the object, or the operation that timed out.
     pub name: Str,
     /// The API group.
     pub group: Str,
-    /// The kind; most errors have the plural name of the resource here.
+    /// The kind; in most errors the plural name of the resource.
     pub kind: Str,
     /// The object's uid.
     pub uid: Str,
-    /// Each single mistake.
+    /// The individual causes.
     pub causes: Vec<StatusCause>,
-    /// When to try again; 0 if the server says nothing.
+    /// The seconds after which to retry; 0 if not set.
     pub retry_after_seconds: i32,
 }
 
-/// One mistake.
+/// A cause of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the API defines the fields")]
 pub struct StatusCause {
-    /// What it is about, as one word; see [`StatusCause::cause_type`].
+    /// The type, as one word; see [`StatusCause::cause_type`].
     pub reason: Str,
-    /// For people.
+    /// The message for people.
     pub message: Str,
     /// The path of the field.
     pub field: Str,
@@ -119,7 +119,7 @@ schema!(pub STATUS = "Status", "io.k8s.apimachinery.pkg.apis.meta.v1.Status",
 message!(Status, STATUS, [0 metadata, 1 status, 2 message, 3 reason, 4 details, 5 code]);
 
 impl Status {
-    /// A failure.
+    /// Creates a failure.
     pub fn failure(code: i32, reason: StatusReason, message: impl Into<Str>) -> Self {
         Self {
             metadata: ListMeta::default(),
@@ -131,7 +131,7 @@ impl Status {
         }
     }
 
-    /// A success, as a delete answers it.
+    /// Creates a success, as returned by a delete.
     pub fn success() -> Self {
         Self {
             status: STATUS_SUCCESS.into(),
@@ -139,118 +139,119 @@ impl Status {
         }
     }
 
-    /// With details.
+    /// Sets the details.
     #[must_use]
     pub fn with_details(mut self, details: StatusDetails) -> Self {
         self.details = Some(Box::new(details));
         self
     }
 
-    /// Why it failed.
+    /// Returns the reason.
     pub fn reason(&self) -> StatusReason {
         StatusReason::from(&self.reason)
     }
 
-    /// The causes; none if there are no details.
+    /// Returns the causes; none if there are no details.
     pub fn causes(&self) -> &[StatusCause] {
         self.details
             .as_deref()
             .map_or(&[], |details| &details.causes)
     }
 
-    /// Whether one of the causes is of this type.
+    /// Reports whether one of the causes has this type.
     pub fn has_cause(&self, cause_type: &CauseType) -> bool {
         self.causes()
             .iter()
             .any(|cause| cause.reason == *cause_type.as_str())
     }
 
-    /// 404.
+    /// Reports a 404.
     pub fn is_not_found(&self) -> bool {
         self.is(StatusReason::NotFound, 404)
     }
 
-    /// An object of this name is there already. (A 409 without known reason is a conflict.)
+    /// Reports that an object with this name already exists. (A 409 without a known reason is a
+    /// conflict.)
     pub fn is_already_exists(&self) -> bool {
         self.reason() == StatusReason::AlreadyExists
     }
 
-    /// 409, but not [`Status::is_already_exists`].
+    /// Reports a 409 other than [`Status::is_already_exists`].
     pub fn is_conflict(&self) -> bool {
         self.is(StatusReason::Conflict, 409)
     }
 
-    /// 422.
+    /// Reports a 422.
     pub fn is_invalid(&self) -> bool {
         self.is(StatusReason::Invalid, 422)
     }
 
-    /// 410 of either reason: the version asked for is no longer there.
+    /// Reports a 410 of either reason: the requested version is no longer available.
     pub fn is_gone(&self) -> bool {
         self.is(StatusReason::Gone, 410) || self.reason() == StatusReason::Expired
     }
 
-    /// 400.
+    /// Reports a 400.
     pub fn is_bad_request(&self) -> bool {
         self.is(StatusReason::BadRequest, 400)
     }
 
-    /// 401.
+    /// Reports a 401.
     pub fn is_unauthorized(&self) -> bool {
         self.is(StatusReason::Unauthorized, 401)
     }
 
-    /// 403.
+    /// Reports a 403.
     pub fn is_forbidden(&self) -> bool {
         self.is(StatusReason::Forbidden, 403)
     }
 
-    /// 405.
+    /// Reports a 405.
     pub fn is_method_not_allowed(&self) -> bool {
         self.is(StatusReason::MethodNotAllowed, 405)
     }
 
-    /// 406.
+    /// Reports a 406.
     pub fn is_not_acceptable(&self) -> bool {
         self.is(StatusReason::NotAcceptable, 406)
     }
 
-    /// 413.
+    /// Reports a 413.
     pub fn is_request_entity_too_large(&self) -> bool {
         self.is(StatusReason::RequestEntityTooLarge, 413)
     }
 
-    /// 415.
+    /// Reports a 415.
     pub fn is_unsupported_media_type(&self) -> bool {
         self.is(StatusReason::UnsupportedMediaType, 415)
     }
 
-    /// 504.
+    /// Reports a 504.
     pub fn is_timeout(&self) -> bool {
         self.is(StatusReason::Timeout, 504)
     }
 
-    /// The server could not finish in time and suggests another try.
+    /// Reports that the server did not finish in time and suggests a retry.
     pub fn is_server_timeout(&self) -> bool {
         self.reason() == StatusReason::ServerTimeout
     }
 
-    /// 500 for no known reason.
+    /// Reports a 500 without another known reason.
     pub fn is_internal_error(&self) -> bool {
         self.is(StatusReason::InternalError, 500)
     }
 
-    /// 503.
+    /// Reports a 503.
     pub fn is_service_unavailable(&self) -> bool {
         self.is(StatusReason::ServiceUnavailable, 503)
     }
 
-    /// 429, whatever the reason says.
+    /// Reports a 429, whatever the reason is.
     pub fn is_too_many_requests(&self) -> bool {
         self.reason() == StatusReason::TooManyRequests || self.code == 429
     }
 
-    /// The version asked for is ahead of the server.
+    /// Reports that the requested version is ahead of the server.
     pub fn is_too_large_resource_version(&self) -> bool {
         self.is_timeout()
             && (self.has_cause(&CauseType::ResourceVersionTooLarge)
@@ -258,14 +259,14 @@ impl Status {
                 || self.causes().iter().any(|it| it.message == "Too large resource version"))
     }
 
-    /// The time after which the server suggests another try, if it suggests one.
+    /// Returns the time after which the server suggests a retry, if any.
     pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.details.as_deref()?.retry_after_seconds;
         let suggested = seconds > 0 || self.is_server_timeout();
         suggested.then(|| Duration::from_secs(u64::try_from(seconds).unwrap_or_default()))
     }
 
-    /// What the caller should do next.
+    /// Returns whether and when to retry.
     pub fn retry(&self) -> Retry {
         if self.is_gone() {
             return Retry::Relist;
@@ -288,13 +289,13 @@ impl Status {
 }
 
 impl StatusCause {
-    /// What it is about.
+    /// Returns the type.
     pub fn cause_type(&self) -> CauseType {
         CauseType::from(&self.reason)
     }
 }
 
-/// The message.
+/// Returns the message.
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.message.fmt(f)

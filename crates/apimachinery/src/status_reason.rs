@@ -1,4 +1,4 @@
-//! `StatusReason` and `CauseType`: the one-word reasons that programs act on.
+//! `StatusReason` and `CauseType`: machine-readable reasons of failures.
 
 use crate::Str;
 use std::fmt;
@@ -16,12 +16,12 @@ macro_rules! words {
             #[default]
             $empty,
             $($(#[$inner])* $variant,)*
-            /// One that this list does not have.
+            /// A reason that is not in this list.
             Other(Str),
         }
 
         impl $name {
-            /// The word on the wire.
+            /// Returns the name on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     Self::$empty => "",
@@ -62,85 +62,85 @@ macro_rules! words {
 }
 
 words! {
-    /// Why a request failed, for programs.
+    /// The reason of a failed request, for programs.
     StatusReason, Unknown;
     /// 401: no or wrong credentials.
     Unauthorized = "Unauthorized",
     /// 403: the user may not do this.
     Forbidden = "Forbidden",
-    /// 404: there is no such object or resource.
+    /// 404: the object or resource does not exist.
     NotFound = "NotFound",
-    /// 409: there is such an object already.
+    /// 409: the object already exists.
     AlreadyExists = "AlreadyExists",
-    /// 409: the object changed in between.
+    /// 409: the object was changed concurrently.
     Conflict = "Conflict",
-    /// 410: the object is gone for good.
+    /// 410: the object is permanently gone.
     Gone = "Gone",
-    /// 422: the object breaks rules; the causes say which.
+    /// 422: the object is invalid; the causes have the details.
     Invalid = "Invalid",
-    /// 500: the server could not do it in time; try again.
+    /// 500: the server did not finish in time; retry.
     ServerTimeout = "ServerTimeout",
     /// 500: stored objects could not be read.
     StorageReadError = "StorageReadError",
-    /// 504: not done in the time that the client gave.
+    /// 504: the request timed out.
     Timeout = "Timeout",
-    /// 429: try again later.
+    /// 429: too many requests; retry later.
     TooManyRequests = "TooManyRequests",
-    /// 400: the request itself makes no sense.
+    /// 400: the request is malformed.
     BadRequest = "BadRequest",
-    /// 405: the resource does not have this verb.
+    /// 405: the resource does not support the verb.
     MethodNotAllowed = "MethodNotAllowed",
-    /// 406: none of the accepted media types can be made.
+    /// 406: none of the accepted media types is available.
     NotAcceptable = "NotAcceptable",
     /// 413: the body is too large.
     RequestEntityTooLarge = "RequestEntityTooLarge",
-    /// 415: the media type of the body is not known.
+    /// 415: the media type of the body is not supported.
     UnsupportedMediaType = "UnsupportedMediaType",
-    /// 500: something else.
+    /// 500: another error.
     InternalError = "InternalError",
-    /// 410: the version or continue token is too old.
+    /// 410: the resource version or continue token has expired.
     Expired = "Expired",
-    /// 503: the server or the group's own server is not ready.
+    /// 503: the server, or the server of the API group, is not ready.
     ServiceUnavailable = "ServiceUnavailable",
 }
 
 words! {
-    /// What one cause is about, for programs.
+    /// The type of a cause, for programs.
     CauseType, Unset;
-    /// A reference to something that does not exist.
+    /// The referenced object does not exist.
     FieldValueNotFound = "FieldValueNotFound",
-    /// A missing value.
+    /// A required value is missing.
     FieldValueRequired = "FieldValueRequired",
-    /// A value that must be unique.
+    /// The value must be unique.
     FieldValueDuplicate = "FieldValueDuplicate",
-    /// A malformed value.
+    /// The value is malformed.
     FieldValueInvalid = "FieldValueInvalid",
-    /// A value that is none of those allowed.
+    /// The value is not supported.
     FieldValueNotSupported = "FieldValueNotSupported",
-    /// A value that must not be set.
+    /// The value must not be set.
     FieldValueForbidden = "FieldValueForbidden",
-    /// A text that is too long.
+    /// The text is too long.
     FieldValueTooLong = "FieldValueTooLong",
-    /// A text that is too short.
+    /// The text is too short.
     FieldValueTooShort = "FieldValueTooShort",
-    /// A list that is too long.
+    /// The list is too long.
     FieldValueTooMany = "FieldValueTooMany",
-    /// A list that is too short.
+    /// The list is too short.
     FieldValueTooFew = "FieldValueTooFew",
-    /// A value of another type.
+    /// The value has the wrong type.
     FieldValueTypeInvalid = "FieldValueTypeInvalid",
-    /// A failure to check.
+    /// The validation itself failed.
     InternalError = "InternalError",
-    /// The server answered something that is not its API.
+    /// The server's response is not an API response.
     UnexpectedServerResponse = "UnexpectedServerResponse",
-    /// Another manager owns the field.
+    /// Another field manager owns the field.
     FieldManagerConflict = "FieldManagerConflict",
-    /// The version asked for is ahead of the server.
+    /// The requested version is ahead of the server.
     ResourceVersionTooLarge = "ResourceVersionTooLarge",
 }
 
 impl StatusReason {
-    /// Whether this is one of the reasons that Kubernetes defines.
+    /// Reports whether Kubernetes defines this reason.
     pub fn is_known(&self) -> bool {
         !matches!(self, Self::Unknown | Self::Other(_))
     }

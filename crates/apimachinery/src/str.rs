@@ -1,7 +1,7 @@
-//! `Str`: the string of every API type.
+//! `Str`: the string type of all API types.
 //!
-//! Sixteen bytes, immutable, and shared by clones, so that a namespace or an image name that ten
-//! thousand objects repeat is held once (see [`Interner`](crate::wire::Interner)). The empty
+//! It has sixteen bytes, is immutable, and clones share its text, so a namespace or image name that
+//! ten thousand objects repeat is stored once (see [`Interner`](crate::wire::Interner)). The empty
 //! string never allocates.
 //!
 //! It is not a string builder: build a `String` and convert it.
@@ -25,12 +25,12 @@ use std::sync::Arc;
 pub struct Str(Arc<str>);
 
 impl Str {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether both share one allocation; equal strings need not.
+    /// Reports whether both share one allocation; equal strings need not.
     pub fn same_allocation(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

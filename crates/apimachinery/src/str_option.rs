@@ -1,6 +1,6 @@
-//! `StrOption`: what a look-up in a map of `Str` found, compared with text.
+//! `StrOption`: comparisons of a map look-up result with text.
 //!
-//! The language does not let `Option<&Str>` and `Option<&str>` be compared by `==`.
+//! `Option<&Str>` and `Option<&str>` cannot be compared with `==`.
 
 use crate::Str;
 
@@ -14,10 +14,10 @@ use crate::Str;
 /// assert_eq!(metadata.labels.get("app").text(), Some("web"));
 /// ```
 pub trait StrOption<'a>: Sized {
-    /// The text, as it is compared with other text.
+    /// The type that is compared with the text.
     fn text(self) -> Option<&'a str>;
 
-    /// Whether there is one, and it is this.
+    /// Reports whether there is a text, and it equals `text`.
     fn is(self, text: &str) -> bool {
         self.text() == Some(text)
     }

@@ -1,8 +1,9 @@
-//! `Time`: a point in time to the second, as API objects hold it.
+//! `Time`: a time with a precision of seconds, in API objects.
 //!
-//! Stored as an integer; text is made and read on demand, with Go's leniency and error texts. Go's
-//! zero time (the first second of year 1) stands for "not set" and is `null` in JSON. Fractions of
-//! a second are dropped; [`MicroTime`](crate::MicroTime) keeps them. It reads no clock.
+//! It is stored as an integer; text is parsed and printed on demand, with Go's leniency and error
+//! texts. Go's zero time (the first second of year 1) means "not set" and is `null` in JSON.
+//! Fractions of a second are dropped; [`MicroTime`](crate::MicroTime) keeps them. It reads no
+//! clock.
 
 mod rfc3339;
 
@@ -34,7 +35,7 @@ impl Time {
         seconds: -62_135_596_800,
     };
 
-    /// From seconds since the Unix epoch.
+    /// Creates a time from seconds since the Unix epoch.
     pub const fn from_unix(seconds: i64) -> Self {
         Self { seconds }
     }
@@ -44,12 +45,12 @@ impl Time {
         self.seconds
     }
 
-    /// Whether this is Go's zero time.
+    /// Reports whether this is Go's zero time.
     pub const fn is_zero(self) -> bool {
         self.seconds == Self::ZERO.seconds
     }
 
-    /// As jiff's type; none outside of its years -9999 to 9999.
+    /// Converts to jiff's type; none outside of its years -9999 to 9999.
     pub fn timestamp(self) -> Option<jiff::Timestamp> {
         jiff::Timestamp::from_second(self.seconds).ok()
     }
@@ -61,7 +62,7 @@ impl Default for Time {
     }
 }
 
-/// Drops the fraction (towards the past, as Go does).
+/// Drops the fraction (towards the past, as in Go).
 impl From<jiff::Timestamp> for Time {
     fn from(timestamp: jiff::Timestamp) -> Self {
         let past = i64::from(timestamp.subsec_nanosecond() < 0);
@@ -71,7 +72,7 @@ impl From<jiff::Timestamp> for Time {
     }
 }
 
-/// Drops the fraction (towards the past, as Go does).
+/// Drops the fraction (towards the past, as in Go).
 impl From<std::time::SystemTime> for Time {
     fn from(time: std::time::SystemTime) -> Self {
         let (seconds, _) = since_epoch(time);
@@ -79,7 +80,7 @@ impl From<std::time::SystemTime> for Time {
     }
 }
 
-/// Seconds (towards the past) and the nanoseconds after them.
+/// Returns the seconds (towards the past) and the nanoseconds after them.
 pub(crate) fn since_epoch(time: std::time::SystemTime) -> (i64, u32) {
     match time.duration_since(std::time::UNIX_EPOCH) {
         Ok(after) => (

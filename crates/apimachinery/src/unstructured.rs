@@ -1,7 +1,7 @@
-//! `Unstructured`: an object whose kind has no Rust type here, as its JSON tree.
+//! `Unstructured`: an object as a JSON tree, for kinds without a Rust type.
 //!
-//! What custom resources and tools that know no kinds in advance work on. It keeps every field,
-//! knows none but `apiVersion`, `kind` and `metadata`, and has no protobuf form.
+//! It is for custom resources and for tools that work with any kind. It keeps every field,
+//! interprets only `apiVersion`, `kind` and `metadata`, and has no protobuf form.
 
 use crate::wire::{DecodeContext, Encode, EncodeError, Encoding, WireError, WireErrorKind};
 use crate::{
@@ -33,7 +33,7 @@ pub struct Unstructured {
 }
 
 impl Unstructured {
-    /// An object of this kind with a name and nothing else.
+    /// Creates an object of this kind with only a name.
     pub fn new(resource: &ApiResource, name: &str) -> Self {
         let mut this = Self::default();
         this.set_kind(resource);
@@ -44,7 +44,7 @@ impl Unstructured {
     /// Decodes JSON text.
     ///
     /// # Errors
-    /// It is not JSON, or not an object.
+    /// The text is not JSON, or not an object.
     pub fn from_json(bytes: &[u8], cx: &mut DecodeContext) -> Result<Self, WireError> {
         let (length, max) = (bytes.len(), cx.limits().bytes_max);
         if length > max {
@@ -63,11 +63,11 @@ impl Unstructured {
         }
     }
 
-    /// As [`Self::from_json`], and checks that `metadata`, `name` and `namespace` are what they
-    /// must be; the kind is filled in where, as in lists of built-in kinds, it is not said.
+    /// Same as [`Self::from_json`], and validates the types of `metadata`, `name` and `namespace`.
+    /// A missing kind is filled in, as for the items of built-in lists.
     ///
     /// # Errors
-    /// It is not JSON, or not an object with metadata.
+    /// The text is not JSON, or not an object with metadata.
     pub fn from_item(
         bytes: &[u8],
         resource: &ApiResource,
@@ -91,23 +91,23 @@ impl Unstructured {
         Ok(this)
     }
 
-    /// `apiVersion`; empty if there is none.
+    /// Returns `apiVersion`; empty if it is missing.
     pub fn api_version(&self) -> &str {
         text(self.object.get("apiVersion"))
     }
 
-    /// `kind`; empty if there is none.
+    /// Returns `kind`; empty if it is missing.
     pub fn kind(&self) -> &str {
         text(self.object.get("kind"))
     }
 
-    /// Group, version and kind; none if `apiVersion` is not one.
+    /// Returns the group, version and kind; none if `apiVersion` is malformed.
     pub fn gvk(&self) -> Option<GroupVersionKind> {
         let version: GroupVersion = self.api_version().parse().ok()?;
         Some(version.with_kind(self.kind()))
     }
 
-    /// The value at an RFC 6901 path: `/spec/replicas`.
+    /// Returns the value at an RFC 6901 pointer such as `/spec/replicas`.
     pub fn pointer(&self, path: &str) -> Option<&Value> {
         let (first, rest) = path.strip_prefix('/')?.split_once('/').map_or_else(
             || (&path[1..], None),
@@ -119,12 +119,12 @@ impl Unstructured {
         rest.map_or(Some(value), |rest| value.pointer(rest))
     }
 
-    /// `metadata`, if it is an object.
+    /// Returns `metadata`, if it is an object.
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
         self.object.get("metadata")?.as_object()
     }
 
-    /// `metadata`, to change it; made, or made an object, if it is none.
+    /// Returns `metadata` for changes; replaces it by an object if it is missing or not one.
     ///
     /// # Panics
     /// Never.
@@ -138,7 +138,7 @@ impl Unstructured {
             .expect("it was made an object above")
     }
 
-    /// Sets a text field of the metadata, such as `namespace`.
+    /// Sets a string field of the metadata, such as `namespace`.
     pub fn set_metadata(&mut self, key: &str, value: &str) {
         self.metadata_mut().insert(key.to_owned(), value.into());
     }
@@ -151,8 +151,8 @@ impl Unstructured {
             .insert("kind".to_owned(), resource.kind.as_str().into());
     }
 
-    /// Forgets `metadata.managedFields` and the annotation [`LAST_APPLIED`]; annotations that are
-    /// none then go too.
+    /// Removes `metadata.managedFields` and the annotation [`LAST_APPLIED`], and the annotations if
+    /// none remain.
     pub fn drop_managed_fields(&mut self) {
         let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else {
             return;
@@ -215,13 +215,13 @@ impl Encode for Unstructured {
         Ok(serde_json::to_vec(&self.object)?)
     }
 
-    /// Just as it is: it has no field that nobody gave it.
+    /// Encodes it unchanged: it has no fields that were not given.
     fn encode_wanted(&self, _with_status: bool) -> Result<Vec<u8>, EncodeError> {
         self.encode(Encoding::Json)
     }
 }
 
-/// Values that are not strings are not there.
+/// Skips values that are not strings.
 impl KeyValueSource for Map<String, Value> {
     fn value(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_str()
@@ -281,7 +281,7 @@ fn mismatch(path: &str, expected: &str, found: &Value) -> WireError {
     }
 }
 
-/// What Go's JSON decoder calls the type of a value.
+/// Returns the name of a value's type in Go's JSON decoder.
 pub fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused_with_its_place() {
+    fn a_body_that_is_not_an_object_is_refused_with_its_position() {
         let read = |json: &str| {
             let cx = &mut DecodeContext::new();
             Unstructured::from_item(json.as_bytes(), &figs(), cx).map_err(|it| it.to_string())

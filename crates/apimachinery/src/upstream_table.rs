@@ -1,9 +1,9 @@
-//! Reads the tables in `testdata/`, for tests.
+//! Reading of the tables in `testdata/`, for tests.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// What upstream made of an input.
+/// The upstream result for an input.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
@@ -12,7 +12,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Our result in the same form.
+    /// The actual result in the same form.
     pub(crate) fn of<T: ToString, E: ToString>(result: &Result<T, E>) -> Self {
         match result {
             Ok(value) => Self::Ok(value.to_string()),
@@ -21,7 +21,7 @@ impl Outcome {
     }
 }
 
-/// The rows of a table.
+/// Iterates over the rows of a table.
 pub(crate) fn read<T: DeserializeOwned>(json: &str) -> T {
     serde_json::from_str(json).expect("the table has the form that the test gives")
 }

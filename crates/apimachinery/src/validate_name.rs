@@ -1,18 +1,18 @@
-//! Rules for names, labels and other short texts, and what upstream says to those who break them.
+//! Validation of names, labels and other short texts, with upstream's messages.
 //!
-//! Every function returns the messages of the rules that `value` breaks, none if it is fine; a
-//! caller makes [`FieldError`](crate::FieldError)s of them. Lengths are in bytes.
+//! Every function returns the messages of the rules that `value` violates, none if it is valid;
+//! callers make [`FieldError`](crate::FieldError)s of them. Lengths are in bytes.
 
-/// The longest DNS label, label value and name part of a label key.
+/// The length limit of DNS labels, label values and the name part of label keys.
 pub const LABEL_LENGTH_MAX: usize = 63;
-/// The longest DNS subdomain.
+/// The length limit of DNS subdomains.
 pub const SUBDOMAIN_LENGTH_MAX: usize = 253;
 
 const LABEL_FORM: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN_FORM: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const KEY_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
-/// A DNS label (RFC 1123): what most namespaced names of Pods' parts must be.
+/// Validates a DNS label (RFC 1123), as for most names within Pods.
 pub fn dns1123_label(value: &str) -> Vec<String> {
     let mut messages = longer_than(value, LABEL_LENGTH_MAX);
     if !is_dns1123_label(value) {
@@ -30,7 +30,7 @@ pub fn dns1123_label(value: &str) -> Vec<String> {
     messages
 }
 
-/// A DNS subdomain (RFC 1123): what most object names must be.
+/// Validates a DNS subdomain (RFC 1123), as for most object names.
 pub fn dns1123_subdomain(value: &str) -> Vec<String> {
     let mut messages = longer_than(value, SUBDOMAIN_LENGTH_MAX);
     if !is_dns1123_subdomain(value) {
@@ -39,7 +39,7 @@ pub fn dns1123_subdomain(value: &str) -> Vec<String> {
     messages
 }
 
-/// A DNS label that begins with a letter (RFC 1035): what names of Services must be.
+/// Validates a DNS label that begins with a letter (RFC 1035), as for Services.
 pub fn dns1035_label(value: &str) -> Vec<String> {
     let mut messages = longer_than(value, LABEL_LENGTH_MAX);
     if !is_dns1123_label(value) || !value.starts_with(|c: char| c.is_ascii_lowercase()) {
@@ -53,7 +53,7 @@ pub fn dns1035_label(value: &str) -> Vec<String> {
     messages
 }
 
-/// A DNS subdomain whose first part is `*`.
+/// Validates a DNS subdomain whose first part is `*`.
 pub fn wildcard_dns1123_subdomain(value: &str) -> Vec<String> {
     let mut messages = longer_than(value, SUBDOMAIN_LENGTH_MAX);
     if !value.strip_prefix("*.").is_some_and(is_dns1123_subdomain) {
@@ -68,7 +68,7 @@ pub fn wildcard_dns1123_subdomain(value: &str) -> Vec<String> {
     messages
 }
 
-/// A name, or a DNS subdomain, a slash and a name: keys of labels and annotations, finalizers.
+/// Validates a name, or a DNS subdomain, a slash and a name: label and annotation keys, finalizers.
 pub fn qualified_name(value: &str) -> Vec<String> {
     const WORDS: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start \
                          and end with an alphanumeric character";
@@ -88,7 +88,7 @@ pub fn qualified_name(value: &str) -> Vec<String> {
             name
         }
         Some((prefix, name)) => {
-            // Here upstream counts bytes and says so.
+            // Here upstream counts bytes, and the message says bytes.
             if prefix.len() > SUBDOMAIN_LENGTH_MAX {
                 let max = SUBDOMAIN_LENGTH_MAX;
                 messages.push(format!("prefix part must be no more than {max} bytes"));
@@ -112,7 +112,7 @@ pub fn qualified_name(value: &str) -> Vec<String> {
     messages
 }
 
-/// The value of a label; it may be empty.
+/// Validates a label value; it may be empty.
 pub fn label_value(value: &str) -> Vec<String> {
     let mut messages = Vec::new();
     if value.len() > LABEL_LENGTH_MAX {
@@ -129,7 +129,7 @@ pub fn label_value(value: &str) -> Vec<String> {
     messages
 }
 
-/// A key of a `ConfigMap` or a `Secret`.
+/// Validates a key of a `ConfigMap` or a `Secret`.
 pub fn config_map_key(value: &str) -> Vec<String> {
     let mut messages = longer_than(value, SUBDOMAIN_LENGTH_MAX);
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
@@ -144,7 +144,7 @@ pub fn config_map_key(value: &str) -> Vec<String> {
     messages
 }
 
-/// The name of an environment variable, by the older, stricter rule.
+/// Validates an environment variable name by the older, stricter rule.
 pub fn env_var_name(value: &str) -> Vec<String> {
     let mut messages = Vec::new();
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
@@ -161,7 +161,7 @@ pub fn env_var_name(value: &str) -> Vec<String> {
     messages
 }
 
-/// The name of an environment variable, by the rule in force: printable ASCII without `=`.
+/// Validates an environment variable name by the current rule: printable ASCII without `=`.
 pub fn relaxed_env_var_name(value: &str) -> Vec<String> {
     let mut messages = Vec::new();
     if value.is_empty() {
@@ -180,7 +180,7 @@ pub fn relaxed_env_var_name(value: &str) -> Vec<String> {
     messages
 }
 
-/// An identifier of C.
+/// Validates a C identifier.
 pub fn c_identifier(value: &str) -> Vec<String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let digit_first = value.starts_with(|c: char| c.is_ascii_digit());
@@ -195,7 +195,7 @@ pub fn c_identifier(value: &str) -> Vec<String> {
     )]
 }
 
-/// The name of a port, as a Service or a probe refers to it (at most 15 bytes).
+/// Validates a port name, as Services and probes refer to it (at most 15 bytes).
 pub fn port_name(value: &str) -> Vec<String> {
     let mut messages = longer_than(value, 15);
     let mut rule = |broken: bool, message: &str| {
@@ -216,12 +216,12 @@ pub fn port_name(value: &str) -> Vec<String> {
     messages
 }
 
-/// The number of a port.
+/// Validates a port number.
 pub fn port_number(value: i64) -> Vec<String> {
     in_range(value, 1, 65_535)
 }
 
-/// A number from `min` to `max`.
+/// Validates a number from `min` to `max`.
 pub fn in_range(value: i64, min: i64, max: i64) -> Vec<String> {
     if (min..=max).contains(&value) {
         return Vec::new();
@@ -229,7 +229,7 @@ pub fn in_range(value: i64, min: i64, max: i64) -> Vec<String> {
     vec![format!("must be between {min} and {max}, inclusive")]
 }
 
-/// Digits and `%`.
+/// Validates a percentage: digits and `%`.
 pub fn percent(value: &str) -> Vec<String> {
     let digits = value.strip_suffix('%').unwrap_or_default();
     if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -242,7 +242,7 @@ pub fn percent(value: &str) -> Vec<String> {
     )]
 }
 
-/// The name of an HTTP header.
+/// Validates an HTTP header name.
 pub fn http_header_name(value: &str) -> Vec<String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     if !value.is_empty() && value.bytes().all(allowed) {
@@ -255,8 +255,8 @@ pub fn http_header_name(value: &str) -> Vec<String> {
     )]
 }
 
-/// The prefix of a generated name, where the name must satisfy `rule`. A hyphen at its end is
-/// fine, because something follows it. (Upstream does not look at the byte before that either.)
+/// Validates the prefix of a generated name that must satisfy `rule`. A trailing hyphen is valid,
+/// because a suffix follows. (Upstream does not check the byte before it either.)
 pub fn name_prefix(value: &str, rule: fn(&str) -> Vec<String>) -> Vec<String> {
     let masked = value.len().checked_sub(2).and_then(|end| value.get(..end));
     match masked {
@@ -279,7 +279,7 @@ fn is_key_name(value: &str) -> bool {
     is_framed(value, |byte| byte.is_ascii_alphanumeric(), inner)
 }
 
-/// Whether the first and last byte satisfy `ends` and all bytes `inner`.
+/// Reports whether the first and last byte satisfy `ends` and all bytes satisfy `inner`.
 fn is_framed(value: &str, ends: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> bool {
     let bytes = value.as_bytes();
     match (bytes.first(), bytes.last()) {
@@ -292,7 +292,7 @@ fn longer_than(value: &str, max: usize) -> Vec<String> {
     if value.len() <= max {
         return Vec::new();
     }
-    // Upstream says characters and means bytes.
+    // Upstream's message says characters but means bytes.
     vec![format!("must be no more than {max} characters")]
 }
 

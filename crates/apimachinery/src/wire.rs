@@ -1,17 +1,17 @@
-//! The wire: how API messages become JSON and protobuf, and back.
+//! The wire formats: conversion of API messages to JSON and protobuf, and back.
 //!
 //! Every API struct implements [`Message`]: a static [`Schema`] that lists its fields, and access
 //! to each field by index as a [`Slot`] (to write) or a [`View`] (to read). One engine, compiled
-//! once, walks schema and slots; so a type costs two `match`es and a table, not a decoder of its
-//! own. [`Wire`] is the face for callers that know the type.
+//! once, walks schema and slots, so a type adds two `match`es and a table instead of its own
+//! decoder. [`Wire`] is the interface for callers that know the type.
 //!
 //! Promises:
-//! - protobuf is byte-exact with upstream's encoder: fields in number order, Go's value fields
-//!   always written, map entries sorted and with key and value;
-//! - JSON has upstream's field order and emptiness rules;
-//! - decoding never panics, and obeys the limits of its [`DecodeContext`].
+//! - protobuf output is byte-exact with upstream's encoder: fields in number order, Go's value
+//!   fields always written, map entries sorted and with key and value;
+//! - JSON has upstream's field order and omission rules;
+//! - decoding never panics and keeps to the limits of its [`DecodeContext`].
 //!
-//! It is not: content negotiation, envelopes, lists cut while they arrive, YAML. Those are `codec`.
+//! Content negotiation, envelopes, incremental lists and YAML are in `codec`.
 
 mod context;
 mod debug;
@@ -76,15 +76,15 @@ pub use schema::{
 pub use varint::{PartialVarint, VARINT_BYTES_MAX, int32, push_varint, varint, varint_length};
 pub use wanted::to_wanted;
 
-/// Without the feature `prost`, nothing.
+/// Expands to nothing without the feature `prost`.
 #[cfg(not(feature = "prost"))]
 #[macro_export]
 macro_rules! prost_message {
     ($type:ty) => {};
 }
 
-/// Implements `Debug` for a [`Message`] through its schema: one function for all types, where a
-/// derive would be one each.
+/// Implements `Debug` for a [`Message`] through its schema, with one function for all types instead
+/// of a derive for each.
 #[macro_export]
 macro_rules! message_debug {
     ($type:ty) => {

@@ -81,7 +81,7 @@ impl Passing {
     pub(crate) fn failed(&self, error: &ApiError) {
         let advice = FetchError::from(error.clone()).advice();
         let problem = format!("{}{advice}", with_causes(error));
-        self.tell(problem, |state| &mut state.failed);
+        self.report(problem, |state| &mut state.failed);
     }
 
     /// Notes that an object cannot be decoded; its next state is awaited.
@@ -93,10 +93,10 @@ impl Passing {
             "{name} cannot be read and counts as unchanged: {cause} (correct it, or wait with a \
              type that allows this)"
         );
-        self.tell(problem, |state| &mut state.unread);
+        self.report(problem, |state| &mut state.unread);
     }
 
-    fn tell(&self, problem: String, lines: fn(&mut State) -> &mut Lines) {
+    fn report(&self, problem: String, lines: fn(&mut State) -> &mut Lines) {
         let mut state = self.state.lock();
         let lines = lines(&mut state);
         let admitted = lines.admit(Instant::now());
@@ -105,8 +105,8 @@ impl Passing {
         let what = &self.what;
         match admitted {
             None => {}
-            Some(0) => tracing::warn!("{what} goes on: {problem}"),
-            Some(left_out) => tracing::warn!(left_out, "{what} goes on: {problem}"),
+            Some(0) => tracing::warn!("{what} continues: {problem}"),
+            Some(left_out) => tracing::warn!(left_out, "{what} continues: {problem}"),
         }
     }
 }

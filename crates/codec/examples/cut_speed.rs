@@ -1,4 +1,5 @@
-//! How fast lists and watches are cut: `cargo run --release -p kubist-codec --example cut_speed`.
+//! The speed of splitting lists and watches: `cargo run --release -p kubist-codec --example
+//! cut_speed`.
 //!
 //! It prints MB per second for bodies of 20,000 objects that come in chunks of 16 KiB. It does not
 //! decode the objects.
@@ -39,7 +40,7 @@ fn object() -> Vec<u8> {
     .into_bytes()
 }
 
-/// Cuts `body` again and again for a while; gives MB per second.
+/// Splits `body` repeatedly; returns MB per second.
 #[expect(clippy::disallowed_methods, reason = "it measures real time")]
 #[expect(clippy::cast_precision_loss, reason = "a rate to be read by people")]
 fn rate(body: &Bytes, cut: impl Fn(&mut dyn Iterator<Item = Bytes>) -> usize) -> f64 {

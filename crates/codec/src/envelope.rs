@@ -1,31 +1,31 @@
-//! The protobuf envelope: `k8s\0`, then a message that names the kind of the message inside.
+//! The protobuf envelope: `k8s\0` and a message that names the kind of the message inside.
 //!
 //! `runtime.Unknown { typeMeta { apiVersion = 1, kind = 2 } = 1, raw = 2, contentEncoding = 3,
-//! contentType = 4 }`, all fields always written, as upstream does. Opening borrows. It does not
-//! decode the message inside.
+//! contentType = 4 }`; all fields are always written, as upstream does. Opening an envelope borrows
+//! from the bytes and does not decode the message inside.
 
 use kubist_apimachinery::wire::{
     Message, WireErrorKind, delimited_length, push_delimited, push_header, raw_fields, to_protobuf,
 };
 
-/// The first four bytes of every protobuf object, in bodies and in storage.
+/// The first four bytes of every protobuf object, in HTTP bodies and in storage.
 pub const MAGIC: [u8; 4] = *b"k8s\0";
 
-/// `contentEncoding` and `contentType`, both empty: how every envelope ends.
+/// The end of every envelope: `contentEncoding` and `contentType`, both empty.
 pub(crate) const TAIL: [u8; 4] = [0x1a, 0, 0x22, 0];
 
-/// How many bytes follow the message in an envelope as it is written.
+/// The number of bytes that follow the message in a written envelope.
 pub const END_BYTES: usize = TAIL.len();
 
 /// An opened envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Envelope<'a> {
-    /// `group/version`, or the version alone for core.
+    /// The group and version as `group/version`, or the version alone for core.
     pub api_version: &'a str,
     /// The kind.
     pub kind: &'a str,
-    /// The message: bare protobuf.
+    /// The message, as bare protobuf.
     pub raw: &'a [u8],
 }
 
@@ -36,18 +36,18 @@ pub enum EnvelopeError {
     /// The first four bytes are not [`MAGIC`].
     #[error("no protobuf envelope: it does not begin with k8s\\0")]
     NoMagic,
-    /// The envelope's own fields are broken.
+    /// A field of the envelope is malformed.
     #[error("malformed protobuf envelope at byte {offset}: {kind}")]
     Malformed {
-        /// Bytes from the start of the envelope.
+        /// The byte offset in the envelope.
         offset: usize,
-        /// What is wrong there.
+        /// The problem.
         kind: WireErrorKind,
     },
-    /// The contents are compressed or of another type, which nobody sends.
-    #[error("the envelope says that its contents are `{found}`, not plain protobuf")]
+    /// The contents are compressed or not protobuf.
+    #[error("the envelope contains `{found}`, not plain protobuf")]
     Contents {
-        /// The `contentEncoding` or `contentType` found.
+        /// The `contentEncoding` or `contentType`.
         found: String,
     },
 }
@@ -72,7 +72,7 @@ impl<'a> Envelope<'a> {
         Ok(envelope)
     }
 
-    /// Where the message ends in the bytes that were opened; none if these are others.
+    /// Returns the end of the message within the opened bytes; none for other bytes.
     pub fn end_in(&self, bytes: &[u8]) -> Option<usize> {
         let start = self
             .raw
@@ -93,7 +93,7 @@ fn is_protobuf(content_type: &[u8]) -> bool {
     content_type == crate::Format::Protobuf.media_type().as_bytes()
 }
 
-/// `apiVersion` and `kind` of a `runtime.TypeMeta`.
+/// Reads the `apiVersion` and `kind` of a `runtime.TypeMeta`.
 pub(crate) fn type_meta(bytes: &[u8], offset: usize) -> Result<(&str, &str), EnvelopeError> {
     let (mut api_version, mut kind) = ("", "");
     each_delimited(bytes, offset, |number, contents, offset| {
@@ -113,7 +113,8 @@ pub(crate) fn type_meta(bytes: &[u8], offset: usize) -> Result<(&str, &str), Env
     Ok((api_version, kind))
 }
 
-/// Calls `take` with number, contents and offset of each length-delimited field; skips others.
+/// Calls `take` with the number, contents and offset of each length-delimited field; skips other
+/// fields.
 pub(crate) fn each_delimited<'b>(
     bytes: &'b [u8],
     base: usize,
@@ -130,7 +131,7 @@ pub(crate) fn each_delimited<'b>(
     Ok(())
 }
 
-/// Appends what comes before a message of `raw_length` bytes.
+/// Appends the head of an envelope for a message of `raw_length` bytes.
 pub(crate) fn push_head(api_version: &str, kind: &str, raw_length: usize, out: &mut Vec<u8>) {
     let type_meta = delimited_length(1, api_version.len()) + delimited_length(2, kind.len());
     out.extend_from_slice(&MAGIC);
@@ -140,15 +141,15 @@ pub(crate) fn push_head(api_version: &str, kind: &str, raw_length: usize, out: &
     push_header(2, raw_length, out);
 }
 
-/// What comes before and after a message of `length` bytes in its envelope, for whoever does not
-/// want to copy the message.
+/// Returns the head and the tail of an envelope for a message of `length` bytes, so that the
+/// message need not be copied.
 pub fn around(api_version: &str, kind: &str, length: usize) -> (Vec<u8>, &'static [u8]) {
     let mut head = Vec::with_capacity(api_version.len() + kind.len() + 32);
     push_head(api_version, kind, length, &mut head);
     (head, &TAIL)
 }
 
-/// Puts an encoded message into an envelope.
+/// Wraps an encoded message in an envelope.
 pub fn wrap(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(raw.len() + api_version.len() + kind.len() + 32);
     push_head(api_version, kind, raw.len(), &mut out);
@@ -157,8 +158,8 @@ pub fn wrap(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Encodes a message into an envelope of its own kind. A message that is no kind gets an
-/// envelope without names.
+/// Encodes a message into an envelope of its kind. A message that is not a kind gets an envelope
+/// without names.
 ///
 /// ```
 /// use kubist_apimachinery::ObjectMeta;

@@ -1,7 +1,7 @@
-//! `Format`: the encodings that the API speaks, and how bytes betray theirs.
+//! `Format`: the encodings of the API, and detection of the encoding of given bytes.
 //!
-//! It does not decode anything. CBOR and encrypted values are recognised so that they can be
-//! refused by name.
+//! It does not decode anything. CBOR and encrypted values are detected so that errors can name
+//! them.
 
 use crate::envelope;
 use kubist_apimachinery::wire::Encoding;
@@ -22,12 +22,12 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them, in the order in which servers list and prefer them.
+    /// All formats, in the order in which servers list and prefer them.
     pub const ALL: &'static [Self] = &[Self::Json, Self::Yaml, Self::Protobuf];
-    /// Those of custom resources.
+    /// The formats of custom resources.
     pub const TEXT: &'static [Self] = &[Self::Json, Self::Yaml];
 
-    /// The media type.
+    /// Returns the media type.
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
@@ -36,7 +36,7 @@ impl Format {
         }
     }
 
-    /// The format of a media type without parameters.
+    /// Returns the format of a media type without parameters.
     pub fn of_media_type(name: &str) -> Option<Self> {
         Self::ALL
             .iter()
@@ -44,8 +44,8 @@ impl Format {
             .find(|format| format.media_type().eq_ignore_ascii_case(name))
     }
 
-    /// The encoding of single objects that lists and watches in this format carry; none for
-    /// YAML, which has no streams.
+    /// Returns the encoding of the objects in lists and watches of this format; none for YAML,
+    /// which has no streams.
     pub const fn encoding(self) -> Option<Encoding> {
         match self {
             Self::Json => Some(Encoding::Json),
@@ -55,21 +55,21 @@ impl Format {
     }
 }
 
-/// What bytes seem to be.
+/// The detected content of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
-    /// Nothing but white space.
+    /// Only white space.
     Empty,
-    /// Begins with `{` or `[`.
+    /// JSON: begins with `{` or `[`.
     Json,
-    /// Begins with the `k8s\0` envelope.
+    /// Protobuf: begins with the `k8s\0` envelope.
     Protobuf,
-    /// Begins with CBOR's self-description tag.
+    /// CBOR: begins with its self-description tag.
     Cbor,
-    /// A value that a server encrypted before it stored it (`k8s:enc:`).
+    /// A value encrypted for storage (`k8s:enc:`).
     Encrypted,
-    /// Anything else: the only format left is YAML.
+    /// Anything else, which can only be YAML.
     Yaml,
 }
 
@@ -78,7 +78,8 @@ impl Content {
     const CBOR_TAG: [u8; 3] = [0xd9, 0xd9, 0xf7];
     const ENCRYPTED: &'static [u8] = b"k8s:enc:";
 
-    /// Looks at the first bytes. Works for request bodies, files and stored values.
+    /// Detects the content by its first bytes. It works for request bodies, files and stored
+    /// values.
     pub fn of(bytes: &[u8]) -> Self {
         if bytes.starts_with(&envelope::MAGIC) {
             return Self::Protobuf;
@@ -96,7 +97,7 @@ impl Content {
         }
     }
 
-    /// The format, if it is one that can be decoded.
+    /// Returns the format, if it can be decoded.
     pub fn format(self) -> Option<Format> {
         match self {
             Self::Json => Some(Format::Json),

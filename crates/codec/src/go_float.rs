@@ -1,6 +1,6 @@
-//! `go_float`: numbers as Go prints them.
+//! `go_float`: formats numbers as Go does.
 
-/// A number with as few digits as tell it apart, as Go's `%g` writes it.
+/// Formats a number like Go's `%g`: with the fewest digits that identify it.
 pub(crate) fn go_float(value: f64) -> String {
     let scientific = format!("{value:e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else {

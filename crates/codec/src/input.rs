@@ -1,10 +1,11 @@
-//! `Input`: the chunk that is being read, and `Gather`: a value that may span chunks.
+//! `Input`: the chunk being read, and `Gather`: a value that may span chunks.
 //!
-//! A value inside one chunk leaves as a slice of it; only one that crosses a border is copied.
+//! A value within one chunk is returned as a slice of it; only a value that crosses a chunk border
+//! is copied.
 
 use bytes::{Bytes, BytesMut};
 
-/// Bytes that arrived and are not consumed.
+/// Bytes that have arrived and are not consumed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Input {
     chunk: Bytes,
@@ -13,7 +14,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Takes a chunk. Callers drain before they push; what is left over costs one copy.
+    /// Adds a chunk. Callers drain before they push; bytes left over cost one copy.
     pub(crate) fn push(&mut self, chunk: Bytes) {
         self.before += self.position as u64;
         let rest = self.chunk.slice(self.position..);
@@ -28,29 +29,29 @@ impl Input {
         };
     }
 
-    /// What is not consumed.
+    /// Returns the bytes that are not consumed.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.chunk[self.position..]
     }
 
-    /// The next byte.
+    /// Returns the next byte without consuming it.
     pub(crate) fn peek(&self) -> Option<u8> {
         self.chunk.get(self.position).copied()
     }
 
-    /// Consumes `count` bytes, which are there.
+    /// Consumes `count` bytes, which must be available.
     pub(crate) fn advance(&mut self, count: usize) {
         self.position += count;
     }
 
-    /// Consumes `count` bytes, which are there, and gives them as a slice of the chunk.
+    /// Consumes `count` bytes, which must be available, and returns them as a slice of the chunk.
     pub(crate) fn take(&mut self, count: usize) -> Bytes {
         let slice = self.chunk.slice(self.position..self.position + count);
         self.position += count;
         slice
     }
 
-    /// Consumes white space and gives the byte after it.
+    /// Consumes white space and returns the byte after it.
     pub(crate) fn peek_after_space(&mut self) -> Option<u8> {
         while let Some(byte) = self.peek() {
             if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
@@ -61,13 +62,13 @@ impl Input {
         None
     }
 
-    /// How many bytes of the whole stream are consumed.
+    /// Returns the number of consumed bytes of the whole stream.
     pub(crate) fn offset(&self) -> u64 {
         self.before + self.position as u64
     }
 }
 
-/// A value that arrives in parts.
+/// A value that arrives in several chunks.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
     parts: BytesMut,
@@ -80,7 +81,7 @@ impl Gather {
         input.advance(count);
     }
 
-    /// Moves the last `count` bytes; gives the value.
+    /// Moves the last `count` bytes and returns the value.
     pub(crate) fn last(&mut self, input: &mut Input, count: usize) -> Bytes {
         if self.parts.is_empty() {
             return input.take(count);
@@ -89,12 +90,12 @@ impl Gather {
         self.parts.split().freeze()
     }
 
-    /// How many bytes are gathered.
+    /// Returns the number of gathered bytes.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()
     }
 
-    /// Makes room for `count` bytes, of a length that was checked against a limit.
+    /// Reserves room for `count` bytes; the caller has checked the length against a limit.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.parts.reserve(count);
     }

@@ -1,22 +1,23 @@
-//! `Members` walks the members of a JSON object, `Items` those of an array, across chunks.
+//! `Members` and `Items`: read the members of a JSON object and the items of an array, across
+//! chunks.
 //!
-//! Both look at one level only; values are cut out or stepped over by a
+//! Both read one level; values are kept or skipped by a
 //! [`ValueScanner`](crate::json_value::ValueScanner).
 
 use crate::input::{Gather, Input};
 use crate::json_value::{ValueScanner, begins_value};
 use bytes::Bytes;
 
-/// What is wrong at the current offset.
+/// The problem at the current offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// A byte that cannot stand here.
+    /// An unexpected byte.
     Unexpected { found: u8, expected: &'static str },
-    /// A value longer than its limit.
+    /// A value exceeds its limit.
     TooLong { max: usize },
 }
 
-/// Cuts one value out of the input.
+/// Reads one value from the input.
 #[derive(Debug, Default)]
 struct Cut {
     scanner: ValueScanner,
@@ -32,7 +33,7 @@ impl Cut {
         }
     }
 
-    /// The value, once it is complete.
+    /// Returns the value, once it is complete.
     fn step(&mut self, input: &mut Input) -> Result<Option<Bytes>, Flaw> {
         let end = self.scanner.scan(input.rest());
         let count = end.unwrap_or_else(|| input.rest().len());
@@ -61,21 +62,21 @@ enum MemberState {
     End,
 }
 
-/// What [`Members::step`] came to.
+/// The result of [`Members::step`].
 #[derive(Debug)]
 pub(crate) enum MemberStep {
-    /// All input is consumed.
+    /// All input has been consumed.
     More,
-    /// A key was read and its value begins: say [`Members::keep`], [`Members::skip`] or
+    /// A key was read and its value begins: call [`Members::keep`], [`Members::skip`] or
     /// [`Members::entered`].
     Key,
-    /// The value that was to be kept.
+    /// The kept value.
     Value(Bytes),
     /// The object's closing brace was read.
     End,
 }
 
-/// Walks the members of one object.
+/// Reads the members of one object.
 #[derive(Debug)]
 pub(crate) struct Members {
     state: MemberState,
@@ -83,10 +84,10 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Of a key, at most this many bytes are remembered; longer keys are known to nobody.
+    /// The most bytes of a key that are kept; no known key is longer.
     const KEY_MAX: usize = 64;
 
-    /// Before the opening brace.
+    /// Creates a reader before the opening brace.
     pub(crate) fn new() -> Self {
         Self {
             state: MemberState::Start,
@@ -94,33 +95,32 @@ impl Members {
         }
     }
 
-    /// The key read last, without quotes. Escapes stay as they are: no key that we look for
-    /// needs any.
+    /// Returns the last key, without quotes. Escapes are not resolved: no known key needs any.
     pub(crate) fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// Whether nothing of the object was read yet.
+    /// Reports whether nothing of the object has been read.
     pub(crate) fn is_at_start(&self) -> bool {
         matches!(self.state, MemberState::Start)
     }
 
-    /// Keeps the value that begins, up to `max` bytes.
+    /// Keeps the current value, up to `max` bytes.
     pub(crate) fn keep(&mut self, max: usize) {
         self.state = MemberState::Keep(Cut::new(max));
     }
 
-    /// Steps over the value that begins, however long.
+    /// Skips the current value, whatever its length.
     pub(crate) fn skip(&mut self) {
         self.state = MemberState::Skip(ValueScanner::default());
     }
 
-    /// The caller consumed the value itself.
+    /// Notes that the caller has consumed the value itself.
     pub(crate) fn entered(&mut self) {
         self.state = MemberState::AfterValue;
     }
 
-    /// Goes on until something happens.
+    /// Reads until the next step.
     pub(crate) fn step(&mut self, input: &mut Input) -> Result<MemberStep, Flaw> {
         loop {
             match &mut self.state {
@@ -166,7 +166,7 @@ impl Members {
         }
     }
 
-    /// The states in which white space may come first and one byte decides.
+    /// Handles the states in which white space may come first and one byte decides.
     fn punctuation(&mut self, byte: u8, input: &mut Input) -> Result<Option<MemberStep>, Flaw> {
         let expected = match (&self.state, byte) {
             (MemberState::Start, b'{') => {
@@ -222,10 +222,10 @@ enum ItemState {
     End,
 }
 
-/// What [`Items::step`] came to.
+/// The result of [`Items::step`].
 #[derive(Debug)]
 pub(crate) enum ItemStep {
-    /// All input is consumed.
+    /// All input has been consumed.
     More,
     /// One item.
     Item(Bytes),
@@ -233,7 +233,7 @@ pub(crate) enum ItemStep {
     End,
 }
 
-/// Walks the items of one array; `null` is an empty one, as Go writes it.
+/// Reads the items of one array; `null` is an empty one, as Go writes it.
 #[derive(Debug)]
 pub(crate) struct Items {
     state: ItemState,
@@ -241,7 +241,7 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    /// Before the opening bracket.
+    /// Creates a reader before the opening bracket.
     pub(crate) fn new(item_bytes_max: usize) -> Self {
         Self {
             state: ItemState::Start,
@@ -249,7 +249,7 @@ impl Items {
         }
     }
 
-    /// Goes on until something happens.
+    /// Reads until the next step.
     pub(crate) fn step(&mut self, input: &mut Input) -> Result<ItemStep, Flaw> {
         loop {
             match &mut self.state {

@@ -1,9 +1,9 @@
-//! `ValueScanner`: finds where a JSON value ends, across chunks, without looking into it.
+//! `ValueScanner`: finds the end of a JSON value, across chunks, without decoding it.
 //!
-//! It counts brackets and steps over strings; that is all a cutter needs. Whether the value is
-//! good JSON is for its decoder to say, so a corrupt item does not disturb its neighbours.
+//! It counts brackets and skips strings, which is enough to find the end. The value is validated by
+//! its decoder, so a corrupt item does not affect its neighbours.
 
-/// Where the scanner is.
+/// The position of the scanner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {
     /// Before the first byte.
@@ -19,14 +19,14 @@ enum Mode {
     Scalar,
 }
 
-/// The state of a scan; it survives chunk borders.
+/// The state of a scan, kept across chunks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ValueScanner {
     mode: Mode,
     depth: u32,
 }
 
-/// Kinds of bytes outside strings.
+/// Classes of bytes outside strings.
 const PLAIN: u8 = 0;
 const QUOTE: u8 = 1;
 const OPEN: u8 = 2;
@@ -42,7 +42,7 @@ const CLASS: [u8; 256] = {
     class
 };
 
-/// Whether a JSON value may begin with `byte`.
+/// Reports whether a JSON value may begin with `byte`.
 pub(crate) const fn begins_value(byte: u8) -> bool {
     matches!(
         byte,
@@ -51,8 +51,8 @@ pub(crate) const fn begins_value(byte: u8) -> bool {
 }
 
 impl ValueScanner {
-    /// Scans on. The first byte of a value must satisfy [`begins_value`]. Gives how many of
-    /// `bytes` belong to the value, once its end is among them; none when all do so far.
+    /// Continues the scan. The first byte of a value must satisfy [`begins_value`]. Returns how
+    /// many of `bytes` belong to the value, once its end is among them; none until then.
     pub(crate) fn scan(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut index = 0;
         loop {
@@ -102,7 +102,7 @@ impl ValueScanner {
         }
     }
 
-    /// Consumes up to and including the quote that opens a string, or the bracket that closes
+    /// Consumes bytes up to and including the quote that opens a string, or the bracket that closes
     /// the value (then `depth` is zero).
     fn structure(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut depth = self.depth;
@@ -132,10 +132,10 @@ const fn ends_scalar(byte: u8) -> bool {
     matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t')
 }
 
-/// The index of the next quote or backslash.
+/// Returns the index of the next quote or backslash.
 ///
-/// Most strings of the API are shorter than 32 bytes, where a call into a vectorised search costs
-/// more than it saves; so the first four words are looked at here.
+/// Most strings in API objects are shorter than 32 bytes, where a vectorised search costs more than
+/// it saves; so the first four words are checked here.
 fn text_end(bytes: &[u8]) -> Option<usize> {
     const QUOTES: u64 = u64::from_ne_bytes([b'"'; 8]);
     const ESCAPES: u64 = u64::from_ne_bytes([b'\\'; 8]);
@@ -154,8 +154,8 @@ fn text_end(bytes: &[u8]) -> Option<usize> {
     memchr::memchr2(b'"', b'\\', &bytes[index..]).map(|end| index + end)
 }
 
-/// Sets the top bit of each zero byte. Bytes above the lowest zero may be marked wrongly, the
-/// lowest never.
+/// Sets the top bit of each zero byte. Bytes above the lowest zero byte may be marked wrongly; the
+/// lowest is always right.
 const fn zero_bytes(word: u64) -> u64 {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);

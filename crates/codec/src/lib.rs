@@ -1,8 +1,8 @@
-//! What is around an object on the wire: the protobuf envelope, content negotiation, YAML, lists
-//! and watches cut while they arrive, and patches.
+//! Wire formats around API objects: the protobuf envelope, content negotiation, YAML, incremental
+//! lists and watches, and patches.
 //!
-//! It is not a codec of API types (`kubist_apimachinery::wire` is), knows no HTTP beyond the values
-//! of two headers, does no I/O and reads no clock.
+//! It does not encode the API types themselves (`kubist_apimachinery::wire` does), knows no HTTP
+//! beyond the values of two headers, does no I/O and reads no clock.
 //!
 //! ```
 //! use kubist_apimachinery::wire::Encoding;
@@ -24,12 +24,12 @@
 //! ```
 //!
 //! # Contracts
-//! - Nothing panics on outside input; every buffer has a named limit.
-//! - Streams hold one chunk and at most one item. Items are slices of the chunk where they can be;
-//!   whoever keeps one copies it.
-//! - A stream ends with an error at the first broken border between items. What is inside an item
-//!   is its decoder's business, so one corrupt item costs that item only.
-//! - Errors carry the place: byte offset and index, or line and column.
+//! - Nothing panics on untrusted input; every buffer has a named limit.
+//! - Streams hold one chunk and at most one item. Items are slices of the chunk where possible; to
+//!   keep one for long, copy it.
+//! - A stream ends with an error at the first malformed border between items. The contents of an
+//!   item are validated by its decoder, so a corrupt item costs only that item.
+//! - Errors carry the position: byte offset and index, or line and column.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 

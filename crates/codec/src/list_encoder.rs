@@ -1,26 +1,25 @@
-//! `ListEncoder`: writes a list around items that are encoded already, slice by slice.
+//! `ListEncoder`: writes a list around items that are already encoded.
 //!
-//! Nothing is encoded twice and nothing needs to be held: a server may flush whenever it likes.
-//! Items go out as they are; in JSON, upstream's items of a typed list have neither `kind` nor
-//! `apiVersion`.
+//! Nothing is encoded twice or buffered: a server may flush at any time. Items are written
+//! unchanged; in JSON, upstream's items of a typed list have neither `kind` nor `apiVersion`.
 
 use crate::envelope;
 use kubist_apimachinery::ListMeta;
 use kubist_apimachinery::wire::{Encoding, Wire, delimited_length, push_delimited, push_header};
 
-/// What stands around the items.
+/// The list around the items.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it")]
 pub struct ListHead<'a> {
-    /// `apiVersion` of the list.
+    /// The `apiVersion` of the list.
     pub api_version: &'a str,
-    /// `kind` of the list.
+    /// The `kind` of the list.
     pub kind: &'a str,
-    /// Version and paging.
+    /// The list metadata: resource version and paging.
     pub metadata: &'a ListMeta,
 }
 
-/// A list that is being written.
+/// Writes one list.
 #[derive(Debug)]
 #[must_use = "a list has an end: `finish`"]
 pub struct ListEncoder {
@@ -29,8 +28,8 @@ pub struct ListEncoder {
 }
 
 impl ListEncoder {
-    /// Appends the head. `item_lengths` are the lengths of all items that will follow: protobuf
-    /// says the length of the whole list up front. JSON does not ask for them.
+    /// Appends the head. `item_lengths` are the lengths of all items: protobuf needs the length of
+    /// the whole list first. JSON ignores them.
     pub fn start(
         encoding: Encoding,
         head: ListHead<'_>,
@@ -58,8 +57,7 @@ impl ListEncoder {
         }
     }
 
-    /// Appends what comes before an item of `length` bytes; the item itself comes next, from
-    /// wherever it is.
+    /// Appends the bytes before an item of `length` bytes; the caller writes the item next.
     pub fn before_item(&mut self, length: usize, out: &mut Vec<u8>) {
         if self.encoding == Encoding::Protobuf {
             push_header(2, length, out);
@@ -75,7 +73,7 @@ impl ListEncoder {
         out.extend_from_slice(item);
     }
 
-    /// Appends the end; JSON ends with a line break, as upstream's does.
+    /// Appends the end; JSON ends with a line break, as in upstream.
     pub fn finish(self, out: &mut Vec<u8>) {
         if self.encoding == Encoding::Protobuf {
             out.extend_from_slice(&envelope::TAIL);
@@ -85,7 +83,7 @@ impl ListEncoder {
     }
 }
 
-/// A string of ours as JSON.
+/// Appends a string as JSON.
 fn push_text(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
 }

@@ -1,30 +1,28 @@
-//! `ListStream`: cuts the answer to a list request into items while it arrives.
+//! `ListStream`: splits a list response into items while it arrives.
 //!
-//! Chunks go in, split at any byte; the bytes of each item come out as soon as they are complete;
-//! at the end comes the list's metadata. The body is never held: memory is one chunk and at most
-//! one item. Items are not decoded here, so a corrupt one is its decoder's to report, and those
-//! after it still come.
+//! The caller pushes chunks, split at any byte, and takes the bytes of each item as soon as it is
+//! complete; at the end it gets the list's metadata. Memory is one chunk and at most one item.
+//! Items are not decoded here, so a corrupt item does not affect later ones.
 
 mod error;
 mod json;
 mod protobuf;
 
-use bytes::Bytes;
-use kubist_apimachinery::wire::{DecodeContext, Encoding, Wire};
-use kubist_apimachinery::{ListMeta, Str};
-
 use crate::input::Input;
+use bytes::Bytes;
 pub use error::{ListStreamError, Place};
 use json::JsonList;
+use kubist_apimachinery::wire::{DecodeContext, Encoding, Wire};
+use kubist_apimachinery::{ListMeta, Str};
 use protobuf::ProtobufList;
 
 /// Limits of a list stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it")]
 pub struct ListLimits {
-    /// Bytes of one item. Default 64 MiB; upstream stores at most 1.5 MiB.
+    /// The most bytes of one item. Default 64 MiB; upstream stores at most 1.5 MiB.
     pub item_bytes_max: usize,
-    /// Bytes of `metadata`, `apiVersion` or `kind`. Default 1 MiB.
+    /// The most bytes of `metadata`, `apiVersion` or `kind`. Default 1 MiB.
     pub meta_bytes_max: usize,
 }
 
@@ -37,17 +35,17 @@ impl Default for ListLimits {
     }
 }
 
-/// What a list says about itself.
+/// The facts of a list besides its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListFacts {
-    /// `apiVersion` of the list; empty if it was not said.
+    /// The `apiVersion` of the list; empty if absent.
     pub api_version: Str,
-    /// `kind` of the list; empty if it was not said.
+    /// The `kind` of the list; empty if absent.
     pub kind: Str,
-    /// Its version and paging.
+    /// The resource version and paging.
     pub metadata: ListMeta,
-    /// How many items there were.
+    /// The number of items.
     pub items: u64,
 }
 
@@ -57,8 +55,8 @@ enum Cutter {
     Protobuf(ProtobufList),
 }
 
-/// Cuts one list. Feed it with [`push`](Self::push), drain it with [`next_item`](Self::next_item)
-/// after each chunk, and [`finish`](Self::finish) it when the body ends.
+/// Splits one list. Call [`push`](Self::push) for each chunk, then [`next_item`](Self::next_item)
+/// until it returns none, and [`finish`](Self::finish) when the body ends.
 ///
 /// ```
 /// use kubist_apimachinery::wire::Encoding;
@@ -85,12 +83,12 @@ pub struct ListStream {
 }
 
 impl ListStream {
-    /// With the default limits.
+    /// Creates a stream with the default limits.
     pub fn new(encoding: Encoding) -> Self {
         Self::with_limits(encoding, ListLimits::default())
     }
 
-    /// With other limits.
+    /// Creates a stream with other limits.
     pub fn with_limits(encoding: Encoding, limits: ListLimits) -> Self {
         let cutter = match encoding {
             Encoding::Protobuf => Cutter::Protobuf(ProtobufList::new(limits)),
@@ -105,23 +103,23 @@ impl ListStream {
         }
     }
 
-    /// The encoding of the items: what to tell `Ingest`.
+    /// Returns the encoding of the items, as `Ingest` needs it.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// Takes the next chunk of the body.
+    /// Adds the next chunk of the body.
     pub fn push(&mut self, chunk: Bytes) {
         self.input.push(chunk);
     }
 
-    /// The next item that is complete; none when more input is needed.
+    /// Returns the next complete item; none when more input is needed.
     ///
-    /// Most items are slices that share the chunk's memory.
+    /// Most items are slices that share memory with the chunk.
     ///
     /// # Errors
-    /// The body is not a list, is broken, or breaks a limit. The stream cannot go on, and says the
-    /// same error again.
+    /// The body is not a list, is malformed, or exceeds a limit. The stream then returns the same
+    /// error again.
     pub fn next_item(&mut self) -> Result<Option<Bytes>, ListStreamError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -138,15 +136,15 @@ impl ListStream {
         item
     }
 
-    /// How many items have come so far.
+    /// Returns the number of items so far.
     pub fn items(&self) -> u64 {
         self.facts.items
     }
 
-    /// Ends the list. Items that were not drained are counted, but lost.
+    /// Ends the list. Items that were not taken are counted and dropped.
     ///
     /// # Errors
-    /// As [`next_item`](Self::next_item), or the body ended too early.
+    /// Same as [`next_item`](Self::next_item), or the body ended too early.
     pub fn finish(mut self) -> Result<ListFacts, ListStreamError> {
         while self.next_item()?.is_some() {}
         let complete = match &self.cutter {
@@ -166,7 +164,7 @@ impl ListStream {
     }
 }
 
-/// Where the input stands.
+/// Returns the current position.
 fn place(input: &Input, facts: &ListFacts) -> Place {
     Place {
         offset: input.offset(),
@@ -174,7 +172,7 @@ fn place(input: &Input, facts: &ListFacts) -> Place {
     }
 }
 
-/// A `Table` or anything else that is not a list is refused as soon as its kind is known.
+/// Refuses a `Table` and anything else that is not a list, as soon as its kind is known.
 fn refuse_other_kinds(facts: &ListFacts) -> Result<(), ListStreamError> {
     match facts.kind.as_str() {
         "Table" => Err(ListStreamError::Table),

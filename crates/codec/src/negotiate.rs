@@ -1,11 +1,10 @@
-//! Content negotiation: what a client accepts against what an endpoint can answer, and what a
-//! body says it is.
+//! Content negotiation: matches a client's `Accept` with an endpoint's formats, and determines the
+//! type of a request body.
 //!
-//! Clauses of `Accept` are tried in upstream's order: by quality, then specific before wildcard,
-//! then as written. A clause that the endpoint cannot serve is skipped, not refused; that is why
-//! a request for a Table degrades to plain JSON. Before that, most endpoints must be found: by a
-//! clause that names one of their types as it is written, or `*/*`. It is not a client's encoder
-//! of `Accept`.
+//! `Accept` clauses are tried in upstream's order: by quality, then specific before wildcard, then
+//! as written. A clause that the endpoint cannot serve is skipped, so a request for a Table
+//! degrades to plain JSON. Before that, most endpoints require a clause that names one of their
+//! types literally, or `*/*`. This module does not write `Accept` headers.
 
 mod accept;
 mod body;
@@ -15,15 +14,15 @@ pub use body::{PatchType, UnsupportedMediaType, body_format};
 
 use crate::Format;
 
-/// What the response is to be.
+/// The negotiated representation of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Negotiated {
     /// The encoding.
     pub format: Format,
-    /// What the object is to become before it is encoded.
+    /// The transformation of the object before it is encoded.
     pub transform: Transform,
-    /// Whether the client asked for indented JSON (`;pretty=1`).
+    /// Whether the client requested indented JSON (`;pretty=1`).
     pub pretty: bool,
     /// The `profile` parameter (`nopeer` in discovery).
     pub profile: Option<String>,
@@ -82,7 +81,7 @@ impl MetaVersion {
     }
 }
 
-/// What an endpoint can answer.
+/// The formats and transformations of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it")]
 #[expect(
@@ -90,19 +89,18 @@ impl MetaVersion {
     reason = "each is an ability of its own"
 )]
 pub struct Offer {
-    /// Encodings, best first; `*/*` and an absent `Accept` get the first.
+    /// The encodings in order of preference; `*/*` and an absent `Accept` get the first.
     pub formats: &'static [Format],
-    /// Whether it can answer with a Table (JSON and YAML only).
+    /// Whether it supports Tables (JSON and YAML only).
     pub table: bool,
-    /// Whether it can answer with metadata alone.
+    /// Whether it supports metadata alone.
     pub metadata: bool,
     /// Whether it is `/api` or `/apis`.
     pub discovery: bool,
-    /// Whether it can also be watched; the list in a refusal names streams then.
+    /// Whether it can be watched; a refusal then lists stream types.
     pub watch: bool,
-    /// Whether some clause must name a type as it is written, or `*/*`, for the endpoint to be
-    /// found at all. What is made at run time (custom resources, documents of groups) is found
-    /// without.
+    /// Whether a clause must name a type literally, or `*/*`, for the endpoint to be found.
+    /// Endpoints created at run time (custom resources, group documents) are found without.
     pub routed: bool,
 }
 
@@ -116,7 +114,8 @@ impl Offer {
         watch: false,
         routed: true,
     };
-    /// A custom resource: as built-in ones; its objects have no protobuf, their metadata has.
+    /// A custom resource: like built-in ones, without protobuf for its objects but with protobuf
+    /// for their metadata.
     pub const CUSTOM: Self = Self {
         formats: Format::TEXT,
         routed: false,
@@ -129,7 +128,7 @@ impl Offer {
         discovery: true,
         ..Self::BUILT_IN
     };
-    /// A refusal: it is itself, whatever was asked for.
+    /// A refusal: it is always served as it is.
     pub const STATUS: Self = Self {
         table: false,
         metadata: false,
@@ -137,7 +136,7 @@ impl Offer {
         ..Self::BUILT_IN
     };
 
-    /// The same, of an endpoint that can be watched.
+    /// The same for an endpoint that can be watched.
     #[must_use]
     pub const fn with_watch(mut self) -> Self {
         self.watch = true;
@@ -145,19 +144,19 @@ impl Offer {
     }
 }
 
-/// Nothing that the client accepts can be served: 406.
+/// The endpoint serves none of the accepted types: 406.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("none of the accepted media types can be served; there are {available}")]
 #[non_exhaustive]
 pub struct NotAcceptable {
-    /// The media types that could be served, separated by comma and space.
+    /// The supported media types, separated by comma and space.
     pub available: String,
-    /// Whether the endpoint was not even found; upstream's Status has (empty) details then.
+    /// Whether the endpoint was not found at all; upstream's Status then has (empty) details.
     pub unrouted: bool,
 }
 
 impl NotAcceptable {
-    /// The message of upstream's Status.
+    /// Returns the message of upstream's Status.
     pub fn message(&self) -> String {
         let available = &self.available;
         if self.unrouted {
@@ -186,8 +185,8 @@ fn stream_types(formats: &[Format]) -> Vec<String> {
     types.collect()
 }
 
-/// Whether `Accept` names one of the types as it is written, or `*/*`. Parameters, qualities and
-/// wildcards of one half do not matter; no `Accept` names everything.
+/// Reports whether `Accept` names one of the types literally, or `*/*`. Parameters, qualities and
+/// partial wildcards do not matter; an absent `Accept` matches everything.
 fn is_named(accept: Option<&str>, media_types: &[&str]) -> bool {
     let header = accept.unwrap_or_default();
     let mut clauses = header.split(',').map(|clause| {
@@ -197,10 +196,10 @@ fn is_named(accept: Option<&str>, media_types: &[&str]) -> bool {
     header.trim().is_empty() || clauses.any(|it| it == "*/*" || media_types.contains(&it))
 }
 
-/// Refuses an `Accept` that names none of the types that an endpoint has.
+/// Refuses an `Accept` that names none of an endpoint's types.
 ///
 /// # Errors
-/// It names none of them.
+/// It names none of the types.
 pub fn check_named(accept: Option<&str>, media_types: &[&str]) -> Result<(), NotAcceptable> {
     if is_named(accept, media_types) {
         return Ok(());
@@ -240,8 +239,8 @@ pub fn negotiate(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotA
 }
 
 impl Negotiated {
-    /// What was chosen for a watch, if its format has streams. Upstream looks at that once the
-    /// watch has begun, after all that can be wrong with the request.
+    /// Checks that the format negotiated for a watch has streams. Upstream checks this after
+    /// everything else in the request.
     ///
     /// # Errors
     /// The format has no streams.
@@ -278,7 +277,7 @@ fn plain(format: Format) -> Negotiated {
     }
 }
 
-/// What a clause asks for in a format, if the endpoint can do it.
+/// Returns the representation that a clause requests in a format, if the endpoint supports it.
 fn serve(clause: &MediaType, format: Format, offer: &Offer) -> Option<Negotiated> {
     let streams = |stream: &str| stream == "watch" && format.encoding().is_some();
     if !clause.parameter("stream").is_none_or(streams) {
@@ -288,7 +287,8 @@ fn serve(clause: &MediaType, format: Format, offer: &Offer) -> Option<Negotiated
         None => Transform::None,
         Some(kind) => transform(clause, kind, format, offer)?,
     };
-    // Metadata alone has a type of its own, so it has every format, whatever the object has.
+    // Metadata alone has its own type and is available in every format, whatever formats the object
+    // has.
     let is_metadata = matches!(
         transform,
         Transform::PartialObjectMetadata { .. } | Transform::PartialObjectMetadataList { .. }
@@ -328,7 +328,7 @@ fn transform(clause: &MediaType, kind: &str, format: Format, offer: &Offer) -> O
 }
 
 impl Negotiated {
-    /// The `Content-Type` of the response.
+    /// Returns the `Content-Type` of the response.
     pub fn content_type(&self) -> &'static str {
         match (self.transform, self.format) {
             (Transform::ApiGroupDiscoveryList, Format::Json) => {
@@ -345,7 +345,7 @@ impl Negotiated {
         }
     }
 
-    /// The `Content-Type` of a watch: JSON stays plain, others say that they are streams.
+    /// Returns the `Content-Type` of a watch: plain for JSON, with a stream parameter for others.
     pub fn watch_content_type(&self) -> &'static str {
         match self.format {
             Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",

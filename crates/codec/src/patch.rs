@@ -1,8 +1,7 @@
-//! Patches on JSON trees: JSON Patch, merge patch, strategic merge patch.
+//! Patches on JSON trees: JSON patch, merge patch, strategic merge patch.
 //!
-//! They behave as upstream's server does, where that differs from the RFCs. They work on trees:
-//! what the result means for a type, and whether it is valid, is for the caller. Server-side apply
-//! is not here.
+//! They behave like upstream's server where that differs from the RFCs. They work on JSON trees:
+//! the caller decodes and validates the result. Server-side apply is not included.
 
 mod error;
 mod go_value;
@@ -22,22 +21,22 @@ pub use strict::strict_problems;
 use crate::go_json;
 use crate::negotiate::PatchType;
 
-/// How closely the text of a patch is read before it is applied.
+/// How strictly a patch is read before it is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "each patch is read in one of two ways"
 )]
 pub enum Reading {
-    /// It must be of the form that its type has.
+    /// The patch must have the form of its type.
     Checked,
-    /// Only as far as it has to be understood: upstream reads patches so that are not validated
+    /// The patch is read only as far as needed, as upstream does for patches that are not validated
     /// (`fieldValidation=Ignore`).
     Loose,
 }
 
-/// Applies the body of a patch request. `schema` is that of the kind; strategic merge patches
-/// need it.
+/// Applies the body of a patch request. `schema` is the kind's schema, which strategic merge
+/// patches need.
 ///
 /// ```
 /// use kubist_codec::negotiate::PatchType;
@@ -50,8 +49,7 @@ pub enum Reading {
 /// ```
 ///
 /// # Errors
-/// The patch is malformed or does not fit the object. An apply patch always fails: it is not
-/// one of these.
+/// The patch is malformed or does not fit the object. An apply patch always fails.
 pub fn apply(
     patch_type: PatchType,
     reading: Reading,
@@ -74,7 +72,7 @@ pub fn apply(
     }
 }
 
-/// The JSON of a patch, or what Go says of it.
+/// Parses the JSON of a patch; the error is Go's.
 fn read(patch: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(patch).or_else(|error| {
         if let Some(text) = go_json::replaced(patch)
@@ -86,19 +84,19 @@ fn read(patch: &[u8]) -> Result<Value, String> {
     })
 }
 
-/// Go's words about a patch that is no object.
+/// Returns Go's message about a patch that is not an object.
 fn no_map(found: &Value) -> String {
     let (found, wanted) = (json_type(found), go_value::MAP);
     format!("json: cannot unmarshal {found} into Go value of type {wanted}")
 }
 
-/// JSON patches and merge patches that cannot be read have this in front.
+/// The prefix of errors about JSON patches and merge patches that cannot be read.
 fn decoding(reason: String) -> PatchError {
     let reason = format!("error decoding patch: {reason}");
     PatchError::Malformed { reason }
 }
 
-/// Removes members that are null: they would delete, and there is nothing to delete.
+/// Removes null members: they would delete, and there is nothing to delete.
 fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(map) => {

@@ -1,39 +1,39 @@
-//! `Fields` walks the fields of a protobuf message, across chunks.
+//! `Fields`: reads the fields of a protobuf message, across chunks.
 //!
-//! It looks at one level only: a length-delimited field is cut out, stepped over, or walked by
-//! another `Fields` of its length.
+//! It reads one level: a length-delimited field is kept, skipped, or read by another `Fields` of
+//! its length.
 
 use crate::input::{Gather, Input};
 use bytes::Bytes;
 use kubist_apimachinery::wire::{PartialVarint, WireErrorKind, split_tag};
 
-/// What is wrong at the current offset.
+/// The problem at the current offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// Not protobuf.
+    /// The bytes are not protobuf.
     Wire(WireErrorKind),
-    /// A field longer than its limit.
+    /// A field exceeds its limit.
     TooLong { max: usize },
 }
 
-/// What [`Fields::step`] came to.
+/// The result of [`Fields::step`].
 #[derive(Debug)]
 pub(crate) enum FieldStep {
-    /// All input is consumed.
+    /// All input has been consumed.
     More,
-    /// A length-delimited field begins: say [`Fields::keep`], [`Fields::skip`] or
+    /// A length-delimited field begins: call [`Fields::keep`], [`Fields::skip`] or
     /// [`Fields::entered`].
     Field { number: u32, length: u64 },
-    /// The contents that were to be kept.
+    /// The contents of a kept field.
     Value(Bytes),
-    /// All bytes of the message are consumed.
+    /// The message has ended.
     End,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum State {
     Tag,
-    /// A varint field, to be skipped.
+    /// A varint field, which is skipped.
     Varint,
     Length {
         number: u32,
@@ -49,18 +49,18 @@ enum State {
     },
 }
 
-/// Walks the fields of one message.
+/// Reads the fields of one message.
 #[derive(Debug)]
 pub(crate) struct Fields {
     state: State,
-    /// Bytes of this message that are not consumed; none if it ends with the stream.
+    /// The unconsumed bytes of this message; none if it ends with the stream.
     left: Option<u64>,
     varint: PartialVarint,
     gather: Gather,
 }
 
 impl Fields {
-    /// A message of `length` bytes, or one that ends with the stream.
+    /// Creates a reader for a message of `length` bytes, or for one that ends with the stream.
     pub(crate) fn new(length: Option<u64>) -> Self {
         Self {
             state: State::Tag,
@@ -70,12 +70,12 @@ impl Fields {
         }
     }
 
-    /// Whether the stream may end here, for a message without length.
+    /// Reports whether the stream may end here, for a message without a length.
     pub(crate) fn may_end(&self) -> bool {
         matches!(self.state, State::Tag) && self.varint.is_empty()
     }
 
-    /// Keeps the field that begins, if it has at most `max` bytes.
+    /// Keeps the current field, if it has at most `max` bytes.
     pub(crate) fn keep(&mut self, max: usize) -> Result<(), Flaw> {
         let State::Choice { length } = self.state else {
             return Ok(());
@@ -91,14 +91,14 @@ impl Fields {
         }
     }
 
-    /// Steps over the field that begins.
+    /// Skips the current field.
     pub(crate) fn skip(&mut self) {
         if let State::Choice { length } = self.state {
             self.state = State::Skip { left: length };
         }
     }
 
-    /// The caller consumed the field itself.
+    /// Notes that the caller has consumed the field itself.
     pub(crate) fn entered(&mut self) {
         if let State::Choice { length } = self.state {
             self.consume(length);
@@ -106,7 +106,7 @@ impl Fields {
         }
     }
 
-    /// Goes on until something happens.
+    /// Reads until the next step.
     pub(crate) fn step(&mut self, input: &mut Input) -> Result<FieldStep, Flaw> {
         loop {
             match self.state {
@@ -148,7 +148,7 @@ impl Fields {
                         return Ok(FieldStep::Value(self.gather.last(input, count)));
                     }
                     if self.gather.len() == 0 {
-                        // A length is a claim: it is trusted only as far as that is cheap.
+                        // The announced length is trusted only for a small allocation.
                         let likely = usize::try_from(left).unwrap_or(usize::MAX);
                         self.gather.reserve(likely.min(64 << 10));
                     }
@@ -183,7 +183,7 @@ impl Fields {
         }
     }
 
-    /// A varint, once it is complete.
+    /// Reads a varint; none until it is complete.
     fn varint(&mut self, input: &mut Input) -> Result<Option<u64>, Flaw> {
         while let Some(byte) = input.peek() {
             if self.left == Some(0) {
@@ -210,7 +210,7 @@ fn state_after_tag(tag: u64) -> Result<State, Flaw> {
     }
 }
 
-/// How many of `wanted` bytes are there, and whether all are.
+/// Returns how many of `wanted` bytes are available, and whether all are.
 fn available(input: &Input, wanted: u64) -> (usize, bool) {
     let here = input.rest().len();
     match usize::try_from(wanted) {

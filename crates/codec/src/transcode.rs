@@ -1,10 +1,9 @@
-//! Protobuf to JSON without an object between: a message's bytes are walked by its schema, and
-//! its JSON is written from them.
+//! `Transcoder`: converts protobuf to JSON by the schema, without building an object.
 //!
-//! The text is byte for byte what decoding and encoding would give. What canonical protobuf has
-//! not (a field twice, keys out of order, packed numbers, another type on the wire) and what does
-//! not decode is [`Irregular`]: then decode. It knows no kinds beyond their schemas, and no
-//! custom objects.
+//! The text is byte for byte that of decoding and encoding. Bytes that are not canonical protobuf
+//! (a repeated field, keys out of order, packed numbers, another wire type) or not valid are
+//! [`Irregular`]; the caller then decodes them. It needs the schema of the message and does not
+//! cover custom objects. Decision 65 has the figures.
 
 mod fields;
 mod scalar;
@@ -14,30 +13,30 @@ use fields::{Cursor, Found, Part, entry_of, is_repeated};
 use kubist_apimachinery::wire::{Entry, Field, FieldFlags, FieldType, JsonForm, Schema, int32};
 use text::{push_bytes, push_double, push_int, push_text};
 
-/// Messages within messages.
+/// The maximum depth of messages.
 const DEPTH_MAX: usize = 64;
 
-/// The bytes are not what this reads; decoding tells whether anything is wrong with them.
+/// The bytes are not canonical; decoding shows whether they are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the protobuf is not in canonical form")]
 #[expect(clippy::exhaustive_structs, reason = "there is nothing more to say")]
 pub struct Irregular;
 
-/// Writes JSON from protobuf. It keeps its memory for the next message.
+/// Converts protobuf to JSON. It reuses its memory for the next message.
 #[derive(Debug, Default)]
 pub struct Transcoder {
-    /// Where the fields of the messages under way are, by their place in the schema.
+    /// The positions of the fields of the current messages, by schema index.
     parts: Vec<Found>,
 }
 
 type Written = Result<(), Irregular>;
 
 impl Transcoder {
-    /// Appends the JSON of a bare message to `out`: without `kind` and `apiVersion`, which
-    /// protobuf does not say either.
+    /// Appends the JSON of a bare message to `out`, without `kind` and `apiVersion`, which protobuf
+    /// does not have either.
     ///
     /// # Errors
-    /// The bytes are [`Irregular`]; `out` has what was written until then.
+    /// The bytes are [`Irregular`]; `out` holds partial output.
     pub fn transcode(
         &mut self,
         schema: &'static Schema,
@@ -66,7 +65,7 @@ impl Writer<'_> {
         Part::new(0, self.all.len())
     }
 
-    /// A message; None is one that is not there.
+    /// Writes a message; `None` is an absent one.
     fn message(&mut self, schema: &'static Schema, at: Option<Part>, out: &mut Vec<u8>) -> Written {
         match schema.form {
             JsonForm::Object => self.nested(schema, at, out, Self::object),
@@ -81,7 +80,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Finds the fields of a message, and has them written.
+    /// Locates the fields of a message and writes it.
     fn nested(
         &mut self,
         schema: &'static Schema,
@@ -104,7 +103,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes where the fields of a message, or of a group in it, are.
+    /// Locates the fields of a message, or of a group in it.
     fn find(
         &mut self,
         schema: &'static Schema,
@@ -153,7 +152,7 @@ impl Writer<'_> {
                 out.push(b',');
             }
             first = false;
-            // Names of fields have nothing to escape.
+            // Field names need no escapes.
             out.push(b'"');
             out.extend_from_slice(field.json.as_bytes());
             out.extend_from_slice(b"\":");
@@ -163,7 +162,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The field that stands for the whole: an object before a list before a bool.
+    /// Writes the field that represents the union: an object before a list before a bool.
     fn union(&mut self, schema: &'static Schema, base: usize, out: &mut Vec<u8>) -> Written {
         let fields = || schema.fields.iter().zip(base..);
         for (field, at) in fields().filter(|(field, _)| !matches!(field.ty, FieldType::Bool)) {
@@ -180,7 +179,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether JSON has this field at all.
+    /// Reports whether JSON includes this field.
     fn is_written(&self, field: &Field, part: &Found) -> Result<bool, Irregular> {
         let flags = field.flags;
         if flags.has(FieldFlags::PROTOBUF_ONLY) {
@@ -199,7 +198,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether it has Go's zero value.
+    /// Reports whether the field has Go's zero value.
     fn is_zero(&self, field: &Field, part: &Found) -> Result<bool, Irregular> {
         if part.is_none() {
             return Ok(true);
@@ -214,13 +213,13 @@ impl Writer<'_> {
             FieldType::Message(schema) if is_optional(field, schema) => {
                 !pointer && part.contents.is_none()
             }
-            // Whether all of its fields are zero is looked at by decoding.
+            // Only decoding checks whether all of its fields are zero.
             FieldType::Message(_) => return Err(Irregular),
             _ => false,
         })
     }
 
-    /// A field's value where it is written though it may be zero.
+    /// Writes a field that is included even if it is zero.
     fn entry(&mut self, field: &Field, part: &Found, out: &mut Vec<u8>) -> Written {
         let pointer = field.flags.has(FieldFlags::POINTER);
         let null = match field.ty {
@@ -341,7 +340,7 @@ impl Writer<'_> {
     }
 }
 
-/// A number as its type has it; 0 if it is not there.
+/// Returns a number of the field's type; 0 if it is absent.
 fn number(field: &Field, found: &Found) -> i64 {
     match field.ty {
         FieldType::I32 | FieldType::I32List => i64::from(int32(found.value)),
@@ -349,7 +348,7 @@ fn number(field: &Field, found: &Found) -> i64 {
     }
 }
 
-/// Whether JSON does not have this field if protobuf has not: most fields of most messages.
+/// Reports whether JSON omits this field if protobuf does, which holds for most fields.
 fn is_left_out(field: &Field) -> bool {
     let flags = field.flags;
     let message = matches!(field.ty, FieldType::Message(_));
@@ -358,7 +357,8 @@ fn is_left_out(field: &Field) -> bool {
         && (flags.has(FieldFlags::POINTER) || !message)
 }
 
-/// Whether a message can be absent: pointers, and times, which as Go values are absent when zero.
+/// Reports whether a message can be absent: pointers, and times, which as Go values are absent when
+/// zero.
 fn is_optional(field: &Field, schema: &'static Schema) -> bool {
     field.flags.has(FieldFlags::POINTER) || scalar::is_time(schema)
 }

@@ -1,24 +1,23 @@
-//! `WatchStream`: cuts the body of a watch into events while it arrives.
+//! `WatchStream`: splits the body of a watch into events while it arrives.
 //!
 //! JSON: objects `{"type":…,"object":…}`, one after the other, with or without line breaks.
-//! Protobuf: four bytes of length (big-endian), then a `WatchEvent` whose object is in an envelope
-//! of its own. Chunks may be split at any byte. Objects are not decoded here.
+//! Protobuf: a length of four bytes (big-endian), then a `WatchEvent` whose object has its own
+//! envelope. Chunks may be split at any byte. Objects are not decoded here.
 
 mod error;
 mod frame;
 mod json;
 mod protobuf;
 
-use bytes::Bytes;
-use kubist_apimachinery::wire::Encoding;
-
 use crate::input::Input;
+use bytes::Bytes;
 pub use error::WatchStreamError;
 pub use frame::{EventKind, Frame, FrameObject, encode_frame};
 use json::JsonEvents;
+use kubist_apimachinery::wire::Encoding;
 use protobuf::ProtobufEvents;
 
-/// Bytes of one frame by default: 16 MiB, as upstream's clients.
+/// The default limit of one frame in bytes: 16 MiB, as in upstream's clients.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
 
 #[derive(Debug)]
@@ -27,8 +26,8 @@ enum Cutter {
     Protobuf(ProtobufEvents),
 }
 
-/// Cuts one watch. Feed it with [`push`](Self::push), drain it with
-/// [`next_frame`](Self::next_frame) after each chunk, and [`finish`](Self::finish) it when the
+/// Splits one watch. Call [`push`](Self::push) for each chunk, then
+/// [`next_frame`](Self::next_frame) until it returns none, and [`finish`](Self::finish) when the
 /// body ends.
 ///
 /// ```
@@ -52,12 +51,12 @@ pub struct WatchStream {
 }
 
 impl WatchStream {
-    /// With frames of at most [`FRAME_BYTES_MAX`].
+    /// Creates a stream with frames of at most [`FRAME_BYTES_MAX`].
     pub fn new(encoding: Encoding) -> Self {
         Self::with_limit(encoding, FRAME_BYTES_MAX)
     }
 
-    /// With frames of at most `frame_bytes_max`.
+    /// Creates a stream with frames of at most `frame_bytes_max`.
     pub fn with_limit(encoding: Encoding, frame_bytes_max: usize) -> Self {
         let cutter = match encoding {
             Encoding::Protobuf => Cutter::Protobuf(ProtobufEvents::new(frame_bytes_max)),
@@ -71,16 +70,17 @@ impl WatchStream {
         }
     }
 
-    /// Takes the next chunk of the body.
+    /// Adds the next chunk of the body.
     pub fn push(&mut self, chunk: Bytes) {
         self.input.push(chunk);
     }
 
-    /// The next frame that is complete; none when more input is needed.
+    /// Returns the next complete frame; none when more input is needed.
     ///
     /// # Errors
-    /// A broken frame. If the error [ends the stream](WatchStreamError::ends_stream), it comes
-    /// again and again; if not, the frame is lost and the next call goes on after it.
+    /// The frame is malformed. If the error [ends the stream](WatchStreamError::ends_stream), every
+    /// further call returns it; otherwise only this frame is lost, and the next call continues
+    /// after it.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, WatchStreamError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -97,7 +97,7 @@ impl WatchStream {
         frame
     }
 
-    /// How many frames have come so far, broken ones included.
+    /// Returns the number of frames so far, including malformed ones.
     pub fn frames(&self) -> u64 {
         self.frames
     }
@@ -105,7 +105,7 @@ impl WatchStream {
     /// Ends the watch.
     ///
     /// # Errors
-    /// The body ended inside a frame, or was broken before.
+    /// The body ended inside a frame, or was malformed before.
     pub fn finish(self) -> Result<(), WatchStreamError> {
         if let Some(error) = self.failed {
             return Err(error);

@@ -1,9 +1,9 @@
-//! YAML as the API understands it: YAML 1.1 scalars (`yes` is true), one JSON tree for each
-//! document, and printing as kubectl does.
+//! YAML as the API reads it: YAML 1.1 scalars (`yes` is true), one JSON tree for each document, and
+//! output like kubectl's.
 //!
-//! Parsing keeps the rules of upstream's parser, which every manifest in the world is tested
-//! against; decision 0010 says why a general-purpose crate would not do. Aliases may not blow a
-//! document up. It is not a serde format: types are read from the JSON tree.
+//! Parsing follows upstream's parser, against which manifests are written; decision 10 says why a
+//! general-purpose crate does not suffice. Alias expansion is bounded. It is not a serde format:
+//! types are decoded from the JSON tree.
 
 mod compose;
 mod natural_order;
@@ -15,39 +15,39 @@ use compose::Composer;
 pub use print::to_yaml;
 use serde_json::Value;
 
-/// Bytes of one document: 5 MiB, as upstream.
+/// The most bytes of one document: 5 MiB, as in upstream.
 pub const DOCUMENT_BYTES_MAX: usize = 5 << 20;
-/// Bytes of a whole stream of documents.
+/// The most bytes of a stream of documents.
 pub const STREAM_BYTES_MAX: usize = 256 << 20;
-/// Bytes that aliases of one document may add to it, roughly counted.
+/// The most bytes, roughly counted, that aliases may add to one document.
 pub const ALIAS_BYTES_MAX: usize = 16 << 20;
-/// Collections nested in collections (block and flow are counted apart).
+/// The maximum depth of collections (block and flow are counted separately).
 pub const DEPTH_MAX: usize = 200;
 
 /// One document.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Document {
-    /// What it says; null if it is empty.
+    /// The content; null if it is empty.
     pub value: Value,
-    /// Keys that were given more than once; the last one counts.
+    /// Keys that occur more than once; the last value wins.
     pub duplicates: Vec<DuplicateKey>,
-    /// The line at which it begins, from 1.
+    /// The line of its start, from 1.
     pub line: usize,
 }
 
-/// A key that a map has already.
+/// A repeated key in a map.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: key {key:?} already set in map")]
 #[non_exhaustive]
 pub struct DuplicateKey {
-    /// The line of the second one, from 1.
+    /// The line of the repetition, from 1.
     pub line: usize,
     /// The key.
     pub key: String,
 }
 
-/// Why text is not YAML that can be used.
+/// Why YAML text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct YamlError {
@@ -55,30 +55,30 @@ pub struct YamlError {
     pub line: usize,
     /// The column, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem.
     pub kind: YamlErrorKind,
 }
 
-/// What is wrong.
+/// The kind of a YAML error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum YamlErrorKind {
-    /// Not YAML.
+    /// The text is not YAML.
     #[error("{0}")]
     Syntax(String),
-    /// Not UTF-8.
+    /// The text is not UTF-8.
     #[error("invalid UTF-8")]
     NotUtf8,
-    /// A map or list as a key, or null.
+    /// A key is a map, a list or null.
     #[error("unsupported map key")]
     Key,
-    /// An alias inside what it names.
+    /// An alias is inside the node that it refers to.
     #[error("anchor value contains itself")]
     Recursive,
-    /// Aliases blow the document up beyond [`ALIAS_BYTES_MAX`].
+    /// Aliases expand the document beyond [`ALIAS_BYTES_MAX`].
     #[error("document contains excessive aliasing")]
     Aliases,
-    /// `<<` with something that is no map.
+    /// The value of `<<` is not a map.
     #[error("map merge requires map or sequence of maps as the value")]
     Merge,
     /// A document or stream is too long.
@@ -87,13 +87,13 @@ pub enum YamlErrorKind {
         /// The limit.
         max: usize,
     },
-    /// Infinity or not-a-number, which JSON cannot say.
+    /// The number is infinite or not a number, which JSON cannot express.
     #[error("unsupported value: {text}")]
     NotFinite {
-        /// As written.
+        /// The number as written.
         text: String,
     },
-    /// A scalar that is not what its tag says.
+    /// A scalar does not match its tag.
     #[error("cannot decode `{text}` as a {tag}")]
     Tag {
         /// The tag, without its prefix.
@@ -105,7 +105,7 @@ pub enum YamlErrorKind {
 
 impl std::fmt::Display for YamlError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Upstream names the line from the second on.
+        // Upstream names the line only from the second on.
         f.write_str("yaml: ")?;
         if self.line > 1 {
             write!(f, "line {}: ", self.line)?;
@@ -116,7 +116,7 @@ impl std::fmt::Display for YamlError {
 
 impl std::error::Error for YamlError {}
 
-/// The first document of a text; null if there is none.
+/// Parses the first document of a text; null if there is none.
 ///
 /// ```
 /// let document = kubist_codec::yaml::parse(b"replicas: 0x10\nready: yes\n")?;
@@ -129,7 +129,7 @@ pub fn parse(text: &[u8]) -> Result<Document, YamlError> {
         .unwrap_or_else(|| Ok(Document::default()))
 }
 
-/// All documents that say something; empty ones are left out.
+/// Parses all documents that are not empty.
 pub fn parse_all(text: &[u8]) -> Result<Vec<Document>, YamlError> {
     Documents::new(text)?
         .filter(|document| !is_empty(document))
@@ -142,17 +142,17 @@ fn is_empty(document: &Result<Document, YamlError>) -> bool {
         .is_ok_and(|document| document.value.is_null())
 }
 
-/// The documents of a stream, one after the other; nothing comes after an error.
+/// Iterates over the documents of a stream; ends after an error.
 #[derive(Debug)]
 pub struct Documents<'t> {
     composer: Option<Composer<'t>>,
 }
 
 impl<'t> Documents<'t> {
-    /// Begins to read.
+    /// Starts reading.
     ///
     /// # Errors
-    /// Not UTF-8, or longer than [`STREAM_BYTES_MAX`].
+    /// The text is not UTF-8, or longer than [`STREAM_BYTES_MAX`].
     pub fn new(text: &'t [u8]) -> Result<Self, YamlError> {
         let max = STREAM_BYTES_MAX;
         if text.len() > max {

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and where.
+//! Configuration errors, with file and position.
 
 use std::io;
 use std::path::PathBuf;

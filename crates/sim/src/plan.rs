@@ -107,7 +107,7 @@ pub(crate) struct Plan {
 /// silent, and than the slowest handler (30 s) needs for all its pending events (1,000).
 const SETTLE_MAX: Duration = Duration::from_secs(10 * 3600);
 /// The same without any faults.
-const SETTLE_CALM_MAX: Duration = Duration::from_secs(1 * 60);
+const SETTLE_CALM_MAX: Duration = Duration::from_secs(60);
 
 impl Plan {
     /// Creates the plan of a seed.

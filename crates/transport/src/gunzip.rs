@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn members_cut_at_any_byte_decode_to_the_whole() {
+    fn members_split_at_any_byte_decode_to_the_whole() {
         let body = [member("first "), member("second "), member("third")].concat();
         for cut in 0..=body.len() {
             let (head, tail) = body.split_at(cut);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_gzip_is_an_error() {
+    fn a_body_that_is_not_gzip_is_an_error() {
         assert!(decode(&[b"{\"kind\":\"Status\"}"]).is_err());
     }
 

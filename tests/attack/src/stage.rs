@@ -18,7 +18,7 @@ const HUNG_UP_PAUSE: Duration = Duration::from_millis(50);
 /// The pause after a 429; the server asks for a second.
 const REFUSED_PAUSE: Duration = Duration::from_millis(200);
 /// The time limit for preparation.
-const FAR: Duration = Duration::from_mins(10);
+const FAR: Duration = Duration::from_secs(10 * 60);
 
 /// The environment of an attack.
 #[derive(Debug)]

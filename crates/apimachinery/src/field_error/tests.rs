@@ -121,12 +121,12 @@ fn several_errors_are_listed_once_each() {
 }
 
 #[test]
-fn of_many_errors_as_many_are_told_as_fit() {
+fn only_as_many_errors_are_reported_as_fit() {
     let long = BadValue::json(&"x".repeat(300_000));
     let error = FieldError::invalid(&FieldPath::new("spec"), long, "no");
     let errors = vec![error; 40_000];
-    assert_eq!(told(&errors).len(), 3);
+    assert_eq!(reported(&errors).len(), 3);
     let status = crate::Status::invalid(&crate::GroupKind::new("", "Pod"), "p", &errors);
     assert_eq!(status.details.map_or(0, |it| it.causes.len()), 3);
-    assert!(told(&[]).is_empty());
+    assert!(reported(&[]).is_empty());
 }

@@ -1,6 +1,6 @@
-//! Cuts the text of a selector into tokens.
+//! The lexer: splits the text of a selector into tokens.
 
-/// A piece of a selector.
+/// A token of a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     End,
@@ -18,7 +18,7 @@ pub(super) enum Token {
     Identifier,
 }
 
-/// All tokens with their texts; the last is [`Token::End`].
+/// Returns all tokens with their texts; the last is [`Token::End`].
 pub(super) fn tokens(text: &str) -> Vec<(Token, &str)> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -28,7 +28,7 @@ pub(super) fn tokens(text: &str) -> Vec<(Token, &str)> {
             break;
         };
         rest = &rest[literal.len()..];
-        // A zero byte ends a token, and by itself the selector; that is upstream's.
+        // As in upstream, a zero byte ends a token and, on its own, the selector.
         rest = rest.strip_prefix('\0').unwrap_or(rest);
         tokens.push(token);
     }

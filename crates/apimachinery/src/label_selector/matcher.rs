@@ -1,11 +1,11 @@
-//! `LabelMatcher`: a selector made ready for many objects.
+//! `LabelMatcher`: a selector prepared for matching many objects.
 //!
-//! What it costs to judge an object depends on the object's labels, not on how long the selector
-//! is: requirements on one key become one rule, and rules are found by key. It selects exactly what
-//! the selector does; for a handful of requirements the selector itself is as good.
+//! The cost of matching an object depends on its labels, not on the length of the selector: the
+//! requirements on one key are merged into one rule, and rules are found by key. It selects exactly
+//! what the selector does; for a few requirements the selector itself is as fast.
 //!
-//! It takes four times the selector's text or so, in four allocations: a server keeps one for each
-//! watch, and how long it is, is up to a client.
+//! It takes about four times the selector's text, in four allocations: a server keeps one for each
+//! watch, and clients choose the selector's length.
 
 use super::{Operator, Requirement, Selector};
 use crate::Str;
@@ -13,7 +13,7 @@ use crate::go_text::parse_int;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A [`Selector`] made ready for many objects.
+/// A [`Selector`] prepared for matching many objects.
 ///
 /// ```
 /// use kubist_apimachinery::Selector;
@@ -25,63 +25,63 @@ use std::ops::Range;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelMatcher {
-    /// Keys and values, one after the other.
+    /// The texts of keys and values, concatenated.
     text: Box<str>,
-    /// Sorted by key, each key once.
+    /// The rules, sorted by key; each key occurs once.
     rules: Box<[Rule]>,
-    /// Of all rules, those of one side by side.
+    /// The values of all rules; those of one rule are adjacent.
     values: Box<[Span]>,
-    /// Sorted by rule.
+    /// The numeric bounds, sorted by rule.
     bounds: Box<[Bounds]>,
-    /// How many rules ask for the label to be there.
+    /// The number of rules that require the label to exist.
     needed: usize,
-    /// Nothing can be selected.
+    /// Nothing can match.
     nothing: bool,
 }
 
-/// A piece of the text.
+/// A range of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Span {
     start: u32,
     end: u32,
 }
 
-/// All requirements on one key.
+/// The merged requirements on one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rule {
     key: Span,
-    /// Values one of which the label must have, sorted; counts if `limited`.
+    /// The end of the allowed values, sorted; used if `limited`.
     allowed: Span,
-    /// Where those end that it must not have, which come next, sorted.
+    /// The end of the forbidden values, which come next, sorted.
     refused_end: u32,
-    /// The label has to be there.
+    /// The label must exist.
     present: bool,
-    /// The label must not be there.
+    /// The label must not exist.
     absent: bool,
-    /// Not any value will do.
+    /// Only certain values are allowed.
     limited: bool,
-    /// There are bounds.
+    /// There are numeric bounds.
     bounded: bool,
 }
 
-/// Bounds of the number that a label's value has to be.
+/// Bounds of a numeric label value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bounds {
     rule: usize,
-    /// The value has to be greater.
+    /// The value must be greater.
     above: Option<i64>,
-    /// The value has to be smaller.
+    /// The value must be smaller.
     below: Option<i64>,
 }
 
 impl LabelMatcher {
-    /// Of n requirements and values; takes n log n steps.
+    /// Builds a matcher; n requirements and values take O(n log n) time.
     pub(super) fn new(selector: &Selector) -> Self {
         let mut packing = Packing {
             nothing: selector.is_nothing(),
             ..Packing::default()
         };
-        // They are sorted by key.
+        // The requirements are sorted by key.
         let requirements = selector.requirements();
         for same in requirements.chunk_by(|left, right| left.key() == right.key()) {
             packing.add(same);
@@ -96,7 +96,7 @@ impl LabelMatcher {
         }
     }
 
-    /// Whether an object with these labels is selected. Each key may come once.
+    /// Reports whether an object with these labels matches. Each key may occur once.
     pub fn matches<'a>(&self, labels: impl IntoIterator<Item = (&'a str, &'a str)>) -> bool {
         if self.nothing {
             return false;
@@ -115,7 +115,7 @@ impl LabelMatcher {
         needed == 0
     }
 
-    /// Whether the value of a label satisfies all of a rule.
+    /// Reports whether a label value satisfies a whole rule.
     fn allows(&self, index: usize, value: &str) -> bool {
         let rule = &self.rules[index];
         let refused = Span {
@@ -140,7 +140,7 @@ impl LabelMatcher {
         })
     }
 
-    /// Whether a value is among these.
+    /// Reports whether a value is among these.
     fn has(&self, values: Span, value: &str) -> bool {
         let values = self.values.get(values.range()).unwrap_or_default();
         values
@@ -159,7 +159,7 @@ impl Span {
     }
 }
 
-/// A matcher that is being made.
+/// A matcher under construction.
 #[derive(Default)]
 struct Packing {
     text: String,
@@ -171,7 +171,7 @@ struct Packing {
 }
 
 impl Packing {
-    /// Takes in all requirements on one key.
+    /// Adds all requirements on one key.
     fn add(&mut self, same: &[Requirement]) {
         let mut draft = Draft::default();
         for requirement in same {
@@ -221,17 +221,17 @@ impl Packing {
     }
 }
 
-/// Selectors of four gigabytes there are none.
+/// The position of a text; no selector has four gigabytes.
 fn offset(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// What the requirements on one key come to.
+/// The combination of the requirements on one key.
 #[derive(Default)]
 struct Draft<'a> {
     present: bool,
     absent: bool,
-    /// Sorted; none: any value will do.
+    /// The allowed values, sorted; none if any value is allowed.
     allowed: Option<Vec<&'a str>>,
     refused: Vec<&'a str>,
     above: Option<i64>,
@@ -239,7 +239,7 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Takes in a requirement. False if nothing can satisfy it.
+    /// Adds a requirement. Returns false if nothing can satisfy the combination.
     fn add(&mut self, requirement: &'a Requirement) -> bool {
         let values = requirement.values().iter().map(Str::as_str);
         match requirement.operator() {
@@ -273,7 +273,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// What is in both of two sorted lists.
+/// Returns the intersection of two sorted lists.
 fn common<'a>(left: Vec<&'a str>, right: &[&str]) -> Vec<&'a str> {
     let mut rest = right;
     let mut kept = left;

@@ -1,28 +1,28 @@
-//! The grammar of selectors, by upstream's order of decisions, which its error texts show.
+//! The selector grammar, with upstream's order of decisions, which its error texts reflect.
 
 use super::lexer::{Token, tokens};
 use super::requirement::{Operator, Requirement, RequirementError, key_error};
 use crate::{FieldPath, Str};
 use std::collections::BTreeSet;
 
-/// Why a text is not a selector; the words are upstream's.
+/// Why a text is not a selector, in upstream's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseSelectorError {
-    /// A token in the wrong place, between requirements.
+    /// An unexpected token between requirements.
     #[error("found '{found}', expected: {expected}")]
     Syntax {
         /// The token.
         found: String,
-        /// What may stand there.
+        /// What was expected.
         expected: &'static str,
     },
-    /// A requirement that is none.
+    /// A requirement is malformed.
     #[error("unable to parse requirement: {0}")]
     Requirement(RequirementError),
 }
 
-/// The requirements in the order of the text.
+/// Parses the requirements, in the order of the text.
 pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, ParseSelectorError> {
     let mut parser = Parser {
         tokens: tokens(text),
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
             .unwrap_or((Token::End, ""))
     }
 
-    /// Where a value or a key may stand, `in` and `notin` are words like any other.
+    /// In the place of a key or a value, `in` and `notin` are ordinary words.
     fn peek_value(&self) -> (Token, &'a str) {
         match self.peek() {
             (Token::In | Token::NotIn, literal) => (Token::Identifier, literal),
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The word after `=`; nothing there is the empty value.
+    /// Parses the word after `=`; if it is missing, the value is empty.
     fn exact_value(&mut self) -> Result<&'a str, RequirementError> {
         if matches!(self.peek().0, Token::End | Token::Comma) {
             return Ok("");
@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(a,b)`; nothing between commas or parentheses is the empty value.
+    /// Parses `(a,b)`; nothing between commas or parentheses is the empty value.
     fn values(&mut self) -> Result<BTreeSet<&'a str>, RequirementError> {
         match self.take_value() {
             (Token::Open, _) => {}

@@ -1,4 +1,4 @@
-//! `Requirement`: what one label must be.
+//! `Requirement`: a requirement on one label.
 
 use crate::field_error::aggregate;
 use crate::go_text::{parse_int, quote};
@@ -6,7 +6,7 @@ use crate::validate_name::{label_value, qualified_name};
 use crate::{BadValue, FieldError, FieldPath, Str};
 use std::fmt;
 
-/// A key, an operator, and as many values as the operator takes.
+/// A key, an operator, and the values that the operator needs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Requirement {
     key: Str,
@@ -14,7 +14,7 @@ pub struct Requirement {
     values: Vec<Str>,
 }
 
-/// How a label is compared.
+/// The comparison of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the grammar has no other")]
 pub enum Operator {
@@ -38,37 +38,37 @@ pub enum Operator {
     LessThan,
 }
 
-/// Why there is no such requirement; the words are upstream's.
+/// Why a requirement is invalid, in upstream's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequirementError {
-    /// A token in the wrong place.
+    /// An unexpected token.
     #[error("found '{found}', expected: {expected}")]
     Syntax {
         /// The token.
         found: String,
-        /// What may stand there.
+        /// What was expected.
         expected: &'static str,
     },
-    /// `in` or `notin` without parenthesis.
+    /// `in` or `notin` is not followed by a parenthesis.
     #[error("found '{found}' expected: '('")]
     NoParenthesis {
-        /// The token that stands there.
+        /// The token that was found.
         found: String,
     },
-    /// A key or values that break rules.
+    /// The key or the values are invalid.
     #[error("{}", aggregate(.0))]
     Invalid(Vec<FieldError>),
-    /// An operator that is none of `In`, `NotIn`, `Exists`, `DoesNotExist`.
+    /// The operator is not `In`, `NotIn`, `Exists` or `DoesNotExist`.
     #[error("{} is not a valid label selector operator", quote(.word))]
     UnknownOperator {
-        /// What was given.
+        /// The unknown operator.
         word: String,
     },
 }
 
 impl Requirement {
-    /// Checks key, values and their number.
+    /// Validates the key, the values and their number.
     pub fn new(
         key: impl Into<Str>,
         operator: Operator,
@@ -105,7 +105,7 @@ impl Requirement {
         }
     }
 
-    /// `key=value`, unchecked.
+    /// Creates `key=value` without validation.
     pub(super) fn equals(key: &Str, value: &Str) -> Self {
         Self {
             key: key.clone(),
@@ -114,22 +114,22 @@ impl Requirement {
         }
     }
 
-    /// The label's key.
+    /// Returns the label key.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The operator.
+    /// Returns the operator.
     pub fn operator(&self) -> Operator {
         self.operator
     }
 
-    /// The values, in the order given.
+    /// Returns the values, in the given order.
     pub fn values(&self) -> &[Str] {
         &self.values
     }
 
-    /// Whether a label's value (none: the object has no such label) satisfies this.
+    /// Reports whether a label value satisfies this; none if the object does not have the label.
     pub fn matches(&self, value: Option<&str>) -> bool {
         let listed = |value: &str| self.values.iter().any(|it| it == value);
         match self.operator {
@@ -153,7 +153,7 @@ impl Requirement {
     }
 }
 
-/// The error of a key that is no qualified name.
+/// Returns the error of an invalid key.
 pub(super) fn key_error(key: &str, path: &FieldPath) -> Option<FieldError> {
     let messages = qualified_name(key);
     (!messages.is_empty()).then(|| FieldError::invalid(path, key, messages.join("; ")))
@@ -178,7 +178,7 @@ fn count_error(operator: Operator, values: &[Str], path: &FieldPath) -> Option<F
             "for 'Gt', 'Lt' operators, exactly one value is required",
         ),
     };
-    // An empty list is nil in Go wherever it can get here.
+    // In Go, an empty list is nil wherever it can occur here.
     let shown = || {
         if values.is_empty() {
             BadValue::null()

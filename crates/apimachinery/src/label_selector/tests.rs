@@ -67,7 +67,7 @@ fn labels_match_or_not() {
 }
 
 #[test]
-fn everything_and_nothing_are_told_apart() {
+fn everything_and_nothing_are_distinct() {
     assert!(Selector::default().is_everything() && !Selector::default().is_nothing());
     assert!(Selector::nothing().is_nothing() && !Selector::nothing().is_everything());
     assert_eq!(Selector::nothing().to_string(), "");
@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// Of few keys and values, so that they meet.
+/// Few keys and values, so that they collide.
 fn few_requirements() -> impl Strategy<Value = Requirement> {
     let values = vec("(-?[0-9]|[xy])", 1..4);
     ("[abc]", 0..9_usize, values).prop_filter_map("not valid", |(key, operator, values)| {

@@ -1,10 +1,10 @@
-//! Rules for the labels and selectors that objects carry, as causes of a 422.
+//! Validation of labels and selectors in objects, for the causes of a 422.
 
 use crate::validate_name::{label_value, qualified_name};
 use crate::{FieldError, FieldPath, LabelSelector, LabelSelectorRequirement, Str};
 use std::collections::BTreeMap;
 
-/// What is wrong with labels. All messages name the map, as upstream's do.
+/// Validates labels. All messages name the map, as upstream's do.
 pub fn validate_labels(labels: &BTreeMap<Str, Str>, path: &FieldPath) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in labels {
@@ -23,8 +23,8 @@ pub fn validate_labels(labels: &BTreeMap<Str, Str>, path: &FieldPath) -> Vec<Fie
     errors
 }
 
-/// What is wrong with a selector. `allow_invalid_values` spares the values of expressions, for
-/// updates of objects that had such values before.
+/// Validates a selector. `allow_invalid_values` skips the values of expressions, for updates of
+/// objects that already had such values.
 pub fn validate_label_selector(
     selector: &LabelSelector,
     path: &FieldPath,

@@ -1,49 +1,50 @@
-//! Where a list or a watch reads: resource version, match, limit and continue in one value.
+//! `ListPosition` and `WatchPosition`: validated resource version, match, limit and continue token.
 
 use super::{EXACT, ListOptions, NOT_OLDER_THAN};
 use crate::query::OptionsError;
 use crate::{FieldError, FieldPath, ResourceVersion, Str};
 
-/// Where a list reads.
+/// The position of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a server must handle each")]
 pub enum ListPosition {
     /// The state at the time of the request.
     MostRecent,
-    /// Any state that the server has at hand. Served from a cache, such a list ignores the limit.
+    /// Any state that the server has cached. Such a list ignores the limit when it is served from a
+    /// cache.
     Any,
-    /// A state at this version or later.
+    /// A state at this resource version or later.
     NotOlderThan(ResourceVersion),
-    /// The state at exactly this version. `legacy` if only a limit asks for it: then the state
-    /// that a cache has for it will do.
+    /// The state at exactly this resource version. With `legacy`, only a limit implies exactness; a
+    /// cached state for the version is then good enough.
     Exact {
-        /// The version.
+        /// The resource version.
         version: ResourceVersion,
-        /// Whether it is exact only because of a limit.
+        /// Whether only a limit implies exactness.
         legacy: bool,
     },
-    /// The next page of the list that gave this token.
+    /// The next page after the one with this continue token.
     Continue(Str),
 }
 
-/// Where a watch begins.
+/// The position of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a server must handle each")]
 pub enum WatchPosition {
-    /// First an event for every object of a state that is not older than this (unset: the most
-    /// recent; `0`: any), then what happens after it. `end_bookmark` asks for a bookmark between
-    /// the two.
+    /// Begins with an event for every object of a state no older than this version (unset: the most
+    /// recent; `0`: any), and continues with the changes after it. `end_bookmark` requests a
+    /// bookmark between the two.
     Initial {
-        /// The version.
+        /// The resource version.
         not_older_than: ResourceVersion,
-        /// Whether a bookmark with the annotation of the end follows the initial events.
+        /// Whether an annotated bookmark follows the initial events.
         end_bookmark: bool,
     },
-    /// What happens after the time of the request.
+    /// Changes after the time of the request.
     MostRecent,
-    /// What happens after any state that the server has at hand.
+    /// Changes after any state that the server has cached.
     Any,
-    /// What happened after this version.
+    /// Changes after this resource version.
     After(ResourceVersion),
 }
 
@@ -87,7 +88,7 @@ pub(super) fn watch(options: &ListOptions) -> Result<WatchPosition, OptionsError
             not_older_than: version,
             end_bookmark,
         },
-        // The server adds the wish for initial events that older clients imply.
+        // The server adds the request for initial events that older clients imply.
         None if live => WatchPosition::Initial {
             not_older_than: version,
             end_bookmark,
@@ -98,7 +99,7 @@ pub(super) fn watch(options: &ListOptions) -> Result<WatchPosition, OptionsError
     })
 }
 
-/// Whether no version is asked for.
+/// Reports whether no resource version is requested.
 fn is_live(options: &ListOptions) -> bool {
     options.resource_version.is_unset() || options.resource_version.is_any()
 }
@@ -140,7 +141,7 @@ fn watch_errors(options: &ListOptions) -> Vec<FieldError> {
     let matching = options.resource_version_match.as_str();
     let initial = options.send_initial_events.is_some();
     let mut errors = Vec::new();
-    // The server adds what older clients imply before it looks.
+    // The server adds what older clients imply before it validates.
     if !initial && matching.is_empty() && is_live(options) && !options.continue_.is_empty() {
         errors.push(FieldError::forbidden(&path, WITH_CONTINUE));
     }

@@ -1,4 +1,4 @@
-//! How an amount is printed: the shortest mantissa without fraction, and a suffix of its format.
+//! Canonical printing: the shortest mantissa without a fraction, and a suffix of the format.
 
 use super::QuantityFormat;
 use super::decimal::Decimal;
@@ -6,7 +6,7 @@ use super::decimal::Decimal;
 const DECIMAL_SUFFIXES: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY_SUFFIXES: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/// The canonical text. Binary amounts that are below 1024 or no whole number are printed with
+/// Returns the canonical text. Binary amounts below 1024 or with a fraction are printed with
 /// decimal suffixes, so that nothing is lost.
 pub(super) fn print(amount: &Decimal, format: QuantityFormat) -> String {
     if amount.is_zero() {
@@ -41,10 +41,10 @@ fn print_binary(amount: &Decimal) -> String {
     )
 }
 
-/// Amounts beyond the largest suffix get an exponent instead. (Upstream drops the suffix there,
-/// and with it the amount: `1000E` becomes `1`.)
+/// Amounts beyond the largest suffix get an exponent. (Upstream drops the suffix there, and with it
+/// the amount: `1000E` becomes `1`.)
 fn print_decimal(amount: &Decimal, suffixes: bool) -> String {
-    // The exponent is a multiple of three, made so by zeros in the mantissa.
+    // Zeros in the mantissa make the exponent a multiple of three.
     let zeros = amount.exponent().rem_euclid(3);
     let exponent = amount.exponent() - zeros;
     let mantissa = amount.digits_text(usize::try_from(zeros).unwrap_or_default());

@@ -1,8 +1,7 @@
 //! `Decimal`: an exact decimal number of any length, for quantities.
 //!
-//! Digits and a power of ten, normalised, so that comparing never expands a large exponent. It has
-//! the few operations that quantities need, each linear in the number of digits, and is not a
-//! general big-number library.
+//! It stores digits and a power of ten, normalised, so comparing never expands a large exponent. It
+//! has only the operations that quantities need, each linear in the number of digits.
 
 use std::cmp::Ordering;
 
@@ -10,17 +9,17 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Decimal {
     negative: bool,
-    /// Values 0 to 9, the most significant first; neither the first nor the last is 0. Empty for
+    /// Digits 0 to 9, the most significant first; neither the first nor the last is 0. Empty for
     /// zero, which has exponent 0 and no sign.
     digits: Vec<u8>,
     exponent: i64,
 }
 
-/// Sums drop an operand that is further below the other than this many digits.
+/// Sums ignore an operand that is this many digits below the other.
 const DIGITS_APART_MAX: i64 = 4096;
 
 impl Decimal {
-    /// From ASCII digits.
+    /// Creates a number from ASCII digits.
     pub(super) fn new(negative: bool, digits: impl Iterator<Item = u8>, exponent: i64) -> Self {
         let digits = digits.map(|digit| digit.wrapping_sub(b'0')).collect();
         Self {
@@ -48,7 +47,7 @@ impl Decimal {
         self
     }
 
-    /// Times 10^`exponent`.
+    /// Multiplies by 10^`exponent`.
     pub(super) fn scaled(mut self, exponent: i64) -> Self {
         if !self.is_zero() {
             self.exponent += exponent;
@@ -56,11 +55,11 @@ impl Decimal {
         self
     }
 
-    /// Times 2^`power`.
+    /// Multiplies by 2^`power`.
     pub(super) fn times_power_of_two(mut self, power: u32) -> Self {
         let mut left = power;
         while left > 0 {
-            // 9 × 2^16 plus any carry fits u32.
+            // 9 × 2^16 plus any carry fits into u32.
             let step = left.min(16);
             let mut carry = 0_u32;
             for digit in self.digits.iter_mut().rev() {
@@ -79,7 +78,7 @@ impl Decimal {
         self.normalised()
     }
 
-    /// Divided by 1024 if that leaves a whole number.
+    /// Divides by 1024, if the result is a whole number.
     pub(super) fn kibi(&self) -> Option<Self> {
         if self.is_zero() || self.exponent < 0 {
             return None;
@@ -99,7 +98,7 @@ impl Decimal {
         (rest == 0).then(|| quotient.normalised())
     }
 
-    /// Rounded away from zero to a multiple of 10^`scale`.
+    /// Rounds away from zero to a multiple of 10^`scale`.
     pub(super) fn rounded_up(mut self, scale: i64) -> Self {
         if self.is_zero() || self.exponent >= scale {
             return self;
@@ -108,7 +107,7 @@ impl Decimal {
         let kept = self.digits.len().saturating_sub(dropped);
         self.digits.truncate(kept);
         self.exponent = scale;
-        // The last digit was not 0, so something was lost, and the amount grows by one.
+        // The last digit was not 0, so something was lost and the amount grows by one.
         let mut carry = true;
         for digit in self.digits.iter_mut().rev() {
             *digit = if *digit == 9 { 0 } else { *digit + 1 };
@@ -123,7 +122,7 @@ impl Decimal {
         self.normalised()
     }
 
-    /// The sum.
+    /// Returns the sum.
     pub(super) fn plus(&self, other: &Self) -> Self {
         if self.is_zero() {
             return other.clone();
@@ -162,7 +161,7 @@ impl Decimal {
         }
     }
 
-    /// The nearest limit of `i64` if it is out of range. The fraction is dropped.
+    /// Converts to `i64`, saturating at its limits. The fraction is dropped.
     pub(super) fn to_i64_saturating(&self) -> i64 {
         let limit = if self.negative { i64::MIN } else { i64::MAX };
         if self.magnitude() > 19 {
@@ -174,22 +173,22 @@ impl Decimal {
         i64::try_from(if self.negative { -value } else { value }).unwrap_or(limit)
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     pub(super) fn to_f64(&self) -> f64 {
         let sign = if self.negative { "-" } else { "" };
-        // Rust's parser rounds correctly; the text always is a number.
+        // Rust's parser rounds correctly, and the text is always a number.
         format!("{sign}{}e{}", self.digits_text(0), self.exponent)
             .parse()
             .unwrap_or_default()
     }
 
-    /// The digits as text, with `zeros` more zeros.
+    /// Returns the digits as text, followed by `zeros` zeros.
     pub(super) fn digits_text(&self, zeros: usize) -> String {
         let digits = self.digits.iter().map(|digit| char::from(b'0' + digit));
         digits.chain(std::iter::repeat_n('0', zeros)).collect()
     }
 
-    /// The digits before the point.
+    /// Returns the digits before the point.
     fn whole_digits(&self) -> impl Iterator<Item = u8> {
         let before = self.magnitude().clamp(0, 1 << 32);
         let count = usize::try_from(before).unwrap_or_default();
@@ -200,7 +199,7 @@ impl Decimal {
             .take(count)
     }
 
-    /// The number of digits before the point; 0 or less for a fraction.
+    /// Returns the number of digits before the point; 0 or less for a fraction.
     fn magnitude(&self) -> i64 {
         self.exponent
             .saturating_add(i64::try_from(self.digits.len()).unwrap_or(i64::MAX))
@@ -256,12 +255,12 @@ impl Ord for Decimal {
     }
 }
 
-/// The last decimal digit.
+/// Returns the last decimal digit.
 fn ones(value: u32) -> u8 {
     u8::try_from(value % 10).unwrap_or_default()
 }
 
-/// Compares numbers that may begin with zeros.
+/// Compares numbers with possible leading zeros.
 fn compare_digits(left: &[u8], right: &[u8]) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
@@ -280,7 +279,7 @@ fn added(left: &[u8], right: &[u8]) -> Vec<u8> {
     sum
 }
 
-/// `left` must not be less than `right`.
+/// Subtracts; `left` must not be less than `right`.
 fn subtracted(left: &[u8], right: &[u8]) -> Vec<u8> {
     let mut borrow = 0;
     let mut difference: Vec<u8> = columns(left, right)
@@ -294,7 +293,7 @@ fn subtracted(left: &[u8], right: &[u8]) -> Vec<u8> {
     difference
 }
 
-/// Pairs of digits from the last on, with zeros where the shorter number has none.
+/// Iterates over pairs of digits from the last on, with zeros for the shorter number.
 fn columns(left: &[u8], right: &[u8]) -> impl Iterator<Item = (u8, u8)> {
     let length = left.len().max(right.len());
     let padded = move |digits: &[u8], column: usize| {

@@ -1,38 +1,39 @@
-//! The grammar of quantities, and when a text stays as it was given.
+//! The quantity grammar, and the texts that upstream does not normalise.
 //!
-//! Upstream keeps some texts that are not canonical (`1.500`, `+5`) because its fast path does not
-//! look closer. Encoded objects show this, so it is kept: [`stays_as_given`] has the conditions.
+//! Upstream keeps some texts that are not canonical (`1.500`, `+5`), because its fast path does not
+//! normalise them. Encoded objects show this, so it is reproduced: [`stays_as_given`] has the
+//! conditions.
 
 use super::QuantityFormat;
 use super::canonical;
 use super::decimal::Decimal;
 
-/// Why a text is not a quantity; the words are upstream's.
+/// Why a text is not a quantity, in upstream's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseQuantityError {
-    /// Not a number with a suffix.
+    /// The text is not a number with a suffix.
     #[error(
         "quantities must match the regular expression \
          '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
     )]
     Format,
-    /// A suffix without number.
+    /// The number is missing.
     #[error("unable to parse numeric part of quantity")]
     Numeric,
-    /// An unknown suffix, or an exponent of more than 32 bits.
+    /// The suffix is unknown, or the exponent has more than 32 bits.
     #[error("unable to parse quantity's suffix")]
     Suffix,
 }
 
-/// A text that is a quantity.
+/// A valid quantity text.
 pub(super) struct Parsed {
-    /// What it is printed as, if that is not the text itself.
+    /// The printed form, if that is not the text itself.
     pub(super) canonical: Option<String>,
     pub(super) format: QuantityFormat,
 }
 
-/// Checks `text` and finds its canonical form.
+/// Validates `text` and determines its canonical form.
 pub(super) fn parse(text: &str) -> Result<Parsed, ParseQuantityError> {
     if text == "0" {
         return Ok(Parsed {
@@ -56,23 +57,23 @@ pub(super) fn parse(text: &str) -> Result<Parsed, ParseQuantityError> {
     })
 }
 
-/// The amount that `text` stands for.
+/// Returns the amount of `text`.
 pub(super) fn amount(text: &str) -> Result<Decimal, ParseQuantityError> {
     let parts = Parts::scan(text)?;
     let suffix = Suffix::parse(parts.suffix)?;
     Ok(evaluate(&parts, &suffix)?.0)
 }
 
-/// The pieces of a text: `-12.5Mi` is a sign, `12`, `5` and `Mi`.
+/// The parts of a text: `-12.5Mi` is a sign, `12`, `5` and `Mi`.
 struct Parts<'a> {
     text: &'a str,
     negative: bool,
-    /// Digits before the point, without leading zeros.
+    /// The digits before the point, without leading zeros.
     whole: &'a str,
-    /// Digits after the point.
+    /// The digits after the point.
     fraction: &'a str,
     suffix: &'a str,
-    /// Whether there was any digit.
+    /// Whether there are any digits.
     numeric: bool,
 }
 
@@ -101,7 +102,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Digits, counting the 0 that an empty whole part stands for.
+    /// The number of digits, counting the 0 of an empty whole part.
     fn digit_count(&self) -> usize {
         self.whole.len().max(1) + self.fraction.len()
     }
@@ -162,10 +163,10 @@ impl Suffix {
     }
 }
 
-/// The smallest power of ten that a quantity can have.
+/// The smallest power of ten in a quantity.
 const NANO: i64 = -9;
 
-/// Whether upstream computes this text in 64 bits, without rounding and limits.
+/// Reports whether upstream computes this text in 64 bits, without rounding and limits.
 fn is_simple(parts: &Parts<'_>, suffix: &Suffix) -> bool {
     let digits = i64::try_from(parts.digit_count()).unwrap_or(i64::MAX);
     let exponent = i64::from(suffix.exponent);
@@ -178,7 +179,7 @@ fn is_simple(parts: &Parts<'_>, suffix: &Suffix) -> bool {
     }
 }
 
-/// The amount of a whole number with a binary suffix, if it fits.
+/// Returns the amount of a whole number with a binary suffix, if it fits.
 fn binary_value(parts: &Parts<'_>, suffix: &Suffix) -> Option<i64> {
     let value: i64 = if parts.whole.is_empty() {
         0
@@ -188,14 +189,14 @@ fn binary_value(parts: &Parts<'_>, suffix: &Suffix) -> Option<i64> {
     value.checked_mul(1_i64.checked_shl(suffix.exponent.unsigned_abs())?)
 }
 
-/// Whether upstream prints this text as it was given.
+/// Reports whether upstream prints this text as it was given.
 fn stays_as_given(parts: &Parts<'_>, suffix: &Suffix) -> bool {
     if !is_simple(parts, suffix) {
         return false;
     }
     if suffix.format == QuantityFormat::BinarySi {
-        // Upstream keeps what is no multiple of 8, because it is surely no multiple of 1024. Of
-        // the others it prints the same, if it is plain; that is found here without arithmetic.
+        // Upstream keeps values that are not multiples of 8, which cannot be multiples of 1024. It
+        // prints others unchanged if they are plain; this is checked here without arithmetic.
         let plain = || parts.text.len() == parts.whole.len() + parts.suffix.len();
         let value = parts.whole.parse::<i64>();
         return value.is_ok_and(|value| value & 7 != 0 || (value & 1023 != 0 && plain()));
@@ -226,7 +227,7 @@ fn evaluate(
         amount.scaled(i64::from(suffix.exponent))
     };
     if !simple {
-        // Whoever asks for a little gets something.
+        // A small amount must not become nothing.
         amount = amount.rounded_up(NANO);
         if format == QuantityFormat::BinarySi {
             let max = Decimal::from(i64::MAX);

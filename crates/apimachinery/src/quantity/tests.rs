@@ -46,7 +46,7 @@ fn values_are_those_of_upstream_where_they_fit() {
             continue;
         }
         let quantity = quantity(&text);
-        // Beyond the limits upstream gives 0 or wraps; we saturate.
+        // Beyond the limits upstream returns 0 or wraps; ours saturates.
         let limit = [i64::MIN, i64::MAX];
         assert!(
             quantity.value() == value || limit.contains(&quantity.value()),

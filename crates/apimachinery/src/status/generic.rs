@@ -1,13 +1,13 @@
-//! The status for an HTTP answer that had none in its body.
+//! Statuses for HTTP responses without a Status in the body.
 //!
-//! Servers use it for paths that they do not know; clients for answers of proxies.
+//! Servers use it for unknown paths, clients for responses of proxies.
 
 use super::{Status, StatusCause, StatusDetails};
 use crate::go_text::quote;
 use crate::{CauseType, StatusReason};
 use crate::{GroupResource, Str};
 
-/// An HTTP answer without a Status.
+/// An HTTP response without a Status.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
 pub struct GenericResponse<'a> {
@@ -15,20 +15,20 @@ pub struct GenericResponse<'a> {
     pub code: i32,
     /// The HTTP method.
     pub method: &'a str,
-    /// What the request was about; default if it is not known.
+    /// The requested resource; default if it is unknown.
     pub resource: GroupResource,
     /// The object's name; may be empty.
     pub name: &'a str,
     /// The text of the body.
     pub server_message: &'a str,
-    /// The Retry-After header in seconds, 0 if there was none.
+    /// The `Retry-After` header in seconds; 0 if there was none.
     pub retry_after_seconds: i32,
-    /// Whether the body was not what an API server sends; it is then shown as a cause.
+    /// Whether the body is not an API server's; it is then included as a cause.
     pub is_unexpected: bool,
 }
 
 impl Status {
-    /// The status that fits an HTTP answer without one.
+    /// Returns the Status for an HTTP response without one.
     pub fn generic(response: &GenericResponse<'_>) -> Self {
         let (reason, mut message) = reason_and_message(response);
         let GenericResponse { resource, name, .. } = response;

@@ -1,26 +1,26 @@
-//! Statuses for every way in which a request fails, with upstream's codes, reasons and messages.
+//! Constructors of Status for every kind of failure, with upstream's codes, reasons and messages.
 
 use super::{Status, StatusCause, StatusDetails};
-use crate::field_error::{aggregate, told};
+use crate::field_error::{aggregate, reported};
 use crate::go_text::quote;
 use crate::{CauseType, StatusReason};
 use crate::{FieldError, GroupKind, GroupResource, Str};
 use std::fmt;
 
 impl Status {
-    /// 404: there is no such object.
+    /// 404: the object does not exist.
     pub fn not_found(resource: &GroupResource, name: &str) -> Self {
         let message = format!("{resource} {} not found", quote(name));
         Self::failure(404, StatusReason::NotFound, message).about(resource, name)
     }
 
-    /// 409: there is such an object already.
+    /// 409: the object already exists.
     pub fn already_exists(resource: &GroupResource, name: &str) -> Self {
         let message = format!("{resource} {} already exists", quote(name));
         Self::failure(409, StatusReason::AlreadyExists, message).about(resource, name)
     }
 
-    /// 409: every name that was generated is taken. `name` is the last that was tried.
+    /// 409: every generated name was taken. `name` is the last one.
     pub fn generate_name_conflict(
         resource: &GroupResource,
         name: &str,
@@ -35,21 +35,21 @@ impl Status {
         status.about(resource, name).after(retry_after_seconds)
     }
 
-    /// 409: the request does not fit the present state of the object.
+    /// 409: the request conflicts with the current state of the object.
     pub fn conflict(resource: &GroupResource, name: &str, why: impl fmt::Display) -> Self {
         let name_text = quote(name);
         let message = format!("Operation cannot be fulfilled on {resource} {name_text}: {why}");
         Self::failure(409, StatusReason::Conflict, message).about(resource, name)
     }
 
-    /// 409: the object is newer than the version that the request is based on.
+    /// 409: the request is based on an outdated resource version.
     pub fn modified(resource: &GroupResource, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version \
                    and try again";
         Self::conflict(resource, name, why)
     }
 
-    /// 409: other managers own fields that are applied.
+    /// 409: other field managers own applied fields.
     pub fn apply_conflict(causes: Vec<StatusCause>, message: impl Into<Str>) -> Self {
         let status = Self::failure(409, StatusReason::Conflict, message);
         status.with_details(StatusDetails {
@@ -58,13 +58,14 @@ impl Status {
         })
     }
 
-    /// 422: the object breaks rules. Of many errors the first are told, up to about 1 MiB.
+    /// 422: the object is invalid. If there are many errors, the first are reported, up to about 1
+    /// MiB.
     pub fn invalid(kind: &GroupKind, name: &str, errors: &[FieldError]) -> Self {
         let mut message = format!("{kind} {} is invalid", quote(name));
         if !errors.is_empty() {
             message.extend([": ", &aggregate(errors)]);
         }
-        let causes = told(errors).iter().map(StatusCause::from).collect();
+        let causes = reported(errors).iter().map(StatusCause::from).collect();
         Self::failure(422, StatusReason::Invalid, message).with_details(StatusDetails {
             name: name.into(),
             group: kind.group.clone(),
@@ -74,13 +75,12 @@ impl Status {
         })
     }
 
-    /// 400: the request makes no sense.
+    /// 400: the request is malformed.
     pub fn bad_request(message: impl Into<Str>) -> Self {
         Self::failure(400, StatusReason::BadRequest, message)
     }
 
-    /// 401: no or wrong credentials. Without a message of its own, a server says
-    /// `Unauthorized`.
+    /// 401: no or wrong credentials. The default message is `Unauthorized`.
     pub fn unauthorized() -> Self {
         Self::failure(401, StatusReason::Unauthorized, "Unauthorized")
     }
@@ -95,12 +95,12 @@ impl Status {
         Self::failure(403, StatusReason::Forbidden, message).about(resource, name)
     }
 
-    /// 410: the object is gone for good.
+    /// 410: the object is permanently gone.
     pub fn gone(message: impl Into<Str>) -> Self {
         Self::failure(410, StatusReason::Gone, message)
     }
 
-    /// 410: the version or the continue token is too old.
+    /// 410: the resource version or continue token has expired.
     pub fn expired(message: impl Into<Str>) -> Self {
         Self::failure(410, StatusReason::Expired, message)
     }
@@ -110,8 +110,8 @@ impl Status {
         Self::expired(format!("too old resource version: {requested} ({oldest})"))
     }
 
-    /// 410: the continue token is too old. `continue_` is one that goes on with the items after
-    /// it, at the present version.
+    /// 410: the continue token has expired. `continue_` is a token for the following items at the
+    /// current version.
     pub fn continue_expired(continue_: impl Into<Str>) -> Self {
         let mut status = Self::expired(
             "The provided continue parameter is too old to display a consistent list result. You \
@@ -125,7 +125,7 @@ impl Status {
         status
     }
 
-    /// 504: not done in time.
+    /// 504: the request timed out.
     pub fn timeout(message: impl fmt::Display, retry_after_seconds: i32) -> Self {
         let message = format!("Timeout: {message}");
         let status = Self::failure(504, StatusReason::Timeout, message);
@@ -134,7 +134,7 @@ impl Status {
             .after(retry_after_seconds)
     }
 
-    /// 504: the version asked for is ahead of the server.
+    /// 504: the requested version is ahead of the server.
     pub fn too_large_resource_version(requested: u64, current: u64, retry_after: i32) -> Self {
         let text = format!("Too large resource version: {requested}, current: {current}");
         let mut status = Self::timeout(text, retry_after);
@@ -146,7 +146,7 @@ impl Status {
         status
     }
 
-    /// 500: the server could not do it now.
+    /// 500: the server did not finish in time.
     pub fn server_timeout(resource: &GroupResource, operation: &str, retry_after: i32) -> Self {
         let message = format!(
             "The {operation} operation against {resource} could not be completed at this time, \
@@ -156,7 +156,7 @@ impl Status {
         status.about(resource, operation).after(retry_after)
     }
 
-    /// 500: something else.
+    /// 500: another error.
     pub fn internal_error(why: impl fmt::Display) -> Self {
         let message = format!("Internal error occurred: {why}");
         let cause = StatusCause {
@@ -170,31 +170,31 @@ impl Status {
         Self::failure(500, StatusReason::InternalError, message).with_details(details)
     }
 
-    /// 500 without reason: an error that upstream does not map to a status.
+    /// 500 without a reason: an error that upstream does not map to a Status.
     pub fn unmapped_error(message: impl Into<Str>) -> Self {
         Self::failure(500, StatusReason::Unknown, message)
     }
 
-    /// 503: not ready.
+    /// 503: the server is not ready.
     pub fn service_unavailable(message: impl Into<Str>) -> Self {
         Self::failure(503, StatusReason::ServiceUnavailable, message)
     }
 
-    /// 405: the resource does not have this verb.
+    /// 405: the resource does not support this verb.
     pub fn method_not_supported(resource: &GroupResource, action: &str) -> Self {
         let kind = quote(&resource.to_string());
         let message = format!("{action} is not supported on resources of kind {kind}");
         Self::failure(405, StatusReason::MethodNotAllowed, message).about(resource, "")
     }
 
-    /// 406: none of the media types that the client accepts can be made.
+    /// 406: none of the accepted media types is available.
     pub fn not_acceptable(available: &[&str]) -> Self {
         let types = available.join(", ");
         let message = format!("only the following media types are accepted: {types}");
         Self::failure(406, StatusReason::NotAcceptable, message)
     }
 
-    /// 415: the media type of the body is not known.
+    /// 415: the media type of the body is not supported.
     pub fn unsupported_media_type(accepted: &[&str]) -> Self {
         let types = accepted.join(", ");
         let message = format!(
@@ -215,7 +215,7 @@ impl Status {
         Self::request_entity_too_large(format_args!("limit is {limit}"))
     }
 
-    /// 429: try again later.
+    /// 429: too many requests; retry later.
     pub fn too_many_requests(message: impl Into<Str>, retry_after_seconds: i32) -> Self {
         let status = Self::failure(429, StatusReason::TooManyRequests, message);
         status

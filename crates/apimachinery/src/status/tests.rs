@@ -1,4 +1,4 @@
-//! Every shape of failure against what a real server sends, and the predicates.
+//! Every kind of failure, compared with a real server, and the predicates.
 
 use super::*;
 use crate::wire::{DecodeContext, Wire};
@@ -200,12 +200,12 @@ fn the_code_counts_only_if_the_reason_is_not_known() {
 
 #[test]
 fn it_is_small_enough_to_be_an_error() {
-    // Seven words more than its texts; box it where results of a hot path carry it.
+    // Seven words more than its texts; box it in results of hot paths.
     assert!(size_of::<Status>() <= 144, "{}", size_of::<Status>());
 }
 
 #[test]
-fn retry_says_what_to_do() {
+fn errors_say_whether_to_retry() {
     let pods = GroupResource::new("", "pods");
     for (status, expected) in [
         (Status::not_found(&pods, "p"), Retry::Never),

@@ -1,17 +1,17 @@
-//! RFC 3339 as Go's `time.Parse` reads it, and the civil calendar.
+//! RFC 3339 parsing like Go's `time.Parse`, and the civil calendar.
 //!
 //! Go is lenient (one-digit hours, a comma before the fraction, offsets of 24 hours) and has its
-//! own error texts; both are part of what a server answers. Jiff is stricter and has other texts.
+//! own error texts, and servers return both. Jiff is stricter and has other texts.
 
 use crate::go_text::quote_for_time;
 use std::fmt;
 
-/// How the fraction of a second is read.
+/// The required form of the fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fraction {
     /// Any number of digits, or none.
     Optional,
-    /// Exactly six.
+    /// Exactly six digits.
     SixDigits,
 }
 
@@ -24,11 +24,11 @@ impl Fraction {
     }
 }
 
-/// Why a text is not a time; the words are Go's.
+/// Why a text is not a time, in Go's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseTimeError {
-    /// A part is not what the layout has there.
+    /// A part does not match the layout.
     #[error(
         "parsing time {} as {}: cannot parse {} as {}",
         quote_for_time(.text), quote_for_time(.layout), quote_for_time(.rest), quote_for_time(.part)
@@ -38,12 +38,12 @@ pub enum ParseTimeError {
         text: String,
         /// The layout, as Go writes it.
         layout: &'static str,
-        /// The text from the wrong part on.
+        /// The rest of the text from the mismatch on.
         rest: String,
         /// The part of the layout.
         part: &'static str,
     },
-    /// A part is too large, or the day does not exist.
+    /// A part is out of range, or the day does not exist.
     #[error("parsing time {}: {part} out of range", quote_for_time(.text))]
     OutOfRange {
         /// The whole text.
@@ -52,17 +52,17 @@ pub enum ParseTimeError {
         /// `time zone offset hour` or `… minute`.
         part: &'static str,
     },
-    /// Text after the time.
+    /// There is text after the time.
     #[error("parsing time {}: extra text: {}", quote_for_time(.text), quote_for_time(.extra))]
     ExtraText {
         /// The whole text.
         text: String,
-        /// What is too much.
+        /// The extra text.
         extra: String,
     },
 }
 
-/// Seconds since the Unix epoch, and nanoseconds after them.
+/// Parses a time; returns seconds since the Unix epoch, and nanoseconds.
 pub(crate) fn parse(text: &str, fraction: Fraction) -> Result<(i64, i32), ParseTimeError> {
     let mut scanner = Scanner {
         text,
@@ -125,7 +125,7 @@ pub(crate) fn write_seconds(f: &mut fmt::Formatter<'_>, seconds: i64) -> fmt::Re
 
 const DAY: i64 = 86_400;
 
-/// The part of the text not read yet.
+/// The rest of the text.
 struct Scanner<'a> {
     text: &'a str,
     rest: &'a str,
@@ -150,12 +150,12 @@ impl Scanner<'_> {
         }
     }
 
-    /// The number of digits at the beginning.
+    /// Returns the number of leading digits.
     fn digits(&self) -> usize {
         self.rest.bytes().take_while(u8::is_ascii_digit).count()
     }
 
-    /// Reads `count` bytes, all of them ASCII digits.
+    /// Reads `count` ASCII digits.
     fn number(&mut self, count: usize) -> i64 {
         let (number, rest) = self.rest.split_at(count);
         self.rest = rest;
@@ -188,7 +188,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Nanoseconds; digits after the ninth are dropped.
+    /// Parses nanoseconds; digits after the ninth are dropped.
     fn fraction(&mut self, fraction: Fraction) -> Result<i32, ParseTimeError> {
         if fraction == Fraction::SixDigits {
             return self.six_digits();
@@ -205,7 +205,7 @@ impl Scanner<'_> {
         Ok(nine.fold(0, |value, digit| value * 10 + i32::from(digit - b'0')))
     }
 
-    /// Go takes the six for a number, whose first place may be a sign.
+    /// Go parses the six digits as a number, which may begin with a sign.
     fn six_digits(&mut self) -> Result<i32, ParseTimeError> {
         let after = self.rest.strip_prefix(['.', ',']);
         let six = after.and_then(|it| it.get(..6)).unwrap_or_default();
@@ -223,7 +223,7 @@ impl Scanner<'_> {
         Ok(micros * 1000)
     }
 
-    /// Seconds east of UTC.
+    /// Parses an offset; returns seconds east of UTC.
     fn offset(&mut self) -> Result<i64, ParseTimeError> {
         const PART: &str = "Z07:00";
         if let Some(rest) = self.rest.strip_prefix('Z') {
@@ -264,13 +264,13 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days of 400 years, after which the calendar repeats.
+/// The days of 400 years, after which the calendar repeats.
 const ERA_DAYS: i64 = 146_097;
-/// Days from 0000-03-01, where the eras begin, to the Unix epoch.
+/// The days from 0000-03-01, where the eras begin, to the Unix epoch.
 const EPOCH_DAYS: i64 = 719_468;
 
-/// Days since the Unix epoch, in the proleptic Gregorian calendar. Years begin in March here, so
-/// that the leap day is their last.
+/// Returns the days since the Unix epoch in the proleptic Gregorian calendar. Years begin in March
+/// here, so that the leap day is the last.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -279,7 +279,8 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * ERA_DAYS + day_of_era - EPOCH_DAYS
 }
 
-/// Year, month and day of a day since the Unix epoch; the inverse of [`days_from_civil`].
+/// Returns the year, month and day of a day since the Unix epoch; the inverse of
+/// [`days_from_civil`].
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + EPOCH_DAYS;
     let (era, day_of_era) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));

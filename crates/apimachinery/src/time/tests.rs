@@ -64,7 +64,7 @@ fn every_second_prints_as_in_go() {
     for (seconds, expected) in table {
         assert_eq!(Time::from_unix(seconds).to_string(), expected);
     }
-    // Out of Go's own range, but no reason to panic.
+    // Outside of Go's own range; it must not panic.
     assert!(!Time::from_unix(i64::MAX).to_string().is_empty());
     assert!(!Time::from_unix(i64::MIN).to_string().is_empty());
 }

@@ -1,14 +1,14 @@
-//! `DecodeContext`: what decoding is allowed to do, and what it noticed.
+//! `DecodeContext`: the limits and the state of a decoder.
 
 use super::{Interner, WireError, WireErrorKind};
 use crate::Str;
 
-/// Limits of one decode.
+/// The limits of one decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Messages nested in messages. Default 100.
+    /// The maximum nesting of messages. Default 100.
     pub depth_max: usize,
-    /// Bytes of one message. Default 64 MiB.
+    /// The most bytes of one message. Default 64 MiB.
     pub bytes_max: usize,
 }
 
@@ -33,13 +33,13 @@ pub enum Segment {
     Key(Str),
 }
 
-/// Something that a strict decode refuses and a lax one ignores.
+/// A problem that strict decoding reports and lax decoding ignores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StrictProblem {
-    /// A field that the schema does not have, by its path.
+    /// A field is unknown; its path.
     Unknown(String),
-    /// A field given twice, by its path.
+    /// A field is repeated; its path.
     Duplicate(String),
 }
 
@@ -52,7 +52,7 @@ impl std::fmt::Display for StrictProblem {
     }
 }
 
-/// The state of a decoder: interner, limits, strictness. Reuse one for many objects.
+/// The state of a decoder: interner, limits, strictness. Reuse it for many objects.
 #[derive(Debug, Default)]
 pub struct DecodeContext {
     interner: Option<Interner>,
@@ -62,51 +62,51 @@ pub struct DecodeContext {
     pub(super) path: Vec<Segment>,
     pub(super) problems: Vec<StrictProblem>,
     pub(super) error: Option<WireError>,
-    /// Of the kind that was scanned last.
+    /// The plan of the kind that was scanned last.
     pub(super) plan: Option<super::structure_plan::StructurePlan>,
 }
 
 impl DecodeContext {
-    /// At most this many strict problems are collected.
+    /// The most strict problems that are collected.
     pub const PROBLEMS_MAX: usize = 100;
 
-    /// Default limits, no interner, not strict.
+    /// Creates a context with default limits, without an interner, not strict.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Shares repeated strings.
+    /// Adds an interner for repeated strings.
     #[must_use]
     pub fn with_interner(mut self, interner: Interner) -> Self {
         self.interner = Some(interner);
         self
     }
 
-    /// With these limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Collects unknown and duplicate JSON fields, for [`Self::take_problems`].
+    /// Collects unknown and repeated JSON fields, for [`Self::take_problems`].
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
     }
 
-    /// The limits.
+    /// Returns the limits.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// What strict decoding found since the last call.
+    /// Returns the strict problems since the last call.
     pub fn take_problems(&mut self) -> Vec<StrictProblem> {
         std::mem::take(&mut self.problems)
     }
 
-    /// The string, shared if there is an interner.
+    /// Returns the string, shared if there is an interner.
     pub fn str(&mut self, text: &str) -> Str {
         match &mut self.interner {
             Some(interner) => interner.intern(text),
@@ -130,7 +130,7 @@ impl DecodeContext {
         self.depth -= 1;
     }
 
-    /// An error at the current path.
+    /// Returns an error at the current path.
     pub(super) fn fail(&self, kind: WireErrorKind) -> WireError {
         WireError {
             path: self.path_string(),

@@ -1,9 +1,9 @@
-//! `Debug` of generated types: the set fields, by their JSON names.
+//! `Debug` for generated types: the non-empty fields by their JSON names.
 
 use super::{Message, MessageList, MessageMap, View};
 use std::fmt;
 
-/// Writes the fields of a message that are not empty.
+/// Writes the non-empty fields of a message.
 pub fn debug_message(message: &dyn Message, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let schema = message.schema();
     let mut out = f.debug_struct(schema.name);
@@ -35,7 +35,7 @@ impl fmt::Debug for Shown<'_> {
             View::F64(value) | View::OptF64(Some(value)) => fmt::Debug::fmt(&value, f),
             View::StrList(list) => fmt::Debug::fmt(list, f),
             View::StrMap(map) => fmt::Debug::fmt(map, f),
-            // Bytes may be secret, and are rarely readable: their length is enough.
+            // Bytes may be secret and are rarely readable, so only their length is shown.
             View::Bytes(bytes) | View::OptBytes(Some(bytes)) => {
                 write!(f, "{} bytes", bytes.len())
             }

@@ -1,31 +1,30 @@
-//! `Encode`: an object as the body of a write.
+//! `Encode`: encoding of an object as a request body.
 //!
-//! The counterpart of `Ingest`, for clients: typed and
-//! [`Unstructured`](crate::Unstructured)
-//! ones are written by the same verbs. It makes no envelope.
+//! It is the counterpart of `Ingest`, for clients: the same verbs write typed and
+//! [`Unstructured`](crate::Unstructured) objects. It adds no envelope.
 
 use super::json_encode::is_zero;
 use super::{Encoding, Json, JsonForm, Message, View};
 use crate::Object;
 
-/// An object that can be written.
+/// An object that can be written to a server.
 pub trait Encode: Object {
-    /// Whether it has a protobuf form at all.
+    /// Whether the type has a protobuf form.
     const PROTOBUF: bool;
 
-    /// The bytes; protobuf is asked for only if [`Self::PROTOBUF`] is true.
+    /// Encodes the object; protobuf only if [`Self::PROTOBUF`] is true.
     ///
     /// # Errors
-    /// It has no such form: a map with keys that are no text, raw bytes that are no JSON.
+    /// The object has no such form: a map with keys that are not strings, raw bytes that are not
+    /// JSON.
     fn encode(&self, encoding: Encoding) -> Result<Vec<u8>, EncodeError>;
 
-    /// As JSON, for a server that is to make it so (server-side apply): what is required and empty
-    /// is not wanted, and what only the server writes is left out. For a type that knows its empty
-    /// fields; others send what they have, without nulls. The status is the server's too, unless
-    /// it is what is applied.
+    /// Encodes as JSON for server-side apply: without empty required fields and without fields that
+    /// only the server writes. Types without a schema send what they have, without nulls. The
+    /// status is omitted too, unless it is what is applied.
     ///
     /// # Errors
-    /// As [`Self::encode`].
+    /// Same as [`Self::encode`].
     fn encode_wanted(&self, with_status: bool) -> Result<Vec<u8>, EncodeError> {
         let mut object: serde_json::Value = serde_json::from_slice(&self.encode(Encoding::Json)?)?;
         drop_nulls(&mut object);
@@ -34,12 +33,12 @@ pub trait Encode: Object {
     }
 }
 
-/// An object that cannot be written.
+/// The object cannot be encoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the object cannot be encoded: {reason}")]
 #[non_exhaustive]
 pub struct EncodeError {
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
@@ -59,11 +58,11 @@ pub fn encode(message: &dyn Message, encoding: Encoding) -> Vec<u8> {
     }
 }
 
-/// As [`encode`], where raw bytes in the message that are no JSON are an error, as they are for
-/// upstream; in JSON only, as protobuf carries them as they are.
+/// Same as [`encode`], except that raw bytes that are not JSON are an error in JSON, as in
+/// upstream; protobuf carries them unchanged.
 ///
 /// # Errors
-/// They are.
+/// The message has raw bytes that are not JSON.
 pub fn try_encode(message: &dyn Message, encoding: Encoding) -> Result<Vec<u8>, EncodeError> {
     match encoding {
         Encoding::Json => {
@@ -74,7 +73,7 @@ pub fn try_encode(message: &dyn Message, encoding: Encoding) -> Result<Vec<u8>, 
     }
 }
 
-/// Whether all raw bytes in a message are JSON; what only encodes writes null for others.
+/// Checks that all raw bytes in a message are JSON; plain encoding writes null for others.
 pub(super) fn check_raw(message: &dyn Message) -> Result<(), EncodeError> {
     match path_of_bad_raw(message) {
         None => Ok(()),
@@ -87,7 +86,7 @@ pub(super) fn check_raw(message: &dyn Message) -> Result<(), EncodeError> {
     }
 }
 
-/// The place of raw bytes that are not JSON, with a `.` before each field.
+/// Returns the path of raw bytes that are not JSON, with a `.` before each field.
 fn path_of_bad_raw(message: &dyn Message) -> Option<String> {
     let schema = message.schema();
     if schema.form == JsonForm::Raw {
@@ -112,7 +111,7 @@ fn path_of_bad_raw(message: &dyn Message) -> Option<String> {
     })
 }
 
-/// An unset option says nothing.
+/// An unset option is not encoded.
 fn drop_nulls(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {

@@ -1,23 +1,23 @@
-//! Why bytes were not the message that they claimed to be.
+//! `WireError`: decoding errors.
 
 use std::fmt;
 
-/// A decode (or, rarely, encode) failure: what was wrong, and where.
+/// A decoding (rarely, encoding) failure and its field path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct WireError {
     /// The field path from the root, as in `spec.containers[0].name`; empty at the root.
     pub path: String,
-    /// What was wrong.
+    /// The problem.
     pub kind: WireErrorKind,
 }
 
-/// What was wrong.
+/// The problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WireErrorKind {
-    /// Nested deeper than [`Limits::depth_max`](super::Limits::depth_max).
+    /// The nesting exceeds [`Limits::depth_max`](super::Limits::depth_max).
     TooDeep,
-    /// Longer than [`Limits::bytes_max`](super::Limits::bytes_max).
+    /// The length exceeds [`Limits::bytes_max`](super::Limits::bytes_max).
     TooLong {
         /// The length in bytes.
         length: usize,
@@ -26,32 +26,32 @@ pub enum WireErrorKind {
     },
     /// The bytes end inside a field.
     Truncated,
-    /// A protobuf wire type that does not fit the field.
+    /// The protobuf wire type does not fit the field.
     WireType {
         /// The field number.
         number: u32,
-        /// The wire type found.
+        /// The wire type.
         found: u8,
     },
-    /// A varint of more than ten bytes, or field number 0.
+    /// A varint has more than ten bytes, or the field number is 0.
     BadVarint,
-    /// Not UTF-8.
+    /// The text is not UTF-8.
     NotUtf8,
-    /// JSON of another type than the field's.
+    /// The JSON type does not fit the field.
     TypeMismatch {
-        /// What was found: `string`, `number`, `bool`, `array`, `object`.
+        /// The JSON type: `string`, `number`, `bool`, `array`, `object`.
         found: String,
-        /// The Go type that the field has.
+        /// The Go type of the field.
         expected: String,
-        /// The Go struct that has the field.
+        /// The Go struct with the field.
         message: &'static str,
     },
-    /// A value of the right JSON type that the field's type does not accept.
+    /// The field's type does not accept the value.
     Invalid {
         /// The reason, in upstream's words.
         reason: String,
     },
-    /// Not JSON.
+    /// The text is not JSON.
     Syntax {
         /// The parser's reason.
         reason: String,
@@ -60,8 +60,7 @@ pub enum WireErrorKind {
         /// The column, from 1.
         column: usize,
     },
-    /// Only the metadata is there: whoever held the object dropped the rest, to keep within a
-    /// limit on memory.
+    /// Only the metadata is available: the cache dropped the rest to keep within a memory limit.
     BodyDropped,
 }
 

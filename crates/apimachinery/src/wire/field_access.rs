@@ -1,6 +1,6 @@
-//! Fields seen through one enum: `Slot` to write, `View` to read.
+//! `Slot` and `View`: uniform access to fields, to write and to read.
 //!
-//! The engine knows no struct; each Rust type that a field may have says here what it is.
+//! The engine does not know the structs; each Rust type of a field implements [`FieldAccess`].
 
 use super::Message;
 use crate::{ByteString, Str};
@@ -66,41 +66,41 @@ pub enum View<'a> {
     MessageMap(&'a dyn MessageMap),
 }
 
-/// What a field's Rust type is to the engine.
+/// The Rust type of a field.
 pub trait FieldAccess {
-    /// Write access.
+    /// Returns write access.
     fn slot(&mut self) -> Slot<'_>;
-    /// Read access.
+    /// Returns read access.
     fn view(&self) -> View<'_>;
 }
 
 /// An optional message.
 pub trait OptMessage: std::fmt::Debug {
-    /// The message, if present.
+    /// Returns the message, if present.
     fn get(&self) -> Option<&dyn Message>;
-    /// The message, made with its default if it was absent.
+    /// Returns the message; creates the default if it is absent.
     fn get_or_default(&mut self) -> &mut dyn Message;
-    /// Makes it absent.
+    /// Removes the message.
     fn clear(&mut self);
 }
 
 /// A list of messages.
 pub trait MessageList: std::fmt::Debug {
-    /// The number of items.
+    /// Returns the number of items.
     fn len(&self) -> usize;
-    /// Whether there is none.
+    /// Reports whether it is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The item at `index`.
+    /// Returns the item at `index`.
     fn at(&self, index: usize) -> Option<&dyn Message>;
-    /// The item at `index`, to change it.
+    /// Returns the item at `index` for changes.
     fn at_mut(&mut self, index: usize) -> Option<&mut dyn Message>;
-    /// Appends a default item.
+    /// Appends a default item and returns it.
     fn push_default(&mut self) -> &mut dyn Message;
-    /// Makes room for exactly `count` more.
+    /// Reserves room for exactly `count` more.
     fn reserve_exact(&mut self, count: usize);
-    /// Gives unused capacity back.
+    /// Releases unused capacity.
     fn shrink(&mut self);
     /// Removes all.
     fn clear(&mut self);
@@ -108,19 +108,19 @@ pub trait MessageList: std::fmt::Debug {
 
 /// A map from strings to messages.
 pub trait MessageMap: std::fmt::Debug {
-    /// The number of entries.
+    /// Returns the number of entries.
     fn len(&self) -> usize;
-    /// Whether there is none.
+    /// Reports whether it is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The value of `key`, made with its default if it was absent.
+    /// Returns the value of `key`; creates the default if it is absent.
     fn entry(&mut self, key: Str) -> &mut dyn Message;
-    /// Whether there is such a key.
+    /// Reports whether the key exists.
     fn contains(&self, key: &str) -> bool;
-    /// The entries in the order of their keys.
+    /// Iterates over the entries in key order.
     fn entries(&self) -> Box<dyn DoubleEndedIterator<Item = (&Str, &dyn Message)> + '_>;
-    /// The values, to change them.
+    /// Iterates over the values for changes.
     fn values_mut(&mut self) -> Box<dyn Iterator<Item = &mut dyn Message> + '_>;
     /// Removes all.
     fn clear(&mut self);

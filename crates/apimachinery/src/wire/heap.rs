@@ -1,26 +1,26 @@
-//! `heap_size`: about how much memory a message holds besides its own struct.
+//! `heap_size`: estimates the heap memory of a message.
 //!
-//! A walk through the views of its fields, without decoding or copying. It is an estimate for
-//! budgets: each string counts in full, also where several messages share it; what an allocator
-//! rounds up, the spare capacity of lists and the text inside scalars (quantities) do not count.
+//! It walks the views of the fields without decoding or copying. It is an estimate for budgets:
+//! each string counts in full even if several messages share it; allocator rounding, spare capacity
+//! of lists and the text in scalars (quantities) do not count.
 
 use super::{Message, ProjectionFields, View};
 use crate::{ByteString, Str};
 use std::mem::{size_of, size_of_val};
 
-/// The counters in front of a string's text.
+/// The reference counts before a string's text.
 const STR_HEADER: usize = 16;
-/// What a map takes for an entry besides key and value, about.
+/// The approximate overhead of a map entry.
 const ENTRY: usize = 16;
 
-/// About how many bytes a message holds besides its own struct.
+/// Returns the approximate number of heap bytes of a message, without its own struct.
 pub fn heap_size(message: &dyn Message) -> usize {
     let fields = 0..message.schema().fields.len();
     let views = fields.filter_map(|index| message.view(index));
     views.map(|view| of_view(&view)).sum()
 }
 
-/// As [`heap_size`], for a projection.
+/// Same as [`heap_size`], for a projection.
 pub fn projected_heap_size(projection: &dyn ProjectionFields) -> usize {
     let views = (0..).map_while(|index| projection.view(index));
     views.map(|view| of_view(&view)).sum()
@@ -40,7 +40,7 @@ fn of_view(view: &View<'_>) -> usize {
         View::OptStr(text) => text.map_or(0, of_str),
         View::Bytes(bytes) => bytes.len(),
         View::OptBytes(bytes) => bytes.map_or(0, |it| it.len()),
-        // It lies in the struct that has it.
+        // It is stored inline in the struct.
         View::Message(message) => heap_size(*message),
         View::OptMessage(message) => message.map_or(0, boxed),
         View::StrList(list) => size_of_val(*list) + list.iter().map(of_str).sum::<usize>(),
@@ -87,7 +87,7 @@ mod tests {
     use crate::{ObjectMeta, OwnerReference};
 
     #[test]
-    fn it_counts_strings_maps_and_lists_of_messages_and_nothing_of_what_is_empty() {
+    fn it_counts_strings_maps_and_message_lists_and_nothing_for_empty_fields() {
         assert_eq!(heap_size(&ObjectMeta::default()), 0);
         let named = |name: &str| ObjectMeta {
             name: name.into(),

@@ -1,7 +1,7 @@
-//! `Ingest`: how the bytes of one object become what a cache holds.
+//! `Ingest`: conversion of an object's bytes into the form that a cache holds.
 //!
-//! A decoded `K`, an `Encoded<K>`, a projection: each says here how it is made. The client cuts a
-//! stream into items and calls this; it does not know which form it feeds.
+//! A decoded `K`, an `Encoded<K>` and a projection each implement it. The client splits a stream
+//! into items and calls it without knowing the form.
 
 use super::{DecodeContext, Wire, WireError};
 use crate::{Object, ResourceFacts};
@@ -15,41 +15,41 @@ use std::sync::atomic::AtomicU64;
 pub enum Encoding {
     /// JSON text.
     Json,
-    /// A bare protobuf message: no envelope, so it does not say its own kind.
+    /// A bare protobuf message without an envelope, so it does not name its kind.
     Protobuf,
 }
 
-/// A form in which objects of one kind are held.
+/// A form in which caches hold objects of one kind.
 pub trait Ingest: Object + Sized {
     /// The kind.
     type Kind: ResourceFacts;
 
-    /// Whether the form holds metadata alone, so that a server may be asked for no more.
+    /// Whether the form holds only metadata, so that servers can be asked for just that.
     const METADATA_ONLY: bool = false;
 
-    /// Whether the form can be made of protobuf, so that a server may be asked for it.
+    /// Whether the form can be built from protobuf, so that servers can be asked for it.
     const PROTOBUF: bool = true;
 
-    /// Makes the held form of one object. `bytes` may share a larger buffer: a form that keeps
-    /// bytes copies them, so that one object does not pin its neighbours.
+    /// Converts one object. `bytes` may be part of a larger buffer: a form that keeps bytes copies
+    /// them, so that one object does not keep its neighbours in memory.
     ///
     /// # Errors
-    /// The bytes are not an object of this kind; the caller counts and reports it, and goes on.
+    /// The bytes are not an object of this kind; the caller counts and reports the error, and
+    /// continues.
     fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError>;
 
-    /// Given by the cache that will hold the object: a form that is decoded later counts its
+    /// Called by the cache that will hold the object; forms that are decoded later count their
     /// decodes there.
     fn count_decodes(&mut self, counter: &Arc<AtomicU64>) {
         let _ = counter;
     }
 
-    /// The ready-made transform of informers: gives up `metadata.managedFields` and the
-    /// annotation [`LAST_APPLIED`](crate::LAST_APPLIED), which controllers do not read and which
-    /// are a quarter of a usual Pod's JSON. What is encoded is not decoded for that.
+    /// The default transform of informers: removes `metadata.managedFields` and the annotation
+    /// [`LAST_APPLIED`](crate::LAST_APPLIED), which controllers do not read and which make up a
+    /// quarter of a typical Pod's JSON. Encoded objects are not decoded for it.
     ///
-    /// Nothing is written back: an update with the object that is left changes neither who owns
-    /// which fields (servers keep them where they are not sent), nor, sent as a patch, the
-    /// annotation; a replace does remove the annotation.
+    /// Removing them is safe for updates: servers keep managed fields that are not sent, and a
+    /// patch does not change the annotation. A replace does remove the annotation.
     fn drop_managed_fields(&mut self) {}
 }
 

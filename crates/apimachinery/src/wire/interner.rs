@@ -1,13 +1,13 @@
-//! A lossy, bounded interner: strings that repeat are shared, strings that do not cost one slot.
+//! `Interner`: a bounded, lossy string interner.
 //!
-//! A direct-mapped table: each string has one place, by hash; whoever comes last holds it. So it
-//! never grows, needs no clean-up, and look-ups are one comparison. Two strings that often
-//! collide are merely shared less. It is not a symbol table: equal strings may differ in identity.
+//! It is a direct-mapped table: each string has one slot, by hash, and the last string there wins.
+//! So it never grows, needs no clean-up, and a look-up is one comparison. Strings that collide are
+//! merely shared less. It is not a symbol table: equal strings may differ in identity.
 
 use crate::Str;
 use std::hash::BuildHasher;
 
-/// Shares repeated strings among the objects that one decoder makes.
+/// Shares repeated strings among the objects of one decoder.
 #[derive(Debug)]
 pub struct Interner {
     slots: Vec<Str>,
@@ -15,10 +15,10 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// Strings longer than this (bytes) are not looked up: they rarely repeat.
+    /// Strings longer than this, in bytes, are not interned: they rarely repeat.
     pub const LENGTH_MAX: usize = 512;
 
-    /// A table with room for `capacity` strings, rounded up to a power of two.
+    /// Creates a table for `capacity` strings, rounded up to a power of two.
     pub fn new(capacity: usize) -> Self {
         let size = capacity.clamp(16, 1 << 20).next_power_of_two();
         Self {
@@ -27,7 +27,7 @@ impl Interner {
         }
     }
 
-    /// The shared form of `text`.
+    /// Returns the shared form of `text`.
     pub fn intern(&mut self, text: &str) -> Str {
         if text.is_empty() || text.len() > Self::LENGTH_MAX {
             return Str::from(text);
@@ -47,7 +47,7 @@ impl Interner {
 }
 
 impl Default for Interner {
-    /// 4,096 strings.
+    /// Creates a table for 4,096 strings.
     fn default() -> Self {
         Self::new(4096)
     }

@@ -1,8 +1,8 @@
 //! JSON decoding through serde, driven by schemas.
 //!
-//! Rules, as upstream's decoder has them: `null` leaves a field as it is (absent); names are
-//! case-sensitive; unknown and repeated names are ignored, or collected when strict; an object
-//! given twice merges. `apiVersion` and `kind` of a kind are known and skipped.
+//! The rules are upstream's: `null` leaves a field unchanged (absent); names are case-sensitive;
+//! unknown and repeated names are ignored, or collected in strict mode; a repeated object merges.
+//! `apiVersion` and `kind` of a kind are recognised and skipped.
 
 pub(super) mod collection;
 mod leaf;
@@ -25,7 +25,7 @@ pub fn merge_json(
 ) -> Result<(), WireError> {
     cx.reset();
     cx.check_length(bytes.len())?;
-    // The whole text, also what is skipped: scanning an object and decoding it must agree.
+    // The whole text must be UTF-8, including skipped parts, so that scanning and decoding agree.
     let text = std::str::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let result = MessageSeed {
@@ -128,7 +128,7 @@ impl<'de> DeserializeSeed<'de> for MessageSeed<'_> {
     }
 }
 
-/// Remembers the precise error and gives serde something to unwind with.
+/// Stores the precise error, and returns a serde error to unwind.
 fn stop<E: de::Error>(cx: &mut DecodeContext, error: WireError) -> E {
     let text = error.to_string();
     cx.error.get_or_insert(error);
@@ -142,7 +142,7 @@ pub(super) fn mismatch<E: de::Error>(
     message: &'static str,
 ) -> E {
     let key = match cx.path.last() {
-        // Upstream names the field that has the map, not the key.
+        // Upstream names the field of the map, not the key.
         Some(super::Segment::Key(_)) => cx.path.pop(),
         _ => None,
     };

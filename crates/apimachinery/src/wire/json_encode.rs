@@ -1,7 +1,7 @@
 //! JSON encoding through serde, driven by schemas.
 //!
-//! Upstream's rules: `omitempty` fields are left out when zero, but struct values never are; a
-//! list that is always written is `null` when empty (Go's nil slice), except the `items` of a
+//! The rules are upstream's: `omitempty` fields are omitted when zero, but struct values never are;
+//! a list that is always written is `null` when empty (Go's nil slice), except the `items` of a
 //! list kind. A kind at the root begins with `kind` and `apiVersion`.
 
 use super::{Field, FieldFlags, JsonForm, JsonScalar, Message, MessageList, View};
@@ -9,7 +9,7 @@ use crate::Str;
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
-/// A message as something that serde can write.
+/// A message that implements serde's `Serialize`.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<'a> {
     message: &'a dyn Message,
@@ -17,7 +17,7 @@ pub struct Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// As a root: a kind writes `kind` and `apiVersion` first.
+    /// Serializes as a root: a kind begins with `kind` and `apiVersion`.
     pub fn top(message: &'a dyn Message) -> Self {
         Self {
             message,
@@ -25,7 +25,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// As a part of another: no type meta.
+    /// Serializes as part of another message, without type meta.
     pub fn part(message: &'a dyn Message) -> Self {
         Self {
             message,
@@ -34,7 +34,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The JSON text of a message.
+/// Returns the JSON text of a message.
 pub fn to_json(message: &dyn Message) -> Vec<u8> {
     let mut out = Vec::with_capacity(1024);
     if serde_json::to_writer(&mut out, &Json::top(message)).is_err() {
@@ -45,7 +45,7 @@ pub fn to_json(message: &dyn Message) -> Vec<u8> {
     out
 }
 
-/// A message as a JSON tree.
+/// Returns a message as a JSON tree.
 pub fn to_json_value(message: &dyn Message) -> serde_json::Value {
     serde_json::to_value(Json::top(message)).unwrap_or(serde_json::Value::Null)
 }
@@ -98,7 +98,7 @@ impl Serialize for Json<'_> {
     }
 }
 
-/// The field of a union that stands for the whole: an object before a list before a bool.
+/// Returns the field that represents a union: an object before a list before a bool.
 fn union_view(message: &dyn Message) -> View<'_> {
     let views = || (0..).map_while(|index| message.view(index));
     let set = |view: &View<'_>| !matches!(view, View::Bool(_)) && !is_zero(*view);
@@ -108,7 +108,7 @@ fn union_view(message: &dyn Message) -> View<'_> {
         .unwrap_or(View::OptMessage(None))
 }
 
-/// Whether JSON has this field at all.
+/// Reports whether JSON includes this field.
 fn is_written(field: &Field, view: View<'_>) -> bool {
     if field.flags.has(FieldFlags::PROTOBUF_ONLY) {
         return false;
@@ -160,7 +160,7 @@ fn is_zero_message(message: &dyn Message) -> bool {
     (0..fields).all(|index| message.view(index).is_none_or(is_zero))
 }
 
-/// A field's value where it is written though it may be zero.
+/// Serializes a field that is included even if it is zero.
 struct Entry<'a>(&'a Field, View<'a>);
 
 impl Serialize for Entry<'_> {
@@ -188,7 +188,7 @@ fn is_null(view: View<'_>) -> bool {
     }
 }
 
-/// A view as something that serde can write.
+/// A view that implements serde's `Serialize`.
 pub(super) struct Value<'a>(pub(super) View<'a>);
 
 impl Serialize for Value<'_> {
@@ -232,7 +232,7 @@ impl Serialize for Value<'_> {
     }
 }
 
-/// Go writes a whole double without a fraction.
+/// Serializes a double; like Go, a whole one has no fraction.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "checked to be whole and small"

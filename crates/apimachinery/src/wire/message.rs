@@ -1,4 +1,4 @@
-//! `Message`: one API struct as the engine sees it, and `Wire`: the same with its type known.
+//! `Message`: the engine's view of an API struct, and `Wire`: the typed interface.
 
 use super::{DecodeContext, ReverseWriter, Schema, Slot, View, WireError};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ pub enum JsonScalar<'a> {
 }
 
 impl JsonScalar<'_> {
-    /// The name of the JSON type, as error texts give it.
+    /// Returns the name of the JSON type, as in error texts.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -36,52 +36,54 @@ impl JsonScalar<'_> {
 
 /// An API struct: its schema, and its fields by index. Dyn-safe.
 pub trait Message: Any + fmt::Debug + Send + Sync {
-    /// The facts of this type.
+    /// The schema of this type.
     fn schema(&self) -> &'static Schema;
 
-    /// Write access to field `index` of the schema; none if there is no such field.
+    /// Returns write access to field `index` of the schema; none if there is no such field.
     fn slot(&mut self, index: usize) -> Option<Slot<'_>>;
 
-    /// Read access to field `index` of the schema; none if there is no such field.
+    /// Returns read access to field `index` of the schema; none if there is no such field.
     fn view(&self, index: usize) -> Option<View<'_>>;
 
-    /// For kinds that are made known at run time: the fields that the schema does not know.
+    /// Returns the members outside the schema, for kinds defined at run time.
     fn others(&self) -> Option<&Map<String, Value>> {
         None
     }
 
-    /// The same, to change them.
+    /// Same as above, for changes.
     fn others_mut(&mut self) -> Option<&mut Map<String, Value>> {
         None
     }
 
-    /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): the JSON form.
+    /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): returns the JSON form.
     fn scalar(&self) -> JsonScalar<'_> {
         JsonScalar::Null
     }
 
-    /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): takes the JSON form. Null never comes.
+    /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): sets the value from the JSON form, which
+    /// is never null.
     fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
         Err(format!("unexpected {}", scalar.type_name()))
     }
 
-    /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): puts the protobuf fields in front.
+    /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): prepends the protobuf fields.
     fn prepend_scalar(&self, out: &mut ReverseWriter) {
         let _ = out;
     }
 
-    /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): takes the protobuf fields.
+    /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): sets the value from the protobuf fields.
     fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
         let _ = (bytes, cx);
         Ok(())
     }
 
-    /// For [`JsonForm::Raw`](super::JsonForm::Raw): the JSON text; empty means absent (null).
+    /// For [`JsonForm::Raw`](super::JsonForm::Raw): returns the JSON text; empty means absent
+    /// (null).
     fn raw_json(&self) -> Cow<'_, str> {
         Cow::Borrowed("")
     }
 
-    /// For [`JsonForm::Raw`](super::JsonForm::Raw): takes JSON text. Null never comes.
+    /// For [`JsonForm::Raw`](super::JsonForm::Raw): sets the JSON text, which is never null.
     fn set_raw_json(&mut self, text: &str, cx: &mut DecodeContext) -> Result<(), WireError> {
         let _ = (text, cx);
         Ok(())
@@ -120,7 +122,7 @@ impl<T: Message> Message for Box<T> {
 
 /// Encoding and decoding for callers that know the type.
 pub trait Wire: Message + Default + Sized {
-    /// The facts of this type.
+    /// The schema of this type.
     const SCHEMA: &'static Schema;
 
     /// Decodes protobuf (the bare message, without the `k8s\0` envelope).
@@ -137,12 +139,12 @@ pub trait Wire: Message + Default + Sized {
         Ok(message)
     }
 
-    /// The protobuf bytes, exactly as upstream's encoder writes them (no envelope).
+    /// Encodes to protobuf, byte-exact with upstream's encoder (no envelope).
     fn to_protobuf(&self) -> Vec<u8> {
         super::to_protobuf(self)
     }
 
-    /// The JSON text; a kind begins with `kind` and `apiVersion`.
+    /// Encodes to JSON; a kind begins with `kind` and `apiVersion`.
     fn to_json(&self) -> Vec<u8> {
         super::to_json(self)
     }

@@ -1,12 +1,11 @@
-//! Projections: a struct of one's own, made of a few fields of a kind, decoded straight from the
-//! wire.
+//! Projections: structs of a few fields of a kind, decoded directly from the wire.
 //!
-//! One pass over an object's bytes fills all fields; the others are skipped without being decoded,
-//! and without an allocation. What is skipped is not checked either: protobuf only for its lengths,
-//! JSON only for its syntax. A projection is read only: nothing can be written back from it.
+//! One pass over an object's bytes fills all fields; others are skipped without decoding or
+//! allocating. Skipped parts are only checked for protobuf lengths or JSON syntax. A projection is
+//! read-only: it cannot be written back.
 //!
-//! `#[derive(Projection)]` of `kubist-derive` implements everything; its documentation has the
-//! syntax of paths.
+//! `#[derive(Projection)]` in `kubist-derive` implements everything; its documentation has the path
+//! syntax.
 
 mod check;
 mod json;
@@ -22,16 +21,16 @@ pub use plan::{PathError, ProjectionPlan};
 
 use std::collections::BTreeMap;
 
-/// The fields of a projection by the index of their path.
+/// The fields of a projection, by the index of their path.
 pub trait ProjectionFields: Send + Sync {
-    /// Write access to field `index`; none if there is no such field.
+    /// Returns write access to field `index`; none if there is no such field.
     fn slot(&mut self, index: usize) -> Option<Slot<'_>>;
 
-    /// Read access to field `index`; none if there is no such field.
+    /// Returns read access to field `index`; none if there is no such field.
     fn view(&self, index: usize) -> Option<View<'_>>;
 }
 
-/// A struct made of some fields of a kind.
+/// A struct of some fields of a kind.
 pub trait Projection: ProjectionFields + Object + Default {
     /// The kind.
     type Kind: KubeObject;
@@ -39,17 +38,17 @@ pub trait Projection: ProjectionFields + Object + Default {
     /// The path of each field.
     const PATHS: &'static [&'static str];
 
-    /// How [`Self::PATHS`] lead through the kind's schema; made once.
+    /// Returns the plan of [`Self::PATHS`] in the kind's schema; built once.
     ///
     /// # Errors
-    /// A path does not lead to a field. The derive has checked that at compile time.
+    /// A path does not lead to a field; the derive checks this at compile time.
     fn plan() -> Result<&'static ProjectionPlan, &'static PathError>;
 }
 
 /// Decodes a projection.
 ///
 /// # Errors
-/// The bytes are broken on the way to one of the fields, or a field is of another type.
+/// The bytes are malformed before one of the fields, or a field has another type.
 pub fn project<P: Projection>(
     bytes: &[u8],
     encoding: Encoding,
@@ -76,10 +75,10 @@ fn fill(
     }
 }
 
-/// What holds the metadata of a projection: [`ObjectMeta`] all of it, [`LeanMeta`] the part that
-/// caches and controllers read.
+/// The metadata of a projection: all of it in [`ObjectMeta`], or what caches and controllers read
+/// in [`LeanMeta`].
 pub trait ProjectionMeta: Object + Wire {
-    /// As [`Ingest::drop_managed_fields`](super::Ingest::drop_managed_fields).
+    /// Same as [`Ingest::drop_managed_fields`](super::Ingest::drop_managed_fields).
     fn drop_managed_fields(&mut self) {}
 }
 
@@ -91,9 +90,9 @@ impl ProjectionMeta for ObjectMeta {
 
 impl ProjectionMeta for LeanMeta {}
 
-/// A Rust type that a field of a projection may have.
+/// A Rust type of a projection field.
 pub trait ProjectionField: FieldAccess {
-    /// The type of schema fields that it takes; `Option<T>` takes what `T` takes.
+    /// The schema type that it accepts; `Option<T>` accepts what `T` accepts.
     const TAKES: FieldType;
 }
 

@@ -1,17 +1,17 @@
 //! `prost::Message` for every API type, on top of [`Wire`](super::Wire).
 //!
-//! For code that is generic over prost messages. It encodes through a buffer of its own, so code
-//! that can use `Wire` should.
+//! For code that is generic over prost messages. It encodes through its own buffer, so use `Wire`
+//! where possible.
 
 use super::{DecodeContext, Message, ReverseWriter};
 use bytes::Buf;
 use prost::DecodeError;
 use prost::encoding::{WireType, decode_varint};
 
-/// Takes one field, whose tag was read already, from a prost buffer.
+/// Merges one field, whose tag has been read, from a prost buffer.
 ///
 /// # Errors
-/// The field is truncated, of another type than the schema's, or a group.
+/// The field is truncated, is a group, or does not fit the schema.
 pub fn merge_prost_field(
     message: &mut dyn Message,
     tag: u32,

@@ -1,8 +1,8 @@
 //! Protobuf decoding, driven by schemas.
 //!
-//! Unknown fields are skipped (a newer server may send them). Repeated scalars are read packed or
-//! not. A message field given twice merges, as protobuf defines; the server's spliced
-//! `resourceVersion` relies on it.
+//! Unknown fields are skipped (a newer server may send them). Repeated scalars may be packed. A
+//! repeated message field merges, as protobuf defines; the server relies on this to splice in the
+//! `resourceVersion`.
 
 use super::field_access::{MessageList, MessageMap};
 use super::raw_field::{delimited, map_entry, tag};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{ByteString, Str};
 
-/// Decodes `bytes` (a bare message, no envelope) into `message`, merging with what is there.
+/// Decodes `bytes` (a bare message, no envelope) into `message`, merging with its contents.
 pub fn merge_protobuf(
     message: &mut dyn Message,
     bytes: &[u8],
@@ -52,7 +52,7 @@ fn merge_entries(
         bytes = match schema.entry(order, number, hint) {
             None => skip_field(number, wire_type, rest).map_err(|kind| cx.fail(kind))?,
             Some((position, Entry::Field(index))) => {
-                // A repeated field comes again, any other is followed by the next: both are tried.
+                // The next field is either the same one, if it is repeated, or the following one.
                 hint = position;
                 merge_field(
                     message,
@@ -91,7 +91,7 @@ fn expect_delimited<'b>(
     delimited(bytes).map_err(|kind| cx.fail(kind))
 }
 
-/// Decodes one field value at the start of `bytes`; gives what follows.
+/// Decodes the field value at the start of `bytes`; returns the bytes after it.
 fn merge_field<'b>(
     message: &mut dyn Message,
     schema: &'static Schema,
@@ -108,7 +108,7 @@ fn merge_field<'b>(
     let rest = match wire_type {
         2 => {
             let (inner, rest) = delimited(bytes).map_err(|kind| cx.fail(kind))?;
-            // A Go value that is zero (`metav1.Time`) is an empty message: absent.
+            // A zero Go value (`metav1.Time`) is an empty message and counts as absent.
             let zero = inner.is_empty() && !schema.fields[index].flags.has(FieldFlags::POINTER);
             if !(zero && matches!(slot, Slot::OptMessage(_))) {
                 merge_delimited(slot, number, inner, rest, cx)?;
@@ -230,7 +230,7 @@ fn push_message(
 ) -> Result<(), WireError> {
     let index = list.len();
     if index == 0 {
-        // Items are contiguous in practice; counting them now avoids growing (and wasting) later.
+        // Items are contiguous in practice; counting them first avoids growing the list.
         list.reserve_exact(1 + count_fields(following, number));
     }
     cx.path.push(super::Segment::Index(index));
@@ -245,7 +245,7 @@ fn reserve_strings(list: &mut Vec<Str>, number: u32, following: &[u8]) {
     }
 }
 
-/// How many fields of this number stand in a row at the start of `bytes`.
+/// Returns how many fields with this number are adjacent at the start of `bytes`.
 fn count_fields(mut bytes: &[u8], number: u32) -> usize {
     let mut count = 0;
     while let Ok((found, 2, rest)) = tag(bytes) {

@@ -1,7 +1,7 @@
-//! Protobuf encoding, driven by schemas, written from the end.
+//! Protobuf encoding, driven by schemas, written back to front.
 //!
-//! A length-delimited field needs its length before its contents. Written backwards, the contents
-//! are there first, so one pass without any size computation gives upstream's exact bytes.
+//! A length-delimited field has its length before its contents. Written backwards, the contents
+//! come first, so one pass without computing sizes gives upstream's exact bytes.
 
 use super::varint::{VARINT_BYTES_MAX, write_varint};
 use super::{Entry, FieldFlags, JsonForm, Message, Schema, View};
@@ -14,7 +14,7 @@ pub struct ReverseWriter {
 }
 
 impl ReverseWriter {
-    /// An empty buffer with room for `capacity` bytes.
+    /// Creates an empty buffer with room for `capacity` bytes.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
             bytes: vec![0; capacity],
@@ -22,17 +22,17 @@ impl ReverseWriter {
         }
     }
 
-    /// How many bytes are written.
+    /// Returns the number of bytes written.
     pub fn len(&self) -> usize {
         self.bytes.len() - self.start
     }
 
-    /// Whether nothing is written.
+    /// Reports whether nothing has been written.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Puts `bytes` in front of what is written.
+    /// Prepends `bytes`.
     pub fn prepend(&mut self, bytes: &[u8]) {
         if bytes.len() > self.start {
             self.grow(bytes.len());
@@ -42,33 +42,33 @@ impl ReverseWriter {
         self.start = start;
     }
 
-    /// Puts a varint in front.
+    /// Prepends a varint.
     pub fn prepend_varint(&mut self, value: u64) {
         let mut bytes = [0; VARINT_BYTES_MAX];
         let length = write_varint(value, &mut bytes);
         self.prepend(&bytes[..length]);
     }
 
-    /// Puts a field's tag in front.
+    /// Prepends a tag.
     pub fn prepend_tag(&mut self, number: u32, wire_type: u8) {
         self.prepend_varint(u64::from(number) << 3 | u64::from(wire_type));
     }
 
-    /// Puts the header of a length-delimited field in front of the bytes written since `mark`
-    /// (the [`len`](Self::len) before they were).
+    /// Prepends the header of a length-delimited field to the bytes written since `mark`, an
+    /// earlier [`len`](Self::len).
     pub fn prepend_header(&mut self, number: u32, mark: usize) {
         self.prepend_varint((self.len() - mark) as u64);
         self.prepend_tag(number, 2);
     }
 
-    /// Puts a length-delimited field in front.
+    /// Prepends a length-delimited field.
     pub fn prepend_delimited(&mut self, number: u32, contents: &[u8]) {
         let mark = self.len();
         self.prepend(contents);
         self.prepend_header(number, mark);
     }
 
-    /// What was written.
+    /// Returns the written bytes.
     pub fn into_vec(mut self) -> Vec<u8> {
         self.bytes.drain(..self.start);
         self.bytes.shrink_to_fit();
@@ -85,14 +85,14 @@ impl ReverseWriter {
     }
 }
 
-/// The protobuf bytes of a message, as upstream's encoder writes them (no envelope).
+/// Encodes a message to protobuf, byte-exact with upstream's encoder (no envelope).
 pub fn to_protobuf(message: &dyn Message) -> Vec<u8> {
     let mut out = ReverseWriter::with_capacity(1024);
     prepend_message(message, &mut out);
     out.into_vec()
 }
 
-/// Puts the fields of a message (without header) in front of what is written.
+/// Prepends the fields of a message, without a header.
 pub(super) fn prepend_message(message: &dyn Message, out: &mut ReverseWriter) {
     let schema = message.schema();
     if schema.form == JsonForm::Scalar {
@@ -161,11 +161,12 @@ fn prepend_field(
         View::Str(value) | View::OptStr(Some(value)) => {
             out.prepend_delimited(number, value.as_bytes());
         }
-        // Go cannot tell an empty slice from an absent one after a round trip; nil is not written.
+        // Go cannot distinguish an empty slice from an absent one after a round trip; nil is not
+        // written.
         View::Bytes(value) if value.is_empty() => {}
         View::Bytes(value) | View::OptBytes(Some(value)) => out.prepend_delimited(number, value),
         View::Message(value) | View::OptMessage(Some(value)) => prepend_nested(number, value, out),
-        // A Go value (`metav1.Time`) that is zero is an empty message.
+        // A zero Go value (`metav1.Time`) is an empty message.
         View::OptMessage(None) if !field.flags.has(FieldFlags::POINTER) => {
             out.prepend_delimited(number, &[]);
         }

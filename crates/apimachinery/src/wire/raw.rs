@@ -1,4 +1,4 @@
-//! Fields that hold any JSON: kept as its text, never as a tree.
+//! Raw fields: any JSON, stored as text and never as a tree.
 
 use super::{
     DecodeContext, Field, FieldAccess, FieldFlags, FieldType, JsonForm, Message, Schema, Slot,
@@ -7,9 +7,9 @@ use super::{
 use crate::{ByteString, Str, schema};
 use std::borrow::Cow;
 
-/// An embedded object in whatever encoding it came (`runtime.RawExtension`).
+/// An embedded object in its original encoding (`runtime.RawExtension`).
 ///
-/// JSON text is held compact; a protobuf envelope is held as it is.
+/// JSON text is stored compact; a protobuf envelope is stored unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawExtension {
     /// The bytes; empty when absent.
@@ -23,7 +23,7 @@ pub struct RawJson {
     pub raw: ByteString,
 }
 
-/// A set of fields in upstream's `FieldsV1` notation, as compact JSON text; shared by clones.
+/// A field set in upstream's `FieldsV1` notation, as compact JSON text; clones share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldsV1 {
     /// The text; empty when absent.
@@ -38,7 +38,7 @@ schema!(pub RAW_JSON = "JSON",
 schema!(pub FIELDS_V1 = "FieldsV1", "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1",
     JsonForm::Raw, None, [Field::new("Raw", 1, FieldType::Str, FieldFlags::NONE)]);
 
-/// JSON text without insignificant white space.
+/// Removes insignificant white space from JSON text.
 fn compact(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte.is_ascii_whitespace()) {
         return Cow::Borrowed(text);
@@ -105,7 +105,7 @@ macro_rules! raw_message {
     };
 }
 
-/// Bytes that are not JSON cannot be written as JSON: they become null.
+/// Serializes raw bytes; those that are not JSON become null.
 fn json_or_null(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => text.into(),

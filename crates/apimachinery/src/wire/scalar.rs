@@ -1,4 +1,4 @@
-//! Messages that are one scalar in JSON: times, durations, quantities, int-or-string.
+//! Messages that are one JSON scalar: times, durations, quantities, int-or-string.
 
 use super::protobuf_encode::prepend_int;
 use super::{
@@ -29,7 +29,7 @@ schema!(pub INT_OR_STRING = "IntOrString", "io.k8s.apimachinery.pkg.util.intstr.
     Field::new("strVal", 3, FieldType::Str, F::NONE),
 ]);
 
-/// The parts of `Message` that all scalars share: no fields to reach, serde through the engine.
+/// The parts of `Message` common to all scalars, which have no fields.
 macro_rules! scalar_message {
     ($type:ty, $schema:ident, { $($method:item)* }) => {
         impl Message for $type {
@@ -160,8 +160,8 @@ scalar_message!(Duration, DURATION, {
     }
 });
 
-/// A number as it was most likely written: a quantity keeps its text, with the exponent if it has
-/// one.
+/// Formats a number as it was probably written, because a quantity keeps its text, including an
+/// exponent.
 fn number(value: f64) -> String {
     const DIGITS_BELOW: f64 = 1e20;
     match serde_json::Number::from_f64(value) {

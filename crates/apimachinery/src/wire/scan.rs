@@ -1,16 +1,16 @@
-//! Scanning: an object's metadata cut out of its bytes, without decoding the object.
+//! Scanning: locates an object's metadata in its bytes, without decoding the object.
 //!
-//! A cache that decodes late needs to know of each object its name, version, labels and owners,
-//! and that the rest is worth keeping. [`scan`] finds these as [`Span`]s, in one pass, and checks
-//! the structure of the whole object on the way (protobuf: lengths, wire types and nesting by the
-//! schema; JSON: the type of each field). [`ScalarField`] looks up one further field in the same
+//! A cache that decodes late needs the name, version, labels and owners of each object, and an
+//! assurance that the rest is worth keeping. [`scan`] finds these as [`Span`]s in one pass, and
+//! checks the structure of the whole object (protobuf: lengths, wire types and nesting by the
+//! schema; JSON: the type of each field). [`ScalarField`] looks up one more field in the same
 //! bytes.
 //!
-//! Usually nothing is allocated. Where metadata cannot be borrowed from the bytes (JSON strings
-//! with escapes, keys that are not sorted, labels spread over two `metadata` fields), that part is
-//! written again in plain form into [`Scan::tail`], which belongs behind the bytes.
+//! Usually nothing is allocated. Metadata that cannot be borrowed from the bytes (JSON strings with
+//! escapes, unsorted keys, labels spread over two `metadata` fields) is rewritten in plain form
+//! into [`Scan::tail`], which must be appended to the bytes.
 //!
-//! It is not validation of values: a quantity that is none is found by decoding alone.
+//! Values are not validated: only decoding finds an invalid quantity.
 
 mod json;
 mod json_shape;
@@ -30,24 +30,24 @@ pub use trim::drop_managed_fields;
 use super::{DecodeContext, Encoding, Schema, WireError, WireErrorKind};
 use crate::{KeyValues, ObjectMeta, ObjectName, Owners, ResourceVersion};
 
-/// A range of an object's bytes (with the tail behind them).
+/// A range of an object's bytes, including the tail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     start: u32,
     length: u32,
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the two halves of one result")]
 pub struct Scan {
-    /// Where the metadata is.
+    /// The positions of the metadata.
     pub spans: MetadataSpans,
-    /// What must be appended to the bytes before the spans are used; mostly empty.
+    /// The bytes to append before the spans are used; usually empty.
     pub tail: Vec<u8>,
 }
 
-/// Where the metadata of one object stands in its bytes.
+/// The positions of an object's metadata in its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MetadataSpans {
     name: Span,
@@ -58,12 +58,12 @@ pub struct MetadataSpans {
     annotations: Span,
     owners: Span,
     body: u32,
-    /// Which of the three composite parts are JSON text; the others are protobuf fields.
+    /// Which of the composite parts are JSON text; the others are protobuf fields.
     json: Parts,
     terminating: bool,
 }
 
-/// Labels, annotations and owners, as a set.
+/// A set of labels, annotations and owners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Parts {
     labels: bool,
@@ -71,10 +71,10 @@ struct Parts {
     owners: bool,
 }
 
-/// Scans one object. `schema` is that of its kind.
+/// Scans one object of the kind described by `schema`.
 ///
 /// # Errors
-/// The structure is broken, or a part of the metadata has another type than it must have.
+/// The structure is malformed, or a part of the metadata has the wrong type.
 pub fn scan(
     bytes: &[u8],
     encoding: Encoding,
@@ -93,7 +93,7 @@ pub fn scan(
     }
 }
 
-/// The name in bytes that failed to scan or decode, as far as it can be made out, for reports.
+/// Returns the name in bytes that failed to scan or decode, if it can be read, for reports.
 pub fn name_in(bytes: &[u8], encoding: Encoding) -> Option<ObjectName> {
     let name = match encoding {
         Encoding::Json => json::name_in(bytes)?,
@@ -102,7 +102,7 @@ pub fn name_in(bytes: &[u8], encoding: Encoding) -> Option<ObjectName> {
     (!name.name.is_empty()).then_some(name)
 }
 
-/// The resource version in bytes that failed to scan or decode, as far as it can be made out.
+/// Returns the resource version in bytes that failed to scan or decode, if it can be read.
 pub fn version_in(bytes: &[u8], encoding: Encoding) -> Option<ResourceVersion> {
     let version = match encoding {
         Encoding::Json => json::version_in(bytes)?,
@@ -111,10 +111,10 @@ pub fn version_in(bytes: &[u8], encoding: Encoding) -> Option<ResourceVersion> {
     (!version.is_empty()).then(|| version.into())
 }
 
-/// Decodes the metadata of an object and nothing else of it.
+/// Decodes only the metadata of an object.
 ///
 /// # Errors
-/// The structure of the object's top level is broken.
+/// The top-level structure of the object is malformed.
 pub fn metadata(
     bytes: &[u8],
     encoding: Encoding,
@@ -129,10 +129,10 @@ pub fn metadata(
 }
 
 impl Span {
-    /// Objects may not be longer (1 GiB), so that their bytes and a tail fit 32-bit offsets.
+    /// The most bytes of an object (1 GiB), so that its bytes and a tail fit 32-bit offsets.
     pub const BYTES_MAX: usize = 1 << 30;
 
-    /// Where `part`, a slice of `whole`, stands in it.
+    /// Returns the span of `part`, which is a slice of `whole`.
     fn within(whole: &[u8], part: &[u8]) -> Self {
         Self::new(offset_of(whole, part), part.len())
     }
@@ -145,7 +145,7 @@ impl Span {
         }
     }
 
-    /// The bytes of this range; empty if it is outside.
+    /// Returns the bytes of this range; empty if it is out of bounds.
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         let start = self.start as usize;
         bytes
@@ -153,45 +153,45 @@ impl Span {
             .unwrap_or_default()
     }
 
-    /// The text of this range; empty if it is none.
+    /// Returns the text of this range; empty if it is not UTF-8.
     pub fn text(self, bytes: &[u8]) -> &str {
         std::str::from_utf8(self.of(bytes)).unwrap_or_default()
     }
 }
 
-/// The distance from the start of `whole` to that of its sub-slice `part`.
+/// Returns the offset of `part`, which is a slice of `whole`.
 fn offset_of(whole: &[u8], part: &[u8]) -> usize {
     part.as_ptr().addr().saturating_sub(whole.as_ptr().addr())
 }
 
-/// In each method, `bytes` are those that were scanned, with the tail behind them.
+/// In each method, `bytes` are the scanned bytes followed by the tail.
 impl MetadataSpans {
-    /// `metadata.name`.
+    /// Returns `metadata.name`.
     pub fn name<'b>(&self, bytes: &'b [u8]) -> &'b str {
         self.name.text(bytes)
     }
 
-    /// `metadata.namespace`.
+    /// Returns `metadata.namespace`.
     pub fn namespace<'b>(&self, bytes: &'b [u8]) -> &'b str {
         self.namespace.text(bytes)
     }
 
-    /// `metadata.uid`.
+    /// Returns `metadata.uid`.
     pub fn uid<'b>(&self, bytes: &'b [u8]) -> &'b str {
         self.uid.text(bytes)
     }
 
-    /// `metadata.resourceVersion`.
+    /// Returns `metadata.resourceVersion`.
     pub fn resource_version<'b>(&self, bytes: &'b [u8]) -> &'b str {
         self.resource_version.text(bytes)
     }
 
-    /// `metadata.labels`.
+    /// Returns `metadata.labels`.
     pub fn labels<'b>(&self, bytes: &'b [u8]) -> KeyValues<'b> {
         KeyValues::Scanned(ScannedPairs::new(self.labels.of(bytes), self.json.labels))
     }
 
-    /// `metadata.annotations`.
+    /// Returns `metadata.annotations`.
     pub fn annotations<'b>(&self, bytes: &'b [u8]) -> KeyValues<'b> {
         KeyValues::Scanned(ScannedPairs::new(
             self.annotations.of(bytes),
@@ -199,23 +199,23 @@ impl MetadataSpans {
         ))
     }
 
-    /// `metadata.ownerReferences`.
+    /// Returns `metadata.ownerReferences`.
     pub fn owners<'b>(&self, bytes: &'b [u8]) -> Owners<'b> {
         Owners::Scanned(ScannedOwners::new(self.owners.of(bytes), self.json.owners))
     }
 
-    /// Whether `metadata.deletionTimestamp` is set.
+    /// Reports whether `metadata.deletionTimestamp` is set.
     pub fn is_terminating(&self) -> bool {
         self.terminating
     }
 
-    /// The object's own bytes, without the tail.
+    /// Returns the object's own bytes, without the tail.
     pub fn body<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         bytes.get(..self.body as usize).unwrap_or(bytes)
     }
 }
 
-/// What could not be borrowed from the bytes.
+/// The parts that cannot be borrowed from the bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Irregular {
     scalars: bool,
@@ -229,7 +229,7 @@ impl Irregular {
 }
 
 impl Scan {
-    /// Writes the irregular parts of `meta` into the tail, in protobuf form.
+    /// Writes the irregular parts of `meta` into the tail as protobuf.
     fn rewrite(&mut self, body: usize, irregular: Irregular, meta: &ObjectMeta) {
         let tail = &mut self.tail;
         let spans = &mut self.spans;
@@ -270,7 +270,7 @@ impl Scan {
     }
 }
 
-/// An error of a scan, boxed so that the way of success stays small; the path grows outwards.
+/// A scan error, boxed to keep results small; its path grows from the inside out.
 type Failure = Box<WireError>;
 
 #[expect(

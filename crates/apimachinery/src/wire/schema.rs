@@ -1,17 +1,21 @@
-//! The facts of a message: its fields, their numbers, types, and how patches merge them.
+//! `Schema`: the static description of a message: fields, numbers, types, merge strategies.
 //!
-//! Schemas are statics, made by codegen (or by hand for the few types of this crate).
+//! Codegen generates schemas as statics; the few types of this crate have theirs written by hand.
 
-/// Everything that is known of one message type.
+mod order;
+
+pub use order::{order_by_name, order_by_number};
+
+/// The description of one message type.
 #[derive(Debug)]
 pub struct Schema {
-    /// The type's name in Go, without package (`PodSpec`); error texts use it.
+    /// The Go type name, without package (`PodSpec`); error texts use it.
     pub name: &'static str,
     /// The full name in the style of the published OpenAPI (`io.k8s.api.core.v1.PodSpec`).
     pub full_name: &'static str,
-    /// Set for kinds: what `apiVersion` and `kind` say.
+    /// The `apiVersion` and `kind`, for kinds.
     pub kind: Option<KindFacts>,
-    /// What the message looks like in JSON.
+    /// The form of the message in JSON.
     pub form: JsonForm,
     /// The fields in the order of the Go struct, which is the order of JSON output.
     pub fields: &'static [Field],
@@ -34,7 +38,7 @@ pub struct KindFacts {
     pub api_version: &'static str,
 }
 
-/// How a message stands in JSON.
+/// The JSON form of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the engine must handle each form")]
 pub enum JsonForm {
@@ -56,20 +60,20 @@ pub enum JsonForm {
 pub struct Field {
     /// The JSON name.
     pub json: &'static str,
-    /// The protobuf number (inside its group, if it is in one).
+    /// The protobuf number, within its group if it has one.
     pub number: u32,
     /// The type.
     pub ty: FieldType,
-    /// Presence rules.
+    /// The presence rules.
     pub flags: FieldFlags,
-    /// How a strategic merge patch treats a list (or map) here.
+    /// How a strategic merge patch merges the list or map.
     pub merge: Merge,
-    /// How server-side apply treats a list here.
+    /// How server-side apply merges the list.
     pub list: ListType,
 }
 
 impl Field {
-    /// A field without merge facts.
+    /// Creates a field without merge strategies.
     pub const fn new(json: &'static str, number: u32, ty: FieldType, flags: FieldFlags) -> Self {
         Self {
             json,
@@ -81,14 +85,14 @@ impl Field {
         }
     }
 
-    /// With merge facts.
+    /// Sets the strategic merge strategy.
     #[must_use]
     pub const fn with_merge(mut self, merge: Merge) -> Self {
         self.merge = merge;
         self
     }
 
-    /// With a list type.
+    /// Sets the list type.
     #[must_use]
     pub const fn with_list(mut self, list: ListType) -> Self {
         self.list = list;
@@ -164,7 +168,7 @@ pub enum FieldType {
 }
 
 impl FieldType {
-    /// The schema of the message, the items or the values; none for scalars.
+    /// Returns the schema of the message, the items or the values; none for scalars.
     pub fn schema(&self) -> Option<&'static Schema> {
         match self {
             Self::Message(schema) | Self::MessageList(schema) | Self::MessageMap(schema) => {
@@ -175,33 +179,33 @@ impl FieldType {
     }
 }
 
-/// Presence rules of a field, as a set.
+/// The presence rules of a field, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldFlags(u8);
 
 impl FieldFlags {
-    /// None of them: a Go value that JSON always writes.
+    /// No flags: a Go value that JSON always includes.
     pub const NONE: Self = Self(0);
-    /// JSON leaves it out when it is Go's zero value (`omitempty`; never applies to struct values).
+    /// JSON omits it when it is Go's zero value (`omitempty`; never applies to struct values).
     pub const OMIT_EMPTY: Self = Self(1);
-    /// JSON leaves it out when the whole struct is zero (`omitzero`).
+    /// JSON omits it when the whole struct is zero (`omitzero`).
     pub const OMIT_ZERO: Self = Self(2);
-    /// A Go pointer: written to protobuf only when set.
+    /// It is a Go pointer: protobuf includes it only when set.
     pub const POINTER: Self = Self(4);
-    /// Required by the published schema.
+    /// The published schema requires it.
     pub const REQUIRED: Self = Self(8);
-    /// Not in protobuf at all (a nested kind's own `kind` and `apiVersion`, say).
+    /// It is not in protobuf (for example a nested kind's own `kind` and `apiVersion`).
     pub const JSON_ONLY: Self = Self(16);
-    /// Not in JSON as a field: what other fields a kind has that is made known at run time.
+    /// It is not a JSON field of its own: it holds the other members of a kind defined at run time.
     pub const PROTOBUF_ONLY: Self = Self(32);
 
-    /// Both.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all of `other` are set.
+    /// Reports whether all flags of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -213,26 +217,26 @@ impl FieldFlags {
 pub enum Entry {
     /// The field at this index.
     Field(u16),
-    /// A message of its own in protobuf whose fields are inline in JSON and in the struct
+    /// A nested message in protobuf whose fields are inline in JSON and in the struct
     /// (`VolumeSource` in `Volume`).
     Group {
         /// Its protobuf number.
         number: u32,
-        /// Its own entries, by their number.
+        /// Its entries, by number.
         entries: &'static [Self],
     },
 }
 
-/// Strategic merge facts (`patchStrategy` and `patchMergeKey`).
+/// The strategic merge strategy (`patchStrategy` and `patchMergeKey`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merge {
-    /// Lists merge (by `key`, or as sets of scalars) instead of being replaced.
+    /// Whether lists merge (by `key`, or as sets of scalars) instead of being replaced.
     pub merge: bool,
-    /// `retainKeys`: only the keys named by the patch's `$retainKeys` stay.
+    /// Whether only the keys in the patch's `$retainKeys` are kept.
     pub retain_keys: bool,
-    /// `replace` is stated explicitly.
+    /// Whether `replace` is stated explicitly.
     pub replace: bool,
-    /// The key that identifies an item; empty for scalars.
+    /// The merge key of items; empty for scalars.
     pub key: &'static str,
 }
 
@@ -283,7 +287,7 @@ impl Merge {
 pub enum ListType {
     /// Not marked.
     Unset,
-    /// Replaced as one.
+    /// Replaced as a whole.
     Atomic,
     /// A set of scalars.
     Set,
@@ -298,8 +302,8 @@ impl Schema {
         groups_of(self.order, index)
     }
 
-    /// The index of the field with this JSON name. `hint` is tried first: output of any
-    /// encoder mostly names fields in order.
+    /// Returns the index of the field with this JSON name. `hint` is tried first, because encoders
+    /// mostly write fields in order.
     pub fn index_by_name(&self, name: &str, hint: usize) -> Option<usize> {
         if let Some(field) = self.fields.get(hint)
             && field.json == name
@@ -313,18 +317,18 @@ impl Schema {
             .map(|position| usize::from(self.by_name[position]))
     }
 
-    /// Whether messages keep fields that the schema does not know.
+    /// Reports whether messages keep unknown members.
     pub(super) fn keeps_others(&self) -> bool {
         let last = self.fields.last();
         last.is_some_and(|it| it.flags.has(FieldFlags::PROTOBUF_ONLY))
     }
 
-    /// The field with this JSON name.
+    /// Returns the field with this JSON name.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.index_by_name(name, 0).map(|index| &self.fields[index])
     }
 
-    /// The number of an entry of `order`.
+    /// Returns the number of an entry of `order`.
     pub(super) fn number(&self, entry: Entry) -> u32 {
         match entry {
             Entry::Field(index) => self.fields[usize::from(index)].number,
@@ -332,7 +336,7 @@ impl Schema {
         }
     }
 
-    /// The entry of `order` with a protobuf number; `hint` is its likely position.
+    /// Returns the entry of `order` with a protobuf number; `hint` is its likely position.
     pub(super) fn entry(
         &self,
         order: &'static [Entry],
@@ -353,77 +357,6 @@ impl Schema {
     }
 }
 
-/// Indexes of `fields` sorted by JSON name, for schemas written by hand.
-pub const fn order_by_name<const N: usize>(fields: &[Field; N]) -> [u16; N] {
-    let mut order = identity();
-    let mut i = 1;
-    while i < N {
-        let mut j = i;
-        while j > 0
-            && less(
-                fields[order[j] as usize].json,
-                fields[order[j - 1] as usize].json,
-            )
-        {
-            let swap = order[j];
-            order[j] = order[j - 1];
-            order[j - 1] = swap;
-            j -= 1;
-        }
-        i += 1;
-    }
-    order
-}
-
-/// The protobuf order of `fields`, for schemas written by hand.
-pub const fn order_by_number<const N: usize>(fields: &[Field; N]) -> [Entry; N] {
-    let mut order: [u16; N] = identity();
-    let mut i = 1;
-    while i < N {
-        let mut j = i;
-        while j > 0 && fields[order[j] as usize].number < fields[order[j - 1] as usize].number {
-            let swap = order[j];
-            order[j] = order[j - 1];
-            order[j - 1] = swap;
-            j -= 1;
-        }
-        i += 1;
-    }
-    let mut entries = [Entry::Field(0); N];
-    let mut i = 0;
-    while i < N {
-        entries[i] = Entry::Field(order[i]);
-        i += 1;
-    }
-    entries
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "no message has 65,536 fields"
-)]
-const fn identity<const N: usize>() -> [u16; N] {
-    let mut order = [0u16; N];
-    let mut i = 0;
-    while i < N {
-        order[i] = i as u16;
-        i += 1;
-    }
-    order
-}
-
-const fn less(left: &str, right: &str) -> bool {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    let mut i = 0;
-    while i < left.len() && i < right.len() {
-        if left[i] != right[i] {
-            return left[i] < right[i];
-        }
-        i += 1;
-    }
-    left.len() < right.len()
-}
-
 fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u32>> {
     order.iter().find_map(|entry| match *entry {
         Entry::Field(field) => (usize::from(field) == index).then(Vec::new),
@@ -435,8 +368,8 @@ fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u32>> {
     })
 }
 
-/// A schema static from its fields, for types written by hand: orders are computed at compile
-/// time.
+/// Defines a schema static from its fields, for types written by hand: orders are computed at
+/// compile time.
 #[macro_export]
 macro_rules! schema {
     ($vis:vis $name:ident = $go:literal, $full:literal, $form:expr, $kind:expr, [$($field:expr),* $(,)?]) => {

@@ -1,34 +1,35 @@
-//! `StructurePlan`: what the structure check must know of a kind, packed small.
+//! `StructurePlan`: the structure of a kind in compact form, for the structure check.
 //!
-//! Schemas carry names, merge facts and more; walking them for each field of each object costs
-//! cache misses. A plan holds two bytes for each field number. It only says yes or no: where and
-//! why is found by walking the schema once more, which happens for broken objects alone.
+//! Schemas have names, merge strategies and more, so walking them for each field of each object
+//! costs cache misses. A plan has two bytes for each field number. It only accepts or refuses; the
+//! schema is walked again to locate the error, which happens only for malformed objects.
 
 use super::raw_field::{delimited, map_entry, tag};
 use super::{Entry, FieldType, JsonForm, Schema, varint};
 
-/// A field number that the schema does not have; anything is right.
+/// An unknown field number; any value is valid.
 const SKIP: u16 = 0;
 const VARINT: u16 = 1;
 const FIXED64: u16 = 2;
 const BYTES: u16 = 3;
 const PAIR: u16 = 4;
 const NUMBERS: u16 = 5;
-/// From here on: a message, or (odd) a map entry with a message, of node `(kind - NODES) / 2`.
+/// This and higher kinds: a message, or (odd) a map entry with a message, of node `(kind - NODES) /
+/// 2`.
 const NODES: u16 = 6;
 
-/// Fields with greater numbers are not checked; no type of the API has any.
+/// The highest field number that is checked; no API type has a higher one.
 const NUMBER_MAX: u32 = 512;
 
 /// The compiled structure of one kind and of all messages in it.
 #[derive(Debug)]
 pub(super) struct StructurePlan {
     schema: &'static Schema,
-    /// Where each node's kinds are.
+    /// The range of each node's kinds.
     nodes: Vec<(u32, u32)>,
     /// Kinds by field number, node after node.
     kinds: Vec<u16>,
-    /// The schemas that have a node already.
+    /// The schemas that already have a node.
     known: Vec<(&'static Schema, u16)>,
 }
 
@@ -115,7 +116,7 @@ impl StructurePlan {
         }
     }
 
-    /// Whether the bytes have the structure of the kind.
+    /// Reports whether the bytes have the structure of the kind.
     pub(super) fn holds(&self, bytes: &[u8], depth_max: usize) -> bool {
         self.node_holds(0, bytes, depth_max)
     }

@@ -1,4 +1,4 @@
-//! Behaviour of the engine, on `ObjectMeta` and on a message made for the purpose.
+//! Behaviour of the engine, on `ObjectMeta` and on a test message.
 
 use super::{
     DecodeContext, Field, FieldFlags as F, FieldType, Interner, JsonForm, Limits, RawExtension,

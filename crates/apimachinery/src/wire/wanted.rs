@@ -1,20 +1,19 @@
-//! An object as what somebody wants: only the fields that say something.
+//! Encoding for server-side apply: only the fields that are set.
 //!
-//! A typed object has every field that its kind requires, and JSON writes those even if they are
-//! empty. To a server that applies it that would say that they are wanted empty. So fields are left
-//! out here that are zero; what is optional and set is kept, though it be empty (`emptyDir: {}`,
-//! `replicas: 0`). `status` is the server's, and so is most of the metadata of an object that was
-//! read from it.
+//! A typed object has every required field, and JSON includes those even if they are empty; an
+//! apply would then own them as empty. So zero fields are omitted; an optional field that is set is
+//! kept even if it is empty (`emptyDir: {}`, `replicas: 0`). The server owns `status` and most of
+//! the metadata of an object that was read from it.
 
 use super::encode::check_raw;
 use super::json_encode::{self, Json, is_zero};
 use super::{EncodeError, FieldFlags, JsonForm, Message, View};
 use serde_json::{Map, Value};
 
-/// The JSON tree of what is wanted of a message; the status too, if that is what is applied.
+/// Returns the JSON tree to apply; with the status, if that is what is applied.
 ///
 /// # Errors
-/// Raw bytes in it are no JSON.
+/// Raw bytes in the message are not JSON.
 pub fn to_wanted(message: &dyn Message, with_status: bool) -> Result<Value, EncodeError> {
     check_raw(message)?;
     let mut wanted = part(message)?;
@@ -26,9 +25,8 @@ pub fn to_wanted(message: &dyn Message, with_status: bool) -> Result<Value, Enco
     Ok(wanted)
 }
 
-/// What a server writes into metadata. Applied, `deletionTimestamp` would make an object that is
-/// terminating from its birth, or be refused; `uid` and `resourceVersion` would make a condition of
-/// where the object was read.
+/// The metadata that servers write. Applying `deletionTimestamp` would be refused, or create an
+/// object that is already terminating; `uid` and `resourceVersion` would become preconditions.
 const SERVERS_METADATA: [&str; 8] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -40,7 +38,7 @@ const SERVERS_METADATA: [&str; 8] = [
     "uid",
 ];
 
-/// Takes out what the server writes.
+/// Removes the fields that the server writes.
 pub(crate) fn drop_servers_fields(object: &mut Value, with_status: bool) {
     let Value::Object(map) = object else { return };
     if !with_status {

@@ -95,8 +95,8 @@ fn deleted<K: Object>(object: &K) -> Written {
 /// Encodes the options as JSON regardless of the object encoding: servers of custom resources
 /// accept nothing else.
 fn content(options: &DeleteOptions) -> Option<Content> {
-    let said = *options != DeleteOptions::default();
-    said.then(|| Content {
+    let is_set = *options != DeleteOptions::default();
+    is_set.then(|| Content {
         media_type: JSON,
         bytes: Bytes::from(options.to_json()),
     })

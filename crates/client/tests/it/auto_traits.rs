@@ -1,4 +1,4 @@
-//! Handles and futures can go anywhere.
+//! Handles and futures are `Send` and `Sync`.
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ListOptions, Unstructured};

@@ -1,4 +1,4 @@
-//! What a server serves, told in one answer or in many.
+//! Discovery, aggregated and legacy.
 
 use crate::server::{Reply, Server};
 use kubist_apimachinery::{GroupVersionKind, GroupVersionResource};
@@ -76,7 +76,7 @@ fn check(discovery: &Discovery) {
 }
 
 #[tokio::test]
-async fn two_requests_tell_all_where_the_server_aggregates() {
+async fn aggregated_discovery_takes_two_requests() {
     let reply = |body: &'static str| Reply::new(200, AGGREGATED, body);
     let server = Server::new([reply(CORE), reply(GROUPS)]);
     let discovery = server.client().discover().await.unwrap();

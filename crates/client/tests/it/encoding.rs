@@ -1,4 +1,4 @@
-//! Objects that have no encoded form: each verb that sends one says so, and sends nothing.
+//! Objects that cannot be encoded: each verb returns an error and sends nothing.
 
 use crate::server::{Reply, Server};
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use kubist_client::{Api, ApiError, Config, Patch, RequestError};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// A Pod of somebody's own type, with a map that JSON has no form for.
+/// A custom Pod type with a map that JSON cannot express.
 #[derive(Debug)]
 struct Odd {
     pod: Pod,
@@ -74,7 +74,7 @@ fn odd() -> Odd {
     Odd { pod, ports }
 }
 
-/// A built-in object whose raw bytes are no JSON.
+/// A built-in object with raw bytes that are not JSON.
 fn revision() -> ControllerRevision {
     let mut revision = ControllerRevision::default();
     revision.metadata.name = "web".into();
@@ -171,7 +171,7 @@ async fn what_only_protobuf_has_room_for_is_not_sent_in_json_to_a_server_without
     );
 }
 
-/// A patch is a tree of JSON, which always has a form: it is what the caller made of it.
+/// A patch is a JSON tree, which can always be encoded.
 #[tokio::test]
 async fn a_patch_has_an_encoded_form_whatever_the_kind_is() {
     let server = Server::new([Reply::object(&odd().pod)]);

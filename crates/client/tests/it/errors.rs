@@ -1,4 +1,4 @@
-//! What becomes of answers that are failures, and of answers that cannot be read.
+//! Failure responses, and responses that cannot be read.
 
 use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;
@@ -80,8 +80,8 @@ async fn a_pause_in_the_header_is_known() {
     let status = Status::failure(429, StatusReason::TooManyRequests, "slow down");
     // Longer than the client waits by itself.
     let error = get(Reply::status(&status).header("retry-after", "3600")).await;
-    assert_eq!(error.retry_after(), Some(Duration::from_hours(1)));
-    assert_eq!(error.retry(), Retry::After(Duration::from_hours(1)));
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
+    assert_eq!(error.retry(), Retry::After(Duration::from_secs(3600)));
 }
 
 fn cause(error: &ApiError) -> &AnswerError {
@@ -129,7 +129,7 @@ async fn what_cannot_be_read_is_named_by_place_and_cause() {
 }
 
 #[tokio::test]
-async fn what_is_something_else_is_named() {
+async fn another_kind_of_body_is_named() {
     let error = get(Reply::json("")).await;
     assert_eq!(cause(&error), &AnswerError::Empty);
     let error = get(Reply::new(200, "text/html", "<h1>hi</h1>")).await;

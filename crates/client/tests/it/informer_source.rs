@@ -1,4 +1,4 @@
-//! The client as what informers live on: requests, batches, bad items, errors.
+//! The client as a source for informers: requests, batches, bad items, errors.
 
 use crate::server::{Reply, Server, list};
 use crate::watches::{frame, pod, reply};

@@ -1,4 +1,4 @@
-//! Lists: whole, in pages, cut anywhere, with items that are none.
+//! Lists: whole, in pages, split anywhere, with invalid items.
 
 use crate::server::{Reply, Server, list, protobuf_list};
 use futures_util::StreamExt as _;
@@ -152,7 +152,7 @@ async fn a_page_that_is_gone_ends_the_walk() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_is_an_error() {
+async fn a_body_that_is_not_a_list_is_an_error() {
     let cut = protobuf_list::<Pod>(&[encoded("a", Encoding::Protobuf)]);
     for reply in [
         Reply::json("{"),

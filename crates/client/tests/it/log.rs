@@ -1,4 +1,4 @@
-//! What a test's thread logs.
+//! The log of a test's thread.
 
 use parking_lot::Mutex;
 use std::fmt::{self, Write as _};

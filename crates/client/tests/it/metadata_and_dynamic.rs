@@ -1,4 +1,4 @@
-//! Kinds known at run time only, and objects without their bodies.
+//! Kinds known only at run time, and metadata-only objects.
 
 use crate::server::{Reply, Server};
 use futures_util::StreamExt as _;

@@ -1,4 +1,4 @@
-//! What an `Api` records of its own writes.
+//! The write log of an `Api`.
 
 use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;
@@ -71,7 +71,7 @@ async fn reads_dry_runs_and_refusals_are_not_recorded() {
 }
 
 #[tokio::test]
-async fn deletions_are_recorded_by_what_is_left() {
+async fn deletions_are_recorded_as_terminating_or_deleted() {
     let gone = Status {
         status: "Success".into(),
         code: 200,
@@ -103,7 +103,7 @@ async fn deletions_are_recorded_by_what_is_left() {
 }
 
 #[tokio::test]
-async fn what_is_written_for_a_key_is_found_by_the_key() {
+async fn writes_for_a_key_are_found_by_the_key() {
     let (pods, log) = setup([Reply::object(&pod("8"))]);
     let key = ObjectName::new("shop", "front");
     pods.with_write_log(&log.for_key(&key))

@@ -1,4 +1,4 @@
-//! When a request is sent again, and after how long; in virtual time.
+//! Retries and their pauses; virtual time.
 
 use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;

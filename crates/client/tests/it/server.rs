@@ -1,4 +1,4 @@
-//! A hyper server that answers by script and remembers what it was asked.
+//! A hyper server that answers from a script and records the requests.
 
 use bytes::Bytes;
 use http::{HeaderMap, Response};
@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// What a request looked like.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) line: String,
@@ -44,7 +44,7 @@ pub(crate) struct Reply {
     chunks: VecDeque<Result<Bytes, ()>>,
     /// Whether the body stays open after the chunks.
     open: bool,
-    /// Whether hyper had its turn to send what came before a cut.
+    /// Whether hyper has been polled to send the bytes before a cut.
     flushed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Each verb: method, path, query, headers and body of its request, and what becomes of the answer.
+//! Each verb: method, path, query, headers and body of its request, and the result.
 
 use crate::server::{Asked, Reply, Server};
 use http::HeaderMap;
@@ -169,7 +169,7 @@ async fn each_patch_has_its_media_type() {
 }
 
 #[tokio::test]
-async fn apply_sends_the_object_as_what_is_wanted() {
+async fn apply_sends_only_the_fields_that_are_set() {
     let (server, pods) = setup(Reply::object(&pod("web")));
     pods.apply(&pod("web"), &PatchOptions::default())
         .await
@@ -181,7 +181,7 @@ async fn apply_sends_the_object_as_what_is_wanted() {
 }
 
 #[tokio::test]
-async fn apply_wants_nothing_that_is_only_empty_and_nothing_that_is_the_servers() {
+async fn apply_omits_empty_fields_and_fields_of_the_server() {
     let (server, _) = setup(Reply::object(&Deployment::default()));
     let api: Api<Deployment> = Api::namespaced(server.client(), "shop");
     let mut web = Deployment::default();

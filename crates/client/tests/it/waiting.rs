@@ -1,4 +1,4 @@
-//! What those are told who wait: while nobody answers, and for an object that cannot be read.
+//! The log of waits: without a server, and for an object that cannot be read.
 
 use crate::log::Log;
 use crate::server::{self, Reply, Server};
@@ -13,7 +13,7 @@ use kubist_transport::{Endpoint, Transport};
 use std::io;
 use std::time::Duration;
 
-const MINUTE: Duration = Duration::from_mins(1);
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// The one called `a`, readable.
 fn readable() -> Pod {
@@ -34,7 +34,7 @@ fn nobody() -> Api<Pod> {
 
 /// Contract CLIENT-4.
 #[tokio::test(start_paused = true)]
-async fn a_wait_for_a_server_that_is_not_there_is_logged_and_says_so_at_its_end() {
+async fn a_wait_for_a_missing_server_is_logged_and_names_the_problem_at_its_end() {
     let log = Log::begin();
     let found = nobody().wait_until_within("web", MINUTE, |_| true).await;
     let error = found.unwrap_err();
@@ -58,7 +58,7 @@ async fn a_wait_for_a_server_that_is_not_there_is_logged_and_says_so_at_its_end(
         assert!(warnings[0].contains(said), "{warnings:?}");
     }
     assert!(
-        warnings[0].contains("the wait for Pod shop/web goes on"),
+        warnings[0].contains("the wait for Pod shop/web continues"),
         "{warnings:?}"
     );
     assert!((2..=7).contains(&warnings.len()), "{warnings:?}");
@@ -81,7 +81,7 @@ async fn a_watch_that_goes_on_without_a_server_is_logged_and_can_be_asked() {
     assert!(problem.contains("connection refused"), "{problem}");
     let warnings = log.warnings();
     assert!(
-        warnings[0].contains("the watch of Pod in shop goes on"),
+        warnings[0].contains("the watch of Pod in shop continues"),
         "{warnings:?}"
     );
     assert!((2..=7).contains(&warnings.len()), "{warnings:?}");
@@ -134,7 +134,7 @@ fn expired() -> Reply {
 
 /// Contract CLIENT-1.
 #[tokio::test(start_paused = true)]
-async fn an_object_that_a_list_has_unreadably_is_waited_on_for_and_its_end_is_told() {
+async fn an_unreadable_listed_object_is_waited_for_and_its_deletion_is_observed() {
     let scripts = [
         // When the wait begins, and when it lists again.
         (vec![list(&[unreadable()]), deleted_unreadably()], 0),
@@ -166,7 +166,7 @@ async fn an_object_that_a_list_has_unreadably_is_waited_on_for_and_its_end_is_to
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_for_an_object_that_stays_unreadable_says_so_at_its_end() {
+async fn a_wait_for_an_unreadable_object_names_the_problem_at_its_end() {
     let server = Server::new([
         list(&[unreadable()]),
         reply(Encoding::Json, Vec::new()).then_open(),

@@ -1,4 +1,4 @@
-//! Watches that go on, waiting for one object, and writing again after a conflict; virtual time.
+//! Resumable watches, waiting for one object, and retries after a conflict; virtual time.
 
 use crate::server::{self, Reply, Server};
 use crate::watches::{frame, pod, reply};
@@ -178,7 +178,7 @@ async fn wait_until_sees_the_present_state_every_later_one_and_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_until_returns_at_once_and_says_what_does_not_pass() {
+async fn wait_until_returns_permanent_errors_at_once() {
     let server = Server::new([list(&[at("a", "76")])]);
     let pods: Api<Pod> = Api::namespaced(server.client(), "shop");
     let found = pods.wait_until("a", |pod| pod.is_some()).await.unwrap();
@@ -237,14 +237,14 @@ async fn wait_until_answers_a_version_that_is_gone_with_pauses_that_grow() {
     let server = Server::new(script);
     let pods: Api<Pod> = Api::namespaced(server.client(), "shop");
     let wait = pods.wait_until("a", |pod| pod.is_none());
-    let minute = tokio::time::timeout(Duration::from_mins(1), wait).await;
+    let minute = tokio::time::timeout(Duration::from_secs(60), wait).await;
     assert!(minute.is_err(), "{minute:?}");
     let asked = server.asked().len();
     assert!((8..=16).contains(&asked), "{asked} requests in a minute");
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_until_hears_that_an_object_is_gone_whose_last_state_cannot_be_read() {
+async fn wait_until_observes_the_deletion_of_an_unreadable_object() {
     let deleted =
         br#"{"type":"DELETED","object":{"metadata":{"name":"a","namespace":"shop"},"spec":7}}"#;
     let lost = br#"{"type":"DELETED"}"#;
@@ -256,7 +256,7 @@ async fn wait_until_hears_that_an_object_is_gone_whose_last_state_cannot_be_read
         ]);
         let pods: Api<Pod> = Api::namespaced(server.client(), "shop");
         let gone = pods.wait_until("a", |pod| pod.is_none());
-        let gone = tokio::time::timeout(Duration::from_mins(1), gone).await;
+        let gone = tokio::time::timeout(Duration::from_secs(60), gone).await;
         assert_eq!(gone.unwrap().unwrap(), None);
         assert_eq!(server.asked().len(), requests);
     }

@@ -196,7 +196,7 @@ async fn a_frame_of_sound_borders_costs_itself_only() {
 
 /// Contract REFL-10.
 #[tokio::test]
-async fn what_happened_to_whom_is_told_even_if_the_object_cannot_be_read() {
+async fn an_unreadable_object_is_reported_with_its_event_type_and_name() {
     let json = |kind: &str| {
         format!(
             r#"{{"type":"{kind}","object":{{"metadata":{{"name":"b","namespace":"shop",
@@ -229,7 +229,7 @@ async fn what_happened_to_whom_is_told_even_if_the_object_cannot_be_read() {
             assert_eq!(name.to_string(), "shop/b");
         }
     }
-    // Half a name may be somebody else's.
+    // A truncated name may be another object's.
     let half = br#"{"type":"DELETED","object":{"metadata":{"name":"b"},"spec":7}}"#;
     let events = watch(reply(Encoding::Json, half.to_vec())).await;
     let [Ok(WatchItem::Invalid(invalid))] = events.as_slice() else {

@@ -1,4 +1,4 @@
-//! Writes that were done and whose answer cannot be read.
+//! Writes that were applied and whose response cannot be read.
 
 use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;
@@ -32,7 +32,7 @@ fn is_told(error: &ApiError, verb: &str) {
 
 /// Contract CLIENT-5.
 #[tokio::test]
-async fn a_write_whose_answer_cannot_be_read_is_told_as_done() {
+async fn a_write_with_an_unreadable_answer_is_reported_as_applied() {
     let mut pod = Pod::default();
     pod.metadata.name = "web".into();
     let patch = Patch::Merge(json!({}));
@@ -52,7 +52,7 @@ async fn a_write_whose_answer_cannot_be_read_is_told_as_done() {
 }
 
 #[tokio::test]
-async fn what_was_not_done_or_may_be_somebody_elses_answer_is_not_told_as_done() {
+async fn failed_writes_and_foreign_answers_are_not_reported_as_applied() {
     let mut pod = Pod::default();
     pod.metadata.name = "web".into();
     let dry = PostOptions {

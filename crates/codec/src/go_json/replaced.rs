@@ -1,7 +1,7 @@
-//! Text that is not quite Unicode, as Go reads it.
+//! Repair of invalid Unicode in JSON text, as Go does it.
 
-/// A text as Go reads it, if that is another: in strings, half of a surrogate pair is U+FFFD, and
-/// so is each byte that is no UTF-8. What is wrong outside of strings stays wrong.
+/// Returns the text as Go reads it, if that differs: in strings, half of a surrogate pair and each
+/// byte that is not UTF-8 become U+FFFD. Mistakes outside of strings remain.
 ///
 /// ```
 /// let text = kubist_codec::go_json::replaced(br#"{"a":"\ud800"}"#);
@@ -35,7 +35,7 @@ pub fn replaced(text: &[u8]) -> Option<Vec<u8>> {
     Some(replaced)
 }
 
-/// How long an escape is, and what is read for it if it is half of a pair.
+/// Returns the length of an escape, and its replacement if it is half of a pair.
 fn escape(text: &[u8]) -> (usize, Option<&'static str>) {
     match (code_unit(text), text.get(6..).and_then(code_unit)) {
         (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, None),
@@ -44,7 +44,7 @@ fn escape(text: &[u8]) -> (usize, Option<&'static str>) {
     }
 }
 
-/// The number in `\u1234`.
+/// Returns the number in `\u1234`.
 fn code_unit(text: &[u8]) -> Option<u16> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     if !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -53,9 +53,9 @@ fn code_unit(text: &[u8]) -> Option<u16> {
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// How many bytes a character has, and what is read for one that is none.
+/// Returns the length of a character, and the replacement of an invalid one.
 fn character(text: &[u8]) -> (usize, Option<&'static str>) {
-    // Longer than any character, and short: this is asked for each of them.
+    // Longer than any character, and short because this runs for each of them.
     let text = text.get(..4).unwrap_or(text);
     let first = text.utf8_chunks().next().map_or("", |it| it.valid());
     match first.chars().next() {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_character_is_read_as_the_replacement_character() {
+    fn invalid_characters_become_the_replacement_character() {
         let cases: [(&[u8], &str); 8] = [
             (br#"["\ud800"]"#, r#"["\ufffd"]"#),
             (br#"["\ud800\u0041"]"#, r#"["\ufffd\u0041"]"#),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_text_or_wrong_otherwise_stays_as_it_is() {
+    fn strings_and_other_mistakes_are_left_unchanged() {
         let texts: [&[u8]; 7] = [
             br#"{"a":"\ud83d\ude00\n\"\u12"}"#,
             "[\"é😀\"]".as_bytes(),

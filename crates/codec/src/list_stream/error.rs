@@ -1,16 +1,16 @@
-//! Why a body is not a list that can be cut.
+//! Errors of list streams.
 
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire::{WireError, WireErrorKind};
 use std::fmt;
 
-/// A place in a list's body.
+/// A position in a list's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an offset and an index, no more")]
 pub struct Place {
-    /// Bytes from the start of the body.
+    /// The byte offset in the body.
     pub offset: u64,
-    /// How many items were complete before it, which is the index of the item it is in.
+    /// The number of complete items before it, which is the index of the current item.
     pub item: u64,
 }
 
@@ -20,66 +20,66 @@ impl fmt::Display for Place {
     }
 }
 
-/// A list that cannot be cut (further).
+/// Why a list cannot be read (further).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListStreamError {
     /// The body ended before the list did.
     #[error("the list ends too early, at {place}")]
     Truncated {
-        /// Where it ended.
+        /// The end of the body.
         place: Place,
     },
-    /// Not JSON, or not a JSON list.
+    /// The body is not JSON, or not a JSON list.
     #[error("at {place} of the list: expected {expected}, found {found:?}")]
     Syntax {
-        /// Where.
+        /// The position.
         place: Place,
-        /// What could have stood there.
+        /// What was expected.
         expected: &'static str,
-        /// What stands there.
+        /// The byte that was found.
         found: char,
     },
-    /// Not protobuf, or not an enveloped list.
+    /// The body is not protobuf, or not an enveloped list.
     #[error("at {place} of the list: {kind}")]
     Protobuf {
-        /// Where.
+        /// The position.
         place: Place,
-        /// What is wrong there.
+        /// The problem.
         kind: WireErrorKind,
     },
     /// The body does not begin with `k8s\0`.
     #[error("no protobuf envelope: the list does not begin with k8s\\0")]
     NoMagic,
-    /// The envelope names another encoding of its contents.
-    #[error("the envelope says that its contents are `{found}`, not plain protobuf")]
+    /// The envelope has another content encoding.
+    #[error("the envelope contains `{found}`, not plain protobuf")]
     Contents {
-        /// The encoding.
+        /// The content encoding.
         found: String,
     },
-    /// An item or the metadata is longer than its limit.
+    /// An item or the metadata exceeds its limit.
     #[error("at {place} of the list: more than {max} bytes")]
     TooLong {
-        /// Where.
+        /// The position.
         place: Place,
         /// The limit.
         max: usize,
     },
-    /// A `Table` came, which nobody asked for.
+    /// The response is a `Table`, which was not requested.
     #[error("the server answered with a Table, not a list")]
     Table,
-    /// An object came that is not a list, such as a `Status`.
+    /// The response is an object that is not a list, such as a `Status`.
     #[error("the server answered with {kind} of {api_version}, not a list")]
     NotAList {
-        /// Its `apiVersion`.
+        /// The `apiVersion` of the object.
         api_version: Str,
-        /// Its `kind`.
+        /// The `kind` of the object.
         kind: Str,
     },
-    /// The list has no `items` at all, or has them twice.
+    /// The list has no `items`, or has them twice.
     #[error("the list has `items` {count} times, not once")]
     ItemsCount {
-        /// How often.
+        /// The number of `items`.
         count: u32,
     },
     /// The list's `metadata` cannot be decoded.

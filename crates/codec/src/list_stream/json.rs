@@ -1,4 +1,4 @@
-//! JSON lists: one object whose `items` are cut; `metadata`, `apiVersion` and `kind` may stand
+//! JSON lists: one object whose `items` are split; `metadata`, `apiVersion` and `kind` may come
 //! before or after them.
 
 use super::{ListFacts, ListLimits, ListStreamError, decode_metadata, place, refuse_other_kinds};
@@ -18,9 +18,9 @@ enum Kept {
 #[derive(Debug)]
 pub(super) struct JsonList {
     members: Members,
-    /// What the value that is being kept is.
+    /// What the kept value is.
     kept: Option<Kept>,
-    /// The array that is being walked.
+    /// The reader of the items, while it is active.
     items: Option<Items>,
     items_count: u32,
     complete: bool,
@@ -43,7 +43,7 @@ impl JsonList {
         self.complete
     }
 
-    /// What can be known only at the end.
+    /// Checks what is known only at the end.
     pub(super) fn check(&self, facts: &ListFacts) -> Result<(), ListStreamError> {
         refuse_other_kinds(facts)?;
         match self.items_count {
@@ -52,7 +52,7 @@ impl JsonList {
         }
     }
 
-    /// The next item; none when the input is consumed.
+    /// Returns the next item; none when the input is consumed.
     pub(super) fn step(
         &mut self,
         input: &mut Input,
@@ -137,7 +137,7 @@ impl JsonList {
     }
 }
 
-/// A JSON string; anything else counts as not said.
+/// Returns a JSON string; anything else counts as absent.
 fn text(value: &[u8]) -> Str {
     serde_json::from_slice::<String>(value)
         .map(Str::from)

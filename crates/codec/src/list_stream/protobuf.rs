@@ -1,4 +1,4 @@
-//! Protobuf lists: `k8s\0`, the envelope, and inside it `metadata = 1` and `items = 2`.
+//! Protobuf lists: `k8s\0`, the envelope, and in it `metadata = 1` and `items = 2`.
 
 use super::{ListFacts, ListLimits, ListStreamError, decode_metadata, place, refuse_other_kinds};
 use crate::envelope::{self, EnvelopeError};
@@ -9,12 +9,12 @@ use kubist_apimachinery::wire::{Encoding, WireErrorKind};
 
 #[derive(Debug)]
 pub(super) struct ProtobufList {
-    /// How many bytes of the magic were seen.
+    /// The number of magic bytes read so far.
     magic: usize,
     envelope: Fields,
-    /// The number of the envelope's field that is being kept.
+    /// The number of the envelope field that is being kept.
     envelope_field: u32,
-    /// The list inside, while it is being walked.
+    /// The reader of the list in the envelope, while it is active.
     list: Option<Fields>,
     list_field: u32,
     seen: bool,
@@ -38,7 +38,7 @@ impl ProtobufList {
         self.seen && self.list.is_none() && self.envelope.may_end()
     }
 
-    /// The next item; none when the input is consumed.
+    /// Returns the next item; none when the input is consumed.
     pub(super) fn step(
         &mut self,
         input: &mut Input,

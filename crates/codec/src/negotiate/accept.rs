@@ -7,16 +7,16 @@ use std::cmp::Reverse;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MediaType {
-    /// Before the slash.
+    /// The part before the slash.
     pub main: String,
-    /// After the slash.
+    /// The part after the slash.
     pub sub: String,
-    /// Parameters in order; names as written, values without quotes.
+    /// The parameters in order; names as written, values without quotes.
     pub parameters: Vec<(String, String)>,
 }
 
 impl MediaType {
-    /// Parameters beyond this many are ignored.
+    /// The most parameters that are read; further ones are ignored.
     pub const PARAMETERS_MAX: usize = 32;
 
     /// Parses one media type. A lone `*` means `*/*`. Parameters without `=` are ignored.
@@ -48,7 +48,7 @@ impl MediaType {
         })
     }
 
-    /// The value of a parameter; of several, the last.
+    /// Returns the value of a parameter; if it is repeated, the last.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters
             .iter()
@@ -57,7 +57,7 @@ impl MediaType {
             .map(|(_, value)| &**value)
     }
 
-    /// The format of exactly this type, as a response or body has it.
+    /// Returns the format of exactly this type, as in a response or body.
     pub fn format(&self) -> Option<Format> {
         Format::ALL
             .iter()
@@ -65,7 +65,7 @@ impl MediaType {
             .find(|&format| self.main != "*" && self.sub != "*" && self.matches(format))
     }
 
-    /// Whether a format is among the types that this one, perhaps a wildcard, means.
+    /// Reports whether this type, which may be a wildcard, matches a format.
     pub(super) fn matches(&self, format: Format) -> bool {
         let name = format.media_type();
         let (main, sub) = name.split_once('/').unwrap_or((name, ""));
@@ -81,16 +81,17 @@ impl MediaType {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Clause {
-    /// The type, without `q`.
+    /// The media type, without `q`.
     pub media_type: MediaType,
-    /// The quality, 1 if not said.
+    /// The quality; 1 by default.
     pub quality: f32,
 }
 
-/// Clauses beyond this many are ignored.
+/// The most clauses that are read; further ones are ignored.
 pub(super) const CLAUSES_MAX: usize = 64;
 
-/// The clauses in the order in which they are tried. What is not a media type is left out.
+/// Returns the clauses in the order in which they are tried, without those that are not media
+/// types.
 pub fn parse_accept(header: &str) -> Vec<Clause> {
     let mut clauses: Vec<Clause> = header
         .split(',')

@@ -1,10 +1,10 @@
-//! What a request's body says it is.
+//! The media type of a request body.
 
 use super::MediaType;
 use crate::Format;
 use std::collections::BTreeMap;
 
-/// A body of a type that the endpoint does not read: 415.
+/// The endpoint does not accept the body's type: 415.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the body has the type {found:?}; accepted are {accepted}")]
 #[non_exhaustive]
@@ -16,7 +16,7 @@ pub struct UnsupportedMediaType {
 }
 
 impl UnsupportedMediaType {
-    /// The message of upstream's Status for a body that is an object.
+    /// Returns the message of upstream's Status for a body that is an object.
     pub fn message(&self) -> String {
         format!(
             "the body of the request was in an unknown format - accepted media types include: {}",
@@ -25,8 +25,8 @@ impl UnsupportedMediaType {
     }
 }
 
-/// The format of a body that is an object. Without `Content-Type` it is JSON; what parameters say
-/// does not matter, but they must be well-formed.
+/// Returns the format of a body that is an object. Without `Content-Type` it is JSON. The values of
+/// parameters do not matter, but they must be well-formed.
 pub fn body_format(
     content_type: Option<&str>,
     accepted: &[Format],
@@ -45,8 +45,8 @@ pub fn body_format(
         })
 }
 
-/// Whether what follows a media type is a list of parameters, as RFC 2045 has them: each once, with
-/// a value. A semicolon may come last.
+/// Reports whether the text after a media type is a list of parameters as in RFC 2045: each once,
+/// with a value. A trailing semicolon is allowed.
 fn has_sound_parameters(text: &str) -> bool {
     let mut rest = text.find(';').map_or("", |at| &text[at..]).trim();
     let mut found = BTreeMap::new();
@@ -63,7 +63,7 @@ fn has_sound_parameters(text: &str) -> bool {
     true
 }
 
-/// The first parameter of a text, with its semicolon: name, value as written, and what is behind.
+/// Splits off the first parameter with its semicolon: name, value as written, and the rest.
 fn parameter(text: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = token(text.strip_prefix(';')?.trim_start())?;
     let rest = rest.trim_start().strip_prefix('=')?.trim_start();
@@ -97,27 +97,27 @@ fn join<'a>(types: impl Iterator<Item = &'a str>) -> String {
     types.collect::<Vec<_>>().join(", ")
 }
 
-/// The kinds of patches.
+/// The patch types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "each must be handled")]
 pub enum PatchType {
-    /// RFC 6902.
+    /// JSON patch (RFC 6902).
     Json,
-    /// RFC 7386.
+    /// JSON merge patch (RFC 7386).
     Merge,
-    /// Merges lists by key; built-in kinds only.
+    /// Strategic merge patch, which merges lists by key; built-in kinds only.
     Strategic,
     /// Server-side apply, in YAML (or JSON, which is YAML).
     Apply,
 }
 
 impl PatchType {
-    /// All of them, in the order in which servers list them.
+    /// All patch types, in the order in which servers list them.
     pub const ALL: &'static [Self] = &[Self::Json, Self::Merge, Self::Strategic, Self::Apply];
-    /// Those that custom resources know.
+    /// The patch types of custom resources.
     pub const CUSTOM: &'static [Self] = &[Self::Json, Self::Merge, Self::Apply];
 
-    /// The media type.
+    /// Returns the media type.
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json-patch+json",
@@ -127,7 +127,7 @@ impl PatchType {
         }
     }
 
-    /// The type of a patch from its `Content-Type`, which must be there, in lower case.
+    /// Returns the patch type of a `Content-Type`, which must be present and in lower case.
     pub fn parse(
         content_type: Option<&str>,
         accepted: &[Self],

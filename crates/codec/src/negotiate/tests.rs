@@ -1,4 +1,4 @@
-//! Tables of headers and what comes of them; the answers are those of a real server.
+//! Tables of headers and the negotiated result, taken from a real server.
 
 use super::*;
 
@@ -50,7 +50,7 @@ fn clauses_are_tried_in_upstreams_order() {
 }
 
 #[test]
-fn what_is_found_without_a_route_takes_wildcards() {
+fn endpoints_created_at_run_time_accept_wildcards() {
     let json = Some((Format::Json, Transform::None));
     for accept in ["*", "*;q=0.5", "text/html,*", "application/*"] {
         assert_eq!(chosen(accept, Offer::CUSTOM), json, "{accept}");
@@ -208,7 +208,7 @@ fn watches_have_no_yaml() {
     );
     let json = negotiate(Some("*/*"), &Offer::CUSTOM).unwrap();
     assert_eq!(json.watch_content_type(), "application/json");
-    // What asks for a stream of YAML asks for nothing that there is.
+    // A YAML stream does not exist.
     let error = negotiate(Some("application/yaml;stream=watch"), &Offer::BUILT_IN).unwrap_err();
     assert_eq!(
         error.message(),

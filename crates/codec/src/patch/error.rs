@@ -1,42 +1,41 @@
-//! Why a patch cannot be applied. The texts of strategic merge patches are upstream's: clients
-//! see them.
+//! Patch errors. The texts for strategic merge patches are upstream's, because clients see them.
 
-/// A patch that cannot be applied.
+/// Why a patch cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatchError {
-    /// The patch is not what its type says.
+    /// The patch does not have the form of its type.
     #[error("{reason}")]
     Malformed {
         /// The reason, in upstream's words.
         reason: String,
     },
-    /// Too many operations in a JSON patch.
+    /// The JSON patch has too many operations.
     #[error("The allowed maximum operations in a JSON patch is {max}, got {count}")]
     TooManyOperations {
-        /// How many.
+        /// The number of operations.
         count: usize,
         /// The limit.
         max: usize,
     },
-    /// The `copy` operations of a JSON patch copy too much.
+    /// The `copy` operations of the JSON patch copy too many bytes.
     #[error(
         "Unable to complete the copy, the accumulated size increase of copy is {size}, \
          exceeding the limit {max}"
     )]
     CopyTooLarge {
-        /// Bytes.
+        /// The number of bytes.
         size: usize,
         /// The limit.
         max: usize,
     },
-    /// The operations of a JSON patch move too many items of lists.
-    #[error("The operations of a JSON patch may move {max} items of lists at most")]
+    /// The operations of the JSON patch move too many list items.
+    #[error("The operations of a JSON patch may move at most {max} list items")]
     TooManyMoves {
         /// The limit.
         max: usize,
     },
-    /// An operation of a JSON patch does not apply.
+    /// An operation of the JSON patch does not apply.
     #[error("operation {index} ({operation} {path:?}) does not apply: {reason}")]
     Operation {
         /// Its index.
@@ -48,18 +47,18 @@ pub enum PatchError {
         /// The reason.
         reason: String,
     },
-    /// `$patch` with an unknown value.
+    /// `$patch` has an unknown value.
     #[error("unknown patch type: {directive} in map: {map}")]
     UnknownDirective {
         /// The value.
         directive: String,
-        /// Where it stands, as Go prints it.
+        /// The map that contains it, as Go prints it.
         map: String,
     },
-    /// `$patch: merge` in a list.
+    /// `$patch: merge` is used in a list.
     #[error("merging lists cannot yet be specified in the patch")]
     MergeDirective,
-    /// An item without the key that identifies it.
+    /// An item lacks the key that identifies it.
     #[error("map: {map} does not contain declared merge key: {key}")]
     MissingMergeKey {
         /// The item, as Go prints it.
@@ -67,7 +66,7 @@ pub enum PatchError {
         /// The key.
         key: &'static str,
     },
-    /// The patch's items are not in the order that the patch demands.
+    /// The patch's items are not in the order that the patch requires.
     #[error("The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{order}\n")]
     ElementOrder {
         /// The patch's items, as Go prints them.
@@ -75,13 +74,13 @@ pub enum PatchError {
         /// The order, as Go prints it.
         order: String,
     },
-    /// A list of objects merges, but its key is not known.
+    /// A list of objects merges, but its merge key is unknown.
     #[error("cannot merge lists without merge key for {message}")]
     NoMergeKey {
         /// The Go type of the items.
         message: &'static str,
     },
-    /// A field that the type does not have, where its merge facts are needed.
+    /// The type does not have a field whose merge strategy is needed.
     #[error("unable to find api field in struct {message} for the json field {field:?}")]
     UnknownField {
         /// The Go type.
@@ -89,27 +88,27 @@ pub enum PatchError {
         /// The JSON name.
         field: String,
     },
-    /// A list of lists, which has no merge.
+    /// A list of lists cannot be merged.
     #[error("lists of lists are not supported")]
     ListOfLists,
-    /// A list whose items are of several types.
+    /// The items of a list have different types.
     #[error("list element types are not identical: {lists}")]
     MixedList {
-        /// The list and what was to be merged into it, as Go prints them.
+        /// The list and the list to merge into it, as Go prints them.
         lists: String,
     },
-    /// `$retainKeys` that is no list, or does not name a field that the patch sets.
+    /// `$retainKeys` is not a list, or does not name a field that the patch sets.
     #[error("invalid patch format of retainKeys")]
     RetainKeys,
-    /// A list or map was needed.
+    /// A list or map was expected.
     #[error("expected a {expected}, but received a {found}")]
     WrongType {
-        /// The Go type needed.
+        /// The expected Go type.
         expected: &'static str,
-        /// The Go type found.
+        /// The actual Go type.
         found: &'static str,
     },
-    /// This kind cannot be patched so.
+    /// The kind does not support this patch type.
     #[error("patches of the type {patch_type} are not supported here")]
     Unsupported {
         /// The media type.
@@ -117,7 +116,7 @@ pub enum PatchError {
     },
 }
 
-/// Which answer a failed patch gets.
+/// The response to a failed patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each must be answered")]
 pub enum PatchClass {
@@ -129,12 +128,12 @@ pub enum PatchClass {
     Unsupported,
     /// 422 `Invalid` without details: the patch does not fit the object.
     Unprocessable,
-    /// Upstream answers 500 without a reason, though the patch is to blame; 400 is clearer.
+    /// Upstream answers 500 without a reason although the patch is at fault; 400 is clearer.
     Internal,
 }
 
 impl PatchError {
-    /// Which answer it gets.
+    /// Returns the response to this error.
     pub fn class(&self) -> PatchClass {
         match self {
             Self::Malformed { .. } | Self::RetainKeys => PatchClass::Malformed,

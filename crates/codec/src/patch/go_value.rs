@@ -1,16 +1,16 @@
-//! JSON values as Go's `%v`, `%s` and `%T` show them: error texts contain them.
+//! JSON values formatted like Go's `%v`, `%s` and `%T`, for error texts.
 
 use crate::go_float::go_float;
 use serde_json::Value;
 
-/// A tree as Go prints maps and slices (`%v`): `map[a:1 b:[x y]]`, keys sorted.
+/// Formats a tree like Go's `%v`: `map[a:1 b:[x y]]`, keys sorted.
 pub fn print(value: &Value) -> String {
     let mut out = String::new();
     push(value, &mut out);
     out
 }
 
-/// `%s`, which tells of what is no text that it is none.
+/// Formats like `%s`, which marks values that are not strings.
 pub(super) fn print_as_text(value: &Value) -> String {
     match value {
         Value::Null => "%!s(<nil>)".to_owned(),
@@ -33,7 +33,7 @@ pub(super) fn print_as_text(value: &Value) -> String {
     }
 }
 
-/// `%v` of a list.
+/// Formats a list like `%v`.
 pub(super) fn print_list(list: &[Value]) -> String {
     let mut out = String::from("[");
     for (index, item) in list.iter().enumerate() {
@@ -46,7 +46,7 @@ pub(super) fn print_list(list: &[Value]) -> String {
     out
 }
 
-/// `%T`.
+/// Returns the type like `%T`.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "%!s(<nil>)",
@@ -59,9 +59,9 @@ pub(super) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// The type of JSON arrays.
+/// The Go type of JSON arrays.
 pub(super) const LIST: &str = "[]interface {}";
-/// The type of JSON objects.
+/// The Go type of JSON objects.
 pub(super) const MAP: &str = "map[string]interface {}";
 
 fn push(value: &Value, out: &mut String) {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told_with_its_type() {
+    fn a_value_that_is_not_a_string_is_shown_with_its_type() {
         let tree = json!({"b": [1, "x", null], "a": 1.5});
         assert_eq!(
             print_as_text(&tree),

@@ -1,13 +1,13 @@
-//! JSON merge patch (RFC 7386): applying one, and making one.
+//! JSON merge patch (RFC 7386): applying and creating one.
 
 use super::{PatchError, Reading};
 use serde_json::{Map, Value};
 
-/// Reads a patch, which must be an object: a patch that replaces the whole object by something
-/// else makes no sense here. Read loosely it may be a list, of which no object can come.
+/// Parses a patch, which must be an object: replacing the whole object by something else makes no
+/// sense here. With [`Reading::Loose`] it may be a list, which cannot yield an object.
 ///
 /// # Errors
-/// It is something else, or no JSON.
+/// The patch is not an object, or not JSON.
 pub fn parse(patch: &[u8], reading: Reading) -> Result<Value, PatchError> {
     let invalid = || PatchError::Malformed {
         reason: "Invalid JSON Patch".to_owned(),
@@ -24,8 +24,8 @@ pub fn parse(patch: &[u8], reading: Reading) -> Result<Value, PatchError> {
     }
 }
 
-/// Applies a patch: objects merge, null deletes, everything else replaces. The objects in a list
-/// that replaces anything but an object have no nulls, as upstream.
+/// Applies a patch: objects merge, null deletes, and everything else replaces. Objects in a list
+/// that replaces anything but an object have no nulls, as in upstream.
 pub fn merge(target: Value, patch: Value) -> Value {
     let patch = match patch {
         Value::Object(patch) => patch,
@@ -51,9 +51,9 @@ pub fn merge(target: Value, patch: Value) -> Value {
     Value::Object(target)
 }
 
-/// The patch that turns `before` into `after`.
+/// Returns the patch that turns `before` into `after`.
 ///
-/// An object member that is null in `after` cannot be expressed: a patch with null deletes it.
+/// A null member in `after` cannot be expressed: a patch with null deletes it.
 pub fn diff(before: &Value, after: &Value) -> Value {
     let (Value::Object(before), Value::Object(after)) = (before, after) else {
         return after.clone();

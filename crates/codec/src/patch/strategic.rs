@@ -1,9 +1,10 @@
-//! Strategic merge patch: as a merge patch, but lists merge by key, and directives steer it.
+//! Strategic merge patch: a merge patch in which lists merge by key and directives control the
+//! merge.
 //!
-//! The [`Schema`] of the kind says which lists merge and by which key. Directives: `$patch`
+//! The [`Schema`] of the kind says which lists merge, and by which key. Directives: `$patch`
 //! (`replace`, `delete`), `$deleteFromPrimitiveList/…`, `$setElementOrder/…`, `$retainKeys`.
-//! Results, orders and error texts are those of upstream's server. It is not three-way: clients
-//! compute their patches elsewhere.
+//! Results, orders and error texts are those of upstream's server. Three-way patches are not
+//! included: clients compute them.
 
 mod list;
 mod shape;
@@ -19,10 +20,10 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM_PREFIX: &str = "$deleteFromPrimitiveList/";
 const ORDER_PREFIX: &str = "$setElementOrder/";
 
-/// Reads a patch, which must be an object, or null, which changes nothing.
+/// Parses a patch, which must be an object, or null, which changes nothing.
 ///
 /// # Errors
-/// It is something else, or no JSON.
+/// The patch is neither, or not JSON.
 pub fn parse(patch: &[u8]) -> Result<Value, PatchError> {
     let malformed = |reason| PatchError::Malformed { reason };
     match super::read(patch).map_err(malformed)? {
@@ -32,11 +33,11 @@ pub fn parse(patch: &[u8]) -> Result<Value, PatchError> {
     }
 }
 
-/// Applies a patch to an object of the kind that `schema` describes.
+/// Applies a patch to an object of the kind described by `schema`.
 ///
 /// # Errors
-/// See [`PatchError`]. Objects with fields that the schema lacks merge by the rules for any JSON
-/// only where the patch does not go into those fields.
+/// See [`PatchError`]. Fields that the schema lacks merge like any JSON, as long as the patch does
+/// not need their merge strategy.
 pub fn merge(object: Value, patch: Value, schema: &'static Schema) -> Result<Value, PatchError> {
     let object = expect_map(object)?;
     let patch = expect_map(patch)?;
@@ -63,7 +64,7 @@ fn expect_list(value: Value) -> Result<Vec<Value>, PatchError> {
     }
 }
 
-/// Merges a map. Its depth is bounded by that of the parsed patch.
+/// Merges a map. The depth is bounded by that of the parsed patch.
 fn merge_map(
     mut original: Map<String, Value>,
     mut patch: Map<String, Value>,
@@ -94,7 +95,7 @@ fn merge_member(
     shape: Shape,
 ) -> Result<(), PatchError> {
     if let Some(key) = key.strip_prefix(DELETE_FROM_PREFIX) {
-        // What is no list deletes nothing, as upstream.
+        // Anything but a list deletes nothing, as in upstream.
         if let (Value::Array(deleted), Some(Value::Array(list))) = (change, original.get_mut(key)) {
             list::delete_scalars(list, &deleted)?;
         }
@@ -137,7 +138,7 @@ fn unknown_directive(map: &Map<String, Value>) -> PatchError {
     }
 }
 
-/// Obeys `$retainKeys`: keys that it does not name leave the original.
+/// Applies `$retainKeys`: removes keys that it does not name from the original.
 fn retain_keys(
     original: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,
@@ -161,8 +162,8 @@ fn retain_keys(
     Ok(())
 }
 
-/// What is left of a patch when upstream's merge is done with it; its errors show that. The merge
-/// takes out what it has obeyed, and nulls that would delete what is not there.
+/// Returns the patch as upstream's merge leaves it, because its errors show that: without the
+/// directives that were applied, and without nulls for missing values.
 pub fn spent(object: &Value, mut patch: Value, schema: &'static Schema) -> Value {
     if let (Value::Object(before), Value::Object(patch)) = (object, &mut patch) {
         spend_map(before, patch, Shape::of(schema));
@@ -216,8 +217,8 @@ fn spend_map(before: &Map<String, Value>, patch: &mut Map<String, Value>, shape:
     }
 }
 
-/// Spends what is set where nothing was: upstream takes its directives out of the maps themselves,
-/// but out of copies of the lists.
+/// Removes directives from values that are new: upstream removes them from the maps themselves, but
+/// only from copies of the lists.
 fn spend_new(value: &mut Value) {
     match value {
         Value::Object(map) if !map.contains_key(DIRECTIVE) => {
@@ -238,8 +239,8 @@ fn spend_new(value: &mut Value) {
     }
 }
 
-/// The value without the maps that have `$patch`, as there is nothing that it could work on; none
-/// if it is one itself. Other directives are members like any, as upstream.
+/// Returns the value without the maps that have `$patch`, which have nothing to apply to; none if
+/// the value is such a map. Other directives are kept as members, as in upstream.
 fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(map) if map.contains_key(DIRECTIVE) => None,

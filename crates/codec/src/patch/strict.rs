@@ -1,18 +1,18 @@
-//! What strict validation finds in the text of a patch: members given twice, and members that no
-//! operation of a JSON patch has.
+//! Strict validation of a patch's text: repeated members, and unknown members of JSON patch
+//! operations.
 
 use crate::negotiate::PatchType;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-/// More are not told.
+/// The most problems that are reported.
 const PROBLEMS_MAX: usize = 100;
-/// The members of an operation.
+/// The members of a JSON patch operation.
 const OPERATION: [&str; 4] = ["op", "path", "from", "value"];
 
-/// The problems of a patch in upstream's words, each once, at most 100. None of what is no JSON:
-/// whoever applies it says so.
+/// Returns the problems of a patch in upstream's words, each once, at most 100. Text that is not
+/// JSON has none here; applying it reports that.
 ///
 /// ```
 /// use kubist_codec::negotiate::PatchType;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_hundred_are_told() {
+    fn at_most_a_hundred_problems_are_reported() {
         let members: Vec<String> = (0..300)
             .map(|it| format!("\"{it}\":1,\"{it}\":2"))
             .collect();

@@ -1,4 +1,4 @@
-//! The fields of a message, one after the other, as places in the bytes.
+//! The fields of a message as byte ranges.
 
 use super::Irregular;
 use kubist_apimachinery::wire::{Entry, FieldType, RawField, Schema};
@@ -8,7 +8,7 @@ pub(super) const VARINT: u8 = 0;
 const FIXED_64: u8 = 1;
 pub(super) const DELIMITED: u8 = 2;
 
-/// A place in the bytes.
+/// A range of the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     start: u32,
@@ -20,16 +20,16 @@ pub(super) struct Part {
 pub(super) struct Found {
     pub(super) number: u32,
     pub(super) wire_type: u8,
-    /// With its tag; of a repeated field, from the first to the last.
+    /// The range with the tag; for a repeated field, from the first to the last.
     pub(super) whole: Part,
-    /// What is in it, if it says its length.
+    /// The contents of a length-delimited field.
     pub(super) contents: Part,
-    /// The number that it is, if it is a varint.
+    /// The value of a varint field.
     pub(super) value: u64,
 }
 
 impl Found {
-    /// A field that is not there.
+    /// An absent field.
     pub(super) const NONE: Self = Self {
         number: 0,
         wire_type: 0,
@@ -42,7 +42,7 @@ impl Found {
         self.whole.is_none()
     }
 
-    /// Takes one more field in, which must come right behind.
+    /// Adds an occurrence of a repeated field, which must follow directly.
     #[inline]
     pub(super) fn extend(&mut self, field: Self, repeated: bool) -> Result<(), Irregular> {
         if self.is_none() {
@@ -58,7 +58,7 @@ impl Found {
 }
 
 impl Part {
-    /// No place. A field has a tag, so its place is never empty.
+    /// The empty range. A field has a tag, so its range is never empty.
     pub(super) const NONE: Self = Self { start: 0, end: 0 };
 
     pub(super) fn new(start: usize, end: usize) -> Result<Self, Irregular> {
@@ -80,7 +80,7 @@ impl Part {
     }
 }
 
-/// Walks fields.
+/// Iterates over fields.
 pub(super) struct Cursor<'b> {
     all: &'b [u8],
     at: usize,
@@ -119,7 +119,7 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// The entry of `order` with a number. `hint` is where the one before was.
+/// Returns the entry of `order` with a field number. `hint` is the position of the previous entry.
 #[inline]
 pub(super) fn entry_of(
     schema: &Schema,
@@ -131,7 +131,7 @@ pub(super) fn entry_of(
         Entry::Field(index) => schema.fields[usize::from(index)].number,
         Entry::Group { number, .. } => number,
     };
-    // Canonical protobuf is in this order, and leaves some out.
+    // Canonical protobuf follows this order, with gaps.
     for (position, &entry) in order.iter().enumerate().skip(hint).take(4) {
         if number_of(entry) == number {
             return Some((position, entry));

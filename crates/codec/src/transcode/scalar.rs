@@ -1,4 +1,4 @@
-//! Messages that are one value in JSON: times, durations, quantities, numbers or texts, any JSON.
+//! Messages that are one JSON value: times, durations, quantities, int-or-string, raw JSON.
 
 use super::fields::{Cursor, DELIMITED, Part, VARINT};
 use super::text::{push_displayed, push_int, push_text};
@@ -11,13 +11,13 @@ use kubist_apimachinery::{Duration, MicroTime, Quantity, Time};
 use serde::de::IgnoredAny;
 use std::fmt::Display;
 
-/// Whether it is a time.
+/// Reports whether the message is a time.
 pub(super) fn is_time(schema: &'static Schema) -> bool {
     let is = |other: &'static Schema| std::ptr::eq(schema, other);
     is(&TIME) || is(&MICRO_TIME)
 }
 
-/// A scalar; None is one that is not there.
+/// Writes a scalar; `None` is an absent one.
 pub(super) fn push(schema: &'static Schema, bytes: Option<&[u8]>, out: &mut Vec<u8>) -> Written {
     let is = |other: &'static Schema| std::ptr::eq(schema, other);
     let there = bytes.unwrap_or_default();
@@ -65,7 +65,7 @@ fn push_quantity(bytes: Option<&[u8]>, out: &mut Vec<u8>) -> Written {
     push_text(quantity.as_str().as_bytes(), out)
 }
 
-/// What scalars are made of: two numbers and a text.
+/// The fields of scalars: two numbers and a string.
 #[derive(Default)]
 struct Numbers<'b> {
     first: i64,
@@ -89,11 +89,11 @@ impl<'b> Numbers<'b> {
     }
 }
 
-/// Digits of a quantity that surely is written as it is.
+/// The most digits of a quantity that is certainly canonical.
 const PLAIN_DIGITS_MAX: usize = 3;
 
-/// The text of a quantity, if it is one of those that most are and that are in canonical form: a
-/// number of few digits with no zero at its start, and one of the usual suffixes or none.
+/// Returns the text of a quantity that is certainly canonical: a few digits without a leading zero,
+/// and a common suffix or none. Most quantities are.
 fn plain_quantity(bytes: &[u8]) -> Option<&[u8]> {
     let [0x0a, length, text @ ..] = bytes else {
         return None;
@@ -107,7 +107,7 @@ fn plain_quantity(bytes: &[u8]) -> Option<&[u8]> {
     (short && matches!(suffix, b"" | b"m" | b"Mi" | b"Gi")).then_some(text)
 }
 
-/// Any JSON; what is none becomes null, as where it is decoded.
+/// Writes raw JSON; invalid JSON becomes null, as in decoding.
 pub(super) fn push_raw(
     schema: &'static Schema,
     bytes: Option<&[u8]>,

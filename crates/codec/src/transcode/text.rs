@@ -1,4 +1,4 @@
-//! JSON texts and numbers, as `serde_json` writes them.
+//! JSON strings and numbers, as `serde_json` writes them.
 
 use super::{Irregular, Written};
 use base64::Engine as _;
@@ -6,12 +6,12 @@ use base64::engine::general_purpose::STANDARD;
 use std::fmt::Display;
 use std::io::Write as _;
 
-/// Writing to memory does not fail.
+/// The message of an impossible error: writing to memory does not fail.
 const WRITES: &str = "memory takes all of it";
 
-/// A string.
+/// Writes a string.
 pub(super) fn push_text(bytes: &[u8], out: &mut Vec<u8>) -> Written {
-    // No early end: this way the loop is a few vector instructions.
+    // No early exit, so that the loop compiles to a few vector instructions.
     let (mut escaped, mut all) = (0, 0);
     for &byte in bytes {
         escaped |= u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\');
@@ -32,7 +32,7 @@ pub(super) fn push_text(bytes: &[u8], out: &mut Vec<u8>) -> Written {
     Ok(())
 }
 
-/// Something whose text has nothing to escape.
+/// Writes a value whose text needs no escapes.
 pub(super) fn push_displayed(it: &impl Display, out: &mut Vec<u8>) {
     write!(out, "\"{it}\"").expect(WRITES);
 }
@@ -49,7 +49,7 @@ pub(super) fn push_int(value: i64, out: &mut Vec<u8>) {
     serde_json::to_writer(out, &value).expect(WRITES);
 }
 
-/// Go writes a whole double without a fraction.
+/// Writes a double; like Go, a whole one has no fraction.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "checked to be whole and small"

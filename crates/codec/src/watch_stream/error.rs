@@ -1,36 +1,36 @@
-//! Why a watch cannot go on, or lost a frame.
+//! Errors of watch streams.
 
 use crate::envelope::EnvelopeError;
 use kubist_apimachinery::wire::{WireError, WireErrorKind};
 
-/// A broken frame. `frame` is its index, from 0.
+/// A malformed frame. `frame` is its index, from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchStreamError {
     /// The body ended inside a frame.
     #[error("the watch ends inside frame {frame}, at byte {offset}")]
     Truncated {
-        /// Bytes from the start of the body.
+        /// The byte offset in the body.
         offset: u64,
         /// The frame.
         frame: u64,
     },
-    /// Not JSON events.
+    /// The body is not a sequence of JSON events.
     #[error("frame {frame}, byte {offset} of the watch: expected {expected}, found {found:?}")]
     Syntax {
-        /// Bytes from the start of the body.
+        /// The byte offset in the body.
         offset: u64,
         /// The frame.
         frame: u64,
-        /// What could have stood there.
+        /// What was expected.
         expected: &'static str,
-        /// What stands there.
+        /// The byte that was found.
         found: char,
     },
-    /// A frame is longer than the limit.
+    /// A frame exceeds its limit.
     #[error("frame {frame}, byte {offset} of the watch: more than {max} bytes")]
     TooLong {
-        /// Bytes from the start of the body.
+        /// The byte offset in the body.
         offset: u64,
         /// The frame.
         frame: u64,
@@ -43,7 +43,7 @@ pub enum WatchStreamError {
         /// The frame.
         frame: u64,
     },
-    /// The frame's `type` is none that exists.
+    /// The frame has an unknown `type`.
     #[error("frame {frame} of the watch has the unknown type {found:?}")]
     UnknownType {
         /// The frame.
@@ -51,15 +51,15 @@ pub enum WatchStreamError {
         /// The type; empty if there is none.
         found: String,
     },
-    /// A protobuf frame of the right length whose event is broken.
+    /// The event in a complete protobuf frame is malformed.
     #[error("frame {frame} of the watch: {kind}")]
     Event {
         /// The frame.
         frame: u64,
-        /// What is wrong.
+        /// The problem.
         kind: WireErrorKind,
     },
-    /// A protobuf frame whose object is in no good envelope.
+    /// The object in a protobuf frame has no valid envelope.
     #[error("the object in frame {frame} of the watch")]
     Envelope {
         /// The frame.
@@ -67,14 +67,14 @@ pub enum WatchStreamError {
         /// The reason.
         source: EnvelopeError,
     },
-    /// The object of an `ERROR` frame is no Status.
+    /// The object of an `ERROR` frame is not a Status.
     #[error("the status in an ERROR frame of the watch")]
     Status(#[source] WireError),
 }
 
 impl WatchStreamError {
-    /// Whether nothing can come after it. Otherwise only this frame is lost: its borders were
-    /// sound, its contents were not.
+    /// Reports whether the stream ends with this error. Otherwise only this frame is lost: its
+    /// borders were valid, its contents were not.
     pub fn ends_stream(&self) -> bool {
         match self {
             Self::Truncated { .. } | Self::Syntax { .. } | Self::TooLong { .. } => true,

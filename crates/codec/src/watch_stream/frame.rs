@@ -1,4 +1,4 @@
-//! `Frame`: one event of a watch, its object still encoded.
+//! `Frame`: one event of a watch, with its object still encoded.
 
 use super::error::WatchStreamError;
 use crate::envelope;
@@ -8,7 +8,7 @@ use kubist_apimachinery::wire::{
 };
 use kubist_apimachinery::{Status, Str};
 
-/// What happened.
+/// The event type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the protocol has no other types")]
 pub enum EventKind {
@@ -16,16 +16,16 @@ pub enum EventKind {
     Added,
     /// `MODIFIED`.
     Modified,
-    /// `DELETED`: the object as it was last.
+    /// `DELETED`: the object in its last state.
     Deleted,
-    /// `BOOKMARK`: an object with nothing but a resource version.
+    /// `BOOKMARK`: an object with only a resource version.
     Bookmark,
     /// `ERROR`: the object is a [`Status`]; the server closes the watch.
     Error,
 }
 
 impl EventKind {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Added => "ADDED",
@@ -53,15 +53,15 @@ impl EventKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frame {
-    /// What happened.
+    /// The event type.
     pub kind: EventKind,
-    /// The object: JSON text, or a bare protobuf message (taken out of its envelope).
+    /// The object: JSON text, or a bare protobuf message (without its envelope).
     pub object: Bytes,
-    /// The encoding of `object`: what to tell `Ingest`.
+    /// The encoding of `object`, as `Ingest` needs it.
     pub encoding: Encoding,
-    /// `apiVersion` of the object, where the envelope says it; empty in JSON, which has it inside.
+    /// The object's `apiVersion` from the envelope; empty for JSON, which includes it.
     pub api_version: Str,
-    /// The object's kind, likewise.
+    /// The object's kind from the envelope; empty for JSON.
     pub type_name: Str,
 }
 
@@ -76,23 +76,23 @@ impl Frame {
         }
     }
 
-    /// The object of an `ERROR` frame.
+    /// Decodes the Status of an `ERROR` frame.
     ///
     /// # Errors
-    /// It is not a Status.
+    /// The object is not a Status.
     pub fn status(&self) -> Result<Status, WatchStreamError> {
         decode(&self.object, self.encoding, &mut DecodeContext::new())
             .map_err(WatchStreamError::Status)
     }
 }
 
-/// An encoded object, to be framed.
+/// An encoded object to write into a frame.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "the protocol has no other frames")]
 pub enum FrameObject<'a> {
     /// JSON text.
     Json(&'a [u8]),
-    /// A bare protobuf message, which gets an envelope.
+    /// A bare protobuf message; the frame adds an envelope.
     Protobuf {
         /// `apiVersion`.
         api_version: &'a str,
@@ -105,7 +105,7 @@ pub enum FrameObject<'a> {
     Enveloped(&'a [u8]),
 }
 
-/// Appends one event, as upstream writes it: a JSON line, or a length and a `WatchEvent`.
+/// Appends one event as upstream writes it: a JSON line, or a length and a `WatchEvent`.
 pub fn encode_frame(kind: EventKind, object: FrameObject<'_>, out: &mut Vec<u8>) {
     match object {
         FrameObject::Json(text) => {
@@ -133,7 +133,7 @@ fn push_event(kind: EventKind, object: &[&[u8]], out: &mut Vec<u8>) {
     let length: usize = object.iter().map(|part| part.len()).sum();
     let extension = delimited_length(1, length);
     let event = delimited_length(1, kind.len()) + delimited_length(2, extension);
-    // An object of 4 GiB exceeds every limit of server and store.
+    // An object of 4 GiB exceeds every limit of servers and storage.
     out.extend_from_slice(&u32::try_from(event).unwrap_or(u32::MAX).to_be_bytes());
     push_delimited(1, kind.as_bytes(), out);
     push_header(2, extension, out);

@@ -23,7 +23,7 @@ pub(super) struct JsonEvents {
 }
 
 impl JsonEvents {
-    /// Bytes of `type`; the longest that exists has ten.
+    /// The most bytes of `type`; the longest type has ten.
     const TYPE_MAX: usize = 256;
 
     pub(super) fn new(frame_bytes_max: usize) -> Self {

@@ -10,9 +10,9 @@ use kubist_apimachinery::wire::Encoding;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Some bytes of the length.
+    /// Reading the length.
     Length { bytes: [u8; 4], have: usize },
-    /// Some bytes of the event are missing.
+    /// Reading the event, with bytes missing.
     Event { left: usize },
 }
 

@@ -1,4 +1,4 @@
-//! `Composer`: from YAML events to JSON trees, with anchors, merge keys and limits.
+//! `Composer`: builds JSON trees from YAML events, with anchors, merge keys and limits.
 
 use super::resolve::{Meaning, resolve};
 use super::{
@@ -10,14 +10,14 @@ use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 
-/// A collection that is not closed yet.
+/// An open collection.
 enum Open {
     List(Vec<Value>),
     Map {
         map: Map<String, Value>,
-        /// What `<<` brought: it fills in what the map does not say itself.
+        /// The entries from `<<`, which apply where the map has no value of its own.
         merged: Map<String, Value>,
-        /// The key whose value comes next.
+        /// The key of the next value.
         key: Option<MapKey>,
     },
 }
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Composer<'_> {
 }
 
 impl<'t> Composer<'t> {
-    /// At most this many duplicate keys are named.
+    /// The most duplicate keys that are reported.
     const DUPLICATES_MAX: usize = 100;
 
     pub(super) fn new(text: &'t str) -> Self {
@@ -67,7 +67,7 @@ impl<'t> Composer<'t> {
         }
     }
 
-    /// The next document; none at the end of the stream.
+    /// Returns the next document; none at the end of the stream.
     pub(super) fn document(&mut self) -> Result<Option<Document>, YamlError> {
         let (mut begin, mut line, mut root) = (0, 1, Value::Null);
         while let Some(next) = self.events.next_event() {
@@ -114,7 +114,7 @@ impl<'t> Composer<'t> {
         Ok(None)
     }
 
-    /// Takes an event; gives the root once it is finished.
+    /// Processes an event; returns the root once it is complete.
     fn event(&mut self, event: Event<'t>, span: &Span) -> Result<Option<Value>, YamlError> {
         let (node, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -175,7 +175,7 @@ impl<'t> Composer<'t> {
         })
     }
 
-    /// Counts a copy against the document's limit.
+    /// Counts an alias expansion against the document's limit.
     fn pay(&mut self, value: &Value, span: &Span) -> Result<(), YamlError> {
         self.alias_bytes = self.alias_bytes.saturating_add(weight(value));
         if self.alias_bytes > ALIAS_BYTES_MAX {
@@ -184,7 +184,7 @@ impl<'t> Composer<'t> {
         Ok(())
     }
 
-    /// Puts a finished node where it belongs.
+    /// Adds a finished node to its collection.
     fn place(&mut self, node: Node, span: &Span) -> Result<Option<Value>, YamlError> {
         match self.open.last_mut() {
             None => return Ok(Some(node.value)),
@@ -214,7 +214,7 @@ impl<'t> Composer<'t> {
     }
 }
 
-/// Of several merged maps, the first that says something counts.
+/// Of several merged maps, the first one with a key wins.
 fn merge(merged: &mut Map<String, Value>, value: Value) -> Result<(), YamlErrorKind> {
     let maps = match value {
         Value::Object(_) => vec![value],
@@ -232,7 +232,7 @@ fn merge(merged: &mut Map<String, Value>, value: Value) -> Result<(), YamlErrorK
     Ok(())
 }
 
-/// JSON keys are strings: numbers and booleans are written as such.
+/// JSON keys are strings: numbers and booleans are converted.
 fn key_name(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
@@ -241,7 +241,7 @@ fn key_name(value: Value) -> Option<String> {
     }
 }
 
-/// Roughly how many bytes a copy takes. Depth is bounded by [`DEPTH_MAX`] and by aliases' cost.
+/// Estimates the bytes of a copy. The depth is bounded by [`DEPTH_MAX`] and the cost of aliases.
 fn weight(value: &Value) -> usize {
     32 + match value {
         Value::String(text) => text.len(),
@@ -291,7 +291,7 @@ fn scalar(text: &str, plain: bool, tag: Option<&Tag>, span: &Span) -> Result<Nod
     })
 }
 
-/// Whole floats become integers, as Go's JSON encoder writes them.
+/// Converts whole floats to integers, as Go's JSON encoder does.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "checked to be whole and in range"

@@ -1,8 +1,8 @@
-//! The order of map keys in upstream's YAML output: letters last, runs of digits by value.
+//! The key order of upstream's YAML output: letters last, runs of digits by value.
 
 use std::cmp::Ordering;
 
-/// Whether `left` comes before `right`.
+/// Reports whether `left` comes before `right`.
 fn before(left: &[char], right: &[char]) -> bool {
     let Some(i) = left
         .iter()
@@ -17,7 +17,7 @@ fn before(left: &[char], right: &[char]) -> bool {
         (false, false) => {}
         (_, right_is_letter) => return right_is_letter,
     }
-    // A zero after a digit other than zero is inside a number, so it is not a leading one.
+    // A zero after a non-zero digit is inside a number, not a leading zero.
     let mut inside = 0;
     if l == '0' || r == '0' {
         let digits = left[..i].iter().rev().take_while(|c| c.is_numeric());
@@ -34,7 +34,7 @@ fn before(left: &[char], right: &[char]) -> bool {
     }
 }
 
-/// Reads digits from `start` on, after `number`; gives their end and the number.
+/// Reads digits from `start` on, after `number`; returns their end and the number.
 fn digits(text: &[char], start: usize, mut number: i64) -> (usize, i64) {
     let mut end = start;
     while let Some(digit) = text.get(end).and_then(|c| c.to_digit(10)) {
@@ -44,8 +44,8 @@ fn digits(text: &[char], start: usize, mut number: i64) -> (usize, i64) {
     (end, number)
 }
 
-/// Sorts keys. The order is upstream's and not total, which the standard sort would punish with
-/// a panic; so this is a plain merge sort.
+/// Sorts keys with a plain merge sort: upstream's order is not total, which the standard sort may
+/// answer with a panic.
 pub(super) fn sort<T>(entries: Vec<(&String, T)>) -> Vec<(&String, T)> {
     let is_ordinary = |key: &String| key.bytes().all(|byte| byte.is_ascii_alphabetic());
     if entries.iter().all(|(key, _)| is_ordinary(key)) {

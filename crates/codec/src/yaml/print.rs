@@ -1,4 +1,4 @@
-//! Printing JSON trees as YAML, byte for byte as kubectl and the server do: block style, keys in
+//! Printing of JSON trees as YAML, byte for byte like kubectl and the server: block style, keys in
 //! natural order, lists not indented under their key, long texts folded after column 80.
 
 use super::natural_order;
@@ -7,11 +7,11 @@ use crate::go_float::go_float;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// Text is folded at the first space beyond this column.
+/// Text is folded at the first space after this column.
 const WIDTH: usize = 80;
 const STEP: usize = 2;
 
-/// A JSON tree as YAML text, which ends with a line break.
+/// Prints a JSON tree as YAML text, which ends with a line break.
 ///
 /// ```
 /// let value = serde_json::json!({"kind": "Pod", "items": ["1", "two", {"a": null}], "on": {}});
@@ -34,23 +34,23 @@ pub fn to_yaml(value: &Value) -> String {
 
 struct Printer {
     out: String,
-    /// Characters in the current line.
+    /// The number of characters in the current line.
     column: usize,
-    /// Whether the last thing written was white space.
+    /// Whether the last character was white space.
     white: bool,
-    /// Whether only indentation (and dashes) was written in this line.
+    /// Whether the current line has only indentation and dashes.
     indention: bool,
 }
 
 impl Printer {
-    /// Prints a value inside a collection that is indented by `indent`; none at the root.
+    /// Prints a value in a collection that is indented by `indent`; none at the root.
     fn node(&mut self, value: &Value, indent: Option<usize>, in_map: bool) {
         match value {
             Value::Object(map) if map.is_empty() => self.word("{}"),
             Value::Array(list) if list.is_empty() => self.word("[]"),
             Value::Object(map) => self.map(map, indent.map_or(0, |indent| indent + STEP)),
             Value::Array(list) => {
-                // A list that is a map's value stands under its key, not further right.
+                // A list in a map is not indented further than its key.
                 let indentless = in_map && !self.indention;
                 let step = if indentless { 0 } else { STEP };
                 let indent = indent.map_or(0, |indent| indent + step);
@@ -99,7 +99,7 @@ impl Printer {
         self.column = 0;
     }
 
-    /// Goes to column `indent`, in a new line unless this one is still empty.
+    /// Moves to column `indent`, on a new line unless this one is empty.
     fn indent(&mut self, indent: usize) {
         if !self.indention || self.column > indent || (self.column == indent && !self.white) {
             self.line_break();

@@ -1,4 +1,4 @@
-//! What a plain scalar means: the rules of YAML 1.1 as upstream's parser has them.
+//! Resolution of plain scalars by the YAML 1.1 rules of upstream's parser.
 
 /// The meaning of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,14 +8,14 @@ pub(super) enum Meaning {
     Int(i64),
     Uint(u64),
     Float(f64),
-    /// A date or time: text to us, but it must be quoted when it is printed as text.
+    /// A date or time: a string here, but quoted when it is printed as a string.
     Timestamp,
     /// `<<`.
     Merge,
     Text,
 }
 
-/// What `text` means when it is not quoted and has no tag.
+/// Resolves `text` that is not quoted and has no tag.
 pub(super) fn resolve(text: &str) -> Meaning {
     let Some(&first) = text.as_bytes().first() else {
         return Meaning::Null;
@@ -57,7 +57,7 @@ fn number(text: &str) -> Meaning {
         .unwrap_or(Meaning::Text)
 }
 
-/// Decimal, `0x`, `0b`, `0o`, and octal with a mere leading zero.
+/// Parses decimal, `0x`, `0b`, `0o`, and octal with a leading zero.
 fn integer(text: &str) -> Option<Meaning> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -108,7 +108,7 @@ fn float(text: &str) -> Option<Meaning> {
         .map(Meaning::Float)
 }
 
-/// `2006-1-2`, `2006-1-2 15:4:5.9` and `2006-1-2T15:4:5.9Z` or with an offset.
+/// Matches `2006-1-2`, `2006-1-2 15:4:5.9` and `2006-1-2T15:4:5.9Z` or with an offset.
 fn is_timestamp(text: &str) -> bool {
     timestamp(text).is_some()
 }
@@ -176,7 +176,7 @@ fn field(
     range.contains(&value).then_some(value)
 }
 
-/// Whether the text is a number in base 60 (`12:30:45`), which older parsers would read as one.
+/// Reports whether the text is a base-60 number (`12:30:45`) to older parsers.
 pub(super) fn is_base_60(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let mut parts = unsigned.split(':');

@@ -1,10 +1,10 @@
-//! Which style a text gets when it is printed: plain, quoted or literal.
+//! `Style`: how a string is printed: plain, quoted or literal.
 //!
-//! The choice is that of upstream's emitter, so that output is the same byte for byte.
+//! The choice is that of upstream's emitter, so that the output is identical.
 
 use super::resolve::{Meaning, is_base_60, resolve};
 
-/// A style.
+/// A scalar style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -13,7 +13,7 @@ pub(super) enum Style {
     Literal,
 }
 
-/// What may be done with a text.
+/// The styles that a string allows.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Facts {
@@ -23,7 +23,7 @@ struct Facts {
     literal: bool,
 }
 
-/// The style of `text`, as a key or as a value.
+/// Returns the style of `text`, as a key or as a value.
 pub(super) fn style(text: &str, key: bool) -> Style {
     let wanted = if text.contains('\n') {
         Style::Literal
@@ -44,7 +44,7 @@ pub(super) fn style(text: &str, key: bool) -> Style {
     }
 }
 
-/// Whether a key must be written in the long form, after `? `.
+/// Reports whether a key must be written in the long form, after `? `.
 pub(super) fn is_long_key(text: &str) -> bool {
     text.len() > 128 || text.chars().any(is_break)
 }
@@ -53,8 +53,8 @@ pub(super) fn is_break(character: char) -> bool {
     matches!(character, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether it may stand unescaped. Tabs and what is beyond the basic plane may not, as upstream
-/// has it.
+/// Reports whether a character needs no escape. Tabs and characters beyond the basic plane need
+/// one, as in upstream.
 pub(super) fn is_printable(character: char) -> bool {
     matches!(
         character,

@@ -1,4 +1,4 @@
-//! Streams, patches and YAML from outside: every split, garbage, and recorded truth.
+//! Streams, patches and YAML: every split, garbage, and recorded data.
 
 #[cfg(test)]
 mod envelope;

@@ -1,117 +1,12 @@
-//! Patches of a real server, recorded: ours must lead from each state to the next, but for what
+//! Recorded patches of a real server: each must lead from one state to the next, except for what
 //! the server itself adds.
 
-use kubist_apimachinery::schema;
-use kubist_apimachinery::wire::{Field, FieldFlags as F, FieldType, JsonForm, Merge};
+use kubist_api::apps::v1::Deployment;
+use kubist_apimachinery::wire::Wire as _;
 use kubist_codec::negotiate::PatchType;
 use kubist_codec::patch::{PatchClass, Reading, apply};
 use serde_json::Value;
 use std::path::PathBuf;
-
-const fn by(key: &'static str) -> Merge {
-    Merge {
-        merge: true,
-        retain_keys: false,
-        replace: false,
-        key,
-    }
-}
-
-const fn field(json: &'static str, number: u32, ty: FieldType) -> Field {
-    Field::new(json, number, ty, F::NONE)
-}
-
-// As much of apps/v1 Deployment as the recorded patches touch.
-schema!(
-    PORT = "ContainerPort",
-    "t.ContainerPort",
-    JsonForm::Object,
-    None,
-    [field("containerPort", 1, FieldType::I32),]
-);
-schema!(
-    ENV = "EnvVar",
-    "t.EnvVar",
-    JsonForm::Object,
-    None,
-    [field("name", 1, FieldType::Str)]
-);
-schema!(
-    CONTAINER = "Container",
-    "t.Container",
-    JsonForm::Object,
-    None,
-    [
-        field("name", 1, FieldType::Str),
-        field("args", 4, FieldType::StrList),
-        field("ports", 6, FieldType::MessageList(&PORT)).with_merge(by("containerPort")),
-        field("env", 7, FieldType::MessageList(&ENV)).with_merge(by("name")),
-    ]
-);
-schema!(
-    VOLUME = "Volume",
-    "t.Volume",
-    JsonForm::Object,
-    None,
-    [
-        field("name", 1, FieldType::Str),
-        field("emptyDir", 2, FieldType::Message(&ENV)),
-        field("hostPath", 3, FieldType::Message(&ENV)),
-    ]
-);
-schema!(
-    POD_SPEC = "PodSpec",
-    "t.PodSpec",
-    JsonForm::Object,
-    None,
-    [
-        field("volumes", 1, FieldType::MessageList(&VOLUME)).with_merge(Merge {
-            retain_keys: true,
-            ..by("name")
-        }),
-        field("containers", 2, FieldType::MessageList(&CONTAINER)).with_merge(by("name")),
-    ]
-);
-schema!(
-    META = "ObjectMeta",
-    "t.ObjectMeta",
-    JsonForm::Object,
-    None,
-    [
-        field("labels", 11, FieldType::StrMap),
-        field("finalizers", 14, FieldType::StrList).with_merge(by("")),
-    ]
-);
-schema!(
-    TEMPLATE = "PodTemplateSpec",
-    "t.PodTemplateSpec",
-    JsonForm::Object,
-    None,
-    [
-        field("metadata", 1, FieldType::Message(&META)),
-        field("spec", 2, FieldType::Message(&POD_SPEC)),
-    ]
-);
-schema!(
-    SPEC = "DeploymentSpec",
-    "t.DeploymentSpec",
-    JsonForm::Object,
-    None,
-    [
-        field("template", 3, FieldType::Message(&TEMPLATE)),
-        field("strategy", 4, FieldType::Message(&ENV)),
-    ]
-);
-schema!(
-    DEPLOYMENT = "Deployment",
-    "t.Deployment",
-    JsonForm::Object,
-    None,
-    [
-        field("metadata", 1, FieldType::Message(&META)),
-        field("spec", 2, FieldType::Message(&SPEC)),
-    ]
-);
 
 fn scenario(name: &str) -> Option<Value> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -151,7 +46,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Where `ours` and what the server made of it differ.
+/// Returns the differences between `ours` and the server's result.
 fn difference(ours: &Value, server: &Value, path: &str) -> Option<String> {
     match (ours, server) {
         (Value::Object(ours), Value::Object(server)) => {
@@ -175,7 +70,7 @@ fn difference(ours: &Value, server: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// Replays the patches of a scenario; gives how many were compared.
+/// Replays the patches of a scenario; returns how many were compared.
 fn replay(scenario: &Value) -> usize {
     let mut state = Value::Null;
     let mut compared = 0;
@@ -200,7 +95,7 @@ fn replay(scenario: &Value) -> usize {
             Reading::Checked,
             state.clone(),
             &patch,
-            Some(&DEPLOYMENT),
+            Some(Deployment::SCHEMA),
         );
         match (patched, status) {
             (Ok(patched), 200) => {
@@ -208,7 +103,7 @@ fn replay(scenario: &Value) -> usize {
                 assert_eq!(found, None, "{name}");
                 state = response["body"].clone();
             }
-            // What the object itself may not be is for its validation.
+            // Validation of the object itself is not tested here.
             (Ok(_), 400 | 409 | 422) => continue,
             (Err(error), 500) => {
                 assert_eq!(

@@ -98,7 +98,7 @@ fn entries(
     out: &mut Vec<u8>,
 ) {
     for entry in order {
-        // Deeper ones are smaller, so that they come to an end.
+        // Deeper messages are smaller, so that recursion ends.
         if chance.below(1 << depth) > 0 {
             continue;
         }
@@ -178,7 +178,7 @@ fn decoded(kind: &Kind, protobuf: &[u8]) -> Option<(Box<dyn Message>, String)> {
     Some((object, json))
 }
 
-/// Checks one object. Whether it decodes.
+/// Checks one object; returns whether it decodes.
 fn check(kind: &Kind, protobuf: &[u8]) -> bool {
     let name = kind.facts().kind;
     let Some((object, json)) = decoded(kind, protobuf) else {
@@ -188,7 +188,7 @@ fn check(kind: &Kind, protobuf: &[u8]) -> bool {
     if let Ok(found) = transcoded(kind, protobuf) {
         assert_eq!(found, json, "{name}");
     }
-    // What was decoded is written in canonical form, and that is never left to the decoder.
+    // A decoded object is encoded canonically, and the transcoder accepts that.
     let canonical = to_protobuf(&*object);
     let (_, json) = decoded(kind, &canonical).expect("it was just written");
     assert_eq!(transcoded(kind, &canonical), Ok(json), "{name}");

@@ -49,7 +49,7 @@ fn samples(encoding: Encoding) -> Vec<(EventKind, Vec<u8>)> {
     KINDS.into_iter().zip(objects).collect()
 }
 
-/// What comes out, and how it ended.
+/// The output, and how the stream ended.
 fn cut<'b>(
     encoding: Encoding,
     chunks: impl IntoIterator<Item = &'b [u8]>,

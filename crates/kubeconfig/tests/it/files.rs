@@ -1,4 +1,4 @@
-//! Which files are read, how they merge, and what happens without any.
+//! The files that are read, how they merge, and the fallbacks.
 
 use kubist_kubeconfig::{
     Environment, Kubeconfig, KubeconfigError, Options, Selection, in_cluster, infer, load,

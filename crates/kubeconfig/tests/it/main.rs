@@ -1,4 +1,4 @@
-//! Kubeconfig files as people have them, and every way in which they can be wrong.
+//! Realistic kubeconfig files, and every error in them.
 
 #![expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 

@@ -1,4 +1,4 @@
-//! What is written can be read, here and by kubectl's rules.
+//! Written kubeconfigs can be read, here and by kubectl's rules.
 
 use kubist_kubeconfig::{
     Environment, Kubeconfig, NewKubeconfig, NewUser, Options, Selection, infer,

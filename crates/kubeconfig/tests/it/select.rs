@@ -1,4 +1,4 @@
-//! What the entries of a file mean.
+//! The meaning of the entries of a file.
 
 use kubist_kubeconfig::{ClientConfig, Environment, Kubeconfig, KubeconfigError, Selection};
 use kubist_transport::{
@@ -51,7 +51,7 @@ fn a_context_with_a_plugin_becomes_one() {
 }
 
 #[test]
-fn everything_that_a_cluster_says_is_heard() {
+fn every_field_of_a_cluster_is_used() {
     let client = cloud()
         .select(&selection("gke"), &Environment::default())
         .unwrap();
@@ -103,7 +103,7 @@ fn flags_override_the_parts_of_a_context() {
 }
 
 #[test]
-fn names_that_lead_nowhere_are_told_with_those_that_exist() {
+fn unknown_names_are_reported_with_the_existing_ones() {
     let error = cloud()
         .select(&selection("typo"), &Environment::default())
         .unwrap_err();
@@ -219,7 +219,7 @@ fn check(cases: &[(&str, &str, &str)]) {
 }
 
 #[test]
-fn what_is_wrong_with_a_cluster_is_told_with_its_place() {
+fn errors_in_a_cluster_are_reported_with_their_position() {
     check(&[
         (
             "{}",
@@ -251,7 +251,7 @@ fn what_is_wrong_with_a_cluster_is_told_with_its_place() {
 }
 
 #[test]
-fn what_is_wrong_with_a_user_is_told_with_its_place() {
+fn errors_in_a_user_are_reported_with_their_position() {
     let https = "{server: 'https://h'}";
     let place = |field, problem| format!("users[u].{field} in kubeconfig \"f\" {problem}");
     for (user, expected) in [

@@ -15,10 +15,10 @@ pub const UNFINISHED_MAX: u32 = 3;
 pub const PAGE_SIZE: u32 = 500;
 
 /// The maximum pause that a server can request.
-pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(1 * 3600);
+pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
 
 /// Internal errors further apart than this are unrelated. As upstream.
-pub const RETRY_WINDOW_RESET: Duration = Duration::from_secs(1 * 60);
+pub const RETRY_WINDOW_RESET: Duration = Duration::from_secs(60);
 
 /// How a reflector lists and watches. `Default` suits clients of any API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Default for Config {
             watch_timeout: Duration::from_secs(5 * 60),
             watch_grace: Duration::from_secs(30),
             answer_max: Duration::from_secs(90),
-            streaming_silence_max: Duration::from_secs(1 * 60),
+            streaming_silence_max: Duration::from_secs(60),
             backoff: Backoff::default(),
             healthy_after: Duration::from_secs(10),
             watch_min: Duration::from_secs(1),

@@ -62,10 +62,10 @@ async fn a_token_file_is_read_again_every_minute_and_outlives_its_file() {
     assert_eq!(authorization(&transport).await, "Bearer one");
     std::fs::write(&path, "two\n").unwrap();
     assert_eq!(authorization(&transport).await, "Bearer one");
-    tokio::time::advance(Duration::from_mins(1)).await;
+    tokio::time::advance(Duration::from_secs(60)).await;
     assert_eq!(authorization(&transport).await, "Bearer two");
     std::fs::remove_file(&path).unwrap();
-    tokio::time::advance(Duration::from_mins(1)).await;
+    tokio::time::advance(Duration::from_secs(60)).await;
     assert_eq!(authorization(&transport).await, "Bearer two");
 }
 
@@ -168,7 +168,7 @@ async fn a_plugin_outlives_the_requests_that_are_given_up_while_it_runs() {
 }
 
 #[tokio::test]
-async fn a_plugin_runs_again_after_the_expiry_it_told() {
+async fn a_plugin_runs_again_after_its_credentials_expire() {
     let folder = tempfile::tempdir().unwrap();
     let status = r#""token":"t'$N'","expirationTimestamp":"2020-01-01T00:00:00Z""#;
     let plugin = plugin(folder.path(), &credential("v1", status));
@@ -185,7 +185,7 @@ async fn a_plugin_runs_again_after_the_expiry_it_told() {
 }
 
 #[tokio::test]
-async fn a_plugin_is_told_the_cluster_and_gets_its_environment() {
+async fn a_plugin_gets_the_cluster_and_its_environment() {
     let folder = tempfile::tempdir().unwrap();
     let info = folder.path().join("info");
     let body = format!(
@@ -209,7 +209,7 @@ async fn a_plugin_is_told_the_cluster_and_gets_its_environment() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_with_a_plugin_is_told() {
+async fn plugin_failures_are_reported() {
     for (body, expected) in [
         (
             "echo no luck >&2; exit 3",

@@ -209,7 +209,7 @@ async fn gzip_is_asked_for_and_decoded_unless_the_request_speaks_for_itself() {
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_told_apart() {
+async fn a_refused_connection_is_distinguished() {
     let free = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await
         .unwrap()

@@ -1,4 +1,4 @@
-//! Tunnels through proxies that this file plays.
+//! Tunnels through scripted proxies.
 
 use crate::server::{Server, fetch, get, text};
 use kubist_transport::{Endpoint, Proxy, ProxyError, Transport, TransportError};
@@ -14,7 +14,7 @@ fn http_proxy(credentials: Option<(String, kubist_transport::Secret)>) -> Proxy 
     }
 }
 
-/// A transport whose streams go to `play`, which hands the rest to `server` if it returns true.
+/// Returns a transport whose streams go to `play`, and then to `server` if it returns true.
 fn through<F, Playing>(server: Server, proxy: Proxy, play: F) -> Transport
 where
     F: Fn(DuplexStream) -> Playing + Send + Sync + 'static,
@@ -69,7 +69,7 @@ async fn a_request_goes_through_an_http_proxy() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_proxy_that_says_no_is_named_with_its_answer() {
+async fn a_refusing_proxy_is_reported_with_its_answer() {
     for (answer, expected) in [
         (
             "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
@@ -124,7 +124,7 @@ async fn a_request_goes_through_a_socks_proxy_that_resolves_names() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_socks_error_is_told() {
+async fn a_socks_error_is_reported() {
     let server = Server::http1(|_| text("through"));
     let proxy = Proxy::Socks5 {
         host: "proxy.example".into(),

@@ -64,7 +64,7 @@ async fn the_body_of_a_service_streams_and_its_gzip_is_decoded() {
     assert!(plain.chunk().await.unwrap().is_none());
 }
 
-/// Says what the errors of a body are.
+/// Maps the errors of a body.
 fn checked<B: http_body::Body<Data = Bytes, Error = io::Error>>(body: B) -> B {
     body
 }

@@ -160,7 +160,7 @@ pub(crate) fn status(status: u16, body: &'static str) -> Reply {
     reply
 }
 
-/// One line, and then nothing for ever: a watch.
+/// One line, and then nothing: a watch.
 pub(crate) fn watch() -> Reply {
     Response::new(
         Repeat {
@@ -171,7 +171,7 @@ pub(crate) fn watch() -> Reply {
     )
 }
 
-/// Data as fast as it is taken, for ever.
+/// Endless data, as fast as it is read.
 pub(crate) fn flood() -> Reply {
     let chunk = Bytes::from(vec![b'x'; 16 << 10]);
     Response::new(

@@ -1,4 +1,4 @@
-//! A connection taken over by the caller.
+//! Connection upgrades.
 
 use crate::server::{Server, fetch, get, text};
 use http::Request;

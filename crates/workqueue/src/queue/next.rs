@@ -85,11 +85,11 @@ impl<T: Clone> Future for Next<'_, T> {
                 Take::Nothing => {
                     state.streak = 0;
                     let deadline = state.core.deadline();
-                    let alarm = state
+                    let timer = state
                         .waiters
                         .register(&mut this.index, cx.waker(), deadline);
                     this.shared.release(state, now);
-                    match alarm.map(|deadline| this.poll_timer(cx, deadline)) {
+                    match timer.map(|deadline| this.poll_timer(cx, deadline)) {
                         Some(Poll::Ready(())) => continue,
                         Some(Poll::Pending) | None => return Poll::Pending,
                     }

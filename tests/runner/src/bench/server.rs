@@ -38,7 +38,7 @@ const FLOOD_DELIVERIES: u32 = 400_000;
 /// Numbers of watchers for that, and with a connection each.
 const CROWDS: [u32; 2] = [100, 1_000];
 /// The time limit for everything. Growth, the last part, stops where it would exceed it.
-const BUDGET: Duration = Duration::from_mins(12);
+const BUDGET: Duration = Duration::from_secs(12 * 60);
 /// The least time for growth.
 const GROWTH_MIN: Duration = Duration::from_secs(30);
 /// The names of the subjects.

@@ -1,4 +1,4 @@
-//! JSON arrays and objects into lists and maps.
+//! Decoding of JSON arrays and objects into lists and maps.
 
 use super::super::field_access::{FieldAccess, MessageList, MessageMap};
 use super::super::{DecodeContext, Segment, StrictProblem};
@@ -86,7 +86,7 @@ pub(in crate::wire) fn append_messages<'de, A: SeqAccess<'de>>(
     }
 }
 
-/// Appends an item only once the list is known to go on.
+/// Appends an item once the list is known to continue.
 pub(super) struct ItemSeed<'a> {
     pub(super) list: &'a mut dyn MessageList,
     pub(super) cx: &'a mut DecodeContext,

@@ -1,4 +1,4 @@
-//! JSON scalars (times, quantities) and unions (a bool, an object or a list).
+//! Decoding of JSON scalars (times, quantities) and unions (a bool, an object or a list).
 
 use super::super::{DecodeContext, JsonScalar, Message, Schema, Slot, WireErrorKind};
 use super::collection::{visit_list, visit_messages};
@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for ScalarVisitor<'_> {
     }
 }
 
-/// Takes whichever JSON type comes into the field that has it.
+/// Decodes any JSON type into the field that has it.
 pub(super) struct UnionVisitor<'a> {
     pub(super) message: &'a mut dyn Message,
     pub(super) schema: &'static Schema,
@@ -75,7 +75,7 @@ pub(super) struct UnionVisitor<'a> {
 }
 
 impl UnionVisitor<'_> {
-    /// The index of the first field whose slot is wanted.
+    /// Returns the index of the first field with a matching slot.
     fn find(&mut self, wanted: fn(&Slot<'_>) -> bool) -> Option<usize> {
         (0..self.schema.fields.len())
             .find(|&index| self.message.slot(index).as_ref().is_some_and(wanted))

@@ -1,4 +1,4 @@
-//! A JSON object into the fields of a message.
+//! Decoding of a JSON object into the fields of a message.
 
 use super::super::{DecodeContext, Message, Schema, Segment, StrictProblem};
 use super::mismatch;
@@ -13,7 +13,7 @@ pub(super) struct ObjectVisitor<'a> {
     pub(super) cx: &'a mut DecodeContext,
 }
 
-/// The visitor methods that refuse every JSON type but the wanted ones.
+/// Visitor methods that refuse every JSON type but an object.
 macro_rules! refuse {
     ($($method:ident($type:ty) => $found:expr),* $(,)?) => {$(
         fn $method<E: de::Error>(self, value: $type) -> Result<(), E> {
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     }
 }
 
-/// Reads a value that the schema does not know into what the message keeps of such.
+/// Decodes a member that the schema does not have into the message's own storage for such members.
 fn other<'de, A: MapAccess<'de>>(
     message: &mut dyn Message,
     name: String,
@@ -119,7 +119,7 @@ fn other<'de, A: MapAccess<'de>>(
 ) -> Result<(), A::Error> {
     let mut repeats = Repeats::default();
     let value = map.next_value_seed(ValueSeed(&mut repeats))?;
-    repeats.tell(&name, cx);
+    repeats.report(&name, cx);
     if let Some(others) = message.others_mut() {
         if cx.is_strict() && others.contains_key(&name) {
             cx.note(StrictProblem::Duplicate, &name);
@@ -129,7 +129,7 @@ fn other<'de, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// Which fields came, for the duplicate check; 256 is more than any message has.
+/// The fields that have occurred, for the duplicate check; no message has more than 256.
 #[derive(Default)]
 pub(super) struct Seen([u64; 4]);
 
@@ -147,9 +147,9 @@ const API_VERSION: &str = "apiVersion";
 
 pub(super) enum Name {
     Field(usize),
-    /// What a kind says of itself.
+    /// The `apiVersion` or `kind` of a kind.
     TypeMeta(&'static str),
-    /// Kept as it is.
+    /// A member that is kept unchanged.
     Other(String),
     Unknown,
 }

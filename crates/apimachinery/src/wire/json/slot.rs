@@ -1,4 +1,4 @@
-//! One JSON value into one field, whatever its type.
+//! Decoding of one JSON value into one field of any type.
 
 use super::super::{DecodeContext, Message, Schema, Slot, WireErrorKind};
 use super::collection::{
@@ -38,7 +38,8 @@ pub(in crate::wire) struct SlotSeed<'a> {
 }
 
 impl<'a> SlotSeed<'a> {
-    /// A seed for one field: `schema` is that of its messages, `owner` what errors name it by.
+    /// Creates a seed for one field: `schema` is that of its messages, `owner` its message in
+    /// errors.
     pub(in crate::wire) fn new(
         slot: Slot<'a>,
         schema: Option<&'static Schema>,
@@ -65,7 +66,8 @@ impl<'de> DeserializeSeed<'de> for SlotSeed<'_> {
             }
             .deserialize(deserializer),
             Slot::OptMessage(place) => {
-                // `null` must leave it absent, so the value is looked at before it is made.
+                // `null` must leave it absent, so the value is checked before the message is
+                // created.
                 deserializer
                     .deserialize_option(UnlessNull::new(move || place.get_or_default(), self.cx))
             }
@@ -74,7 +76,7 @@ impl<'de> DeserializeSeed<'de> for SlotSeed<'_> {
     }
 }
 
-/// Decodes into the message that `message` makes, unless the value is `null`.
+/// Decodes into the message that `message` returns, unless the value is `null`.
 pub(in crate::wire) struct UnlessNull<'a, F> {
     message: F,
     cx: &'a mut DecodeContext,
@@ -239,7 +241,8 @@ impl<'de> Visitor<'de> for SlotSeed<'_> {
     }
 }
 
-/// Bytes as a list of numbers, which Go's decoder takes in place of base64. Null is zero.
+/// Decodes bytes from a list of numbers, which Go's decoder accepts in place of base64. Null is
+/// zero.
 fn byte_list<'de, A: SeqAccess<'de>>(
     seq: &mut A,
     cx: &mut DecodeContext,

@@ -1,8 +1,8 @@
-//! JSON of no known type into a tree, as upstream's server has it.
+//! Decoding of untyped JSON into a tree, as in upstream's server.
 //!
-//! A number is an integer where 64 bits with a sign can hold it, otherwise a double. What upstream
-//! stores and reads again is the double's text, so one whose text is an integer is an integer:
-//! `1.0` and `1E0` are 1, and a client whose field is an integer can read them.
+//! A number is an integer if it fits into a signed 64-bit integer, otherwise a double. Upstream
+//! stores a double's text and reads it again, so a double whose text is an integer becomes one:
+//! `1.0` and `1E0` are 1, and clients with an integer field can read them.
 
 use super::super::{DecodeContext, StrictProblem};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -10,8 +10,8 @@ use serde_json::map::{Entry, Map};
 use serde_json::{Number, Value};
 use std::fmt;
 
-/// Names that came twice in one object of a tree, by their paths from where one stands: nothing is
-/// kept of the way unless there is one.
+/// Repeated names in a tree, by their paths from the current value; paths are only built if there
+/// is a repetition.
 #[derive(Default)]
 pub(super) struct Repeats(Vec<String>);
 
@@ -23,7 +23,7 @@ impl Repeats {
         }
     }
 
-    /// Puts a name or an index before the paths from one on.
+    /// Prefixes the paths from an index on with a name or an index.
     fn within(&mut self, from: usize, step: impl fmt::Display) {
         for path in self.0.iter_mut().skip(from) {
             let dot = if path.starts_with('[') { "" } else { "." };
@@ -31,8 +31,8 @@ impl Repeats {
         }
     }
 
-    /// Tells a decoder of them.
-    pub(super) fn tell(self, name: &str, cx: &mut DecodeContext) {
+    /// Reports the repetitions to a decoder.
+    pub(super) fn report(self, name: &str, cx: &mut DecodeContext) {
         for path in self.0 {
             let dot = if path.starts_with('[') { "" } else { "." };
             cx.note(StrictProblem::Duplicate, &format!("{name}{dot}{path}"));
@@ -127,10 +127,10 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// Whole doubles of smaller size are the integer that their text is.
+/// Whole doubles below this size become the integer in their text.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A double that was read, or the integer that its text is.
+/// Returns a double, or the integer in its text.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "it is taken where it is whole and below 2^53"
@@ -142,10 +142,11 @@ fn double(value: f64) -> Number {
             return whole.into();
         }
     } else if let Ok(whole) = value.to_string().parse::<i64>() {
-        // As few digits as tell it apart, then zeros: not always what the double is.
+        // The shortest digits that identify it, then zeros; not always the exact value of the
+        // double.
         return whole.into();
     }
-    // What is read from JSON is finite.
+    // Numbers in JSON are finite.
     Number::from_f64(value).unwrap_or_else(|| whole.into())
 }
 
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_whose_text_upstream_writes_as_an_integer_is_one() {
+    fn a_double_that_upstream_prints_as_an_integer_becomes_one() {
         for (json, integer) in [
             ("1.0", 1),
             ("1E2", 100),

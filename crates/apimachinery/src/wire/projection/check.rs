@@ -1,14 +1,14 @@
-//! Paths checked against a schema at compile time.
+//! Compile-time checks of projection paths against a schema.
 //!
-//! The same rules as the plan's, in the part of the language that constants may use.
+//! They apply the plan's rules with what constant evaluation allows.
 
 use crate::wire::{Entry, Field, FieldType, JsonForm, Schema};
 
-/// What there is to say of a path.
+/// The result of checking a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the derive handles each")]
 pub enum PathCheck {
-    /// It leads to a field that the Rust type takes.
+    /// It leads to a field that fits the Rust type.
     Fits,
     /// There is no such field.
     NoField,
@@ -16,7 +16,7 @@ pub enum PathCheck {
     OtherType,
 }
 
-/// Whether `path` leads through `schema` to a field that a Rust type of `takes` can hold.
+/// Reports whether `path` leads through `schema` to a field that a Rust type of `takes` can hold.
 pub const fn check_path(schema: &'static Schema, path: &str, takes: FieldType) -> PathCheck {
     match leaf(schema, path.as_bytes()) {
         Some((ty, listed, _)) => {
@@ -35,15 +35,16 @@ pub const fn check_path(schema: &'static Schema, path: &str, takes: FieldType) -
     }
 }
 
-/// Whether `path` ends in a key of a map, so that a longer path may begin like it.
+/// Reports whether `path` ends in a map key, so that a longer path may begin with it.
 pub const fn is_key_path(schema: &'static Schema, path: &str) -> bool {
     matches!(leaf(schema, path.as_bytes()), Some((_, _, true)))
 }
 
-/// The field of this name, for the schema of a part: one that stands in the message itself.
+/// Returns the field with this name for the schema of a partial message: a field of the message
+/// itself.
 ///
 /// # Panics
-/// There is none, or protobuf has it in a message of its own.
+/// There is no such field, or protobuf has it in a nested message.
 pub const fn part_field(schema: &'static Schema, name: &str) -> Field {
     let Some(index) = find(schema, name.as_bytes(), 0, name.len()) else {
         panic!("the message has no such field");
@@ -68,7 +69,8 @@ pub const fn part_field(schema: &'static Schema, name: &str) -> Field {
     panic!("protobuf has this field in a message of its own: use its path from the kind");
 }
 
-/// The type at the end of a path; whether it is in the items of a list; whether it is under a key.
+/// Returns the type at the end of a path, whether it is in list items, and whether it is under a
+/// map key.
 const fn leaf(mut schema: &'static Schema, path: &[u8]) -> Option<(FieldType, bool, bool)> {
     let (mut at, mut listed) = (0, false);
     loop {
@@ -149,7 +151,7 @@ const fn fits(ty: FieldType, takes: FieldType) -> bool {
     }
 }
 
-/// For a field of each item: the values are gathered.
+/// For a field of list items, whose values are collected.
 const fn fits_list(ty: FieldType, takes: FieldType) -> bool {
     let gathered = match ty {
         FieldType::Bool => FieldType::BoolList,

@@ -1,4 +1,4 @@
-//! A projection from JSON.
+//! Decoding of projections from JSON.
 
 mod take;
 
@@ -16,7 +16,7 @@ pub(in crate::wire) fn project(
     bytes: &[u8],
     cx: &mut DecodeContext,
 ) -> Result<(), WireError> {
-    // The whole text, also what is skipped, as every other decode has it.
+    // The whole text must be UTF-8, including skipped parts, as in every other decode.
     let text = std::str::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let walk = Walk {
@@ -33,7 +33,7 @@ pub(in crate::wire) fn project(
     result.map_err(|error| json_error(cx, &error))
 }
 
-/// What every step needs.
+/// The state shared by all steps.
 struct Walk<'a> {
     fields: &'a mut dyn ProjectionFields,
     plan: &'a ProjectionPlan,
@@ -50,16 +50,16 @@ impl Walk<'_> {
     }
 }
 
-/// What the value at hand is to the plan.
+/// The role of the current value in the plan.
 #[derive(Clone, Copy)]
 enum At {
     /// A message.
     Node(usize),
     /// A list of messages.
     Each(usize),
-    /// A map of which some keys are wanted.
+    /// A map with some selected keys.
     Keys(usize),
-    /// A list whose items are appended to what is there.
+    /// A list whose items are appended.
     Append(usize),
 }
 
@@ -202,7 +202,7 @@ impl<'de> Visitor<'de> for In<'_> {
     }
 }
 
-/// A key, looked up without being kept.
+/// A key, looked up without copying it.
 struct Find<F>(F);
 
 impl<'de, T, F: Fn(&str) -> Option<T>> DeserializeSeed<'de> for Find<F> {

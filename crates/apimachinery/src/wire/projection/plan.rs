@@ -1,4 +1,4 @@
-//! `ProjectionPlan`: the paths of a projection as one tree, so that one pass serves them all.
+//! `ProjectionPlan`: the paths of a projection as one tree, for a single pass.
 
 use crate::wire::{FieldFlags, FieldType, JsonForm, Schema, WireError, WireErrorKind};
 
@@ -9,7 +9,7 @@ pub struct ProjectionPlan {
     keys: Vec<Vec<(&'static str, Leaf)>>,
 }
 
-/// A path that cannot be projected.
+/// A path that is not valid in a projection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path:?} is no field of {kind} that can be projected, or stands inside another path")]
 pub struct PathError {
@@ -26,7 +26,7 @@ impl PathError {
     }
 }
 
-/// A message on the way.
+/// A message on a path.
 #[derive(Debug)]
 struct Node {
     owner: &'static str,
@@ -35,34 +35,34 @@ struct Node {
     numbers: Vec<(u32, Option<&'static str>, Step)>,
 }
 
-/// What to do with a field on the way.
+/// What to do with a field on a path.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wire) enum Step {
-    /// Walk into the message; in a list of them, into each.
+    /// Enter the message, or each message of a list.
     Enter { node: usize, list: bool },
-    /// Take the value.
+    /// Decode the value.
     Take(Leaf),
-    /// Take the values of some keys.
+    /// Decode the values of some keys.
     Keys(usize),
 }
 
-/// A value to take.
+/// A value to decode.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wire) struct Leaf {
     /// The index of the field in the projection.
     pub(in crate::wire) slot: usize,
     pub(in crate::wire) ty: FieldType,
-    /// It is in the items of a list: values are appended.
+    /// Whether it is in list items, whose values are appended.
     pub(in crate::wire) listed: bool,
-    /// Go cannot tell its zero value from an absent one.
+    /// Whether Go cannot distinguish its zero value from an absent one.
     pub(in crate::wire) zero_is_absent: bool,
 }
 
 impl ProjectionPlan {
-    /// Resolves the paths; the index of each is that of its field in the projection.
+    /// Resolves the paths; the index of a path is that of its field in the projection.
     ///
     /// # Errors
-    /// A path leads nowhere, or two meet.
+    /// A path does not lead to a field, or two paths overlap.
     pub fn new(schema: &'static Schema, paths: &[&'static str]) -> Result<Self, PathError> {
         let mut plan = Self {
             nodes: Vec::new(),
@@ -78,7 +78,7 @@ impl ProjectionPlan {
         Ok(plan)
     }
 
-    /// The name of the message that a node is, for errors.
+    /// Returns the name of a node's message, for errors.
     pub(in crate::wire) fn owner(&self, node: usize) -> &'static str {
         self.nodes[node].owner
     }
@@ -193,7 +193,7 @@ impl ProjectionPlan {
         }
     }
 
-    /// Files a step under the field's name, and under its number in the groups that it is in.
+    /// Adds a step under the field's name, and under its number in its groups.
     fn put(&mut self, at: &Place, step: Step) -> Option<()> {
         let field = &at.schema.fields[at.index];
         self.nodes[at.node].names.push((field.json, step));
@@ -219,7 +219,7 @@ impl ProjectionPlan {
     }
 }
 
-/// A field of a message that is a node.
+/// A field of a node's message.
 struct Place {
     node: usize,
     schema: &'static Schema,

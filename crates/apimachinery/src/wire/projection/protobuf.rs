@@ -1,4 +1,4 @@
-//! A projection from protobuf.
+//! Decoding of projections from protobuf.
 
 use super::{Leaf, ProjectionFields, ProjectionPlan, Step};
 use crate::wire::protobuf::{merge_delimited, set_varint};
@@ -16,7 +16,7 @@ pub(super) fn project(
     walk(fields, plan, 0, bytes, cx)
 }
 
-/// As deep as the longest path.
+/// Recurses at most as deep as the longest path.
 fn walk(
     fields: &mut dyn ProjectionFields,
     plan: &ProjectionPlan,
@@ -62,7 +62,7 @@ fn walk(
 }
 
 impl Leaf {
-    /// Whether it is one value, not a list or a map.
+    /// Reports whether it is a single value, not a list or a map.
     pub(in crate::wire) fn is_one(&self) -> bool {
         matches!(
             self.ty,
@@ -76,7 +76,7 @@ impl Leaf {
         )
     }
 
-    /// Whether a zero value is to be left out: it would make something of what is absent.
+    /// Reports whether to skip a zero value, which would otherwise count as present.
     pub(in crate::wire) fn leaves_out_zero(&self, slot: &Slot<'_>) -> bool {
         let scalar = match self.ty {
             FieldType::Message(schema) => schema.form == JsonForm::Scalar,

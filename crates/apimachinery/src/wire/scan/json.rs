@@ -1,5 +1,5 @@
-//! Scanning JSON: one pass over the whole text for structure (quick, or of the library's parser for
-//! what is unusual), then a cursor over the metadata that relies on it.
+//! Scanning of JSON: one structure check of the whole text (the quick pass, or the parser for
+//! unusual text), then a cursor over the metadata.
 
 use super::{Irregular, Scan, Span, json_shape, json_skim, within};
 use crate::wire::{DecodeContext, Schema, WireError, WireErrorKind, merge_json};
@@ -7,22 +7,22 @@ use crate::{ObjectMeta, ObjectName};
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
-/// Walks the members of an object or the items of an array, in text known to be well-formed. On
-/// other text it stops early, gives slices that are no values, but does not panic.
+/// Iterates over the members of an object or the items of an array in well-formed text. On other
+/// text it stops early or returns slices that are not values, but does not panic.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'b> {
     rest: &'b [u8],
 }
 
 impl<'b> Cursor<'b> {
-    /// At the first member of `value`, which begins with a bracket.
+    /// Creates a cursor at the first member of `value`, which begins with a bracket.
     pub(super) fn new(value: &'b [u8]) -> Self {
         Self {
             rest: value.get(1..).unwrap_or_default(),
         }
     }
 
-    /// The next key and value of an object; the key with its quotes.
+    /// Returns the next key and value of an object; the key with its quotes.
     pub(super) fn next_member(&mut self) -> Option<(&'b [u8], &'b [u8])> {
         let key = self.next_item()?;
         self.skip_space();
@@ -31,7 +31,7 @@ impl<'b> Cursor<'b> {
         Some((key, self.take_value()?))
     }
 
-    /// The next item of an array.
+    /// Returns the next item of an array.
     pub(super) fn next_item(&mut self) -> Option<&'b [u8]> {
         self.skip_space();
         if let Some(rest) = self.rest.strip_prefix(b",") {
@@ -45,7 +45,7 @@ impl<'b> Cursor<'b> {
         self.rest = self.rest.trim_ascii_start();
     }
 
-    /// The value at the start of the rest; none at a closing bracket or the end.
+    /// Returns the value at the start of the rest; none at a closing bracket or the end.
     fn take_value(&mut self) -> Option<&'b [u8]> {
         let length = match self.rest.first()? {
             b'"' => string_length(self.rest)?,
@@ -64,7 +64,7 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// The length of the string that `text` begins with, quotes included.
+/// Returns the length of the string at the start of `text`, including its quotes.
 fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -77,7 +77,7 @@ fn string_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the object or array that `text` begins with.
+/// Returns the length of the object or array at the start of `text`.
 fn container_length(text: &[u8]) -> Option<usize> {
     let (mut at, mut depth) = (0, 0usize);
     loop {
@@ -94,7 +94,7 @@ fn container_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The contents of a string token that has no escapes.
+/// Returns the contents of a string token without escapes.
 pub(super) fn plain(token: &[u8]) -> Option<&str> {
     let inner = token.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if inner.contains(&b'\\') {
@@ -104,7 +104,7 @@ pub(super) fn plain(token: &[u8]) -> Option<&str> {
     }
 }
 
-/// The contents of a string token.
+/// Returns the contents of a string token.
 pub(super) fn unescaped(token: &[u8]) -> Option<Cow<'_, str>> {
     match plain(token) {
         Some(text) => Some(Cow::Borrowed(text)),
@@ -116,7 +116,7 @@ pub(super) fn is_key(token: &[u8], name: &str) -> bool {
     unescaped(token).is_some_and(|key| key == name)
 }
 
-/// The values of a member of an object, which may stand in it more than once; null is none.
+/// Iterates over the values of a member, which may be repeated; null counts as absent.
 pub(super) fn members<'b>(object: &'b [u8], name: &str) -> impl Iterator<Item = &'b [u8]> {
     let is_object = object.first() == Some(&b'{');
     let mut cursor = Cursor::new(if is_object { object } else { &[] });
@@ -153,9 +153,9 @@ fn check_utf8(bytes: &[u8]) -> Result<(), WireError> {
     }
 }
 
-/// The metadata objects of text of the right structure (well-formed, if no kind is known): mostly
-/// one, none if there is none or it is null, and each of several, which the decoder merges. The
-/// parser that can say what is wrong looks for it.
+/// Returns the metadata objects of text with valid structure (well-formed, if no kind is known):
+/// usually one, none if it is absent or null, and each of several, which the decoder merges. If the
+/// quick pass fails, the parser reports the error.
 fn metadata_checked<'b>(
     bytes: &'b [u8],
     schema: Option<&'static Schema>,
@@ -190,7 +190,7 @@ pub(super) fn scan(
     }
 }
 
-/// The same result in one pass; none if the text is unusual, or wrong.
+/// Returns the same result with the quick pass; none if the text is unusual or malformed.
 pub(super) fn scan_quickly(
     bytes: &[u8],
     schema: &'static Schema,
@@ -299,13 +299,13 @@ fn take_member(
     Ok(())
 }
 
-/// Whether a member was there before. What comes of both is then the decoder's to say: maps merge,
-/// `null` changes nothing.
+/// Reports whether a member is repeated. Then the decoder determines the result: maps merge, `null`
+/// changes nothing.
 fn is_repeated(before: Span) -> bool {
     before != Span::default()
 }
 
-/// Whether pairs can be read in place: no escapes, sorted, each key once.
+/// Reports whether pairs can be read in place: no escapes, sorted, no repeated keys.
 fn regular_pairs(object: &[u8], name: &str) -> Result<bool, WireError> {
     let mut cursor = Cursor::new(object);
     let (mut last, mut regular) = (None, true);
@@ -331,7 +331,7 @@ pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMet
     }
 }
 
-/// What all of the objects together say.
+/// Scans all metadata objects together.
 fn meta(objects: &[&[u8]], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
     let mut meta = ObjectMeta::default();
     for object in objects.iter().filter(|object| !object.is_empty()) {
@@ -340,14 +340,14 @@ fn meta(objects: &[&[u8]], cx: &mut DecodeContext) -> Result<ObjectMeta, WireErr
     Ok(meta)
 }
 
-/// The resource version, as far as the text can be read.
+/// Returns the resource version, if the text can be read that far.
 pub(super) fn version_in(bytes: &[u8]) -> Option<String> {
     let metadata = members(bytes.trim_ascii(), "metadata").last()?;
     let version = members(metadata, "resourceVersion").filter_map(unescaped);
     version.last().map(Cow::into_owned)
 }
 
-/// Namespace and name, as far as the text can be read.
+/// Returns the namespace and name, if the text can be read that far.
 pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
     let metadata = members(bytes.trim_ascii(), "metadata").last()?;
     let text = |name| members(metadata, name).filter_map(unescaped).last();

@@ -1,8 +1,8 @@
-//! The structure check of JSON: well-formed, and of each field's JSON type, in one pass.
+//! The structure check of JSON: well-formed text, and the JSON type of each field, in one pass.
 //!
-//! It is to JSON what the [`Plan`](super::Plan) is to protobuf: a list where a string must be makes
-//! an object unreadable at once, not when somebody decodes it. Values (quantities, times, ranges of
-//! numbers) are not looked at, fields that the schema does not have may be anything.
+//! It is the JSON counterpart of the protobuf structure check: an object with a list in place of a
+//! string is refused at once, not when it is decoded. Values (quantities, times, number ranges) are
+//! not checked, and unknown fields may have any type.
 
 use crate::wire::{FieldType, JsonForm, Schema, WireError, WireErrorKind};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -32,7 +32,7 @@ pub(super) fn check(bytes: &[u8], schema: &'static Schema) -> Result<(), WireErr
     }
 }
 
-/// What the parser says, its place apart.
+/// Returns the parser's message, without its position.
 pub(super) fn syntax(error: &serde_json::Error) -> WireError {
     let (line, column) = (error.line(), error.column());
     let mut reason = error.to_string();
@@ -46,14 +46,14 @@ pub(super) fn syntax(error: &serde_json::Error) -> WireError {
     })
 }
 
-/// A value that does not fit.
+/// A value of the wrong type.
 struct Broken {
-    /// Where, the innermost part first.
+    /// The path, innermost part first.
     path: Vec<String>,
     kind: WireErrorKind,
 }
 
-/// The JSON that a value must be. Null is always right: it means absent.
+/// The expected JSON type of a value. Null is always valid and means absent.
 #[derive(Clone, Copy)]
 pub(super) enum Expects {
     Anything,
@@ -62,14 +62,14 @@ pub(super) enum Expects {
     Text,
     /// Base64, or a list of numbers.
     Bytes,
-    /// A string or number, as quantities and ports are.
+    /// A string or a number, such as quantities and ports.
     Scalar(&'static str),
     Object(&'static Schema),
     List(Leaf),
     Map(Leaf),
 }
 
-/// What is in a list or map.
+/// The type of list items or map values.
 #[derive(Clone, Copy)]
 pub(super) enum Leaf {
     Bool,
@@ -147,7 +147,7 @@ impl Expects {
 
 struct Shape<'s> {
     expects: Expects,
-    /// The message that has the field.
+    /// The message with the field.
     owner: &'static str,
     broken: &'s mut Option<Broken>,
 }
@@ -272,7 +272,7 @@ impl<'de> Visitor<'de> for Shape<'_> {
 }
 
 impl Shape<'_> {
-    /// As upstream has it, an error names the map, not the key.
+    /// As in upstream, an error names the map, not the key.
     fn visit_pairs<'de, A: MapAccess<'de>>(
         self,
         leaf: Leaf,
@@ -289,7 +289,7 @@ impl Shape<'_> {
     }
 }
 
-/// Adds a place to what is broken, if that is why the parser stopped.
+/// Adds a path element to the error, if that is why the parser stopped.
 fn at<E>(broken: &mut Option<Broken>, place: String, error: E) -> E {
     if let Some(broken) = broken {
         broken.path.push(place);
@@ -297,7 +297,7 @@ fn at<E>(broken: &mut Option<Broken>, place: String, error: E) -> E {
     error
 }
 
-/// The index of the field that a key names.
+/// Returns the index of the field that a key names.
 struct FieldName {
     schema: &'static Schema,
     hint: usize,

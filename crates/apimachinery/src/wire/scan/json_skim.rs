@@ -1,27 +1,29 @@
-//! `Skim`: the quick pass over JSON, which says yes or nothing.
+//! `Skim`: the quick structure check of JSON, which accepts or gives up.
 //!
-//! It checks what [`json_shape`](super::json_shape) checks, and finds the metadata on the way,
-//! without the generality of a parser that hands out values. It accepts only text that the shape
-//! check accepts too. At whatever is unusual (an exponent, an escaped field name, a surrogate
-//! pair, deep nesting) and at every error it gives up, and the shape check has the say: so what is
-//! accepted, and what an error says, does not depend on this pass.
+//! It checks the same as [`json_shape`](super::json_shape) and locates the metadata, without a
+//! general parser. It accepts only text that the shape check accepts too. On anything unusual (an
+//! exponent, an escaped field name, a surrogate pair, deep nesting) and on every error it gives up,
+//! and the shape check decides. So this pass affects neither what is accepted nor the error
+//! messages.
 
 use super::json_shape::Expects;
 use crate::wire::Schema;
 
-/// Deeper text is left to the shape check, whose parser stops at 127 levels of known fields.
+/// The maximum depth; the shape check handles deeper text, and its parser stops at 127 levels of
+/// known fields.
 const DEPTH_MAX: u8 = 100;
 
-/// Longer runs of digits are left to the shape check; none of these is out of any range.
+/// The most digits of a number; the shape check handles longer ones. None of these is out of range.
 const DIGITS_MAX: usize = 18;
 
-/// As many fields are tried in their order before the name is looked up.
+/// The number of fields that are tried in order before the name is looked up.
 const FIELDS_AHEAD: usize = 8;
 
-/// The value of `metadata` in UTF-8 text that is an object, well-formed and (if a schema is given)
-/// with each field of the right JSON type: empty if it is absent or null. None says nothing.
+/// Returns the value of `metadata` in UTF-8 text that is a well-formed object in which (if a schema
+/// is given) each field has the right JSON type. The value is empty if it is absent or null. None
+/// means that the pass gave up.
 ///
-/// On the way `each` takes the name and value of each member of the metadata, and may give up too.
+/// `each` is called with the name and value of each metadata member, and may give up too.
 pub(super) fn metadata<'b>(
     text: &'b [u8],
     schema: Option<&'static Schema>,
@@ -52,15 +54,15 @@ pub(super) fn metadata<'b>(
     }
 }
 
-/// A place in the text. The methods are called at the first byte of what they are named for, and
-/// go behind it; after a `None` the place means nothing.
+/// A position in the text. Each method is called at the first byte of what it reads and moves after
+/// it; after `None` the position is meaningless.
 struct Skim<'b> {
     text: &'b [u8],
     at: usize,
 }
 
 impl<'b> Skim<'b> {
-    /// The next byte that is no space, without going behind it.
+    /// Returns the next byte that is not white space, without consuming it.
     fn token(&mut self) -> Option<u8> {
         loop {
             match *self.text.get(self.at)? {
@@ -70,7 +72,7 @@ impl<'b> Skim<'b> {
         }
     }
 
-    /// Goes behind an opening bracket; whether there is an item.
+    /// Consumes an opening bracket; returns whether there is an item.
     fn enter(&mut self, close: u8) -> Option<bool> {
         self.at += 1;
         let empty = self.token()? == close;
@@ -78,7 +80,7 @@ impl<'b> Skim<'b> {
         Some(!empty)
     }
 
-    /// Goes behind a comma or the closing bracket; whether there is a further item.
+    /// Consumes a comma or the closing bracket; returns whether there is another item.
     fn more(&mut self, close: u8) -> Option<bool> {
         let byte = self.token()?;
         self.at += 1;
@@ -89,7 +91,7 @@ impl<'b> Skim<'b> {
         }
     }
 
-    /// An object, its members handed out; null is empty.
+    /// Reads an object and passes its members on; null is empty.
     fn members(
         &mut self,
         expects: Expects,
@@ -112,8 +114,8 @@ impl<'b> Skim<'b> {
         self.text.get(whole..self.at)
     }
 
-    /// The name of a member, with the colon and space behind it, and what its value must be; none
-    /// too if the name has escapes.
+    /// Reads a member name with its colon and white space, and returns the expected type of its
+    /// value; none also if the name has escapes.
     fn name(
         &mut self,
         schema: Option<&'static Schema>,
@@ -220,7 +222,7 @@ impl<'b> Skim<'b> {
         }
     }
 
-    /// How many digits there are, not too many.
+    /// Returns the number of digits, if it is within the limit.
     fn digits(&mut self) -> Option<usize> {
         let rest = self.text.get(self.at..)?;
         let count = rest.iter().position(|byte| !byte.is_ascii_digit())?;
@@ -228,7 +230,7 @@ impl<'b> Skim<'b> {
         (1..=DIGITS_MAX).contains(&count).then_some(count)
     }
 
-    /// Whether the string has no escapes.
+    /// Reports whether the string has no escapes.
     fn string(&mut self) -> Option<bool> {
         let mut plain = true;
         let mut at = self.at + 1;
@@ -250,8 +252,8 @@ impl<'b> Skim<'b> {
     }
 }
 
-/// The index of the field whose name, and a quote, `text` begins with; and the name's length.
-/// Fields mostly come in their order, some left out. No field has a name that JSON must escape.
+/// Returns the index of the field whose name and a quote begin `text`, and the length of the name.
+/// Fields mostly come in order, with gaps. No field name needs escapes.
 fn field_ahead(schema: &Schema, hint: usize, text: &[u8]) -> Option<(usize, usize)> {
     let first = text.first()?;
     let ahead = schema.fields.get(hint..)?.iter().take(FIELDS_AHEAD);
@@ -267,14 +269,14 @@ fn field_ahead(schema: &Schema, hint: usize, text: &[u8]) -> Option<(usize, usiz
     None
 }
 
-/// The index of the field of this name.
+/// Returns the index of the field with this name.
 fn field_named(schema: &Schema, name: &[u8]) -> Option<usize> {
     let json = |&index: &u16| schema.fields[usize::from(index)].json.as_bytes();
     let found = schema.by_name.binary_search_by(|it| json(it).cmp(name));
     found.ok().map(|found| usize::from(schema.by_name[found]))
 }
 
-/// The length of the escape that `text` begins with.
+/// Returns the length of the escape at the start of `text`.
 fn escape_length(text: &[u8]) -> Option<usize> {
     match text.get(1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
@@ -287,16 +289,16 @@ fn escape_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many bytes there are before a quote, a backslash or a control character.
+/// Returns the number of bytes before a quote, a backslash or a control character.
 #[inline]
 pub(super) fn plain_run(text: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     let (words, rest) = text.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // Each subtraction sets the high bit of bytes that are less than what is taken away: in the
-        // first, a flipped bit puts the quote (0x22) next to the control characters. Bytes above
-        // the first that is found may be wrong (they lend a one), and are not looked at.
+        // Each subtraction sets the high bit of bytes below the subtrahend; in the first one, a
+        // flipped bit moves the quote (0x22) next to the control characters. Bytes above the first
+        // match may be wrong because of borrows, and are ignored.
         let low = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
         let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
         let found = (low | backslash) & !word & (ONES << 7);

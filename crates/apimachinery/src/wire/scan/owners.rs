@@ -1,12 +1,12 @@
-//! Owner references as they stand in an object's bytes.
+//! `ScannedOwners`: owner references in an object's bytes.
 
 use super::json::{self, Cursor};
 use crate::wire::raw_field::{delimited, tag};
 use crate::wire::{push_delimited, raw_fields};
 use crate::{Owner, OwnerReference};
 
-/// Owner references in encoded form: protobuf messages in a row, or a JSON array without escapes.
-/// Copying it copies a reference.
+/// Encoded owner references: adjacent protobuf messages, or a JSON array without escapes. Copying
+/// it copies a reference.
 #[derive(Clone, Copy, Debug)]
 pub struct ScannedOwners<'b> {
     bytes: &'b [u8],
@@ -18,7 +18,7 @@ impl<'b> ScannedOwners<'b> {
         Self { bytes, json }
     }
 
-    /// The owner at a position.
+    /// Returns the owner at an index.
     pub fn at(self, index: usize) -> Option<Owner<'b>> {
         if self.json {
             let mut cursor = Cursor::new(self.bytes);

@@ -1,4 +1,4 @@
-//! Labels or annotations as they stand in an object's bytes.
+//! `ScannedPairs`: labels or annotations in an object's bytes.
 
 use super::json::{self, Cursor};
 use crate::Str;
@@ -6,8 +6,8 @@ use crate::wire::push_delimited;
 use crate::wire::raw_field::{delimited, map_entry, tag};
 use std::collections::BTreeMap;
 
-/// Pairs in encoded form, sorted by key: protobuf map fields in a row, or a JSON object without
-/// escapes. Copying it copies a reference.
+/// Encoded pairs, sorted by key: adjacent protobuf map fields, or a JSON object without escapes.
+/// Copying it copies a reference.
 #[derive(Clone, Copy, Debug)]
 pub struct ScannedPairs<'b> {
     bytes: &'b [u8],
@@ -19,7 +19,7 @@ impl<'b> ScannedPairs<'b> {
         Self { bytes, json }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(self, key: &str) -> Option<&'b str> {
         for (found, value) in self {
             if found >= key {
@@ -29,7 +29,7 @@ impl<'b> ScannedPairs<'b> {
         None
     }
 
-    /// The pairs in the order of their keys.
+    /// Iterates over the pairs in key order.
     pub fn iter(self) -> PairsIter<'b> {
         let inner = if self.json {
             Inner::Json(Cursor::new(self.bytes))

@@ -1,4 +1,4 @@
-//! Scanning protobuf.
+//! Scanning of protobuf.
 
 use super::structure::{check_field, expect_type};
 use super::{Failure, Irregular, Scan, Span, fail, offset_of, within};
@@ -9,9 +9,9 @@ use crate::wire::{
 };
 use crate::{ObjectMeta, ObjectName};
 
-/// The number of `metadata` in every kind.
+/// The field number of `metadata` in every kind.
 const METADATA: u32 = 1;
-/// In the metadata.
+/// The field number of the resource version in the metadata.
 const RESOURCE_VERSION: u32 = 6;
 
 pub(super) fn scan(
@@ -22,7 +22,8 @@ pub(super) fn scan(
     let depth_max = cx.limits().depth_max;
     let plan = cx.plan.take().filter(|plan| plan.is_for(schema));
     let plan = plan.unwrap_or_else(|| StructurePlan::new(schema));
-    // A plan that holds leaves nothing to check; else the schema says what is wrong, and where.
+    // If the plan accepts the bytes, nothing else needs checking; otherwise the schema locates the
+    // error.
     let check_depth = if plan.holds(bytes, depth_max) {
         None
     } else {
@@ -74,7 +75,7 @@ pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMet
     Ok(meta)
 }
 
-/// Namespace and name; stops quietly where the bytes break.
+/// Returns the namespace and name; stops silently at malformed bytes.
 pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
     let (mut namespace, mut name) = ("", "");
     for top in raw_fields(bytes)
@@ -92,7 +93,7 @@ pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
     Some(ObjectName::new(namespace, name))
 }
 
-/// The resource version; stops quietly where the bytes break.
+/// Returns the resource version; stops silently at malformed bytes.
 pub(super) fn version_in(bytes: &[u8]) -> Option<String> {
     let metadata = raw_fields(bytes)
         .map_while(Result::ok)
@@ -104,11 +105,11 @@ pub(super) fn version_in(bytes: &[u8]) -> Option<String> {
     std::str::from_utf8(version.bytes).ok().map(str::to_owned)
 }
 
-/// The state of scanning `metadata`, over all the fields of that number.
+/// The state of scanning `metadata`, across all fields with that number.
 #[derive(Default)]
 struct MetadataScan<'b> {
     whole: &'b [u8],
-    /// Set if the structure is still to be checked, to this depth.
+    /// Set if the structure must still be checked, to this depth.
     check_depth: Option<usize>,
     scan: Scan,
     labels: Run<'b>,
@@ -116,7 +117,7 @@ struct MetadataScan<'b> {
     owners: Run<'b>,
 }
 
-/// Fields of one number, as long as they stand in a row.
+/// Adjacent fields with one number.
 #[derive(Default)]
 struct Run<'b> {
     span: Span,

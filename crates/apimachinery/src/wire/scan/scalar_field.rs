@@ -1,4 +1,4 @@
-//! `ScalarField`: one scalar field of a kind, found in encoded and decoded objects alike.
+//! `ScalarField`: reads one scalar field of a kind from encoded and decoded objects.
 
 use super::json;
 use crate::Str;
@@ -10,8 +10,8 @@ use std::borrow::Cow;
 
 /// A path such as `spec.nodeName` or `metadata.labels.app`, resolved once against a schema.
 ///
-/// The path goes through messages to a string, a bool, an integer, or (the whole rest of the path
-/// being the key) a value of a string map. Lists are not entered.
+/// The path leads through messages to a string, a bool, an integer, or a value of a string map,
+/// whose key is the rest of the path. It cannot enter lists.
 ///
 /// ```
 /// use kubist_apimachinery::OBJECT_META;
@@ -25,11 +25,11 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub struct ScalarField {
     text: Str,
-    /// Field indexes, for decoded messages.
+    /// The field indexes, for decoded messages.
     indexes: Box<[u16]>,
-    /// JSON names.
+    /// The JSON names.
     names: Box<[&'static str]>,
-    /// Protobuf numbers; a group that is inline in JSON has one of its own.
+    /// The protobuf numbers; a group that is inline in JSON has its own.
     numbers: Box<[u32]>,
     /// The key, if the leaf is a map.
     key: Option<Str>,
@@ -44,9 +44,9 @@ enum Leaf {
     I64,
 }
 
-/// A path that does not lead to a scalar field of the kind.
+/// The path does not lead to a scalar field of the kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path:?} is no scalar field of {kind}")]
+#[error("{path:?} is not a scalar field of {kind}")]
 pub struct ScalarFieldError {
     /// The path.
     pub path: Str,
@@ -111,12 +111,13 @@ impl ScalarField {
         }
     }
 
-    /// The path as it was given.
+    /// Returns the path as given.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The value in an encoded object; empty if absent, or if the bytes are broken on the way.
+    /// Returns the value in an encoded object; empty if it is absent or the bytes are malformed
+    /// before it.
     pub fn find<'b>(&self, bytes: &'b [u8], encoding: Encoding) -> Cow<'b, str> {
         match encoding {
             Encoding::Json => {
@@ -162,7 +163,7 @@ impl ScalarField {
         }
     }
 
-    /// The value in a decoded object of the same schema; empty if absent.
+    /// Returns the value in a decoded object of the same schema; empty if it is absent.
     pub fn find_in<'m>(&self, message: &'m dyn Message) -> Cow<'m, str> {
         self.view_in(message).unwrap_or_default()
     }
@@ -189,8 +190,7 @@ impl ScalarField {
     }
 }
 
-/// The last value that the names, and then the key, lead to. A member may be there more than once:
-/// objects merge.
+/// Returns the last value at the names and the key. Members may be repeated, because objects merge.
 fn find_json<'b>(value: &'b [u8], names: &[&str], key: Option<&str>) -> Option<Cow<'b, str>> {
     let (name, names, key) = match (names, key) {
         ([name, names @ ..], key) => (*name, names, key),

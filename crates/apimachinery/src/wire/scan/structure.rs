@@ -1,5 +1,5 @@
-//! The structure check that says what is wrong, and where. It walks the schema; whether anything
-//! is wrong at all, the [`Plan`](super::Plan) says sooner.
+//! The structure check of protobuf that locates errors by walking the schema.
+//! [`StructurePlan`](crate::wire::structure_plan::StructurePlan) detects them faster.
 
 use super::{Failure, fail, within};
 use crate::wire::raw_field::map_entry;
@@ -87,7 +87,7 @@ fn packed(mut bytes: &[u8]) -> Result<(), Failure> {
 }
 
 fn check_message(bytes: &[u8], schema: &'static Schema, depth_max: usize) -> Result<(), Failure> {
-    // The fields of scalars have no entries that would be worth a look.
+    // The fields of scalars need no check.
     let order = if schema.form == JsonForm::Scalar {
         &[]
     } else {

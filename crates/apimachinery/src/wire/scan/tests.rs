@@ -258,7 +258,7 @@ fn broken_objects_are_refused_with_the_place() {
 }
 
 #[test]
-fn the_name_of_a_broken_object_can_often_be_told() {
+fn the_name_of_a_malformed_object_can_often_be_read() {
     let json = to_json(&thing());
     let cut = &json[..json.len() - 8];
     assert!(scanned(cut, Encoding::Json).is_err());

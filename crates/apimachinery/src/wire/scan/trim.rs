@@ -1,9 +1,8 @@
-//! Cuts `metadata.managedFields` and the last-applied annotation out of an encoded object.
+//! Removes `metadata.managedFields` and the last-applied annotation from an encoded object.
 //!
-//! It relies on a scan: the bytes are known to be well-formed, and the spans are moved along with
-//! what follows a cut, so that nothing is scanned again. Only lengths are written anew; what stays
-//! is not decoded. JSON has it cut out of the first `metadata` member, which is the only one in any
-//! server's output.
+//! It relies on a scan: the bytes are well-formed, and the spans are shifted by the removed bytes,
+//! so nothing is scanned again. Only lengths are rewritten; nothing is decoded. In JSON only the
+//! first `metadata` member is trimmed; servers write no other.
 
 use super::json::{Cursor, is_key};
 use super::{MetadataSpans, Span, offset_of};
@@ -12,11 +11,11 @@ use crate::wire::raw_field::{delimited, map_entry, tag};
 use crate::wire::varint::{VARINT_BYTES_MAX, write_varint};
 use crate::wire::{Encoding, raw_fields};
 
-/// The numbers in `ObjectMeta`.
+/// The field numbers in `ObjectMeta`.
 const ANNOTATIONS: u32 = 12;
 const MANAGED_FIELDS: u32 = 17;
 
-/// Bytes that go, and the (fewer) bytes that come in their place: a new length.
+/// A range to remove, and the (shorter) bytes that replace it: a new length.
 #[derive(Debug)]
 struct Cut {
     start: usize,
@@ -25,14 +24,15 @@ struct Cut {
     filled: usize,
 }
 
-/// Whether a member (the object's whole bytes, its key and value) goes; it may cut in the value.
-type Goes = fn(&mut Cuts, &[u8], &[u8], &[u8]) -> bool;
+/// Reports whether to remove a member (given the object's whole bytes, its key and value); it may
+/// cut within the value.
+type IsCut = fn(&mut Cuts, &[u8], &[u8], &[u8]) -> bool;
 
-/// Cuts in rising order that do not overlap.
+/// Non-overlapping cuts in ascending order.
 #[derive(Debug, Default)]
 struct Cuts(Vec<Cut>);
 
-/// Drops both from `bytes`, which were scanned into `spans` and have the scan's tail behind them.
+/// Removes both from `bytes`, which were scanned into `spans` and are followed by the scan's tail.
 pub fn drop_managed_fields(bytes: &mut Vec<u8>, spans: &mut MetadataSpans, encoding: Encoding) {
     let mut cuts = Cuts::default();
     let body = spans.body(bytes);
@@ -41,7 +41,7 @@ pub fn drop_managed_fields(bytes: &mut Vec<u8>, spans: &mut MetadataSpans, encod
         Encoding::Protobuf => cuts.protobuf(bytes, body),
     }
     if !spans.json.annotations && spans.annotations.start >= spans.body {
-        // They were rewritten into the tail: the annotation is there once more.
+        // They were rewritten into the tail, which has the annotation too.
         cuts.protobuf_pairs(bytes, spans.annotations.of(bytes));
     }
     if cuts.0.is_empty() {
@@ -77,7 +77,7 @@ impl Cuts {
         }
     }
 
-    /// Where what stood at `position` stands after the cuts; what is cut out stands at its place.
+    /// Returns the position of `position` after the cuts; a removed byte maps to its cut.
     fn moved(&self, position: usize) -> usize {
         let mut gone = 0;
         for cut in &self.0 {
@@ -108,7 +108,7 @@ impl Cuts {
             if (top.number, top.wire_type) != (1, 2) {
                 continue;
             }
-            // The place of the length, for which a shorter one may come.
+            // The position of the length, which may become shorter.
             let Ok((_, _, after_tag)) = tag(top.whole) else {
                 return;
             };
@@ -121,12 +121,12 @@ impl Cuts {
                 filled: 0,
             });
             for field in raw_fields(top.bytes).map_while(Result::ok) {
-                let goes = match field.number {
+                let is_cut = match field.number {
                     MANAGED_FIELDS => true,
                     ANNOTATIONS => is_last_applied(field.bytes),
                     _ => false,
                 };
-                if goes {
+                if is_cut {
                     let start = offset_of(whole, field.whole);
                     match self.0.get_mut(at + 1..).and_then(<[Cut]>::last_mut) {
                         Some(last) if last.end == start => last.end += field.whole.len(),
@@ -149,7 +149,7 @@ impl Cuts {
         }
     }
 
-    /// The annotation among map entries that stand in a row, each with its tag.
+    /// Cuts the annotation out of adjacent map entries, each with its tag.
     fn protobuf_pairs(&mut self, whole: &[u8], mut pairs: &[u8]) {
         while let Ok((_, _, rest)) = tag(pairs) {
             let Ok((pair, rest)) = delimited(rest) else {
@@ -178,18 +178,18 @@ impl Cuts {
         }
     }
 
-    /// Cuts members out of an object, with the commas that go with them.
-    fn json_members(&mut self, whole: &[u8], object: &[u8], goes: Goes) {
+    /// Cuts members out of an object, with their commas.
+    fn json_members(&mut self, whole: &[u8], object: &[u8], is_cut: IsCut) {
         let mut cursor = Cursor::new(object);
         let (mut kept_end, mut leading) = (None, None);
         while let Some((key, value)) = cursor.next_member() {
             let start = offset_of(whole, key);
             let end = offset_of(whole, value) + value.len();
             if let (None, Some(from)) = (kept_end, leading) {
-                // Where the members before went, this one's comma goes with them.
+                // If the members before were removed, the comma of this one goes too.
                 self.cut(from, start);
             }
-            if goes(self, whole, key, value) {
+            if is_cut(self, whole, key, value) {
                 if let Some(kept) = kept_end {
                     self.cut(kept, end);
                 } else {
@@ -212,9 +212,9 @@ fn json_metadata(cuts: &mut Cuts, whole: &[u8], key: &[u8], value: &[u8]) -> boo
     let (mut any, mut others) = (false, false);
     let mut cursor = Cursor::new(value);
     while let Some((key, _)) = cursor.next_member() {
-        let goes = is_key(key, LAST_APPLIED);
-        any |= goes;
-        others |= !goes;
+        let is_last_applied = is_key(key, LAST_APPLIED);
+        any |= is_last_applied;
+        others |= !is_last_applied;
     }
     if any && others {
         cuts.json_members(whole, value, |_, _, key, _| is_key(key, LAST_APPLIED));

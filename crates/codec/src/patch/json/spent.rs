@@ -1,9 +1,9 @@
-//! `Spent`: what the operations of a patch have done so far that has a limit.
+//! `Spent`: the limited resources that a patch has used.
 
 use super::{DEPTH_MAX, Failure, MOVED_ITEMS_MAX};
 use serde_json::Value;
 
-/// What the operations of a patch have done so far that has a limit.
+/// The limited resources that the operations of a patch have used.
 #[derive(Default)]
 pub(super) struct Spent {
     pub(super) copied_bytes: usize,
@@ -11,7 +11,7 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// Notes that all items from `at` on move.
+    /// Counts the items from `at` on as moved.
     pub(super) fn move_from(&mut self, at: usize, list: &[Value]) -> Result<(), Failure> {
         self.moved_items = self
             .moved_items
@@ -22,7 +22,7 @@ impl Spent {
         Ok(())
     }
 
-    /// Notes a value that is put below so many others, and that it does not lie too deep there.
+    /// Checks the depth of a value that is put `depth` levels deep.
     pub(super) fn put(&mut self, value: &Value, below: usize) -> Result<(), Failure> {
         let levels = DEPTH_MAX.saturating_sub(below);
         if !fits(value, levels, &mut self.moved_items) {
@@ -32,7 +32,7 @@ impl Spent {
     }
 }
 
-/// Whether a value has no more levels than these. Counts what it looks at.
+/// Reports whether a value has at most this many levels. Counts the values it visits.
 fn fits(value: &Value, levels: usize, seen: &mut usize) -> bool {
     *seen = seen.saturating_add(1);
     match value {

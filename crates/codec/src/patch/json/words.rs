@@ -1,17 +1,17 @@
-//! `Words`: what upstream says about a text that is no JSON patch.
+//! `Words`: upstream's messages about text that is not a JSON patch.
 
 use super::super::{PatchError, Reading};
 use kubist_apimachinery::json_type;
 use serde_json::Value;
 
-/// Upstream's words about what is no patch: it names the type that it reads into.
+/// Upstream's messages, which name the Go type being decoded.
 #[derive(Clone, Copy)]
 pub(super) struct Words(pub(super) Reading);
 
 impl Words {
     pub(super) fn refuse(self, reason: String) -> PatchError {
         match self.0 {
-            // Of a number that is too large Go names the field, which is always this one.
+            // For a number that is too large Go names the field, which is always this one.
             Reading::Checked => super::super::decoding(reason.replace(
                 "Go value of type float64",
                 "Go struct field jsonPatchOp.value of type float64",
@@ -20,7 +20,7 @@ impl Words {
         }
     }
 
-    /// JSON of a wrong type.
+    /// Returns the error for JSON of a wrong type.
     pub(super) fn mismatch(self, found: &Value, wanted: &str) -> PatchError {
         let found = json_type(found);
         self.refuse(format!("json: cannot unmarshal {found} into Go {wanted}"))

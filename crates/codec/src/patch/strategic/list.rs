@@ -1,8 +1,8 @@
-//! Lists of a strategic merge patch: merged by key or as sets, and brought into order.
+//! Lists in a strategic merge patch: merged by key or as sets, and ordered.
 //!
-//! The order that upstream keeps: items that the patch names stand as the patch (or its
-//! `$setElementOrder`) has them; the others stand as the original has them; where both meet, an
-//! item of the original goes first only if the original had it before the patch's item.
+//! The order is upstream's: items in the patch follow the patch (or its `$setElementOrder`), and
+//! the others follow the original. Where both meet, an item of the original comes first only if it
+//! preceded the patch's item in the original.
 
 use super::shape::{Child, Shape};
 use super::{
@@ -13,10 +13,10 @@ use crate::patch::{PatchError, go_value};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What identifies an item: the merge key's value, or the scalar itself.
+/// Returns the identity of an item: the merge key's value, or the scalar itself.
 type Identity = String;
 
-/// Obeys each `$setElementOrder/field`, and takes it and the field's list out of the patch.
+/// Applies each `$setElementOrder/field`, and removes it and the field's list from the patch.
 pub(super) fn merge_ordered(
     original: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,
@@ -47,7 +47,7 @@ pub(super) fn merge_ordered(
     Ok(())
 }
 
-/// Merges the list of a field, by the field's strategy.
+/// Merges the list of a field by the field's strategy.
 pub(super) fn merge_field(
     original: Vec<Value>,
     patch: Vec<Value>,
@@ -77,7 +77,7 @@ pub(super) fn merge_field(
     arrange(merged, &patch, &original, key)
 }
 
-/// Spends the items that merge with one of the original.
+/// Removes the directives of items that merge with one of the original.
 pub(super) fn spend(original: &[Value], patch: &mut [Value], child: Child) {
     let key = child.merge.key;
     let mut places: BTreeMap<Identity, &Map<String, Value>> = BTreeMap::new();
@@ -101,7 +101,7 @@ pub(super) fn spend(original: &[Value], patch: &mut [Value], child: Child) {
     }
 }
 
-/// Removes scalars from a list of such.
+/// Removes scalars from a list of scalars.
 pub(super) fn delete_scalars(list: &mut Vec<Value>, deleted: &[Value]) -> Result<(), PatchError> {
     if deleted.is_empty() {
         return Ok(());
@@ -112,7 +112,7 @@ pub(super) fn delete_scalars(list: &mut Vec<Value>, deleted: &[Value]) -> Result
     Ok(())
 }
 
-/// Whether all items are maps. Lists of lists and of several types cannot be merged.
+/// Reports whether all items are maps. Lists of lists and mixed lists cannot be merged.
 fn items_are_maps(original: &[Value], patch: &[Value]) -> Result<bool, PatchError> {
     let mut items = original.iter().chain(patch);
     let Some(first) = items.next() else {
@@ -134,7 +134,7 @@ fn mixed(original: &[Value], patch: &[Value]) -> PatchError {
     PatchError::MixedList { lists }
 }
 
-/// Takes the items with `$patch` out of the patch and does what they say.
+/// Removes the items with `$patch` from the patch and applies them.
 fn obey_directives(
     mut original: Vec<Value>,
     patch: Vec<Value>,
@@ -221,7 +221,7 @@ fn identity(item: &Value, key: &'static str) -> Result<Identity, PatchError> {
     }
 }
 
-/// The first place of each identity.
+/// Returns the first position of each identity.
 fn places(list: &[Value], key: &'static str) -> Result<BTreeMap<Identity, usize>, PatchError> {
     let mut places = BTreeMap::new();
     for (place, item) in list.iter().enumerate() {
@@ -230,7 +230,7 @@ fn places(list: &[Value], key: &'static str) -> Result<BTreeMap<Identity, usize>
     Ok(places)
 }
 
-/// Brings `merged` into order: items in `order` as there, others as in `before`.
+/// Orders `merged`: items in `order` as there, others as in `before`.
 fn arrange(
     merged: Vec<Value>,
     order: &[Value],
@@ -239,7 +239,7 @@ fn arrange(
 ) -> Result<Vec<Value>, PatchError> {
     let order = places(order, key)?;
     let before = places(before, key)?;
-    // Each with its places in the order and in the original; what has none goes last.
+    // Each item has its positions in the order and in the original; items without any go last.
     let (mut named, mut others) = (Vec::new(), Vec::new());
     for item in merged {
         let id = identity(&item, key)?;
@@ -265,7 +265,7 @@ fn arrange(
     Ok(arranged)
 }
 
-/// The patch's items must appear in the demanded order; items to be deleted do not count.
+/// Checks that the patch's items appear in the required order; items to be deleted do not count.
 fn check_order(patch: &[Value], order: &[Value], key: &'static str) -> Result<(), PatchError> {
     let mut order_ids = order.iter().map(|item| identity(item, key));
     for item in patch {

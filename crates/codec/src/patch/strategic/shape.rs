@@ -1,20 +1,20 @@
-//! `Shape`: what the schema knows at a place in the tree.
+//! `Shape`: the schema information at a position in the tree.
 
 use crate::patch::PatchError;
 use kubist_apimachinery::wire::{FieldType, JsonForm, Merge, Schema};
 
-/// What is known of a JSON value.
+/// The schema information of a JSON value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
     /// An object with the fields of a message.
     Message(&'static Schema),
     /// A map whose values are messages.
     MapOf(&'static Schema),
-    /// Anything: objects merge, lists are replaced.
+    /// Any JSON: objects merge, lists are replaced.
     Free,
 }
 
-/// A member of an object: how it merges, and what it (or each of its items) is.
+/// A member of an object: its merge strategy, and the shape of it or of its items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Child {
     pub(super) merge: Merge,
@@ -39,13 +39,13 @@ impl Child {
 impl Shape {
     pub(super) fn of(schema: &'static Schema) -> Self {
         match schema.form {
-            // To upstream what is kept as it is written is a struct without fields.
+            // Upstream treats raw JSON as a struct without fields.
             JsonForm::Object | JsonForm::Raw => Self::Message(schema),
             _ => Self::Free,
         }
     }
 
-    /// The member `key`.
+    /// Returns the member `key`.
     pub(super) fn child(self, key: &str) -> Result<Child, PatchError> {
         let schema = match self {
             Self::Message(schema) => schema,

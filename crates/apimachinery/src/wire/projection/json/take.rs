@@ -1,4 +1,4 @@
-//! The value at the end of a path into its field.
+//! Decoding of the value at the end of a path into its field.
 
 use super::{At, In, Walk};
 use crate::wire::json::collection::{append_list, append_messages};
@@ -7,7 +7,7 @@ use crate::wire::projection::Leaf;
 use crate::wire::{DecodeContext, FieldAccess, Slot};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess};
 
-/// Takes one value.
+/// Decodes one value.
 pub(super) struct Take<'a> {
     pub(super) walk: Walk<'a>,
     pub(super) leaf: Leaf,
@@ -27,24 +27,24 @@ impl<'de> DeserializeSeed<'de> for Take<'_> {
         let Some(slot) = fields.slot(leaf.slot) else {
             return deserializer.deserialize_ignored_any(IgnoredAny).map(drop);
         };
-        let zero_goes = leaf.leaves_out_zero(&slot);
+        let skips_zero = leaf.leaves_out_zero(&slot);
         if leaf.listed {
             let one = One {
-                zero_goes,
+                skips_zero,
                 owner,
                 cx,
             };
             return one.push(slot, deserializer);
         }
         SlotSeed::new(slot, leaf.ty.schema(), owner, cx).deserialize(deserializer)?;
-        if zero_goes && let Some(slot) = fields.slot(leaf.slot) {
+        if skips_zero && let Some(slot) = fields.slot(leaf.slot) {
             clear_zero(slot);
         }
         Ok(())
     }
 }
 
-/// What Go would not tell from an absent value is absent.
+/// Clears a value that Go cannot distinguish from an absent one.
 fn clear_zero(slot: Slot<'_>) {
     fn clear<T: Default + PartialEq>(place: &mut Option<T>) {
         if place.as_ref().is_some_and(|it| *it == T::default()) {
@@ -64,7 +64,7 @@ fn clear_zero(slot: Slot<'_>) {
 
 /// One value that is appended to a list.
 struct One<'a> {
-    zero_goes: bool,
+    skips_zero: bool,
     owner: &'static str,
     cx: &'a mut DecodeContext,
 }
@@ -98,8 +98,8 @@ impl One<'_> {
     {
         let mut item: Option<T> = None;
         SlotSeed::new(item.slot(), None, self.owner, self.cx).deserialize(deserializer)?;
-        let goes = |it: &T| self.zero_goes && *it == T::default();
-        list.extend(item.filter(|it| !goes(it)));
+        let is_skipped = |it: &T| self.skips_zero && *it == T::default();
+        list.extend(item.filter(|it| !is_skipped(it)));
         Ok(())
     }
 }

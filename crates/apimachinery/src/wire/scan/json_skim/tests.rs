@@ -1,4 +1,4 @@
-//! The quick pass against the shape check.
+//! The quick pass, compared with the shape check.
 
 use super::super::{Scan, json as scan_json};
 use super::*;
@@ -75,7 +75,7 @@ schema!(
     ]
 );
 
-/// In the order of an API server, without space.
+/// Members in the order of an API server, without white space.
 const TEXT: &str = concat!(
     r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","generateName":"web-","#,
     r#""uid":"u","creationTimestamp":"2026-10-01T10:00:00Z","#,
@@ -97,9 +97,9 @@ fn pod() -> Value {
     serde_json::from_str(TEXT).expect("it is JSON")
 }
 
-/// The members that the quick pass hands out, if it accepts the text.
+/// Returns the members that the quick pass reports, if it accepts the text.
 fn skimmed<'t>(text: &'t [u8], schema: Option<&'static Schema>) -> Option<(&'t [u8], usize)> {
-    // As for a scan, which looks at this before.
+    // A scan checks this before.
     std::str::from_utf8(text).ok()?;
     let mut members = 0;
     let found = metadata(text, schema, |_, _| {
@@ -109,8 +109,8 @@ fn skimmed<'t>(text: &'t [u8], schema: Option<&'static Schema>) -> Option<(&'t [
     Some((found, members))
 }
 
-/// Asserts that a quick scan gives the result of the scan with the shape check, if any; whether it
-/// gives one.
+/// Asserts that a quick scan, if it succeeds, gives the result of the shape check; returns whether
+/// it succeeds.
 fn agrees(text: &[u8]) -> bool {
     if std::str::from_utf8(text).is_err() {
         return false;

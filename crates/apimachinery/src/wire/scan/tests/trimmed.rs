@@ -1,10 +1,10 @@
-//! Managed fields and the last-applied annotation cut out, against the same of decoded objects.
+//! Trimming of managed fields and the last-applied annotation, compared with decoded objects.
 
 use super::*;
 use crate::wire::FieldsV1;
 use crate::{LAST_APPLIED, ManagedFieldsEntry};
 
-/// With a time that JSON can say, which the zero one is not.
+/// Sets a time that JSON can express, unlike the zero time.
 fn thing() -> Thing {
     let mut thing = super::thing();
     thing.metadata.deletion_timestamp = Some(Time::from_unix(1_700_000_000));
@@ -19,7 +19,7 @@ fn manager(name: &str, fields: &str) -> ManagedFieldsEntry {
     }
 }
 
-/// What is left after a cut in `bytes`, and its spans still find everything.
+/// Checks the bytes after a cut, and that the spans still find everything.
 #[track_caller]
 fn check_cut(original: &Thing, bytes: &[u8], encoding: Encoding) -> Vec<u8> {
     let cx = &mut DecodeContext::new();
@@ -103,7 +103,7 @@ fn managed_fields_and_last_applied_are_cut_out_of_both_encodings() {
 }
 
 #[test]
-fn commas_go_with_what_is_cut_wherever_it_stands() {
+fn commas_are_removed_with_the_members_before_or_after_them() {
     let plain = || {
         let mut thing = Thing::default();
         (thing.metadata.name, thing.metadata.uid) = ("a".into(), "u".into());
