@@ -63,7 +63,7 @@
 //!
 //! ```toml
 //! [dependencies]
-//! kubist = { git = "https://github.com/kubist-rs/kubist", default-features = false }
+//! kubist = { version = "0.1", default-features = false, features = ["core-v1"] }
 //! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
 //! tokio-util = "0.7"          # CancellationToken
 //! serde_json = "1"            # patches
@@ -72,9 +72,10 @@
 //!
 //! # Contracts
 //!
-//! - Features only add: `kube` the types of k8s-openapi 0.29 and what derives the `Resource` of
-//!   kube 5, `anyhow` its errors in reconcilers, `server` the [`Server`], `cli` (on by default, off
-//!   for libraries) the command `kubist`.
+//! - Features only add: each group version (`core-v1`, `apps-v1`, …, `full` for all) its types,
+//!   informer accessors and client methods; `kube` the types of k8s-openapi 0.29 and those that
+//!   derive the `Resource` of kube 5; `anyhow` its errors in reconcilers; `server` the [`Server`];
+//!   `cli` (on by default, off for libraries) the command `kubist`.
 //! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
 //!   and a folder of data, if they were asked for.
 
