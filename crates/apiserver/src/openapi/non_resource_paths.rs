@@ -3,7 +3,7 @@
 
 use super::descriptions::Descriptions;
 use super::operation::answer;
-use super::operations::{with_first, words_of};
+use super::operations::{pascal_case_group, with_first};
 use super::schemas::{PREFIX, of, reachable, reference};
 use super::whole;
 use crate::routes::openid;
@@ -102,7 +102,7 @@ impl NonResourcePath {
             Self::Core => ("core", "get available API versions", "getCoreAPIVersions"),
             Self::Groups => ("apis", "get available API versions", "getAPIVersions"),
             Self::Group(group) => {
-                let descriptions = words_of(group.name);
+                let descriptions = pascal_case_group(group.name);
                 let id = format!("get{descriptions}APIGroup");
                 let tag = with_first(&descriptions, |it| it.to_ascii_lowercase());
                 return (tag, "get information of a group", id);

@@ -46,7 +46,7 @@ pub(crate) struct Options {
         long,
         value_name = "N",
         default_value_t = 0,
-        value_parser = values::whole::<u32>,
+        value_parser = values::non_negative::<u32>,
         allow_negative_numbers = true
     )]
     objects: u32,
@@ -69,7 +69,7 @@ pub(crate) struct Options {
         long,
         value_name = "MS",
         default_value_t = 250,
-        value_parser = values::whole::<u64>,
+        value_parser = values::non_negative::<u64>,
         allow_negative_numbers = true
     )]
     pod_start: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Options {
         long,
         value_name = "NUMBER",
         default_value_t = 1,
-        value_parser = values::whole::<u64>,
+        value_parser = values::non_negative::<u64>,
         allow_negative_numbers = true
     )]
     seed: u64,

@@ -94,7 +94,7 @@ pub(crate) struct Options {
         long,
         value_name = "EVENTS",
         default_value_t = 100_000,
-        value_parser = values::whole::<usize>,
+        value_parser = values::non_negative::<usize>,
         allow_negative_numbers = true
     )]
     history: usize,
@@ -127,13 +127,13 @@ pub(crate) struct Options {
     #[arg(long, requires = "encryption_provider_config")]
     encryption_provider_config_automatic_reload: bool,
     #[command(flatten)]
-    ending: EndingOptions,
+    shutdown: ShutdownOptions,
     #[command(flatten)]
     logging: logging::LogOptions,
 }
 
 #[derive(Args, Debug)]
-struct EndingOptions {
+struct ShutdownOptions {
     /// At shutdown, keep serving for this long while /readyz fails
     #[arg(
         long = "shutdown-delay-duration",
@@ -223,9 +223,9 @@ pub(crate) async fn run(options: Options) -> Outcome {
         requests_max: options.limits.requests(),
         mutating_requests_max: options.limits.mutating_requests(),
         connections_max: options.limits.connections()?,
-        shutdown_delay: options.ending.delay,
-        watch_drain: options.ending.watches,
-        goaway_chance: options.ending.goaway_chance,
+        shutdown_delay: options.shutdown.delay,
+        watch_drain: options.shutdown.watches,
+        goaway_chance: options.shutdown.goaway_chance,
     };
     let mut server = Server::start(config)
         .await

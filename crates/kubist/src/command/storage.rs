@@ -65,7 +65,7 @@ enum Action {
             long,
             value_name = "REVISIONS",
             default_value_t = REVISIONS_SKIPPED,
-            value_parser = values::whole::<u64>,
+            value_parser = values::non_negative::<u64>,
             allow_negative_numbers = true
         )]
         bump_revision: u64,

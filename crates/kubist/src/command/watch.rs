@@ -76,7 +76,7 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "N",
-        value_parser = values::whole::<u64>,
+        value_parser = values::non_negative::<u64>,
         allow_negative_numbers = true
     )]
     seconds: Option<u64>,
