@@ -31,9 +31,8 @@ use tokio::time::Instant;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-It needs nothing but this program: the server runs in process, on a free port of the loopback
-address, and is gone afterwards. Each step is verified through the API; the exit code is 0 only if
-all were.
+Needs only this program: the server runs in process, on a free port of the loopback address, and
+ends with it. Each step is verified through the API; the exit code is 0 only if all steps succeed.
 
 Examples:
   kubist demo
