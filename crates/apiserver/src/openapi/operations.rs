@@ -195,7 +195,8 @@ impl<'a> Paths<'a> {
         let (kind, scope) = (facts.kind, scope(facts));
         let version = self.version.clone();
         let collection = self.collection(facts, "watch/");
-        let all = format!("watch objects of kind {kind}, as a list with `watch` does; deprecated");
+        let all =
+            format!("watch objects of kind {kind}; deprecated, use a list with `watch` instead");
         let id = format!("watch{version}{scope}{kind}List");
         let said = ("watchlist", id, all.clone());
         self.push(&collection, Gvk::of(facts), said, forms);
