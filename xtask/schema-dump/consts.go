@@ -33,8 +33,8 @@ func (s *source) readConst(f *ast.File, spec *ast.ValueSpec) {
 	}
 }
 
-// stringValue evaluates literals, sums, conversions and constants that stand
-// further up in the same package.
+// stringValue evaluates literals, sums, conversions and earlier constants of
+// the same package.
 func (s *source) stringValue(e ast.Expr) (value, typ string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -63,7 +63,7 @@ func (s *source) stringValue(e ast.Expr) (value, typ string, ok bool) {
 }
 
 // foreign is a constant of another package, or a conversion of one. Its value
-// is there when that package has been read.
+// is known once that package has been read.
 func foreign(f *ast.File, e ast.Expr) (constant, bool) {
 	var c constant
 	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 {
@@ -79,8 +79,8 @@ func foreign(f *ast.File, e ast.Expr) (constant, bool) {
 	return c, c.pkg != ""
 }
 
-// resolve gives the constants of a type that are those of other packages their
-// values, and forgets what is no text there.
+// resolve sets the values of constants that refer to other packages, and drops
+// those that are not strings there.
 func (w *walker) resolve(s *source, typ string) error {
 	for n, c := range s.consts {
 		if c.pkg == "" || c.typ != typ {
@@ -135,7 +135,7 @@ func (m markers) read(g *ast.CommentGroup) {
 	}
 }
 
-// has tells whether a marker is present.
+// has reports whether a marker is present.
 func (m markers) has(name string) bool { return len(m[name]) > 0 }
 
 // last is the value of the last occurrence, or "".

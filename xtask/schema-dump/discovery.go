@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// apiGroup is the part of an APIGroup document that is used here.
+// apiGroup is the used part of an APIGroup document.
 type apiGroup struct {
 	Name             string
 	PreferredVersion struct{ Version string }
@@ -113,7 +113,7 @@ func resources(gv string, list []apiResource, columns map[string][]Column) ([]Re
 		}
 		at, known := index[parent]
 		if !known {
-			// A subresource without a parent, as a resource of its own.
+			// A subresource without a parent is listed as a resource.
 			return nil, fmt.Errorf("%s: %s without %s", gv, r.Name, parent)
 		}
 		if r.Namespaced != out[at].Namespaced {

@@ -9,7 +9,7 @@ import (
 )
 
 // writer makes JSON with one fact a line: entries of the outer levels are
-// indented, a field or a message header stands on one line.
+// indented, a field or a message header is on one line.
 type writer struct {
 	buf   bytes.Buffer
 	depth int
@@ -70,7 +70,7 @@ func list[T any](w *writer, key string, elements []T) {
 	w.close("]")
 }
 
-// headed writes an object whose plain keys stand on its first line.
+// headed writes an object with its plain keys on the first line.
 func (w *writer) headed(key string, head any, body func()) {
 	text := strings.TrimSuffix(compact(head), "}")
 	if key != "" {

@@ -40,7 +40,7 @@ func (w *walker) fieldMarkers(t reflect.Type, field string) markers {
 	}
 }
 
-// readMarkers fills the facts that stand in comments and merge tags.
+// readMarkers fills the facts from comments and merge tags.
 func (w *walker) readMarkers(f *Field, sf reflect.StructField, m markers, pkg string) {
 	f.PatchStrategy = sf.Tag.Get("patchStrategy")
 	f.PatchMergeKey = sf.Tag.Get("patchMergeKey")
@@ -52,7 +52,7 @@ func (w *walker) readMarkers(f *Field, sf reflect.StructField, m markers, pkg st
 	}
 	f.Discriminator = m.has("unionDiscriminator")
 	// The rule of upstream's OpenAPI generator: a marker decides; without one,
-	// what is not left out when empty is required.
+	// a field without omitempty is required.
 	optional := m.has("optional") || !m.has("required") && f.Omit != ""
 	f.Required = f.JSON != "" && !f.Inline && !optional
 	if m.has("default") {

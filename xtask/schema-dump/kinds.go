@@ -38,7 +38,7 @@ func (w *walker) addKinds(s *Schema, kinds []kind) {
 	}
 }
 
-// groupVersion finds or makes the entry of a group version.
+// groupVersion finds or creates the entry of a group version.
 func (s *Schema) groupVersion(group, version string) *GroupVersion {
 	at := slices.IndexFunc(s.Groups, func(g Group) bool { return g.Name == group })
 	if at < 0 {
@@ -54,7 +54,7 @@ func (s *Schema) groupVersion(group, version string) *GroupVersion {
 	return &g.Versions[v]
 }
 
-// describe collects what is known of a kind from the scheme and its markers.
+// describe collects the facts of a kind from the scheme and its markers.
 func (w *walker) describe(k kind, all map[string]kind) Kind {
 	out := Kind{Kind: k.name, Message: fullName(k.typ)}
 	prefix := k.group + "/" + k.version + "/"

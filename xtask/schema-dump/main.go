@@ -3,8 +3,8 @@
 // with JSON name, protobuf number, type and merge markers.
 //
 // It reflects over the Go types of the published modules, reads the marker
-// comments of their sources, and joins what a server of that version says in
-// discovery, OpenAPI and tables. It fails when two of these sources disagree.
+// comments of their sources, and joins them with discovery, OpenAPI and table
+// documents of a server of that version. It fails when two sources disagree.
 //
 //	go run . -data DIR -out ../schema/kubernetes-v1.36.json
 package main
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run makes the file; it writes nothing when the sources disagree.
+// run creates the file; it writes nothing when the sources disagree.
 func run(data, out string) error {
 	mods, err := listModules()
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *walker) checkPackages() error {
 }
 
 // unreachable are messages of generated.proto that no API object contains: a
-// helper of the Quantity code, and a pair that is only ever written as a string.
+// helper of the Quantity code, and a pair that is always written as a string.
 var unreachable = []string{
 	"io.k8s.apimachinery.pkg.api.resource.QuantityValue",
 	"io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersion",

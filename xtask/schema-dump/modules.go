@@ -20,7 +20,7 @@ var modulePaths = []string{
 	"k8s.io/kube-aggregator",
 }
 
-// module is what `go list -m -json` says of one module.
+// module is the output of `go list -m -json` for one module.
 type module struct {
 	Path, Version, Dir string
 }
@@ -59,7 +59,7 @@ func packageDir(mods []module, pkg string) (string, error) {
 }
 
 // checkCovered reports packages of k8s.io/api that register kinds and that
-// nothing here imports.
+// this program does not import.
 func checkCovered(mods []module, seen map[string]bool, p *problems) error {
 	for _, m := range mods {
 		if m.Path != "k8s.io/api" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// openSchema is the part of an OpenAPI v3 schema that is used here.
+// openSchema is the used part of an OpenAPI v3 schema.
 type openSchema struct {
 	Type       string
 	Format     string
@@ -49,8 +49,8 @@ func readOpenAPI(data string) (map[string]openSchema, error) {
 	return out, nil
 }
 
-// checkOpenAPI compares the messages with what a server publishes. Whatever
-// markers and documents both say must agree.
+// checkOpenAPI compares the messages with the server's documents. Facts that are
+// in both markers and documents must agree.
 func (w *walker) checkOpenAPI(docs map[string]openSchema) {
 	for name, doc := range docs {
 		m := w.messages[name]
@@ -110,7 +110,7 @@ func (w *walker) compareProperty(at string, f *Field, doc openSchema, required b
 	}
 }
 
-// isZeroDefault tells whether a default is one that the OpenAPI generator
+// isZeroDefault reports whether a default is one that the OpenAPI generator
 // writes for every field that is always present.
 func isZeroDefault(v any) bool {
 	switch v := v.(type) {

@@ -6,7 +6,7 @@ import (
 )
 
 // problems collects contradictions between the sources. Any entry makes the
-// program fail, so that a new version is looked at before it is committed.
+// program fail, so that a new version is reviewed before it is committed.
 type problems struct{ list []string }
 
 // addf records one contradiction.
@@ -14,7 +14,7 @@ func (p *problems) addf(format string, args ...any) {
 	p.list = append(p.list, fmt.Sprintf(format, args...))
 }
 
-// err joins what was recorded, sorted, or returns nil.
+// err returns the sorted contradictions as one error, or nil.
 func (p *problems) err() error {
 	if len(p.list) == 0 {
 		return nil

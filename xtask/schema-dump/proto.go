@@ -29,7 +29,7 @@ var (
 )
 
 // parseProto reads the subset of proto2 that upstream's generator writes and
-// refuses every other line.
+// rejects every other line.
 func parseProto(path string) (*protoFile, error) {
 	f, err := os.Open(path)
 	if err != nil {

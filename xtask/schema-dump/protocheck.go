@@ -7,7 +7,7 @@ import (
 )
 
 // checkProto compares the struct tags of every message with generated.proto
-// and with what the generated code writes, and fills Always.
+// and with the output of the generated encoder, and fills Always.
 func (w *walker) checkProto() {
 	for name, m := range w.messages {
 		t := w.goTypes[name]

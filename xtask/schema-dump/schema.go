@@ -17,8 +17,8 @@ type Group struct {
 	Versions  []GroupVersion
 }
 
-// GroupVersion is one version of a group: what a server serves under it and
-// which kinds the Go scheme registers for it.
+// GroupVersion is one version of a group: the resources that a server serves
+// and the kinds that the Go scheme registers.
 type GroupVersion struct {
 	Version   string
 	Served    bool
@@ -55,8 +55,8 @@ type Resource struct {
 	Columns            []Column      `json:"-"`
 }
 
-// Subresource is a path below an object; Group and Version are set where they
-// differ from those of the resource.
+// Subresource is a subresource; Group and Version are set where they differ
+// from those of the resource.
 type Subresource struct {
 	Name    string   `json:"name"`
 	Group   string   `json:"group,omitempty"`
@@ -73,7 +73,7 @@ type Column struct {
 	Priority int    `json:"priority"`
 }
 
-// NamedType is a Go type with a name of its own over a scalar.
+// NamedType is a named Go type over a scalar.
 type NamedType struct {
 	Go     string   `json:"go"`
 	Type   string   `json:"type"`

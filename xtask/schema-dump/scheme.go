@@ -187,7 +187,7 @@ func registeredKinds() ([]kind, error) {
 	return kinds, nil
 }
 
-// isCommon tells whether a kind is one of the request options or watch frames
+// isCommon reports whether a kind is one of the request options or watch frames
 // that upstream registers again in every group version.
 func isCommon(k kind) bool {
 	if k.typ.PkgPath() != metaPackage {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// source is what the Go files of one package say: markers and constants.
+// source holds the markers and constants of the Go files of one package.
 type source struct {
 	types  map[string]*typeSource
 	consts map[string]constant // by constant name

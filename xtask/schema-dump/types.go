@@ -59,7 +59,7 @@ var scalars = map[string]bool{
 	"uint32": true, "float64": true,
 }
 
-// isMessage tells whether a type is a message: every named struct, and a named
+// isMessage reports whether a type is a message: every named struct, and a named
 // list that has protobuf code of its own.
 func isMessage(t reflect.Type) bool {
 	if t.PkgPath() == "" {

@@ -28,6 +28,10 @@ pub struct Kind {
     is_list: bool,
 }
 
+#[allow(
+    dead_code,
+    reason = "without features there are no kinds with metadata"
+)]
 impl Kind {
     pub(crate) const fn object<K: KubeObject>() -> Self {
         Self {

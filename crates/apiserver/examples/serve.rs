@@ -1,9 +1,10 @@
-//! An API server in memory, until Ctrl-C: `cargo run -p kubist-apiserver --example serve -- PATH`.
+//! Runs an in-memory API server until Ctrl-C: `cargo run -p kubist-apiserver --example serve --
+//! PATH`.
 //!
-//! Writes a kubeconfig for its administrator to PATH (by default `kubeconfig` in the temporary
-//! folder), and prints one line when it answers. A second argument is the address to listen on, a
-//! third one a bearer token for the administrator. It is a demonstration of the library, not the
-//! `kubist` binary.
+//! It writes a kubeconfig of the administrator to PATH (by default `kubeconfig` in the temporary
+//! directory), and prints a line when it is ready. The second argument is the listen address, the
+//! third a bearer token of the administrator. It demonstrates the library and is not the `kubist`
+//! command.
 
 #![expect(clippy::print_stdout, reason = "its one line of output")]
 
@@ -50,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// JSON is YAML, and PEM texts go into it as base64.
+/// JSON is valid YAML; PEM is base64 in it.
 fn write_kubeconfig(server: &RunningServer, path: &Path) -> Result<(), Box<dyn Error>> {
     use base64::Engine;
     let base64 = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);

@@ -7,6 +7,7 @@ mod aggregated;
 mod legacy;
 
 use crate::response::ApiResponse;
+pub(crate) use aggregated::aggregated;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, ETAG, VARY};
 use kubist_api::ResourceFacts;
@@ -15,11 +16,9 @@ use kubist_apimachinery::{Status, wire};
 use kubist_codec::negotiate::{Negotiated, Transform};
 use kubist_codec::{Format, envelope, yaml};
 use kubist_registry::ServedGroup;
+pub(crate) use legacy::{api_group, api_groups, api_versions, resource_list};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-
-pub(crate) use aggregated::aggregated;
-pub(crate) use legacy::{api_group, api_groups, api_versions, resource_list};
 
 /// Returns a served group.
 pub(crate) fn group<'a>(groups: &'a [ServedGroup], name: &str) -> Option<&'a ServedGroup> {

@@ -29,13 +29,13 @@
 //! ```
 //!
 //! # Contracts
-//! - Nothing is listened on but [`Config::listen`].
-//! - Every answer to a failed request is a Status, in the encoding that the client accepts.
-//! - Bodies over [`Config::body_bytes_max`] are refused. Answers are made as they are read, so a
-//!   slow client costs one chunk, and one that stops reading loses its connection.
-//! - [`RunningServer::shutdown`] ends watches, waits for other requests, and leaves no task.
-//! - Each request is one line of the log, under the target `kubist_apiserver::request`, and counted
-//!   under `/metrics`; nothing secret is in either, and the labels of metrics are bounded.
+//! - The server only listens on [`Config::listen`].
+//! - The response to a failed request is a Status, in an encoding that the client accepts.
+//! - Bodies over [`Config::body_bytes_max`] are refused. Large responses are encoded while they are
+//!   read, so a slow client costs one chunk, and one that stops reading loses its connection.
+//! - [`RunningServer::shutdown`] ends watches, waits for other requests, and leaves no task behind.
+//! - Each request is logged in one line, with the target `kubist_apiserver::request`, and counted in
+//!   `/metrics`. Neither contains secrets, and metric labels have bounded values.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(

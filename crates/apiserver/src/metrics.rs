@@ -1,9 +1,9 @@
-//! `Metrics`: what the server counts, and `/metrics` in the text format of Prometheus.
+//! `Metrics`: the server's metrics, and `/metrics` in the Prometheus text format.
 //!
-//! Names, labels and buckets are those of upstream's API server, as of v1.36, so that its
-//! dashboards and alerts fit. What the storage stack counts is read from it when somebody asks.
-//! Every label has a bounded set of values: requests about what is not served have no resource,
-//! unknown methods are `other`, and kinds are bounded by how many definitions are served.
+//! Names, labels and buckets are those of upstream's API server v1.36, so that its dashboards and
+//! alerts work. The counters of the storage stack are read at each scrape. Every label has a
+//! bounded set of values: requests for unserved resources have no resource, unknown methods are
+//! `other`, and resources are bounded by the served definitions.
 
 mod encryption;
 mod exposition;
@@ -11,45 +11,44 @@ mod labels;
 mod storage;
 mod watches;
 
-pub(crate) use labels::RequestLabels;
-pub(crate) use watches::WatchMetrics;
-
 use self::labels::{ABORTED, COUNTED, REQUEST, TERMINATED, TIMED};
 use crate::response::ApiResponse;
 use crate::routes::version;
 use kubist_registry::Registry;
+pub(crate) use labels::RequestLabels;
 use prometheus::{
     Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, TEXT_FORMAT, TextEncoder,
 };
 use std::fmt;
 use std::time::Duration;
+pub(crate) use watches::WatchMetrics;
 use watches::Watches;
 
-/// Seconds that requests take, as upstream.
+/// Buckets of request durations in seconds, as upstream.
 const REQUEST_SECONDS: [f64; 23] = [
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0,
     10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
 ];
-/// The same without what webhooks and queues take, as upstream.
+/// Buckets of durations without webhooks and queues, as upstream.
 const SLI_SECONDS: [f64; 21] = [
     0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0,
     30.0, 45.0, 60.0,
 ];
-/// Seconds until all initial events are sent, as upstream.
+/// Buckets of the duration of initial events in seconds, as upstream.
 const WATCH_LIST_SECONDS: [f64; 17] = [
     0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
 ];
-/// Bytes of bodies, as upstream: the first bound, and the steps from there to 3.05 MB.
+/// Buckets of request body bytes, as upstream: first bound, step and count, up to 3.05 MB.
 const BODY_BYTES: (f64, f64, usize) = (50_000.0, 100_000.0, 31);
-/// Bytes of answers, as upstream: 1 kB to 1 GB.
+/// Buckets of response bytes, as upstream: 1 kB to 1 GB.
 const ANSWER_BYTES: [f64; 7] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-/// Bytes of events, as upstream: 1 KiB to 128 KiB.
+/// Buckets of watch event bytes, as upstream: 1 KiB to 128 KiB.
 const EVENT_BYTES: [f64; 8] = [
     1024.0, 2048.0, 4096.0, 8192.0, 16_384.0, 32_768.0, 65_536.0, 131_072.0,
 ];
 
-/// What the server counts.
+/// The metrics of a server.
 pub(crate) struct Metrics {
     all: prometheus::Registry,
     requests: IntCounterVec,
@@ -188,7 +187,7 @@ impl Metrics {
         }
     }
 
-    /// The requests under way that one like this belongs to.
+    /// Returns the gauge of requests in flight for this request.
     pub(crate) fn under_way(&self, labels: &RequestLabels) -> IntGauge {
         if labels.long_running {
             return self.long_running.with_label_values(&labels.request());
@@ -201,7 +200,7 @@ impl Metrics {
         self.in_flight.with_label_values(&[kind])
     }
 
-    /// Counts a request that was answered.
+    /// Counts a request with a response.
     pub(crate) fn answered(&self, labels: &RequestLabels, code: u16, took: Duration, bytes: u64) {
         let mut number = [0; 3];
         let code = decimal(code, &mut number);
@@ -218,12 +217,12 @@ impl Metrics {
         }
     }
 
-    /// Counts a request whose client did not wait for the answer.
+    /// Counts a request whose client disconnected before the response.
     pub(crate) fn abandoned(&self, labels: &RequestLabels) {
         self.aborted.with_label_values(&labels.aborted()).inc();
     }
 
-    /// Counts a request that the server gave up with this code.
+    /// Counts a request that the server terminated with this code.
     pub(crate) fn terminated(&self, labels: &RequestLabels, code: u16) {
         let mut number = [0; 3];
         let code = decimal(code, &mut number);
@@ -231,7 +230,7 @@ impl Metrics {
         self.terminated.with_label_values(&labels).inc();
     }
 
-    /// Counts a body that was read.
+    /// Counts a request body.
     pub(crate) fn body(&self, labels: &RequestLabels, bytes: usize) {
         if let Some(verb) = labels.body_verb() {
             let labels = [labels.group, labels.resource, verb];
@@ -240,13 +239,13 @@ impl Metrics {
         }
     }
 
-    /// Counts a connection whose handshake failed.
+    /// Counts a failed TLS handshake.
     pub(crate) fn handshake_failed(&self) {
         self.handshake_errors.inc();
     }
 
-    /// Notes that something deprecated was asked for; upstream removes none of it in a release
-    /// that it names.
+    /// Notes a request for a deprecated resource; upstream names no release in which one of these
+    /// is removed.
     pub(crate) fn deprecated(&self, labels: &RequestLabels) {
         let labels = [
             labels.group,
@@ -258,13 +257,13 @@ impl Metrics {
         self.deprecated.with_label_values(&labels).set(1);
     }
 
-    /// How long watches of this scope take to send everything.
+    /// Returns the histogram of watch list durations.
     pub(crate) fn watch_list(&self, labels: &RequestLabels, scope: &str) -> Histogram {
         let labels = [labels.group, labels.version, labels.resource, scope];
         self.watch_lists.with_label_values(&labels)
     }
 
-    /// The counters of a watch.
+    /// Returns the counters of a watch.
     pub(crate) fn watch(&self, group: &str, version: &str, resource: &str) -> WatchMetrics {
         let labels = [group, version, resource];
         self.watches.open(
@@ -273,7 +272,7 @@ impl Metrics {
         )
     }
 
-    /// The answer to a scrape.
+    /// Returns the response to a scrape.
     pub(crate) async fn scrape(&self, registry: &Registry) -> ApiResponse {
         self.watches.add();
         let mut families = self.all.gather();
@@ -281,7 +280,7 @@ impl Metrics {
         families.extend(encryption::families(registry));
         families.sort_by(|a, b| a.name().cmp(b.name()));
         let mut text = Vec::new();
-        // Writing to memory cannot fail, and no family is without a metric.
+        // Writing to memory cannot fail, and every family has a metric.
         if TextEncoder::new().encode(&families, &mut text).is_err() {
             text.clear();
         }
@@ -342,7 +341,7 @@ fn body_bounds() -> Vec<f64> {
     prometheus::linear_buckets(first, step, count).expect(VALID)
 }
 
-/// A code of HTTP in decimals, without allocating.
+/// Formats a status code without an allocation.
 fn decimal(code: u16, out: &mut [u8; 3]) -> &str {
     let mut rest = code;
     for digit in out.iter_mut().rev() {

@@ -1,10 +1,10 @@
-//! `/openapi/v3`: an index, and a document for each version of a group and for what stands before
-//! those. `/openapi/v2`: one.
+//! `/openapi/v3`: an index, and a document for each group version and for the paths above them.
+//! `/openapi/v2`: one document.
 //!
-//! Documents say what clients ask them: schemas with descriptions, list keys and patch
-//! strategies (`kubectl explain`, strategic merge), and operations with their media types and
-//! parameters (`kubectl apply` looks for `fieldValidation`). Those of built-in groups are made when
-//! they are first asked for, and kept; the index makes all of them once, to know their hashes.
+//! The documents have what clients use: schemas with descriptions, list keys and patch strategies
+//! (`kubectl explain`, strategic merge), and operations with media types and parameters (`kubectl
+//! apply` looks for `fieldValidation`). Those of built-in groups are built on first use and cached;
+//! the index builds all of them once for their hashes.
 
 mod custom_schema;
 mod definitions;
@@ -35,46 +35,46 @@ use time::OffsetDateTime;
 
 const JSON: &str = "application/json";
 
-/// The documents that were asked for.
+/// The OpenAPI documents of a server.
 #[derive(Debug, Default)]
 pub(crate) struct OpenApi {
-    /// Paths and hashes of what is built in.
+    /// Paths and hashes of the built-in documents.
     index: OnceLock<Vec<(String, String)>>,
     documents: Vec<Document>,
     old: [OnceLock<Bytes>; 2],
 }
 
-/// A document of what is built in.
+/// A built-in document.
 #[derive(Debug)]
 struct Document {
-    /// Without the slash before it.
+    /// Without the leading slash.
     path: String,
     topic: Topic,
     made: OnceLock<Bytes>,
 }
 
-/// What a document is about.
+/// The subject of a document.
 #[derive(Clone, Copy, Debug)]
 enum Topic {
     NonResourcePath(NonResourcePath),
     Version(&'static GroupFacts, &'static VersionFacts),
 }
 
-/// What was asked of a document.
+/// A request for a document.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DocumentRequest<'a> {
-    /// Below `/openapi/v3/`.
+    /// The path below `/openapi/v3/`.
     pub(crate) path: &'a str,
-    /// That of the document as somebody knows it.
+    /// The hash that the client knows.
     pub(crate) hash: Option<&'a str>,
     pub(crate) if_none_match: Option<&'a str>,
     pub(crate) accept: Option<&'a str>,
-    /// Since the Unix epoch.
+    /// Time since the Unix epoch.
     pub(crate) now: Duration,
 }
 
 impl OpenApi {
-    /// Bytes that are read to make a document.
+    /// Bytes parsed to build a document.
     pub(crate) const BYTES: usize = Descriptions::BYTES;
 
     pub(crate) fn new() -> Self {
@@ -97,7 +97,7 @@ impl OpenApi {
         }
     }
 
-    /// The document of `/openapi/v2`, in the form that an Accept header asks for.
+    /// Returns the document of `/openapi/v2` in the format that an Accept header prefers.
     pub(crate) fn old_document(
         &self,
         served: &[ServedGroup],
@@ -131,7 +131,7 @@ impl OpenApi {
         vary(answer, ["Accept-Encoding", "Accept"])
     }
 
-    /// The index, with the definitions that are stored.
+    /// Returns the index, including stored definitions.
     pub(crate) fn index(&self, served: &[ServedGroup], stored: &[Stored]) -> ApiResponse {
         let built_in = self.index.get_or_init(|| {
             let descriptions = Descriptions::read();
@@ -155,17 +155,17 @@ impl OpenApi {
         };
         let paths: Map<String, Value> = paths.map(entry).collect();
         let text = json!({"paths": paths}).to_string();
-        // Upstream's index says that it is text.
+        // Upstream's index has a text content type.
         ApiResponse::whole(TEXT, text)
     }
 
-    /// Whether a document below `/openapi/v3/` is about what is built in.
+    /// Reports whether a path below `/openapi/v3/` is that of a built-in document.
     pub(crate) fn is_built_in(&self, path: &str) -> bool {
         self.documents.iter().any(|it| it.path == path)
     }
 
-    /// A document. With a hash, that of the document as it is now may be kept for ever, and any
-    /// other leads there.
+    /// Returns a document. With its current hash it may be cached for ever; any other hash
+    /// redirects to the current one.
     pub(crate) fn document(
         &self,
         served: &[ServedGroup],
@@ -191,7 +191,7 @@ impl OpenApi {
     }
 }
 
-/// The answer to who asks for a document, which is made where it is needed.
+/// Returns the response to a request for a document, which is built if needed.
 fn answer(
     asked: DocumentRequest<'_>,
     current: &str,
@@ -225,10 +225,10 @@ fn answer(
     Some(vary(answer, ["Accept"]))
 }
 
-/// How long a document may be kept, for caches that want it said in a number.
+/// Cache lifetime, in headers that need a number.
 fn in_a_year(now: Duration) -> Option<HeaderValue> {
     let now = OffsetDateTime::from_unix_timestamp(i64::try_from(now.as_secs()).ok()?).ok()?;
-    // Of the last day in a leap February there is none a year later.
+    // The last day of a leap February does not exist a year later.
     let then = now.replace_year(now.year() + 1);
     let then = then.unwrap_or(now.checked_add(time::Duration::days(366))?);
     let (weekday, month) = (then.weekday().to_string(), then.month().to_string());
@@ -239,7 +239,7 @@ fn in_a_year(now: Duration) -> Option<HeaderValue> {
     HeaderValue::from_str(&text).ok()
 }
 
-/// Upstream says nothing in it.
+/// Upstream's body is empty.
 fn not_acceptable() -> ApiResponse {
     ApiResponse::bare(StatusCode::NOT_ACCEPTABLE)
 }
@@ -251,8 +251,7 @@ fn vary<const N: usize>(mut answer: ApiResponse, names: [&'static str; N]) -> Ap
     answer
 }
 
-/// The form that an Accept header prefers. `form` knows those of media types; whoever takes any
-/// gets that of JSON.
+/// Returns the preferred format of an Accept header. `form` maps media types; wildcards mean JSON.
 fn accepted<T>(accept: Option<&str>, form: impl Fn(&str) -> Option<T>) -> Option<T> {
     let header = accept.unwrap_or_default();
     if header.trim().is_empty() {
@@ -275,7 +274,7 @@ impl Topic {
         }
     }
 
-    /// Whether it is turned on. That does not change while a server runs.
+    /// Whether it is enabled, which does not change while a server runs.
     fn is_served(self, served: &[ServedGroup]) -> bool {
         match self {
             Self::NonResourcePath(NonResourcePath::Group(group)) => {
@@ -302,7 +301,7 @@ fn group_versions() -> impl Iterator<Item = GroupVersion> {
 
 type GroupVersion = (&'static GroupFacts, &'static VersionFacts);
 
-/// What is turned on of a version of a built-in group, if it is.
+/// Returns the enabled resources of a built-in group version, if any.
 fn served_version(
     served: &[ServedGroup],
     (group, version): GroupVersion,
@@ -328,7 +327,7 @@ fn tag(bytes: &[u8]) -> String {
     format!("{:016X}", crate::response::etag::of_bytes(bytes))
 }
 
-/// The paths of a version of a group, and the schemas that they mention.
+/// Collects the paths of a group version, and the schemas that they reference.
 fn paths(
     (group, version): GroupVersion,
     served: &[ServedGroup],
@@ -344,7 +343,7 @@ fn paths(
     )
 }
 
-/// The document of a version of a group, as JSON.
+/// Returns the document of a group version as JSON.
 fn document(
     (group, version): GroupVersion,
     served: &[ServedGroup],
@@ -358,7 +357,7 @@ fn document(
     whole(paths, schemas)
 }
 
-/// A document of what is built in.
+/// Returns a built-in document.
 fn whole(paths: Value, schemas: Map<String, Value>) -> Vec<u8> {
     let mut components = json!({"securitySchemes": {"BearerToken": {
         "type": "apiKey",

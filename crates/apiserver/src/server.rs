@@ -63,7 +63,7 @@ pub enum StartError {
         source: io::Error,
     },
     /// A certificate could not be created.
-    #[error("cannot make the server's certificates")]
+    #[error("cannot create the server's certificates")]
     Certificate(#[from] CertificateError),
     /// The key that signs service account tokens could not be created.
     #[error(transparent)]

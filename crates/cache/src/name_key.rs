@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_apart_wherever_the_namespace_ends() {
+    fn names_are_distinguished_wherever_the_namespace_ends() {
         let text = |namespace, name| NameText::new(namespace, name);
         assert_eq!(text("shop", "web"), text("shop", "web"));
         assert_ne!(text("shop", "web"), text("sho", "pweb"));

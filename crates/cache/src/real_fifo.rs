@@ -227,7 +227,7 @@ mod tests {
         queue.close();
         assert!(queue.is_closed() && !queue.is_drained());
         assert_eq!(format!("{:?}", queue.pop()), "Some([Added(a@1)])");
-        queue.add(object("c", 3)); // closing does not refuse what is on its way
+        queue.add(object("c", 3)); // a closed queue still accepts items
         assert_eq!(popped(&mut queue), "Some([Added(b@2), Added(c@3)])");
         assert!(queue.is_drained() && queue.pop().is_none());
     }

@@ -27,10 +27,10 @@ use std::sync::Arc;
 ///     Arc::new(ObjectMeta { name, uid, ..Default::default() })
 /// };
 /// let log = Arc::new(parking_lot::Mutex::new(Vec::new()));
-/// let heard = Arc::clone(&log);
+/// let received = Arc::clone(&log);
 /// let mut handler = Filtered::new(
 ///     |pod: &ObjectMeta| pod.uid == "mine",
-///     move |change: ResourceEvent<ObjectMeta>| heard.lock().push(format!("{change:?}")),
+///     move |change: ResourceEvent<ObjectMeta>| received.lock().push(format!("{change:?}")),
 /// );
 /// handler.on_add(pod("other"), true);
 /// handler.on_update(pod("other"), pod("mine"));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     /// Objects with even versions match.
-    fn heard(changes: Vec<ResourceEvent<ObjectMeta>>) -> Vec<String> {
+    fn received(changes: Vec<ResourceEvent<ObjectMeta>>) -> Vec<String> {
         let mut admits = |it: &ObjectMeta| {
             it.resource_version
                 .parse::<u32>()
@@ -175,9 +175,9 @@ mod tests {
     #[test]
     fn objects_enter_and_leave() {
         let resynced = |version| ResourceEvent::Resynced(object(version));
-        assert_eq!(heard(vec![added(2, true)]), ["Added(a@2, initial)"]);
+        assert_eq!(received(vec![added(2, true)]), ["Added(a@2, initial)"]);
         assert_eq!(
-            heard(vec![
+            received(vec![
                 added(2, false),
                 updated(2, 4),
                 resynced(4),
@@ -187,11 +187,11 @@ mod tests {
         );
         // It starts to match later, so it is not part of the first list.
         assert_eq!(
-            heard(vec![added(1, true), resynced(1), updated(1, 4)]),
+            received(vec![added(1, true), resynced(1), updated(1, 4)]),
             ["Added(a@4)"]
         );
         assert_eq!(
-            heard(vec![
+            received(vec![
                 added(2, false),
                 updated(2, 3),
                 deleted(3),
@@ -200,7 +200,7 @@ mod tests {
             ["Added(a@2)", "Known(a)", "Added(a@4)"]
         );
         assert_eq!(
-            heard(vec![added(1, true), updated(1, 3), deleted(3)]),
+            received(vec![added(1, true), updated(1, 3), deleted(3)]),
             [""; 0]
         );
     }
@@ -208,18 +208,18 @@ mod tests {
     #[test]
     fn what_was_inside_leaves_once_whatever_its_last_state() {
         assert_eq!(
-            heard(vec![added(2, false), deleted(3)]),
+            received(vec![added(2, false), deleted(3)]),
             ["Added(a@2)", "Known(a)"]
         );
         assert_eq!(
-            heard(vec![added(2, false), vanished(), vanished()]),
+            received(vec![added(2, false), vanished(), vanished()]),
             ["Added(a@2)", "FinalStateUnknown(a)"]
         );
-        assert_eq!(heard(vec![deleted(2), vanished()]), [""; 0]);
+        assert_eq!(received(vec![deleted(2), vanished()]), [""; 0]);
     }
 
     #[test]
-    fn what_leaves_is_told_in_the_state_in_which_it_passed_last() {
+    fn an_object_that_leaves_is_deleted_in_its_last_matching_state() {
         let mut gate = Gate::default();
         let mut admits = |it: &ObjectMeta| it.resource_version == "2";
         gate.admitted(&mut admits, added(2, false))

@@ -15,7 +15,7 @@
 //! let by_node = pods.add_index(Index::field("spec.nodeName"));
 //! pods.add_handler(|change: kubist_cache::ResourceEvent<Encoded<Pod>>| println!("{change:?}"));
 //! factory.start();
-//! let lister = pods.synced().await.expect("nobody stops the factory"); // it exists once synced
+//! let lister = pods.synced().await.expect("the factory runs"); // it exists once synced
 //! println!("{} Pods on node-7", lister.by_index(&by_node, "node-7").len());
 //! factory.shutdown().await;
 //! # }

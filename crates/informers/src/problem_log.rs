@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_list_that_fails_for_the_reason_of_the_watch_before_it_is_not_told_again() {
+    async fn a_list_that_fails_for_the_reason_of_the_watch_before_it_is_not_reported_again() {
         let failure = |message: &str| FetchError::Unauthorized {
             message: message.into(),
         };

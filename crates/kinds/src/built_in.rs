@@ -5,6 +5,7 @@ use crate::cluster::Cluster;
 use crate::convert::{event_fields, rearrange};
 use crate::core::event;
 use crate::core::pod::{binding, eviction};
+use crate::service_allocation::Ranges;
 use crate::{convert, fields, read_defaults, scale, strategies};
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{FieldSelector, Status};
@@ -120,6 +121,12 @@ impl Kinds for BuiltIn {
     }
 
     fn cluster(&self, parts: &RegistryParts<'_>) -> Option<Arc<dyn ClusterObjects>> {
-        Some(Arc::new(Cluster::new(self, parts)))
+        let (network, prefix) = self.service_network;
+        let ranges = Ranges {
+            network,
+            prefix,
+            node_ports: self.node_ports.clone(),
+        };
+        Some(Arc::new(Cluster::new(ranges, self.server_port, parts)))
     }
 }

@@ -6,17 +6,16 @@
 mod bootstrap;
 mod system_objects;
 
-use crate::BuiltIn;
 use crate::service_allocation::{Ranges, ServiceAllocation};
 use kubist_api::core::v1::Endpoints;
 use kubist_api::find_kind;
 use kubist_apimachinery::{GroupResource, Resource, Status};
 use kubist_registry::{
-    Announcement, BoxFuture, ClusterObjects, Hooks, RawStorage, Registry, RegistryParts,
+    Announcement, BoxFuture, ClusterObjects, Hooks, RawStorage, RegistryParts, Stores,
 };
 use std::sync::Arc;
 
-/// What every cluster has, of one registry.
+/// What every cluster has, of one stores.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     services: Option<ServiceAllocation>,
@@ -26,19 +25,13 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn new(config: &BuiltIn, parts: &RegistryParts<'_>) -> Self {
-        let (network, prefix) = config.service_network;
-        let ranges = Ranges {
-            network,
-            prefix,
-            node_ports: config.node_ports.clone(),
-        };
+    pub(crate) fn new(ranges: Ranges, server_port: u16, parts: &RegistryParts<'_>) -> Self {
         let resource = GroupResource::new("", system_objects::LEASES);
         let kind = find_kind(Endpoints::GROUP, Endpoints::VERSION, Endpoints::KIND);
         Self {
             services: ServiceAllocation::new(ranges, parts),
             leases: kind.map(|kind| parts.raw(&resource, false, kind)),
-            server_port: config.server_port,
+            server_port,
         }
     }
 }
@@ -54,20 +47,20 @@ impl ClusterObjects for Cluster {
 
     /// Repairs what is allocated to services, and from now on from time to time, until the
     /// registry is dropped; then makes what is missing.
-    fn start<'a>(&'a self, registry: &'a Registry) -> BoxFuture<'a, Result<(), Status>> {
+    fn start<'a>(&'a self, stores: &'a Arc<Stores>) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(async move {
             if let Some(services) = &self.services {
                 services.start().await?;
             }
-            bootstrap::run(registry, self).await
+            bootstrap::run(stores, self).await
         })
     }
 
     fn run<'a>(
         &'a self,
-        registry: &'a Registry,
+        stores: &'a Arc<Stores>,
         announcement: &'a Announcement,
     ) -> BoxFuture<'a, ()> {
-        Box::pin(system_objects::run(registry, self, announcement))
+        Box::pin(system_objects::run(stores, self, announcement))
     }
 }

@@ -10,24 +10,8 @@ mod resource_claims;
 
 pub(crate) use self::events::event_fields;
 pub(crate) use self::horizontal_pod_autoscaler::ANNOTATIONS as AUTOSCALER_ANNOTATIONS;
-use crate::built_in::SCHEME;
-use kubist_api::Kind;
 use kubist_apimachinery::wire::KindFacts;
-use kubist_apimachinery::{AnyObject, Status};
 use serde_json::Value;
-
-/// Converts an object between two versions of a built-in or custom kind. Fields that the other
-/// version lacks are lost. Returns the same object if the versions are the same.
-///
-/// # Errors
-/// The two are not versions of one kind: the fields of one do not fit into the other.
-pub(crate) fn convert(
-    object: Box<dyn AnyObject>,
-    from: &'static Kind,
-    to: &'static Kind,
-) -> Result<Box<dyn AnyObject>, Status> {
-    SCHEME.convert(object, from, to)
-}
 
 /// Rearranges the JSON of an object for another version of its kind.
 pub(crate) fn rearrange(json: &mut Value, from: &KindFacts, to: &KindFacts) {

@@ -28,6 +28,7 @@
 //! # }
 //! ```
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(
     clippy::result_large_err,
     reason = "the error is the answer itself; it is rare, and its callers match on it"

@@ -26,7 +26,7 @@ mod policy;
 mod service;
 mod volume;
 
-use crate::convert::convert;
+use crate::built_in::SCHEME;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_api::{Column, GROUPS, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, Time};
@@ -170,7 +170,7 @@ fn in_storage_version(facts: &ResourceFacts, object: &dyn AnyObject) -> Option<B
     let stored = resources.find(|it| it.plural == facts.plural)?;
     let to = storage_version(stored.group, stored)?;
     let from = find_kind(facts.group, facts.version, facts.kind)?;
-    convert(object.boxed_clone(), from, to).ok()
+    SCHEME.convert(object.boxed_clone(), from, to).ok()
 }
 
 /// What can be said about every object.

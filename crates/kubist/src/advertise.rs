@@ -1,18 +1,18 @@
-//! The address by which others reach a server, as upstream chooses it: the one that it listens on
-//! or, if that is every address or none but this machine's own, that of the way out.
+//! The advertised address of a server, chosen as upstream does: the listen address or, if that is
+//! unspecified or loopback, the source address of the default route.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
-/// An address that is nobody's, to ask the way to; nothing is sent there (RFC 5737).
+/// An address for route look-ups; nothing is sent there (RFC 5737).
 const ELSEWHERE: (Ipv4Addr, u16) = (Ipv4Addr::new(192, 0, 2, 1), 9);
 
-/// Whether others can reach a server by an address at all: it is of one host elsewhere.
+/// Reports whether an address can be advertised: it is that of a single host, and not local.
 pub fn is_advertisable(ip: Ipv4Addr) -> bool {
     let is_own = ip.is_loopback() || ip.is_unspecified() || ip.is_link_local();
     !(is_own || ip.is_multicast() || ip.is_broadcast())
 }
 
-/// The address of a server that listens there; None if this machine has none but its own.
+/// Returns the advertised address for a listen address; `None` if this machine only has local ones.
 pub(crate) fn address(listen: SocketAddr) -> Option<Ipv4Addr> {
     let listened = match listen.ip() {
         IpAddr::V4(ip) => Some(ip),

@@ -1,4 +1,4 @@
-//! The subcommands, and what they share: errors for people, and a runtime.
+//! The subcommands, with their common error output and runtime.
 
 mod clock;
 mod convert;
@@ -14,12 +14,10 @@ mod usage;
 mod values;
 mod watch;
 
-use std::error::Error;
-use std::process::ExitCode;
-
 use clap::Subcommand;
 use kubist_apimachinery::with_causes;
-
+use std::error::Error;
+use std::process::ExitCode;
 pub(crate) use usage::{exit_code, refuse};
 
 /// The outcome of a command: its exit code, or an error to print.
@@ -27,13 +25,13 @@ pub(crate) type Outcome = Result<ExitCode, Box<dyn Error>>;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Bring an application to life, and break, scale, update and remove it
+    /// Run an application, then break, scale, update and remove it
     Demo(demo::Options),
-    /// Run an API server in this process, in memory or in a folder
+    /// Run an API server in this process, in memory or with a data directory
     Serve(Box<serve::Options>),
-    /// Check, compact, back up and restore what `serve` keeps
+    /// Check, compact, back up and restore the data of `serve`
     Storage(storage::Options),
-    /// Follow the objects of a resource, of any cluster
+    /// Watch the objects of a resource in any cluster
     Watch(watch::Options),
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
@@ -56,7 +54,7 @@ fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(command);
-    // What still runs belongs to nobody: there is nothing to wait for.
+    // Remaining tasks belong to no one, so there is nothing to wait for.
     runtime.shutdown_background();
     outcome
 }

@@ -1,32 +1,30 @@
-//! `EncryptionFile`: a file of encryption that is read again when it has changed.
+//! `EncryptionFile`: an encryption configuration file that is reloaded when it changes.
 //!
-//! It is looked at from time to time, as upstream does; no news of the file system is needed, so
-//! it may be a link that is replaced, as mounted secrets are. What cannot be used changes nothing,
-//! and is told and counted at each look.
-
-use std::error::Error;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+//! It is polled, as upstream does, so it may be a link that is replaced, like mounted Secrets. A
+//! file that cannot be used has no effect, and is logged and counted at each poll.
 
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
 use kubist_registry::{Registry, User};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::task::spawn_blocking;
 
-/// A file of encryption that is followed.
+/// A reloaded encryption configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct EncryptionFile {
     /// The file.
     pub path: PathBuf,
-    /// How often it is looked at.
+    /// The polling interval.
     pub look_every: Duration,
 }
 
 impl EncryptionFile {
-    /// How often upstream looks.
-    pub const LOOK_EVERY: Duration = Duration::from_mins(1);
+    /// Upstream's polling interval.
+    pub const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-    /// This file, looked at as often as upstream does.
+    /// Reloads this file with upstream's interval.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -34,7 +32,7 @@ impl EncryptionFile {
         }
     }
 
-    /// Follows the file; never returns.
+    /// Polls the file; never returns.
     pub(crate) async fn follow(&self, live: &LiveEncryption, registry: &Registry) {
         let now = || registry.request(User::default()).received.as_secs();
         loop {
@@ -46,7 +44,7 @@ impl EncryptionFile {
                 Ok(None) => {}
                 Ok(Some(configuration)) => {
                     live.replace(configuration, now());
-                    tracing::info!(%file, "the configuration of encryption was replaced");
+                    tracing::info!(%file, "the encryption configuration was reloaded");
                 }
                 Err(error) => {
                     live.note_failure(now());
@@ -54,7 +52,7 @@ impl EncryptionFile {
                     tracing::error!(
                         %file,
                         error,
-                        "the configuration of encryption cannot be used; the one before stays"
+                        "the encryption configuration cannot be used; the previous one stays in effect"
                     );
                 }
             }
@@ -62,7 +60,7 @@ impl EncryptionFile {
     }
 }
 
-/// What the file says, if that is not what is known.
+/// Returns the configuration in the file, if it changed.
 fn look(
     path: &Path,
     known: &str,

@@ -1,11 +1,8 @@
-//! Where a server keeps everything: in memory, in a folder, or in an etcd cluster.
+//! The storage engine of a server: in memory, in a directory, or an etcd cluster.
 //!
-//! The choice, and what both have in common beyond [`Kv`]. Reads no configuration.
+//! It covers what these have in common beyond [`Kv`], and does not read configuration.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::regular_file::read_regular_file;
 use http::Uri;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats, TokioClock};
@@ -13,10 +10,11 @@ use kubist_storage::{Fault, Kv, ReadError, Revision};
 use kubist_storage::{KvRead, KvWatch};
 use kubist_storage_etcd::{EtcdKv, Identity};
 use kubist_storage_redb::{Store, StoreError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
-
-use crate::regular_file::read_regular_file;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Engine {
@@ -25,36 +23,36 @@ pub(crate) enum Engine {
     Etcd(EtcdKv),
 }
 
-/// An etcd cluster to keep everything in.
+/// The etcd cluster of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct EtcdServers {
     /// URLs of members, `http://` or `https://`.
     pub servers: Vec<String>,
-    /// What all keys begin with. Default: empty, which is upstream's `/registry`.
+    /// The prefix of all keys. Default: empty, which is upstream's `/registry`.
     pub prefix: String,
-    /// A file of authorities of the members' certificates, in PEM. Default: the system's.
+    /// A PEM file of the authorities of the members' certificates. Default: the system's.
     pub ca_file: Option<PathBuf>,
-    /// A file with our certificate, in PEM. Default: none.
+    /// A PEM file of the client certificate. Default: none.
     pub cert_file: Option<PathBuf>,
-    /// A file with its key, in PEM.
+    /// A PEM file of its key.
     pub key_file: Option<PathBuf>,
 }
 
-/// Bytes of a file of certificates; longer ones are none.
+/// Maximum bytes of a certificate file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-/// After this long without an answer of etcd the log says so.
+/// After this long without a response from etcd, a warning is logged.
 const SILENCE: Duration = Duration::from_millis(700);
-/// How long each member has then to take a connection.
+/// How long each member then has to accept a connection.
 const KNOCK: Duration = Duration::from_millis(200);
-/// Where an etcd listens whose URL has no port.
+/// The port of etcd URLs without one.
 const DEFAULT_PORT: u16 = 2379;
 
 /// Upstream's default.
 const PREFIX: &str = "/registry";
 
 impl EtcdServers {
-    /// The prefix with a slash before it and none behind it, as upstream makes it.
+    /// Returns the prefix with a leading slash and no trailing one, as upstream.
     pub(crate) fn key_root(&self) -> String {
         match self.prefix.trim_matches('/') {
             "" if self.prefix.is_empty() => PREFIX.to_owned(),
@@ -88,35 +86,34 @@ impl EtcdServers {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EtcdError {
-    /// No engine can be made of the configuration.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] kubist_storage_etcd::ConfigError),
-    /// A file of certificates or a key cannot be read.
+    /// A certificate or key file cannot be read.
     #[error("cannot read {}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A certificate without a key, or the other way round.
-    #[error("a certificate for etcd goes with its key")]
+    /// A certificate without its key, or a key without its certificate.
+    #[error("the client certificate for etcd and its key must be given together")]
     HalfAnIdentity,
-    /// No member answers, or not to us.
+    /// No member responds, or none accepts the client.
     #[error("cannot use the etcd at {}", servers.join(", "))]
     Unusable {
         /// The members.
         servers: Vec<String>,
-        /// Why.
+        /// The cause.
         source: ReadError,
     },
 }
 
-/// Says which of the members cannot be reached, and why, and that they are asked on `within` which
-/// time.
+/// Logs which members are unreachable and why, and how long they are retried.
 async fn tell_of_silence(servers: &[String], within: Duration) {
     let seconds = within.as_secs();
-    let on = format!("trying on, for {seconds} s in all");
+    let on = format!("retrying for {seconds} s in total");
     for server in servers {
         let authority = server.parse().ok().and_then(|it: Uri| {
             let port = it.port_u16().unwrap_or(DEFAULT_PORT);
@@ -125,22 +122,24 @@ async fn tell_of_silence(servers: &[String], within: Duration) {
         let Some(authority) = authority else { continue };
         match tokio::time::timeout(KNOCK, TcpStream::connect(authority)).await {
             Ok(Ok(_)) => tracing::warn!(
-                "the etcd at {server} takes connections and does not answer yet; {on}"
+                "etcd at {server} accepts connections but does not respond yet; {on}"
             ),
-            Ok(Err(error)) => tracing::warn!("no etcd answers at {server} yet: {error}; {on}"),
-            Err(_) => tracing::warn!("no etcd answers at {server} yet; {on}"),
+            Ok(Err(error)) => {
+                tracing::warn!("etcd at {server} cannot be reached yet: {error}; {on}")
+            }
+            Err(_) => tracing::warn!("etcd at {server} cannot be reached yet; {on}"),
         }
     }
 }
 
 impl Engine {
-    /// A store that is empty and stands at `begin`.
+    /// An empty store at revision `begin`.
     pub(crate) fn in_memory(begin: Revision, limits: Config) -> Self {
         let clock = Arc::new(TokioClock::start());
         Self::Memory(MemoryKv::beginning_at(begin, limits, clock))
     }
 
-    /// Reads all of the folder, or makes it.
+    /// Opens the directory and reads all of it, or creates it.
     pub(crate) async fn in_folder(dir: &Path, limits: Config) -> Result<Self, StoreError> {
         let (dir, folder) = (dir.to_path_buf(), PathBuf::from(dir));
         let clock = Arc::new(TokioClock::start());
@@ -154,7 +153,7 @@ impl Engine {
         opened.map(Self::Durable)
     }
 
-    /// Asks the cluster where it stands, so that a server does not start without it.
+    /// Reads the current revision of the cluster, so that a server does not start without it.
     pub(crate) async fn on_etcd(etcd: &EtcdServers) -> Result<Self, EtcdError> {
         let config = etcd.config()?;
         let within = config.request_timeout;
@@ -188,7 +187,8 @@ impl Engine {
         }
     }
 
-    /// Whether it says, now or once all of it has answered, how far a cache of it is.
+    /// Reports whether watch caches can be kept fresh: whether the engine supports progress
+    /// requests, now or once all members have responded.
     pub(crate) fn may_answer_progress(&self) -> bool {
         match self {
             Self::Memory(_) | Self::Durable(_) => true,
@@ -196,7 +196,7 @@ impl Engine {
         }
     }
 
-    /// The engine's own time. Ends once the engine is closed, or has closed itself.
+    /// Runs the engine's background work. Returns once the engine is closed, or has closed itself.
     pub(crate) async fn run(&self) {
         match self {
             Self::Memory(kv) => kv.run().await,
@@ -205,7 +205,7 @@ impl Engine {
         }
     }
 
-    /// Why it has closed itself; `None` if it has not.
+    /// Returns why it closed itself, if it did.
     pub(crate) fn failure(&self) -> Option<Fault> {
         match self {
             Self::Memory(_) | Self::Etcd(_) => None,
@@ -213,7 +213,7 @@ impl Engine {
         }
     }
 
-    /// How much it holds; `None` where that is not in this process.
+    /// Returns its size; `None` for a remote engine.
     pub(crate) fn stats(&self) -> Option<Stats> {
         match self {
             Self::Memory(kv) => Some(kv.stats()),

@@ -1,4 +1,4 @@
-//! `infer`: a client from wherever the configuration is.
+//! `infer`: a client from the ambient configuration.
 
 use kubist_client::Client;
 use kubist_kubeconfig::{Environment, KubeconfigError, Options};
@@ -8,7 +8,7 @@ use kubist_transport::{ConfigError, Transport};
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InferError {
-    /// No usable configuration.
+    /// There is no usable configuration.
     #[error(transparent)]
     Kubeconfig(#[from] KubeconfigError),
     /// The configuration cannot be used for connections.
@@ -16,21 +16,21 @@ pub enum InferError {
     Transport(#[from] ConfigError),
 }
 
-/// A client of the cluster that kubectl would talk to: that of the files in `KUBECONFIG`, else of
-/// `$HOME/.kube/config`, else of the service account of this Pod.
+/// Returns a client of the cluster that kubectl would use: from the files in `KUBECONFIG`, else
+/// from `$HOME/.kube/config`, else from the service account of this Pod.
 ///
-/// Connects when it is first used. Needs a tokio runtime from then on.
+/// It connects on first use, which needs a tokio runtime.
 ///
 /// # Errors
-/// There is no configuration, or it is not usable.
+/// There is no usable configuration.
 pub fn infer() -> Result<Client, InferError> {
     infer_with(&Options::default())
 }
 
-/// As [`infer`], of a file, context, cluster, user or namespace of the caller's choice.
+/// Like [`infer`], with a given file, context, cluster, user or namespace.
 ///
 /// # Errors
-/// There is no configuration, or it is not usable.
+/// There is no usable configuration.
 pub fn infer_with(options: &Options) -> Result<Client, InferError> {
     let found = kubist_kubeconfig::infer(options, &Environment::current())?;
     let config = kubist_client::Config {

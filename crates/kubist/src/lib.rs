@@ -1,14 +1,13 @@
-//! Kubernetes client and API machinery for Rust: the facade.
+//! Kubernetes client and API machinery for Rust: the facade crate.
 //!
-//! One dependency in place of many: the crates of the project under short names, [`infer`] for a
-//! client of the cluster that kubectl would talk to, and, with the feature `server`, [`Server`]: an
-//! API server in this process. The crates can be used one by one; this one adds nothing else.
+//! It re-exports the crates of the project under short names, and adds [`infer`], a client of the
+//! cluster that kubectl would use, and, with the feature `server`, [`Server`], an API server in
+//! this process. The crates can also be used individually.
 //!
-//! It is **not** a framework: nothing is installed globally, nothing is spawned that its caller
-//! does not own, and no environment variable is read but those that `kubeconfig` names.
+//! It is **not** a framework: it has no global state, spawns no tasks behind the caller's back, and
+//! reads no environment variables except those that `kubeconfig` documents.
 //!
 //! A controller that labels every Pod with the number of its containers:
-//!
 //! ```no_run
 //! use kubist::api::core::v1::Pod;
 //! use kubist::apimachinery::{ObjectName, StrOption as _};

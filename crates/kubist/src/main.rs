@@ -1,20 +1,17 @@
-//! The `kubist` command: an API server, a watch and a converter in one program.
+//! The `kubist` command: an API server, a watch, a converter and a demo.
 
 mod command;
 
+use crate::command::Command;
+use clap::Parser;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::command::Command;
-
-/// It gives memory back to the system that a burst of large requests needed, where the usual one
-/// keeps it.
+/// It returns the memory of large bursts to the system, where the default allocator keeps it.
 #[cfg(unix)]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Kubernetes API machinery in Rust: see it work, serve it, watch it, convert it.
+/// Kubernetes API machinery in Rust: demo, API server, watch and converter
 #[derive(Debug, Parser)]
 #[command(
     name = "kubist",

@@ -1,30 +1,28 @@
-//! What the log says of a store that takes no writes, or none that need more room.
+//! Log messages about a store that refuses writes, or those that need more space.
 //!
-//! The store is looked at, not its answers: thousands of refused requests are one line, and one
-//! more once it is over.
+//! The store is polled, so that thousands of refused requests are one message, and another one once
+//! writes are accepted again.
 
+use kubist_storage::{Fault, KvMaintenance, WriteError};
 use std::time::Duration;
-
-use kubist_storage::{Fault, Kv, WriteError};
-use kubist_storage::{KvMaintenance, KvWrite};
 use tokio::time::Instant;
 
-/// How often the store is asked whether it takes writes.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// From one word of a store that is full to the next: one that is at its limit comes and goes.
-const FULL_TOLD_EVERY: Duration = Duration::from_secs(60);
+/// The polling interval.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Minimum interval between messages about a full store, because a store at its limit alternates.
+const FULL_LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Tells the log, for ever, why writes are refused, and that they are taken again.
-pub(crate) async fn tell_of_refusals(kv: &dyn Kv) {
-    let mut looks = tokio::time::interval(LOOK_EVERY);
-    let mut told = Told::default();
+/// Logs, for ever, why writes are refused, and when they are accepted again.
+pub(crate) async fn log_refusals(kv: &dyn KvMaintenance) {
+    let mut looks = tokio::time::interval(POLL_INTERVAL);
+    let mut state = LogState::default();
     loop {
         looks.tick().await;
-        told.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
+        state.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
     }
 }
 
-/// One line for the log.
+/// A log message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
     Warn(String),
@@ -38,16 +36,16 @@ fn log(line: Line) {
     }
 }
 
-/// What the log knows.
+/// What was logged.
 #[derive(Debug, Default)]
-struct Told {
+struct LogState {
     refused: bool,
     full: bool,
-    /// When it was last told that the store is full.
+    /// When a full store was last reported.
     full_at: Option<Instant>,
 }
 
-impl Told {
+impl LogState {
     fn look(
         &mut self,
         now: Instant,
@@ -59,12 +57,12 @@ impl Told {
             Err(fault) if !self.refused => {
                 let cause = cause(&fault);
                 log(Line::Warn(format!(
-                    "writes are refused, reads go on: {fault}{cause}"
+                    "writes are refused, reads continue: {fault}{cause}"
                 )));
                 self.refused = true;
             }
             Ok(()) if self.refused => {
-                log(Line::Warn("writes are taken again".to_owned()));
+                log(Line::Warn("writes are accepted again".to_owned()));
                 self.refused = false;
             }
             _ => {}
@@ -73,12 +71,12 @@ impl Told {
             Some(error) if !self.full && self.may_tell(now) => {
                 let cause = cause(&error);
                 log(Line::Warn(format!(
-                    "writes that need more room are refused: {error}{cause}; deletions make room"
+                    "writes that need more space are refused: {error}{cause}; deletions make room"
                 )));
                 (self.full, self.full_at) = (true, Some(now));
             }
             None if self.full => {
-                log(Line::Info("the store has room again, writes are taken"));
+                log(Line::Info("the store has space again, writes are accepted"));
                 self.full = false;
             }
             _ => {}
@@ -86,8 +84,8 @@ impl Told {
     }
 
     fn may_tell(&self, now: Instant) -> bool {
-        let told = self.full_at;
-        told.is_none_or(|at| now.saturating_duration_since(at) >= FULL_TOLD_EVERY)
+        let state = self.full_at;
+        state.is_none_or(|at| now.saturating_duration_since(at) >= FULL_LOG_INTERVAL)
     }
 }
 
@@ -98,11 +96,11 @@ fn cause(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use kubist_storage::KvWrite;
     use kubist_storage::memory::{Config, MemoryKv, TokioClock};
     use kubist_storage::{DeleteRequest, Expected, PutRequest};
     use std::sync::Arc;
-
-    use super::*;
 
     async fn put(kv: &MemoryKv, key: &str, bytes: usize) -> bool {
         let request = PutRequest::new(key.to_owned(), vec![0; bytes], Expected::Any);
@@ -114,11 +112,11 @@ mod tests {
         kv.delete(request).await.expect("it is there");
     }
 
-    /// What is said of the store now.
-    fn look(told: &mut Told, kv: &MemoryKv) -> Vec<Line> {
+    /// The current condition of the store.
+    fn look(state: &mut LogState, kv: &MemoryKv) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut log = |line| lines.push(line);
-        told.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
+        state.look(Instant::now(), kv.writable(), kv.no_space_error(), &mut log);
         lines
     }
 
@@ -129,36 +127,36 @@ mod tests {
             ..Config::default()
         };
         let kv = MemoryKv::new(config, Arc::new(TokioClock::start()));
-        let mut told = Told::default();
+        let mut state = LogState::default();
         assert!(put(&kv, "a", 5_000).await && put(&kv, "b", 4_000).await);
-        assert_eq!(look(&mut told, &kv), [], "nothing was refused");
+        assert_eq!(look(&mut state, &kv), [], "nothing was refused");
         for key in ["c", "d", "e"] {
             assert!(!put(&kv, key, 3_000).await);
         }
-        let lines = look(&mut told, &kv);
+        let lines = look(&mut state, &kv);
         let [Line::Warn(line)] = &lines[..] else {
             panic!("{lines:?}")
         };
         assert!(
             line.starts_with(
-                "writes that need more room are refused: the store is full: it holds 9"
+                "writes that need more space are refused: the store is full: it holds 9"
             ) && line.ends_with("bytes, at most 10000; deletions make room"),
             "{line}"
         );
-        // What fits anyway changes nothing.
+        // A write that fits anyway changes nothing.
         assert!(put(&kv, "b", 3_999).await);
-        assert_eq!(look(&mut told, &kv), [], "it was told");
+        assert_eq!(look(&mut state, &kv), [], "it was logged");
         delete(&kv, "b").await;
-        let room = [Line::Info("the store has room again, writes are taken")];
-        assert_eq!(look(&mut told, &kv), room);
-        assert_eq!(look(&mut told, &kv), []);
+        let room = [Line::Info("the store has space again, writes are accepted")];
+        assert_eq!(look(&mut state, &kv), room);
+        assert_eq!(look(&mut state, &kv), []);
 
-        // At the limit it comes and goes: that is told now and then.
+        // A store at its limit alternates; that is reported now and then.
         assert!(put(&kv, "b", 4_000).await && !put(&kv, "c", 3_000).await);
-        assert_eq!(look(&mut told, &kv), [], "too soon");
-        tokio::time::advance(FULL_TOLD_EVERY).await;
-        assert!(matches!(look(&mut told, &kv)[..], [Line::Warn(_)]));
+        assert_eq!(look(&mut state, &kv), [], "too soon");
+        tokio::time::advance(FULL_LOG_INTERVAL).await;
+        assert!(matches!(look(&mut state, &kv)[..], [Line::Warn(_)]));
         delete(&kv, "a").await;
-        assert_eq!(look(&mut told, &kv), room);
+        assert_eq!(look(&mut state, &kv), room);
     }
 }

@@ -1,16 +1,15 @@
-//! Reading of files that somebody named: ordinary ones, up to a limit.
+//! Reads regular files up to a size limit.
 //!
-//! A pipe or a device in place of a file would keep a server from starting, without a word, until
-//! somebody writes to it.
+//! A pipe or device in place of a file would block the start of a server silently.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// What stands in an ordinary file.
+/// Returns the contents of a regular file.
 ///
 /// # Errors
-/// It cannot be read, is a folder, a pipe or a device, or is longer than `bytes_max`.
+/// It cannot be read, is a directory, pipe or device, or is longer than `bytes_max`.
 pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() {
@@ -18,7 +17,7 @@ pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     let mut bytes = Vec::new();
-    // One byte more tells a file of that length from a longer one.
+    // One more byte distinguishes a file of that length from a longer one.
     let mut bounded = File::open(path)?.take(bytes_max.saturating_add(1));
     bounded.read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {

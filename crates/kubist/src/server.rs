@@ -1,19 +1,17 @@
 //! `Server`: an API server with its store and controllers, in this process.
 //!
-//! Puts together an engine, the registry and the HTTP server, and runs beside them, as asked, the
-//! controllers that a cluster cannot do without and a simulation of those that run workloads. All
-//! tasks belong to the server; nothing is left on disk but its folder of data, if it has one, and
-//! what [`Server::write_kubeconfig`] writes. Without a folder it is gone with the process, which
-//! clients of the next one notice: its versions go on above all that they have seen. Several
-//! can stand on one etcd cluster.
+//! It combines an engine, the registry and the HTTP server, and runs the requested controllers:
+//! those without which a cluster does not work, and a simulation of those that run workloads. All
+//! tasks belong to the server. It writes no files except its data directory, if it has one, and
+//! those of [`Server::write_kubeconfig`]. Without a data directory its objects end with the
+//! process; clients of the next server notice, because its resource versions begin above all
+//! earlier ones. Several servers can share an etcd cluster.
 
-use std::error::Error;
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::advertise;
+use crate::engine::{Engine, EtcdError};
+use crate::refusals::log_refusals;
+use crate::server_config::{Controller, ServerConfig};
+use crate::server_keys::ServerKeysError;
 use http::Uri;
 use kubist_apimachinery::{Status, Str};
 use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, StaticToken};
@@ -24,51 +22,51 @@ use kubist_server_controllers::{garbage_collector, namespace};
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
+use std::error::Error;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::advertise;
-use crate::engine::{Engine, EtcdError};
-use crate::refusals::tell_of_refusals;
-use crate::server_config::{Controller, ServerConfig};
-use crate::server_keys::ServerKeysError;
-
-/// How long controllers may take to end.
+/// Time limit for controllers to stop.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
-/// The administrator, to whom tokens belong; upstream's files of tokens name a uid too.
+/// The administrator as the user of tokens; upstream's token files also have a uid.
 const ADMIN: &str = "kubernetes-admin";
 /// The name of the cluster, the context and (with `-admin`) the user in kubeconfig files.
 const CLUSTER_NAME: &str = "kubist";
 
-/// Why a server did not start.
+/// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// It cannot listen, or its certificates cannot be made.
+    /// Listening failed, or its certificates could not be created.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// What every cluster has cannot be created in the store.
-    #[error("cannot create the first objects")]
+    /// The objects of every cluster could not be created in the store.
+    #[error("cannot create the system objects")]
     Registry(#[source] Box<Status>),
-    /// Its own client cannot be made.
-    #[error("cannot make a client for the server's own controllers")]
+    /// Its client could not be created.
+    #[error("cannot create a client for the server's own controllers")]
     Client(#[from] ConfigError),
-    /// The folder of data cannot be used.
+    /// The data directory cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The etcd cluster cannot be used.
     #[error(transparent)]
     Etcd(#[from] EtcdError),
-    /// It has nothing to prove itself with.
+    /// Its certificates or keys cannot be used.
     #[error(transparent)]
     Keys(#[from] ServerKeysError),
-    /// Everything can be kept in one place only.
-    #[error("a server keeps everything in a folder or in etcd, not in both")]
+    /// Both a data directory and etcd are configured.
+    #[error("a data directory and etcd cannot be used together")]
     TwoStores,
 }
 
-/// A server that answers. Dropping it ends everything at once; [`shutdown`](Self::shutdown) does
-/// it in order.
+/// A running server. Dropping it stops everything at once; [`shutdown`](Self::shutdown) does it in
+/// order.
 #[derive(Debug)]
 pub struct Server {
     api: RunningServer,
@@ -76,19 +74,19 @@ pub struct Server {
     watch_caches: bool,
     client: Client,
     stopping: CancellationToken,
-    /// Whether namespaces are among what is served.
+    /// Whether namespaces are served.
     serves_namespaces: bool,
-    /// What runs on the client half; ends before the server does.
+    /// The controllers; they end before the server.
     controllers: JoinSet<()>,
-    /// The store's own time; ends last.
+    /// The engine's background task; it ends last.
     engine: JoinSet<()>,
 }
 
 impl Server {
-    /// Starts a server. It answers as soon as this returns. Needs a tokio runtime.
+    /// Starts a server, which accepts requests when this returns. Needs a tokio runtime.
     ///
     /// # Errors
-    /// The address is taken, certificates cannot be made, or the folder of data cannot be used.
+    /// The address is in use, certificates cannot be created, or the data directory cannot be used.
     pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
         let limits = memory::Config {
             history_events_max: config.history_events_max,
@@ -105,7 +103,7 @@ impl Server {
         let ticking = store.clone();
         engine.spawn(async move { ticking.run().await });
         let written = store.kv();
-        engine.spawn(async move { tell_of_refusals(&*written).await });
+        engine.spawn(async move { log_refusals(&*written).await });
         let watch_caches = config.has_watch_caches(&store);
         let registry = Registry::new(config.registry(store.kv(), watch_caches));
         registry
@@ -158,11 +156,11 @@ impl Server {
         Ok(server)
     }
 
-    /// Each with its own connections: one that is behind holds up nobody else.
+    /// With separate connections, so that a slow one delays no others.
     fn start_controllers(&mut self, config: &ServerConfig) -> Result<(), ServerError> {
         for controller in &config.controllers {
             if *controller == Controller::Namespace && !self.serves_namespaces {
-                tracing::warn!("v1 is not served: the namespace controller is off");
+                tracing::warn!("v1 is not served: the namespace controller is disabled");
                 continue;
             }
             let (client, token) = (self.quiet_client()?, self.stopping.clone());
@@ -205,34 +203,34 @@ impl Server {
         Ok(())
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         self.api.address().unwrap_or(nowhere)
     }
 
-    /// `https://` and the address.
+    /// Returns `https://` and the address.
     pub fn url(&self) -> String {
         self.api.url()
     }
 
-    /// The administrator's client, over TLS and the loopback device like any other. Clones share
-    /// its connections.
+    /// Returns the administrator's client, over TLS and the loopback interface. Clones share its
+    /// connections.
     pub fn client(&self) -> Client {
         self.client.clone()
     }
 
-    /// A further client of the administrator, with connections of its own.
+    /// Returns another client of the administrator with separate connections.
     ///
     /// # Errors
-    /// The certificates cannot be used, which has not happened when the server started.
+    /// The certificates cannot be used, which the start has already checked.
     pub fn connect(&self) -> Result<Client, ServerError> {
         Ok(client_of(&self.api, kubist_client::Config::default())?)
     }
 
-    /// A client of the server's own controllers, without sockets, so that they take no place of
-    /// others. What they watch is not their choice: nobody wants to be warned that it is
-    /// deprecated.
+    /// Returns a client for the server's own controllers, without sockets, so that they do not
+    /// count towards the limits. Deprecation warnings are disabled, because these controllers watch
+    /// whatever is served.
     fn quiet_client(&self) -> Result<Client, ServerError> {
         let config = kubist_client::Config {
             warnings: Arc::new(|_: &str| {}),
@@ -250,26 +248,26 @@ impl Server {
         Ok(Client::new(transport, config))
     }
 
-    /// The HTTP server.
+    /// Returns the HTTP server.
     pub fn api(&self) -> &RunningServer {
         &self.api
     }
 
-    /// How much its store holds; `None` if that is an etcd cluster.
+    /// Returns the size of its store; `None` for an etcd cluster.
     pub fn storage_stats(&self) -> Option<memory::Stats> {
         self.store.stats()
     }
 
-    /// Whether it answers watches and lists from caches, of some resources at least.
+    /// Reports whether watch caches are enabled.
     pub fn has_watch_caches(&self) -> bool {
         self.watch_caches
     }
 
-    /// Waits until the store has closed itself, as one on a disk does that fails, and says why.
-    /// The server refuses everything from then on; what was answered before is in the folder. A
-    /// disk that is full or read-only is no such failure: writes are refused until that passes.
+    /// Completes when the store has closed itself, as it does when its disk fails, and returns the
+    /// reason. The server then refuses everything; acknowledged writes are in the data directory. A
+    /// full or read-only disk is not such a failure: writes are refused while it lasts.
     ///
-    /// Cancel safety: can be dropped, and called again.
+    /// Cancel safe: may be dropped and called again.
     pub async fn storage_failure(&mut self) -> Fault {
         loop {
             if let Some(fault) = self.store.failure() {
@@ -281,13 +279,13 @@ impl Server {
         }
     }
 
-    /// A kubeconfig for the administrator, with a client certificate.
+    /// Returns a kubeconfig of the administrator, with a client certificate.
     pub fn kubeconfig(&self) -> String {
         let (url, authority) = (self.api.url(), self.api.ca_pem());
         self.new_kubeconfig(&url, &authority).render()
     }
 
-    /// Writes [`Self::kubeconfig`] to a file that its owner only can read.
+    /// Writes [`Self::kubeconfig`] to a file that only its owner can read.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -311,16 +309,16 @@ impl Server {
         }
     }
 
-    /// Is not ready from here on, and after the delay stops controllers, tells clients to go, ends
-    /// watches, lets requests end, and returns when nothing runs any more.
+    /// Announces the shutdown; after the delay stops controllers, sends GOAWAY, ends watches, lets
+    /// requests finish, and returns when nothing runs any more.
     ///
-    /// Cancel safety: dropping the future ends everything at once.
+    /// Cancel safe: dropping the future stops everything at once.
     pub async fn shutdown(mut self) {
         self.api.announce_shutdown().await;
         self.stopping.cancel();
         let controllers = &mut self.controllers;
         let drained = async { while controllers.join_next().await.is_some() {} };
-        // What has not ended by then is dropped with the set.
+        // Dropping the set aborts what has not ended.
         drop(tokio::time::timeout(CONTROLLERS_DRAIN, drained).await);
         self.controllers.shutdown().await;
         self.api.shutdown().await;
@@ -329,7 +327,7 @@ impl Server {
     }
 }
 
-/// A token of the administrator.
+/// Returns a token of the administrator.
 fn admin_token(token: &str) -> StaticToken {
     StaticToken {
         token: token.to_owned(),
@@ -342,7 +340,7 @@ fn admin_token(token: &str) -> StaticToken {
     }
 }
 
-/// The server goes on without a controller that fails; whoever reads the log must know.
+/// The server continues without a failed controller, so the failure is logged.
 async fn watch_over<T, E: Error + 'static>(
     name: &'static str,
     run: impl Future<Output = Result<T, E>>,
@@ -365,7 +363,7 @@ fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Clien
         certificate: Pem::Data(api.admin().certificate_pem.clone().into()),
         key: Pem::Data(api.admin().key_pem.clone().into()),
     });
-    // Both ends are this process: compressing would cost twice and save nothing.
+    // Both ends are this process, so compression would only cost.
     config.accept_gzip = false;
     Ok(Client::new(Transport::new(config)?, client))
 }

@@ -1,83 +1,82 @@
-//! `ServerConfig`: how a [`Server`](crate::Server) is put together.
+//! `ServerConfig`: the configuration of a [`Server`](crate::Server).
 
+use crate::encryption_file::EncryptionFile;
+use crate::engine::{Engine, EtcdServers};
+use crate::server_keys::ServerKeys;
+use kubist_kinds::BuiltIn;
+use kubist_registry::storage::WatchCacheSizes;
+use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
+use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock as _};
+use kubist_storage::{Kv, Revision, memory};
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubist_kinds::BuiltIn;
-use kubist_registry::storage::WatchCacheSizes;
-use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
-use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock as _};
-use kubist_storage::{Kv, Revision, memory};
-
-use crate::encryption_file::EncryptionFile;
-use crate::engine::{Engine, EtcdServers};
-use crate::server_keys::ServerKeys;
-
-/// How a server is put together. Everything has a default.
+/// The configuration of a server. Every field has a default.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct ServerConfig {
-    /// Where to listen; nothing else is bound. Default: a free port of the IPv4 loopback address.
+    /// The address to listen on; nothing else is bound. Default: a free port of the IPv4 loopback
+    /// address.
     pub listen: SocketAddr,
     /// Bearer tokens of the administrator. Default: none.
     pub tokens: Vec<String>,
-    /// What runs beside the server. Default: all.
+    /// The controllers to run. Default: all.
     pub controllers: BTreeSet<Controller>,
-    /// Makes uids and generated names the same in each run, and versions of a store in memory count
-    /// from one. Default: none, different ones, and such versions grow over restarts, too.
+    /// Seed of uids and generated names, for reproducible runs; the revisions of an in-memory store
+    /// then begin at one. Default: none; uids are random, and revisions keep growing across
+    /// restarts.
     pub seed: Option<u64>,
-    /// Events that the store keeps: a watch that begins further back is told that its version is
-    /// gone, and its client lists again. Default: 100,000.
+    /// Number of events that the store keeps: a watch from an earlier version gets 410 Gone, and
+    /// its client lists again. Default: 100,000.
     pub history_events_max: usize,
-    /// Bytes of all that is stored together, as it is held in memory; writes that need more are
-    /// answered with 507. None: no limit. It is not for etcd, which has its own. Default: 2 GiB,
-    /// as etcd's.
+    /// Maximum bytes of the stored data, as held in memory; writes beyond it get 507. `None`: no
+    /// limit. Not for etcd, which has its own quota. Default: 2 GiB, as etcd's.
     pub storage_bytes_max: Option<usize>,
-    /// The address by which others reach the server, which is among the endpoints of the service
-    /// `kubernetes` and in its certificate. Default: the one that it listens on or, if that is
-    /// every address or one of this machine alone, that of the way out.
+    /// The advertised address, for the endpoints of the service `kubernetes` and the certificate.
+    /// Default: the listen address or, if that is unspecified or loopback, the source address of
+    /// the default route.
     pub advertise_address: Option<Ipv4Addr>,
-    /// The folder in which everything is kept, durable before it is answered; made if it is not
-    /// there. Default: none, everything is gone with the process.
+    /// The data directory, in which every write is durable before it is acknowledged; created if it
+    /// does not exist. Default: none, and the data ends with the process.
     pub data_dir: Option<PathBuf>,
-    /// What it proves itself with and whose tokens and certificates it believes. Default: with a
-    /// folder of data what is kept there, else made anew at each start.
+    /// Certificates and keys. Default: those stored in the data directory, or new ones at each
+    /// start without one.
     pub keys: ServerKeys,
-    /// Whether watches and lists are answered from caches. An etcd that cannot say how far they
-    /// are has none: everything is read from it. Default: on any other etcd, as upstream; not on
-    /// the engines of this process, which answer as fast from what they hold in memory.
+    /// Whether watches and lists are served from watch caches. An etcd without reliable progress
+    /// notifications has none. Default: enabled on any other etcd, as upstream; disabled for
+    /// engines in this process, which serve as fast from memory.
     pub watch_cache: Option<bool>,
-    /// Resources without a cache, where there are caches. Default: none.
+    /// Resources without a watch cache. Default: none.
     pub watch_cache_sizes: WatchCacheSizes,
-    /// Which versions of built-in groups are served. Default: the stable ones, as upstream.
+    /// The enabled versions of built-in groups. Default: the stable ones, as upstream.
     pub runtime_config: RuntimeConfig,
-    /// What is done to the values of which resources on their way to storage and back. Default:
-    /// nothing, they are readable for whoever can read the folder or the etcd.
+    /// The encryption of resources at rest. Default: none; values are readable by anyone with
+    /// access to the directory or etcd.
     pub encryption: Option<EncryptionConfiguration>,
-    /// The file that `encryption` was read from, to be read again when it changes. Default: none,
-    /// what `encryption` says stays so.
+    /// The file that `encryption` was read from, to be reloaded when it changes. Default: none; the
+    /// configuration is fixed.
     pub encryption_file: Option<EncryptionFile>,
-    /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
-    /// no folder, and keeps history as it sees fit. Default: none.
+    /// The etcd cluster that stores everything; other servers may share it. Excludes a data
+    /// directory, and has its own history settings. Default: none.
     pub etcd: Option<EtcdServers>,
-    /// Whether probes and the version are answered without credentials. Default: yes.
+    /// Whether health checks and the version may be requested anonymously. Default: yes.
     pub anonymous_health: bool,
-    /// Requests that read and are answered at a time; the system's may be as many again, and more
-    /// are told to come again. 0: no limit. Default: 400.
+    /// Limit of read-only requests in flight; system users may have as many again, and further
+    /// requests get 429. 0: no limit. Default: 400.
     pub requests_max: usize,
-    /// The same of requests that change something. Default: 200.
+    /// The same for mutating requests. Default: 200.
     pub mutating_requests_max: usize,
-    /// Connections at a time; more wait. The server's own controllers have their own. Default:
-    /// 16,384.
+    /// Limit of connections; more wait. The server's own controllers do not count. Default: 16,384.
     pub connections_max: usize,
-    /// How long it serves as before, once told to end, while `/readyz` fails. Default: none.
+    /// How long the server keeps serving after shutdown began, while `/readyz` fails. Default:
+    /// none.
     pub shutdown_delay: Duration,
-    /// Within what time watches end then, each at a moment of its own. Default: none.
+    /// Period over which watches end at shutdown, each at a random moment. Default: none.
     pub watch_drain: Duration,
-    /// The share of requests after which an HTTP/2 connection is told to go. Default: 0.
+    /// The probability that an HTTP/2 request makes its connection receive GOAWAY. Default: 0.
     pub goaway_chance: f64,
 }
 
@@ -111,7 +110,7 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
-    /// How the registry is put together over `kv`.
+    /// Returns the registry configuration over `kv`.
     pub(crate) fn registry(&self, kv: Arc<dyn Kv>, watch_caches: bool) -> RegistryConfig {
         let mut kinds = BuiltIn::default();
         if self.listen.port() != 0 {
@@ -134,10 +133,10 @@ impl ServerConfig {
         settings
     }
 
-    /// Where a store in memory begins. Whoever restarts such a server has an empty one, and the
-    /// clients of before, with versions of before: they must find themselves behind it, so that
-    /// they list again. So it begins at the microseconds since 1970; no store writes as often.
-    /// With a seed, runs are to be the same, and it begins at the first.
+    /// The first revision of an in-memory store. A restarted server has an empty store, and its
+    /// former clients have old resource versions, which must be older than its history so that they
+    /// list again. So it begins at the microseconds since 1970, which no store exceeds by writing.
+    /// With a seed, it begins at one.
     pub(crate) fn first_revision(&self) -> Revision {
         if self.seed.is_some() {
             return Revision::EMPTY_STORE;
@@ -146,19 +145,19 @@ impl ServerConfig {
         Revision(u64::try_from(now).unwrap_or_default()).max(Revision::EMPTY_STORE)
     }
 
-    /// Whether there are watch caches: if that is asked for, or on etcd if nothing is said.
+    /// Returns whether watch caches are enabled: explicitly, or by default on etcd.
     pub(crate) fn has_watch_caches(&self, engine: &Engine) -> bool {
         let wanted = self.watch_cache.unwrap_or_else(|| self.etcd.is_some());
         if wanted && !engine.may_answer_progress() {
             tracing::warn!(
-                "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"
+                "watch caches are disabled: they need progress notifications of etcd 3.4.31 or 3.5.13"
             );
             return false;
         }
         if wanted && !engine.kv().supports_progress_requests() {
             tracing::warn!(
-                "a member of etcd has not said its version yet: until it does, what has to be the \
-                 newest is read from etcd and not from watch caches"
+                "the version of an etcd member is not known yet: until then consistent reads \
+                 are served from etcd and not from watch caches"
             );
         }
         wanted
@@ -169,7 +168,7 @@ impl ServerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Controller {
-    /// Deletes what has lost its owners.
+    /// Deletes objects whose owners are gone.
     GarbageCollector,
     /// Empties namespaces that are being deleted.
     Namespace,
@@ -179,7 +178,7 @@ impl Controller {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::GarbageCollector, Self::Namespace];
 
-    /// The name that `kubist serve --controllers` has for it.
+    /// The name in `kubist serve --controllers`.
     pub fn name(self) -> &'static str {
         match self {
             Self::GarbageCollector => "gc",

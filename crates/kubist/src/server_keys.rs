@@ -1,56 +1,54 @@
-//! `ServerKeys`: what a server proves itself with, kept in a folder or brought as files.
+//! `ServerKeys`: the certificates and keys of a server, stored in a directory or given as files.
 //!
-//! In the folder are `ca.pem`, the authority with its key, and `service-account.pem`, the key that
-//! signs tokens: who trusted the server and whom it let in is so after the next start too. Both are
-//! made once, for their owner only, each in one step. The serving and the administrator's
-//! certificates are signed anew at each start. Nothing here is ever replaced or removed.
+//! The directory has `ca.pem`, the authority with its key, and `service-account.pem`, the key that
+//! signs tokens, so that clients and tokens stay valid across restarts. Both are created once,
+//! atomically, and are readable by their owner only. The serving and the administrator's
+//! certificates are issued at each start. Nothing here is ever replaced or removed.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::regular_file::read_regular_file;
 use kubist_apimachinery::Time;
 use kubist_apiserver::{
     CertificateAuthority, CertificateError, Config, Identity, PemError, TokenKeyError, TokenKeys,
     read_certificates,
 };
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::regular_file::read_regular_file;
-
-/// Within a folder of data.
+/// Subdirectory of the data directory.
 const FOLDER: &str = "pki";
 const AUTHORITY_FILE: &str = "ca.pem";
 const TOKEN_KEY_FILE: &str = "service-account.pem";
 const AUTHORITY_NAME: &str = "kubist-ca";
-/// How long a kept authority is valid, as those of upstream's installers: ten years.
-const AUTHORITY_LIFETIME: Duration = Duration::from_hours(24 * 3650);
-/// When an authority ends within this, the log says so at each start.
-const WARNED_BEFORE: Duration = Duration::from_hours(24 * 180);
-/// Bytes of a file; longer ones are none of keys.
+/// Validity of a stored authority, as with upstream's installers: ten years.
+const AUTHORITY_LIFETIME: Duration = Duration::from_secs(24 * 3650 * 3600);
+/// A warning is logged at each start when an authority expires within this time.
+const WARNED_BEFORE: Duration = Duration::from_secs(24 * 180 * 3600);
+/// Maximum bytes of a key file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Files with which a server proves itself, and with which its clients do.
+/// The certificate and key files of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct ServerKeys {
-    /// The folder in which the authority and the key of tokens are kept; made if it is not there.
-    /// Servers may share it. Default: `pki` in the folder of data; without one nothing is kept.
+    /// The directory of the authority and the token key; created if it does not exist. Servers may
+    /// share it. Default: `pki` in the data directory; without one nothing is stored.
     pub folder: Option<PathBuf>,
-    /// The certificate to show to clients and those between it and its authority, in PEM. Default:
-    /// one that the own authority signs.
+    /// The serving certificate and its intermediate certificates, as PEM. Default: one issued by
+    /// the server's authority.
     pub tls_cert_file: Option<PathBuf>,
-    /// Its key, in PEM.
+    /// Its key, as PEM.
     pub tls_private_key_file: Option<PathBuf>,
-    /// Authorities of client certificates beside the own one, in PEM. Default: none.
+    /// Additional authorities of client certificates, as PEM. Default: none.
     pub client_ca_file: Option<PathBuf>,
-    /// Further keys that verify tokens of service accounts, private or public ones, in PEM.
+    /// Additional keys that verify service account tokens, private or public, as PEM.
     pub service_account_key_files: Vec<PathBuf>,
-    /// The key that signs tokens of service accounts, in PEM. Default: the one that is kept.
+    /// The key that signs service account tokens, as PEM. Default: the stored one.
     pub service_account_signing_key_file: Option<PathBuf>,
 }
 
-/// Why a server has nothing to prove itself with.
+/// Why the certificates and keys of a server cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerKeysError {
@@ -59,34 +57,34 @@ pub enum ServerKeysError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A file or its folder cannot be made.
+    /// A file or its directory cannot be created.
     #[error("cannot write {}", path.display())]
     Write {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file has no usable certificate or key.
     #[error("cannot use {}", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: PemError,
     },
-    /// A file is not what it should be.
+    /// A file has no usable token key.
     #[error("cannot use {}", path.display())]
     TokenKey {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: TokenKeyError,
     },
-    /// The clock is outside of the time of a certificate.
+    /// The clock is outside the validity of a certificate.
     #[error(
         "the certificate in {} is valid from {from} to {until}, and it is {now}",
         path.display()
@@ -94,23 +92,23 @@ pub enum ServerKeysError {
     Time {
         /// The file.
         path: PathBuf,
-        /// Its beginning.
+        /// Start of its validity.
         from: Time,
-        /// Its end.
+        /// End of its validity.
         until: Time,
-        /// What time it is.
+        /// The current time.
         now: Time,
     },
-    /// An authority cannot be made.
+    /// An authority cannot be created.
     #[error(transparent)]
     Made(#[from] CertificateError),
-    /// A certificate without a key, or the other way round.
-    #[error("a serving certificate goes with its key")]
+    /// A certificate without its key, or a key without its certificate.
+    #[error("a serving certificate and its key must be given together")]
     HalfAnIdentity,
 }
 
 impl ServerKeys {
-    /// Fills in what `http` proves itself with. Reads files, and makes those of the folder.
+    /// Sets the certificates and keys in `http`. Reads files, and creates those of the directory.
     pub(crate) fn fill(
         &self,
         http: &mut Config,
@@ -186,8 +184,8 @@ fn kept_authority(folder: &Path, now: Duration) -> Result<CertificateAuthority, 
     if left < WARNED_BEFORE.as_secs() {
         let days = left / (24 * 3600);
         tracing::warn!(
-            "the authority in {} ends in {days} days: once it is removed, the next start makes \
-             another, and clients need new kubeconfigs",
+            "the certificate authority in {} expires in {days} days: remove it to have the next \
+             start create another one; clients then need new kubeconfigs",
             path.display()
         );
     }
@@ -211,7 +209,7 @@ fn check_time(
     })
 }
 
-/// What stands in a file; if there is none, it is made first.
+/// Returns the contents of a file; creates it first if it does not exist.
 fn kept(
     path: &Path,
     make: impl FnOnce() -> Result<String, ServerKeysError>,
@@ -225,12 +223,11 @@ fn kept(
         path: path.to_path_buf(),
         source,
     })?;
-    // Another server may have been faster; then this is what it made.
+    // Another server may have created it first; that file is then used.
     read(path)
 }
 
-/// Makes a file that its owner only can read, durable, in one step: it is there whole or not at
-/// all. One that is there already stays.
+/// Creates a durable file that only its owner can read, atomically. An existing one is kept.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     let mut folders = std::fs::DirBuilder::new();

@@ -8,37 +8,19 @@
 
 mod approval;
 mod columns;
-mod definitions;
-mod field_path;
-mod names;
-mod room;
-mod said;
-mod scale;
-mod served;
-mod serving;
-mod shape;
-mod strategy;
+pub(crate) mod field_path;
+pub(crate) mod names;
+pub(crate) mod room;
+pub(crate) mod said;
+pub(crate) mod scale;
+pub(crate) mod serving;
+pub(crate) mod shape;
+pub(crate) mod strategy;
+pub(crate) mod version_rank;
 
 pub use approval::{ANNOTATION as APPROVAL_ANNOTATION, Approval, is_protected};
 pub use columns::{CustomCell, cells, column_descriptions};
-pub use definitions::mark;
-pub(crate) use field_path::FieldPath;
-use kubist_apimachinery::{AnyObject, CustomObject};
-pub(crate) use scale::ScalePaths;
-pub(crate) use served::{Definitions, Served};
-pub(crate) use shape::{Shape, shape_of};
-use std::any::Any;
-use strategy::CustomStrategy;
+pub use serving::mark;
 
 /// The finalizer that keeps a definition until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
-
-/// The object as a custom one.
-pub fn custom(object: &dyn AnyObject) -> Option<&CustomObject> {
-    (object as &dyn Any).downcast_ref()
-}
-
-/// The object as a custom one, to change it.
-pub(crate) fn custom_mut(object: &mut dyn AnyObject) -> Option<&mut CustomObject> {
-    (object as &mut dyn Any).downcast_mut()
-}

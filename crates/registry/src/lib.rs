@@ -56,52 +56,55 @@ mod registry;
 mod rest;
 mod store;
 mod stored;
+mod strategy;
 
 pub mod metrics;
 pub use storage::cacher;
 pub use stored::transformer;
 pub mod storage;
 
-pub use registry::announcement::Announcement;
 pub use registry::catalog::{ServedGroup, ServedResource, ServedVersion};
 pub use registry::config::RegistryConfig;
-pub use registry::kinds::{ClusterObjects, Kinds, PlainKinds, RegistryParts};
-pub use registry::resource_store::{ResourceStore, UpdatePath};
 pub use registry::runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use registry::{CacheState, ObjectCount, Registry, storage_version};
-pub use rest::action::{Action, ActionCall};
 pub use rest::capability::{
     CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
-pub use rest::context::{RequestContext, User};
-pub use rest::{
-    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb, deprecation_of,
-};
+pub use rest::{Deleted, ListPage, Rest, Updated, Verb, deprecation_of};
 pub use storage::error::{Operation, StorageError};
-pub use storage::key::{KeyLayout, NoPlace};
 pub use storage::predicate::Predicate;
 pub use storage::raw::RawStorage;
 pub use storage::watch::EventStream;
 pub use storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
-pub use store::admission::{Admission, Lookup};
+pub use store::GroupRules;
+pub use store::action::{Action, ActionCall, Created};
+pub use store::announcement::Announcement;
 pub use store::clock::{SystemClock, WallClock};
+pub use store::create::{remove_duplicate_owners, remove_patched_duplicate_owners};
+pub use store::delete::IGNORE_READ_ERROR;
+pub use store::deletion::check_preconditions;
 pub use store::finishing::{Finishing, Place};
 pub use store::hooks::{Begin, Begun, Hooks};
-pub use store::kind_strategy::{ForKind, KindStrategy};
-pub use store::name_rule::NameRule;
-pub use store::object_fields::text_at;
+pub use store::kinds::{ClusterObjects, Kinds, PlainKinds, RegistryParts};
+pub use store::place::namespace_terminating;
 pub use store::random::{Random, uuid_v4};
-pub use store::strategy::{BoxFuture, PlainStrategy, Strategy};
-pub use store::strategy_facts::{
-    Dependents, Generation, MetadataRules, MetadataUpdate, StatusKeeps, StrategyFacts,
-};
-pub use store::validate_metadata::{
-    validate_finalizer, validate_metadata, validate_metadata_change, validate_named,
-};
-pub use store::{
-    GroupRules, IGNORE_READ_ERROR, check_preconditions, keep_most, namespace_terminating,
-    remove_duplicate_owners, remove_patched_duplicate_owners,
-};
+pub use store::resource_store::{ResourceStore, UpdatePath};
+pub use store::stores::Stores;
+pub use store::update::keep_most;
+pub use store::updated_object::{Replacement, UpdatedObject};
 pub use stored::Stored;
 pub use stored::codec::{StorageEncoding, StoredCodec};
+pub use stored::key::{InvalidKey, KeyLayout, NoPlace};
 pub use stored::scheme::{Replicas, Scheme, StoredKind};
+pub use strategy::admission::{Admission, Lookup};
+pub use strategy::context::{RequestContext, User};
+pub use strategy::facts::{
+    Dependents, Generation, MetadataRules, MetadataUpdate, StatusKeeps, StrategyFacts,
+};
+pub use strategy::kind_strategy::{ForKind, KindStrategy};
+pub use strategy::name_rule::NameRule;
+pub use strategy::object_fields::text_at;
+pub use strategy::validate_metadata::{
+    validate_finalizer, validate_metadata, validate_metadata_change, validate_named,
+};
+pub use strategy::{BoxFuture, PlainStrategy, Strategy};

@@ -3,36 +3,31 @@
 //! Where the API server begins: it makes the stores, finds what is there already, and creates
 //! what every cluster has. It serves no requests itself.
 
-pub(crate) mod announcement;
+mod assembly;
 mod caches;
 pub(crate) mod catalog;
 pub(crate) mod config;
-mod engine;
-pub(crate) mod kinds;
+pub(crate) mod definitions;
 mod operating;
-pub(crate) mod resource_store;
 pub(crate) mod runtime_config;
-mod shared;
 
 use self::caches::Caches;
 pub(crate) use self::caches::RunningCache;
 pub use self::operating::{CacheState, ObjectCount};
-pub(crate) use self::shared::Shared;
-use crate::custom::Definitions;
 use crate::registry::catalog::ServedGroup;
 use crate::registry::config::RegistryConfig;
+use crate::registry::definitions::served::Definitions;
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::Rest;
 use crate::rest::capability::RestStorage;
 use crate::rest::subresource::Subresource;
-use crate::storage::DryRunnable;
-use crate::storage::cacher::Cacher;
 use crate::store::Store;
-use crate::store::admission::Lookup;
-use crate::store::finishing::Finishing;
-use crate::stored::scheme::{Scheme, StoredKind};
+use crate::store::clock::WallClock;
+use crate::store::stores::Stores;
+use crate::stored::scheme::Scheme;
 use crate::stored::transformer::LiveEncryption;
-use crate::{RequestContext, User, WallClock};
+use crate::strategy::admission::Lookup;
+use crate::strategy::context::{RequestContext, User};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::{GroupResource, Status};
@@ -42,7 +37,7 @@ use std::sync::Arc;
 /// Every served resource. A clone is another handle.
 #[derive(Clone)]
 pub struct Registry {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) stores: Arc<Stores>,
     resources: Arc<HashMap<Path, Arc<Rest>>>,
     caches: Arc<Caches>,
     /// What the embedder serves beside what is stored.
@@ -60,7 +55,7 @@ impl Registry {
     /// Makes a registry of all built-in resources that can be stored. [`start`](Self::start) has
     /// to run before it serves.
     pub fn new(config: RegistryConfig) -> Self {
-        let mut shared = Shared::empty(&config);
+        let mut stores = assembly::empty_stores(&config);
         let mut cachers = Vec::new();
         let mut resources: Vec<(Arc<Store>, &'static ResourceFacts)> = Vec::new();
         for facts in served(&config.runtime_config) {
@@ -69,24 +64,24 @@ impl Registry {
                 continue;
             }
             let (group, plural) = (config.kinds.storage_group(facts), facts.plural);
-            let store = match shared.by_name.get(&(group, plural)) {
+            let store = match stores.by_name.get(&(group, plural)) {
                 Some(store) => Arc::clone(store),
-                None => match new_store(&shared, &mut cachers, group, facts) {
+                None => match assembly::new_store(&stores, &mut cachers, group, facts) {
                     Some(mut store) => {
-                        store.hooks = shared.hooks(&config, group, plural);
-                        store.finishing = shared.finishing.clone();
-                        shared.add(store)
+                        store.hooks = assembly::hooks(&stores, &config, group, plural);
+                        store.finishing = stores.finishing.clone();
+                        stores.add(store)
                     }
                     None => continue,
                 },
             };
             resources.push((store, facts));
         }
-        let shared = Arc::new(shared);
+        let stores = Arc::new(stores);
         let rest = |(store, facts): (Arc<Store>, &'static ResourceFacts)| {
             let kind = find_kind(facts.group, facts.version, facts.kind)?;
             let rest = Rest {
-                shared: Arc::clone(&shared),
+                stores: Arc::clone(&stores),
                 facts,
                 kind,
                 store,
@@ -97,7 +92,7 @@ impl Registry {
         };
         let resources = resources.into_iter().filter_map(rest).collect();
         let mut registry = Self {
-            shared: Arc::clone(&shared),
+            stores: Arc::clone(&stores),
             resources: Arc::new(resources),
             caches: Arc::new(Caches::new(cachers)),
             key_root: config.key_root.as_str().into(),
@@ -117,8 +112,8 @@ impl Registry {
     /// that are defined.
     pub async fn start(&self) -> Result<(), Status> {
         self.caches.start().await;
-        if let Some(cluster) = &self.shared.cluster {
-            cluster.start(self).await?;
+        if let Some(cluster) = &self.stores.cluster {
+            cluster.start(&self.stores).await?;
         }
         self.load_definitions().await
     }
@@ -156,6 +151,11 @@ impl Registry {
         Arc::clone(&self.definitions.served().groups)
     }
 
+    /// All stored resources in their storage versions, for the server's own work.
+    pub fn stores(&self) -> &Arc<Stores> {
+        &self.stores
+    }
+
     /// All built-in resources that are stored.
     pub fn resources(&self) -> impl Iterator<Item = &Arc<Rest>> {
         self.resources.values()
@@ -163,27 +163,27 @@ impl Registry {
 
     /// The context of a request by `user` that comes in now.
     pub fn request(&self, user: User) -> RequestContext {
-        RequestContext::new(user, self.shared.clock.now())
+        self.stores.request(user)
     }
 
     /// How the versions of the served kinds are converted, and their objects shown.
     pub fn scheme(&self) -> &'static Scheme {
-        self.shared.kinds.scheme()
+        self.stores.kinds.scheme()
     }
 
     /// The clock that dates objects and requests.
     pub fn clock(&self) -> &Arc<dyn WallClock> {
-        &self.shared.clock
+        &self.stores.clock
     }
 
     /// Reads objects of all resources by group and plural, in their storage versions.
     pub fn lookup(&self) -> &dyn Lookup {
-        &*self.shared
+        &*self.stores
     }
 
     /// The resources that cannot be served yet, in order.
     pub fn unready_resources(&self) -> Vec<GroupResource> {
-        let stores = self.shared.by_name.values();
+        let stores = self.stores.by_name.values();
         let unready = stores.filter(|it| it.storage.readiness().is_err());
         let mut unready: Vec<_> = unready.map(|it| it.resource()).collect();
         unready.sort();
@@ -209,36 +209,6 @@ pub fn storage_version(
     };
     let version = group.versions.iter().find(has)?.version;
     find_kind(group.name, version, facts.kind)
-}
-
-fn new_store(
-    shared: &Shared,
-    cachers: &mut Vec<(GroupResource, Cacher)>,
-    group: &'static str,
-    facts: &'static ResourceFacts,
-) -> Option<Store> {
-    let kind = StoredKind {
-        kind: storage_version(group, facts)?,
-        scheme: shared.kinds.scheme(),
-    };
-    let (plural, namespaced) = (facts.plural, facts.namespaced);
-    let resource = GroupResource::new(group, plural);
-    let strategy = shared.kinds.strategy(group, plural);
-    let factory = &shared.engine.factory;
-    let made = factory.storage(&resource, namespaced, kind, &strategy);
-    cachers.extend(made.cacher.map(|cacher| (resource, cacher)));
-    Some(Store {
-        group,
-        plural,
-        namespaced,
-        storage: DryRunnable(made.storage),
-        strategy,
-        has_status: facts.subresources.iter().any(|it| it.name == "status"),
-        hooks: Vec::new(),
-        finishing: Finishing::default(),
-        definition: None,
-        ends: None,
-    })
 }
 
 impl fmt::Debug for Registry {

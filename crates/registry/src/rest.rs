@@ -4,87 +4,38 @@
 //! the storage version. Every error is the `Status` that the client gets. It decodes no bodies and
 //! checks no permissions.
 
-pub(crate) mod action;
 mod capabilities;
 pub(crate) mod capability;
 mod check;
-pub(crate) mod context;
 mod delete;
 mod read;
 pub(crate) mod scale;
 pub(crate) mod subresource;
 mod write;
 
-use crate::custom::{ScalePaths, shape_of};
-use crate::registry::Shared;
+use crate::custom::scale::ScalePaths;
+use crate::custom::shape::shape_of;
 use crate::rest::subresource::Subresource;
 use crate::store::Store;
-use crate::store::strategy::Strategy;
+use crate::store::action::Created;
+use crate::store::stores::Stores;
+use crate::stored::Stored;
 use crate::stored::scheme::Scheme;
-use crate::{RequestContext, Stored};
+use crate::strategy::Strategy;
 use kubist_api::{Kind, ResourceFacts};
-use kubist_apimachinery::{AnyObject, GroupResource, ListMeta, Preconditions, Status};
+use kubist_apimachinery::{AnyObject, GroupResource, ListMeta, Status};
 use std::fmt;
 use std::sync::Arc;
 
 /// One served resource, or one of its subresources. A clone is another handle.
 #[derive(Clone)]
 pub struct Rest {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) stores: Arc<Stores>,
     pub(crate) facts: &'static ResourceFacts,
     /// The kind of the resource in the served version.
     pub(crate) kind: &'static Kind,
     pub(crate) store: Arc<Store>,
     pub(crate) subresource: Subresource,
-}
-
-/// How an update makes the new object from the old one. Asked again whenever another write came
-/// in between: PUT, PATCH and server-side apply are such updates.
-pub trait UpdatedObject: Send + Sync {
-    /// What must be true of the stored object, beyond what the new one says by its resource
-    /// version. PUT demands the uid that its body names.
-    fn preconditions(&self) -> Preconditions {
-        Preconditions::default()
-    }
-
-    /// The new object. `old` is in the served version, with its resource version; None if there
-    /// is no such object. An implementation that cannot create answers 404 then, or leaves that
-    /// to the store by returning what it would have created.
-    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status>;
-
-    /// Whether a missing object is to be created, even if the kind's PUT does not (server-side
-    /// apply).
-    fn creates(&self) -> bool {
-        false
-    }
-}
-
-/// The update of a PUT: whatever was there, this comes instead.
-#[derive(Debug)]
-pub struct Replacement(pub Box<dyn AnyObject>);
-
-impl UpdatedObject for Replacement {
-    fn preconditions(&self) -> Preconditions {
-        let uid = &self.0.meta().uid;
-        Preconditions {
-            uid: (!uid.is_empty()).then(|| uid.clone()),
-            resource_version: None,
-        }
-    }
-
-    fn updated(&self, _old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
-        Ok(self.0.boxed_clone())
-    }
-}
-
-/// What a create answers.
-#[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_enums, reason = "the HTTP layer handles each")]
-pub enum Created {
-    /// The object, as stored.
-    Object(Stored),
-    /// A success without an object (bindings, evictions).
-    Status(Box<Status>),
 }
 
 /// What an update answers.
@@ -203,7 +154,7 @@ impl Rest {
 
     /// One of its subresources, if it is served.
     pub fn subresource(&self, name: &str) -> Option<Self> {
-        let subresource = Subresource::find(self.facts, name, &*self.shared.kinds)?;
+        let subresource = Subresource::find(self.facts, name, &*self.stores.kinds)?;
         Some(Self {
             subresource,
             ..self.clone()
@@ -230,7 +181,7 @@ impl Rest {
 
     /// How the versions of the kind are converted.
     pub(crate) fn scheme(&self) -> &'static Scheme {
-        self.shared.kinds.scheme()
+        self.stores.kinds.scheme()
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -290,16 +241,4 @@ impl fmt::Debug for Rest {
 /// definition calls deprecated.
 pub fn deprecation_of(facts: &'static ResourceFacts) -> Option<&'static str> {
     shape_of(facts)?.warning
-}
-
-/// Adds the warnings of a strategy to a request.
-pub(crate) fn warn(
-    cx: &RequestContext,
-    strategy: &dyn Strategy,
-    new: &dyn AnyObject,
-    old: Option<&dyn AnyObject>,
-) {
-    for warning in strategy.warnings(new, old) {
-        cx.warn(warning);
-    }
 }

@@ -10,13 +10,12 @@ pub(crate) mod continue_token;
 mod dry_run;
 pub(crate) mod error;
 mod factory;
-pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod predicate;
 pub(crate) mod raw;
 pub(crate) mod reader;
 mod stats;
-mod upstream_form;
+pub(crate) mod upstream_form;
 pub(crate) mod watch;
 mod watch_cache;
 pub(crate) mod watch_event;
@@ -26,12 +25,14 @@ pub(crate) use dry_run::DryRunnable;
 pub use factory::{MadeStorage, StorageFactory, StorageOptions};
 pub use stats::StorageStats;
 pub use watch_cache::{WatchCache, WatchCacheSizes, WatchCacheSizesError};
-pub(crate) use watch_cache::{has_none_upstream, kind_has_none_upstream};
 
-use crate::storage::key::KeyLayout;
-use crate::store::strategy::BoxFuture;
+use crate::storage::error::StorageError;
+use crate::storage::predicate::Predicate;
+use crate::storage::watch::EventStream;
+use crate::stored::Stored;
+use crate::stored::key::KeyLayout;
 use crate::stored::scheme::StoredKind;
-use crate::{EventStream, Predicate, StorageError, Stored};
+use crate::strategy::BoxFuture;
 use kubist_api::Kind;
 use kubist_apimachinery::{
     AnyObject, CauseType, GroupResource, ListMeta, ListOptions, Preconditions, Status, StatusCause,
@@ -44,7 +45,7 @@ use std::time::Duration;
 /// The objects of one resource.
 ///
 /// All objects are of the storage version of the kind. Keys come from [`keys`](Self::keys).
-pub trait Storage: fmt::Debug + Send + Sync + 'static {
+pub trait Storage: StorageState {
     /// The kind in its storage version.
     fn kind(&self) -> StoredKind;
 
@@ -104,7 +105,10 @@ pub trait Storage: fmt::Debug + Send + Sync + 'static {
     /// only event.
     fn watch<'a>(&'a self, request: WatchRequest<'a>)
     -> BoxFuture<'a, Result<EventStream, Status>>;
+}
 
+/// What is known of the storage of one resource, for those who operate it.
+pub trait StorageState: fmt::Debug + Send + Sync + 'static {
     /// How many objects there are.
     fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>>;
 

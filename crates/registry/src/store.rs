@@ -4,39 +4,31 @@
 //! form, storage; deletion in its stages. A strategy fills in what is special about a kind. The
 //! store works in the storage version only; `Rest` converts.
 
-pub(crate) mod admission;
+pub(crate) mod action;
+pub(crate) mod announcement;
 pub(crate) mod clock;
-mod create;
-mod delete;
-mod deletion;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod deletion;
+pub(crate) mod engine;
 pub(crate) mod finishing;
 mod hooked;
 pub(crate) mod hooks;
-pub(crate) mod kind_strategy;
-pub(crate) mod name_rule;
+pub(crate) mod kinds;
 mod namespaces;
-pub(crate) mod object_fields;
-mod place;
+pub(crate) mod place;
 pub(crate) mod random;
-pub(crate) mod strategy;
-pub(crate) mod strategy_facts;
-mod update;
-pub(crate) mod validate_metadata;
-
-pub use create::{remove_duplicate_owners, remove_patched_duplicate_owners};
-pub use delete::IGNORE_READ_ERROR;
-pub(crate) use delete::{DeleteCall, Only};
-pub use deletion::check_preconditions;
-pub use place::namespace_terminating;
-pub use update::keep_most;
-pub(crate) use update::{Part, UpdateRequest};
+pub(crate) mod resource_store;
+pub(crate) mod stores;
+pub(crate) mod update;
+pub(crate) mod updated_object;
 
 use crate::storage::DryRunnable;
 use crate::storage::error::{Operation, StorageError};
 use crate::store::finishing::Finishing;
 use crate::store::hooks::Hooks;
-use crate::store::object_fields::number_of;
-use crate::store::strategy::Strategy;
+use crate::strategy::Strategy;
+use crate::strategy::object_fields::number_of;
 use kubist_api::Kind;
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;

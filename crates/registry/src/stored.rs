@@ -5,7 +5,9 @@
 
 pub(crate) mod cache;
 pub(crate) mod codec;
+pub(crate) mod custom_object;
 mod json;
+pub(crate) mod key;
 mod metadata;
 pub(crate) mod scheme;
 pub(crate) mod stored_bytes;

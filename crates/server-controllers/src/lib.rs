@@ -10,10 +10,13 @@
 //! use kubist_server_controllers::namespace;
 //! use tokio_util::sync::CancellationToken;
 //!
-//! let stats = namespace::run(client, namespace::Options::default(), CancellationToken::new()).await?;
+//! let options = namespace::Options::default();
+//! let stats = namespace::run(client, options, CancellationToken::new()).await?;
 //! println!("{} reconciles", stats.reconciles);
 //! # Ok(()) }
 //! ```
+
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 pub mod garbage_collector;
 pub mod namespace;

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_counts_once_it_is_whole_and_an_unchanged_object_is_not_told() {
+    fn a_list_counts_once_it_is_whole_and_an_unchanged_object_is_not_reported() {
         let name = |name: &str| ObjectName::new("default", name);
         let mut expectation = Expectation::default();
         expectation.list_begins();

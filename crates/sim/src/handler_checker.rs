@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_late_begins_with_the_state_of_that_moment() {
+    fn a_late_handler_begins_with_the_current_state() {
         let happened = [Observed::Added(at(1)), updated(1, 2), updated(2, 3)];
         let late = [Observed::Added(at(2)), updated(2, 3)];
         assert!(follows(&late, &happened, false, true));

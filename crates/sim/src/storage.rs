@@ -87,7 +87,7 @@ impl Storage {
         let mut revision = 0;
         while revision < reached + REVISIONS_AHEAD {
             let put = PutRequest::new("/sim/ahead", "", Expected::Any);
-            let committed = new.put(put).await.expect("nobody closes it").committed();
+            let committed = new.put(put).await.expect("it is open").committed();
             revision = committed.expect("any version is right").0;
         }
         new.compact(Revision(revision))

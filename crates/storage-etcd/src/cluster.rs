@@ -1,7 +1,7 @@
-//! The cluster: which member to ask, and when to ask again.
+//! `Cluster`: selects the member for each call, and retries.
 //!
-//! One member is asked until it fails, then the next in the order of the configuration. Every
-//! operation has one deadline, whatever is tried within it.
+//! One member is used until it fails, then the next in the order of the configuration. Every
+//! operation has a deadline for all its attempts.
 
 use crate::config::{Config, ConfigError};
 use crate::member::Member;
@@ -15,20 +15,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 
-/// Before a call is made again; doubles each time.
+/// Pause before the first retry; it doubles with each.
 const PAUSE_MIN: Duration = Duration::from_millis(25);
-/// The longest such pause.
+/// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Cluster {
     members: Vec<Arc<Member>>,
-    /// The member that is asked.
+    /// Index of the current member.
     current: AtomicUsize,
     request_timeout: Duration,
 }
 
-/// Pauses between attempts, each twice as long as the one before.
+/// Pauses between attempts, each twice as long as the previous one.
 #[derive(Debug)]
 pub(crate) struct Pauses {
     next: Duration,
@@ -43,7 +43,7 @@ impl Pauses {
         }
     }
 
-    /// Waits. False, at once, if there would be no time left after it.
+    /// Waits for the next pause. False, at once, if that would exceed the deadline.
     pub(crate) async fn wait(&mut self) -> bool {
         let pause = self.next;
         if Instant::now() + pause >= self.deadline {
@@ -71,30 +71,30 @@ impl Cluster {
         })
     }
 
-    /// When an operation that starts now has to have ended.
+    /// Returns the deadline of an operation that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.request_timeout
     }
 
-    /// The member to ask.
+    /// Returns the current member.
     pub(crate) fn member(&self) -> Arc<Member> {
         let current = self.current.load(Ordering::Relaxed);
         Arc::clone(&self.members[current % self.members.len()])
     }
 
-    /// Asks the next one from now on, unless somebody else has seen to that.
+    /// Switches to the next member, unless another task already has.
     pub(crate) fn leave(&self, failed: &Arc<Member>) {
         failed.set_version(None);
         let found = self.members.iter().position(|it| Arc::ptr_eq(it, failed));
         if let Some(at) = found {
             let next = (at + 1) % self.members.len();
             let order = Ordering::Relaxed;
-            // Somebody else has: fine.
+            // Another task has.
             self.current.compare_exchange(at, next, order, order).ok();
         }
     }
 
-    /// One operation.
+    /// Runs one operation.
     pub(crate) async fn call<Q, A>(&self, method: &Method<Q, A>, question: Q) -> Result<A, Refusal>
     where
         Q: Message + Clone + 'static,
@@ -123,8 +123,8 @@ impl Cluster {
         }
     }
 
-    /// Whether this member answers requests for progress rightly. Asks it if that is not known;
-    /// one that does not say is not trusted.
+    /// Reports whether this member answers progress requests correctly. Queries its version if that
+    /// is unknown; a member that does not respond is not trusted.
     pub(crate) async fn progress_is_safe(&self, member: &Member) -> bool {
         let version = match member.version() {
             Some(version) => Some(version),
@@ -133,18 +133,18 @@ impl Cluster {
         version.is_some_and(Version::progress_is_safe)
     }
 
-    /// Whether all members are known to do so.
+    /// Reports whether all members are known to do so.
     pub(crate) fn progress_is_safe_everywhere(&self) -> bool {
         let safe = |member: &Arc<Member>| member.version().is_some_and(Version::progress_is_safe);
         self.members.iter().all(safe)
     }
 
-    /// Whether the version of every member is known.
+    /// Reports whether the version of every member is known.
     pub(crate) fn versions_are_known(&self) -> bool {
         self.members.iter().all(|member| member.version().is_some())
     }
 
-    /// Asks all whose version is not known.
+    /// Queries the members whose version is unknown.
     pub(crate) async fn ask_versions(&self) {
         for member in &self.members {
             if member.version().is_none() {

@@ -1,9 +1,8 @@
-//! Gives up old history, as one of many who may do it.
+//! The compactor, one of possibly many on the cluster.
 //!
-//! Whoever gets to write the key of the compaction in a round compacts, to where the store stood
-//! a round before: so every version stays readable for one round at least. The key, its place
-//! outside every prefix and the comparison of its version are upstream's, so API servers of both
-//! kinds can stand on one cluster.
+//! Whoever writes the compaction key in a round compacts to the revision of the previous round, so
+//! every version stays readable for at least one round. The key, its place outside all prefixes and
+//! the comparison of its version are upstream's, so API servers of both kinds can share a cluster.
 
 use crate::engine::Shared;
 use crate::method::{COMPACT, TXN};
@@ -17,12 +16,12 @@ use tokio::time::sleep;
 
 const KEY: Bytes = Bytes::from_static(b"compact_rev_key");
 
-/// What the last round found.
+/// The result of the last round.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     /// The version of the key: how often it was written.
     version: i64,
-    /// Where the store stood.
+    /// The revision of the store.
     head: Revision,
 }
 
@@ -49,7 +48,7 @@ impl Shared {
         }
     }
 
-    /// A round every so often, for ever.
+    /// Runs a round at each interval, for ever.
     pub(crate) async fn keep_compacting(&self, every: Duration) {
         let mut round = Round::default();
         loop {
@@ -62,7 +61,7 @@ impl Shared {
         }
     }
 
-    /// One round. The first only looks: what is there may be another's, a moment old.
+    /// Runs one round. The first only reads: the key may have been written a moment ago.
     pub(crate) async fn compaction_round(&self, round: &mut Round) -> Result<(), CompactError> {
         let before = std::mem::take(&mut round.head);
         let answer = self.call(&TXN, turn(round.version, before)).await;
@@ -75,7 +74,7 @@ impl Shared {
             let read = answer.responses.into_iter().next();
             let kvs = read.and_then(|read| read.range).unwrap_or_default().kvs;
             let Some(kv) = kvs.first() else {
-                // Somebody has removed it: begin again.
+                // The key was removed: start over.
                 round.version = 0;
                 return Ok(());
             };
@@ -95,7 +94,7 @@ impl Shared {
     }
 }
 
-/// Takes the turn if nobody has since the key had this version.
+/// Writes the key if nobody has since it had this version.
 fn turn(version: i64, compacted: Revision) -> proto::TxnRequest {
     let step = |operation| RequestOp {
         request: Some(operation),

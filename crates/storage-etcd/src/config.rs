@@ -1,53 +1,54 @@
-//! Where the cluster is, how to speak with it, and how long to wait.
+//! `Config`: the address of the cluster, credentials and timeouts.
 
 use std::time::Duration;
 
-/// How to reach an etcd cluster. Everything but the servers has a default.
+/// How to connect to an etcd cluster. Everything except the servers has a default.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct Config {
     /// URLs of members, `http://` or `https://`. One is used until it fails, then the next.
     pub servers: Vec<String>,
-    /// For `https://` servers. Default: the authorities of the system, and no certificate.
+    /// TLS options of `https://` servers. Default: the system's authorities, and no client
+    /// certificate.
     pub tls: Tls,
-    /// How long a connection may take to be made. Default: 3 s.
+    /// Time limit for a connection. Default: 3 s.
     pub connect_timeout: Duration,
-    /// How long an operation may take, with everything that is tried again. Default: 15 s, three
-    /// times what a cluster needs to choose another leader.
+    /// Time limit of an operation with all its retries. Default: 15 s, three times what a cluster
+    /// needs to elect another leader.
     pub request_timeout: Duration,
-    /// How long a watch whose connection broke may take to go on, before it ends. Default: 30 s.
+    /// How long an interrupted watch may take to resume before it ends. Default: 30 s.
     pub resume_timeout: Duration,
-    /// How often a connection is tried out; a second time this long without an answer ends it.
+    /// Interval of keep-alive pings; a connection without a response for as long again is closed.
     /// Default: 10 s; etcd forbids less than 5.
     pub ping_every: Duration,
-    /// How often [`EtcdKv::run`](crate::EtcdKv::run) gives up the history that was there the time
-    /// before, as the API server of upstream does; `None` leaves that to others. Default: 5
-    /// minutes.
+    /// Compaction interval of [`EtcdKv::run`](crate::EtcdKv::run): each round discards the history
+    /// before the previous round, as upstream's API server does. `None` leaves compaction to
+    /// others. Default: 5 minutes.
     pub compact_every: Option<Duration>,
 }
 
-/// Whom to trust, and who we are. Everything in PEM.
+/// TLS options, as PEM.
 #[derive(Clone, Default)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct Tls {
-    /// Authorities of the members' certificates.
+    /// Trusted authorities of the members' certificates.
     pub authorities: Option<Vec<u8>>,
-    /// Our certificate and its key.
+    /// The client certificate and its key.
     pub identity: Option<Identity>,
 }
 
-/// A certificate and its key, in PEM.
+/// A certificate and its key, as PEM.
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct Identity {
-    /// The certificate, and what leads from it to an authority.
+    /// The certificate, followed by intermediate certificates.
     pub certificate: Vec<u8>,
     /// The key.
     pub key: Vec<u8>,
 }
 
 impl Config {
-    /// These servers, and the defaults.
+    /// Uses these servers and the defaults.
     pub fn new(servers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             servers: servers.into_iter().map(Into::into).collect(),
@@ -56,13 +57,13 @@ impl Config {
             request_timeout: Duration::from_secs(15),
             resume_timeout: Duration::from_secs(30),
             ping_every: Duration::from_secs(10),
-            compact_every: Some(Duration::from_mins(5)),
+            compact_every: Some(Duration::from_secs(5 * 60)),
         }
     }
 }
 
 impl Tls {
-    /// Whether anything is set.
+    /// Reports whether any option is set.
     pub fn is_empty(&self) -> bool {
         self.authorities.is_none() && self.identity.is_none()
     }
@@ -83,23 +84,23 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// Why no engine can be made of a configuration.
+/// Why a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// There is no server.
-    #[error("no etcd server is named")]
+    #[error("no etcd server is configured")]
     NoServers,
-    /// This is not the URL of a server.
+    /// The text is not the URL of a server.
     #[error("{server:?} is not the URL of an etcd server: it needs http:// or https:// and a host")]
     Server {
-        /// What it says.
+        /// The text.
         server: String,
     },
-    /// Certificates without TLS.
+    /// There are TLS options, but the URL is not `https://`.
     #[error("certificates are set, but {server:?} is not an https:// URL")]
     NotTls {
-        /// What it says.
+        /// The URL.
         server: String,
     },
     /// The certificates or the key cannot be used.
@@ -107,7 +108,7 @@ pub enum ConfigError {
     Certificates {
         /// The server.
         server: String,
-        /// Why.
+        /// The cause.
         source: tonic::transport::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! The engine itself: `Kv` on a cluster.
+//! `EtcdKv`: the engine on an etcd cluster.
 
 use crate::cluster::Cluster;
 use crate::config::{Config, ConfigError};
@@ -20,12 +20,12 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-/// How often [`EtcdKv::run`] asks members whose version is not known.
+/// How often [`EtcdKv::run`] queries members whose version is unknown.
 const ASK_VERSIONS_EVERY: Duration = Duration::from_secs(5);
 
-/// A store on an etcd cluster. A clone is another handle to the same connections.
+/// A store on an etcd cluster. Clones share the same connections.
 ///
-/// Something should run [`run`](Self::run) beside it.
+/// [`run`](Self::run) should run in a task.
 #[derive(Clone, Debug)]
 pub struct EtcdKv {
     shared: Arc<Shared>,
@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     pub(crate) cluster: Cluster,
     pub(crate) config: Config,
     pub(crate) lease: Mutex<Option<Shareable>>,
-    /// What the last put was refused with, if that was for want of room.
+    /// The error of the last put, if it was a lack of space.
     no_space: Mutex<Option<Fault>>,
     compacted: AtomicU64,
     closed: AtomicBool,
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// One operation; `None` as the error if the store is closed.
+    /// Runs one operation; the error `None` means that the store is closed.
     pub(crate) async fn call<Q, A>(
         &self,
         method: &Method<Q, A>,
@@ -64,7 +64,7 @@ impl Shared {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Waits until the store is closed.
+    /// Completes when the store is closed.
     pub(crate) async fn closed(&self) {
         loop {
             let closing = self.closing.notified();
@@ -79,7 +79,7 @@ impl Shared {
         Revision(self.compacted.load(Ordering::Acquire))
     }
 
-    /// A cluster without room refuses every put, whatever else would keep it from happening.
+    /// A cluster without space refuses every put, even one that would be a conflict.
     fn note_room(&self, outcome: &Result<WriteOutcome, WriteError>) {
         match outcome {
             Ok(_) => *self.no_space.lock() = None,
@@ -96,10 +96,10 @@ impl Shared {
 }
 
 impl EtcdKv {
-    /// An engine on this cluster. Connects when it is first used; needs a tokio runtime.
+    /// Creates an engine. It connects on first use and needs a tokio runtime.
     ///
     /// # Errors
-    /// The configuration names no usable server or certificate.
+    /// The configuration has no usable server or certificate.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         Ok(Self {
             shared: Arc::new(Shared {
@@ -114,21 +114,21 @@ impl EtcdKv {
         })
     }
 
-    /// Asks the members for their version, those that have not said it yet. Afterwards
-    /// [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests) says what is known; until then, and of a member that does not
-    /// answer, the worst is taken for granted.
+    /// Queries the version of members where it is unknown.
+    /// [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests)
+    /// depends on it; a member whose version is unknown is not trusted.
     pub async fn learn_versions(&self) {
         self.shared.cluster.ask_versions().await;
     }
 
-    /// Whether every member has said its version, so that nothing more can be learnt about
-    /// [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests) without a member that is replaced.
+    /// Reports whether the version of every member is known.
+    /// [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests)
+    /// then only changes if a member is replaced.
     pub fn versions_are_known(&self) -> bool {
         self.shared.cluster.versions_are_known()
     }
 
-    /// What has to be done from time to time: compaction, and asking members for their version.
-    /// Ends when the store is closed.
+    /// Runs periodic work: compaction, and version queries. Returns when the store is closed.
     pub async fn run(&self) {
         let shared = &self.shared;
         let compaction = async {
@@ -150,7 +150,7 @@ impl EtcdKv {
         }
     }
 
-    /// Ends watches, and refuses everything from now on. etcd goes on.
+    /// Ends watches, and refuses further operations. etcd is not affected.
     pub fn close(&self) {
         self.shared.closed.store(true, Ordering::Release);
         self.shared.closing.notify_waiters();

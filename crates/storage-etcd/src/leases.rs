@@ -1,8 +1,8 @@
-//! Leases: granted with some room, so that one serves many keys.
+//! Leases, each shared by many keys.
 //!
-//! A lease costs etcd a record, a timer and writes to its log, and objects that expire come by the
-//! thousand and all live as long. So one lease is handed out again while it still lives at least
-//! as long as asked for and at most a little longer.
+//! A lease costs etcd a record, a timer and log writes, and expiring objects are numerous and live
+//! equally long. So a lease is reused while its remaining lifetime is at least the requested one
+//! and at most slightly longer.
 
 use crate::engine::Shared;
 use crate::method::{LEASE_GRANT, LEASE_REVOKE};
@@ -14,25 +14,24 @@ use tokio::time::Instant;
 
 /// etcd's limit.
 const TTL_MAX: Duration = Duration::from_secs(9_000_000_000);
-/// How much longer than asked for a lease may live, in parts of what was asked for. Upstream's
-/// number.
+/// Maximum extra lifetime, as a fraction of the requested one. Upstream's number.
 const SLACK_PARTS: u64 = 20;
-/// And at most so many seconds. Upstream's number.
+/// Maximum extra lifetime in seconds. Upstream's number.
 const SLACK_SECONDS_MAX: u64 = 60;
-/// How many keys one lease is given. Upstream's number.
+/// Maximum number of keys per lease. Upstream's number.
 const SHARED_BY_MAX: usize = 1000;
 
-/// The lease granted last.
+/// The last lease granted.
 #[derive(Debug)]
 pub(crate) struct Shareable {
     lease: LeaseId,
-    /// When it ends, at the earliest.
+    /// Its earliest end.
     ends: Instant,
     handed_out: usize,
 }
 
 impl Shareable {
-    /// Whether it lives at least `ttl`, and no more than the slack longer.
+    /// Reports whether it lives for at least `ttl`, and not too much longer.
     fn serves(&self, seconds: u64, now: Instant) -> bool {
         let left = self.ends.saturating_duration_since(now);
         let longest = Duration::from_secs(seconds + slack(seconds));
@@ -50,7 +49,7 @@ impl Shared {
             return Err(out_of_range(ttl));
         }
         let seconds = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
-        // From before the call: etcd counts from when it carries it out.
+        // Taken before the call: etcd counts from when it grants the lease.
         let now = Instant::now();
         if let Some(shared) = self.lease.lock().as_mut()
             && shared.serves(seconds, now)
@@ -88,7 +87,7 @@ impl Shared {
         }
     }
 
-    /// Forgets a lease that turned out to be gone.
+    /// Forgets a lease that does not exist any more.
     pub(crate) fn forget_lease(&self, lease: LeaseId) {
         self.lease.lock().take_if(|shared| shared.lease == lease);
     }

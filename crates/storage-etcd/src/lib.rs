@@ -1,14 +1,13 @@
-//! The distributed storage engine: [`Kv`] on an etcd v3 cluster, of any number of API servers.
+//! A distributed storage engine: [`Kv`] on an etcd v3 cluster, for any number of API servers.
 //!
-//! [`EtcdKv`] asks one member of the cluster and goes to the next when that fails; every
-//! operation has a deadline, and a watch whose connection broke goes on where it was. Keys, values
-//! and the protocol of compaction are upstream's, so API servers of both kinds can share a cluster.
+//! [`EtcdKv`] uses one member of the cluster and switches to the next when it fails. Every
+//! operation has a deadline, and an interrupted watch resumes where it was. Keys, values and the
+//! compaction protocol are upstream's, so API servers of both kinds can share a cluster.
 //!
-//! It is not a client for etcd at large: no locks, no elections, no users and roles. Members are
-//! those of the configuration; it does not look for others.
-//!
+//! It is not a general etcd client: it has no locks, elections, users or roles. It uses the
+//! configured members and does not discover others.
 //! ```no_run
-//! use kubist_storage::{Expected, Kv, PutRequest};
+//! use kubist_storage::{Expected, KvWrite, PutRequest};
 //! use kubist_storage_etcd::{Config, EtcdKv};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -26,11 +25,13 @@
 //!   it cannot have happened; one of which that is not known ends with
 //!   [`FaultKind::Timeout`](kubist_storage::FaultKind::Timeout).
 //! - A watch delivers every event once, whatever breaks, or ends with an error. It sees every
-//!   write that is answered after it was started, also on a member that is behind.
-//! - Progress is asked for only of members whose version answers it rightly; the others' watches
-//!   stay silent, and [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests) says so.
-//! - A lease of twenty seconds or more may be shared by the keys of several callers; it lives up
-//!   to a twentieth, and up to a minute, longer than asked for.
+//!   write acknowledged after it was started, also on a member that lags behind.
+//! - Progress is only requested from members whose version responds correctly. On other members
+//!   watches get no progress notifications, which
+//!   [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests)
+//!   reports.
+//! - A lease of twenty seconds or more may be shared by the keys of several callers; it lives
+//!   longer than requested by up to a twentieth of its time, and up to a minute.
 //!
 //! [`Kv`]: kubist_storage::Kv
 

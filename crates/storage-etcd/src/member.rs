@@ -1,5 +1,5 @@
-//! One member of the cluster, as the engine sees it: a connection that is made when it is needed,
-//! and made again when it broke.
+//! `Member`: a member of the cluster, with a connection that is opened on demand and reopened after
+//! failures.
 
 use crate::config::{Config, ConfigError};
 use crate::method::{Method, WATCH_PATH};
@@ -17,14 +17,15 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use tonic::{Request, Status, Streaming};
 use tonic_prost::ProstCodec;
 
-/// What one answer may hold at most; upstream's client has the same limit. A range without a
-/// limit comes in one answer.
+/// Maximum size of a response, as in upstream's client. A range without a limit is a single
+/// response.
 const ANSWER_BYTES_MAX: usize = i32::MAX as usize;
-/// What one stream may send before it is read: a watch that nobody reads holds up no more.
+/// HTTP/2 window of a stream: a watch that is not read delays no others.
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;
-/// The same of a connection: HTTP/2's limit, so that no number of such watches stops the others.
+/// HTTP/2 window of a connection: the protocol's maximum, so that any number of unread watches does
+/// not block it.
 const CONNECTION_WINDOW_BYTES: u32 = i32::MAX as u32;
-/// Asks etcd to end a watch when its member has lost the leader, and with it the news.
+/// Makes etcd end a watch when its member has no leader and gets no events.
 const NEEDS_LEADER: &str = "hasleader";
 
 pub(crate) struct Member {
@@ -34,7 +35,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Connects to nothing yet. Needs a tokio runtime.
+    /// Does not connect yet. Needs a tokio runtime.
     pub(crate) fn new(server: &str, config: &Config) -> Result<Self, ConfigError> {
         let invalid = || ConfigError::Server {
             server: server.to_owned(),
@@ -78,7 +79,7 @@ impl Member {
         &self.server
     }
 
-    /// The version that it had when it was asked last; none if it has failed since.
+    /// The version when last queried; `None` if it has failed since.
     pub(crate) fn version(&self) -> Option<Version> {
         *self.version.lock()
     }
@@ -87,7 +88,7 @@ impl Member {
         *self.version.lock() = version;
     }
 
-    /// One question, one answer.
+    /// A unary call.
     pub(crate) async fn call<Q, A>(
         &self,
         method: &Method<Q, A>,
@@ -106,7 +107,7 @@ impl Member {
         Ok(answer.await?.into_inner())
     }
 
-    /// A stream of watches.
+    /// A watch stream.
     pub(crate) async fn watch(
         &self,
         asks: impl Stream<Item = WatchRequest> + Send + 'static,

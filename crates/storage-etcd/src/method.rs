@@ -1,4 +1,4 @@
-//! The calls that the engine makes: their paths, and whether they may be repeated.
+//! The gRPC methods that the engine calls: their paths, and whether they may be retried.
 
 use crate::proto::{
     CompactionRequest, CompactionResponse, DeleteRangeRequest, DeleteRangeResponse,
@@ -8,7 +8,7 @@ use crate::proto::{
 };
 use std::marker::PhantomData;
 
-/// The path of a stream of watches; the only call that is not one question and one answer.
+/// The path of watch streams, the only method that is not unary.
 pub(crate) const WATCH_PATH: &str = "/etcdserverpb.Watch/Watch";
 
 pub(crate) const RANGE: Method<RangeRequest, RangeResponse> =
@@ -19,7 +19,7 @@ pub(crate) const DELETE: Method<DeleteRangeRequest, DeleteRangeResponse> =
 pub(crate) const TXN: Method<TxnRequest, TxnResponse> = Method::writing("/etcdserverpb.KV/Txn");
 pub(crate) const COMPACT: Method<CompactionRequest, CompactionResponse> =
     Method::writing("/etcdserverpb.KV/Compact");
-/// A lease granted twice does no harm: the one that nobody knows ends by itself.
+/// Granting twice is harmless: a lease without keys expires.
 pub(crate) const LEASE_GRANT: Method<LeaseGrantRequest, LeaseGrantResponse> =
     Method::reading("/etcdserverpb.Lease/LeaseGrant");
 pub(crate) const LEASE_REVOKE: Method<LeaseRevokeRequest, LeaseRevokeResponse> =
@@ -27,10 +27,10 @@ pub(crate) const LEASE_REVOKE: Method<LeaseRevokeRequest, LeaseRevokeResponse> =
 pub(crate) const STATUS: Method<StatusRequest, StatusResponse> =
     Method::reading("/etcdserverpb.Maintenance/Status");
 
-/// A call of one question and one answer.
+/// A unary method.
 pub(crate) struct Method<Q, A> {
     pub(crate) path: &'static str,
-    /// Whether it may be sent again when nobody knows if the first was carried out.
+    /// Whether it may be retried when the outcome of the first call is unknown.
     pub(crate) repeatable: bool,
     messages: PhantomData<fn(Q) -> A>,
 }

@@ -1,7 +1,7 @@
-//! etcd's messages, as far as the engine speaks them: fields by the numbers of etcd's API v3.
+//! The messages of etcd's v3 API that the engine uses.
 //!
-//! Written by hand for prost's derive, so that a build needs no protobuf compiler. Fields that
-//! the engine neither sets nor reads are left out; decoding skips them.
+//! Written by hand for prost's derive, so that a build needs no protobuf compiler. Unused fields
+//! are omitted; decoding skips them.
 
 use bytes::Bytes;
 use prost::{Enumeration, Message, Oneof};
@@ -14,7 +14,7 @@ pub(crate) struct ResponseHeader {
     pub(crate) revision: i64,
 }
 
-/// Keys and values are copied out of the answer: a slice would keep all of it in memory.
+/// Keys and values are copied out of the response: a slice would keep all of it in memory.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct KeyValue {
     #[prost(bytes = "vec", tag = "1")]
@@ -114,7 +114,7 @@ pub(crate) enum Target {
     Modification = 2,
 }
 
-/// The target equals the value; of etcd's comparisons no other is used.
+/// Equality, the only comparison used.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Compare {
     #[prost(enumeration = "Target", tag = "2")]

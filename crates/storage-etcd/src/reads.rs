@@ -1,4 +1,4 @@
-//! Reads: of a key, of a range, of the store's revision.
+//! Reads of a key, of a range, and of the current revision.
 
 use crate::engine::Shared;
 use crate::method::{RANGE, STATUS};
@@ -55,7 +55,7 @@ impl Shared {
         })
     }
 
-    /// The answer for a range that can hold nothing; the revision may still be out of reach.
+    /// The response for an empty range; the revision may still be invalid.
     async fn nothing(&self, at: Option<Revision>) -> Result<RangeResponse, ReadError> {
         let GetResponse { revision, .. } = self.get(b"", at).await?;
         Ok(RangeResponse {
@@ -70,7 +70,7 @@ impl Shared {
         Ok(self.get(b"", None).await?.revision)
     }
 
-    /// Bytes allocated on the disk of the member that answers.
+    /// Bytes allocated on the disk of the responding member.
     pub(crate) async fn size_bytes(&self) -> Result<Option<u64>, ReadError> {
         match self.call(&STATUS, proto::StatusRequest {}).await {
             Ok(status) => Ok(u64::try_from(status.db_size).ok()),
@@ -85,7 +85,7 @@ impl Shared {
         at: Option<Revision>,
     ) -> Result<proto::RangeResponse, ReadError> {
         if let Some(at) = at {
-            // Zero is before all history; for etcd it is the head.
+            // Zero means before all history; to etcd it means the current revision.
             question.revision = number(at).max(1);
         }
         let requested = at.unwrap_or_default();
@@ -101,7 +101,7 @@ impl Shared {
         }
     }
 
-    /// etcd does not say where it stands, and whoever asked wants to know.
+    /// etcd's error has no current revision, which the caller needs.
     async fn future(&self, requested: Revision) -> ReadError {
         let question = proto::RangeRequest {
             key: LOWEST_KEY,

@@ -1,7 +1,7 @@
-//! What became of a call that failed: etcd's answer, or what happened on the way.
+//! Why a call failed: etcd's error, or a transport failure.
 //!
-//! etcd tells its errors apart by their texts; several share a code. The texts have been the same
-//! since 3.0.
+//! etcd's errors are identified by their texts, because several share a code. The texts have not
+//! changed since 3.0.
 
 use kubist_storage::{Fault, FaultKind};
 use std::error::Error;
@@ -13,23 +13,23 @@ use tonic::{Code, ConnectError, Status};
 pub(crate) enum Refusal {
     /// The revision is below the last compaction.
     Compacted,
-    /// The revision is ahead of the store.
+    /// The revision is in the future.
     FutureRevision,
-    /// Larger than etcd takes.
+    /// The request exceeds etcd's size limit.
     TooLarge,
-    /// No such lease.
+    /// The lease does not exist.
     LeaseNotFound,
-    /// A lease for longer than etcd allows.
+    /// The lifetime exceeds etcd's limit.
     TtlTooLarge,
-    /// Anything that is not an answer to the question.
+    /// Any other failure.
     Fault {
         fault: Fault,
-        /// Whether another member, or the same one a moment later, may do better.
+        /// Reports whether a retry, or another member, may succeed.
         passing: bool,
     },
 }
 
-/// Texts of etcd that mean one thing whatever their code.
+/// Texts of etcd that are unambiguous whatever their code.
 const ANSWERS: [(&str, Refusal); 6] = [
     ("required revision has been compacted", Refusal::Compacted),
     (
@@ -37,13 +37,13 @@ const ANSWERS: [(&str, Refusal); 6] = [
         Refusal::FutureRevision,
     ),
     ("request is too large", Refusal::TooLarge),
-    // The limit of the transport, above etcd's own, in the words of grpc-go.
+    // The size limit of the transport, above etcd's own, in the words of grpc-go.
     ("received message larger than max", Refusal::TooLarge),
     ("requested lease not found", Refusal::LeaseNotFound),
     ("too large lease TTL", Refusal::TtlTooLarge),
 ];
 
-/// Texts of faults. The first that is found in a status counts.
+/// Texts of faults; the first that occurs in a status counts.
 const FAULTS: [(&str, FaultKind); 11] = [
     ("database space exceeded", FaultKind::NoSpace),
     ("corrupt", FaultKind::Corrupt),
@@ -51,7 +51,7 @@ const FAULTS: [(&str, FaultKind); 11] = [
     ("invalid auth token", FaultKind::PermissionDenied),
     ("authentication failed", FaultKind::PermissionDenied),
     ("user name is empty", FaultKind::PermissionDenied),
-    // Said before a write was proposed to the cluster, so it did not happen.
+    // Returned before a write is proposed to the cluster, so it did not happen.
     ("no leader", FaultKind::Unavailable),
     ("too many requests", FaultKind::Unavailable),
     ("not supported for learner", FaultKind::Unavailable),
@@ -59,7 +59,7 @@ const FAULTS: [(&str, FaultKind); 11] = [
     ("not capable", FaultKind::Unavailable),
 ];
 
-/// A call that failed, as one sentence; a status prints itself with all that it holds.
+/// A failed call in one sentence; a status would print everything it has.
 #[derive(Debug)]
 struct Failure(Status);
 
@@ -73,10 +73,10 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {
-    /// What is below the call's own words.
+    /// The cause below the call itself.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let mut cause = self.0.source()?;
-        // The innermost one says what happened, those around it only that something did.
+        // The innermost cause has the information.
         while let Some(below) = cause.source() {
             cause = below;
         }
@@ -85,7 +85,7 @@ impl Error for Failure {
 }
 
 impl Refusal {
-    /// What a status of a call means.
+    /// Maps the status of a call.
     pub(crate) fn of(status: Status) -> Self {
         if let Some(answer) = answer(status.message()) {
             return answer;
@@ -93,7 +93,7 @@ impl Refusal {
         let kind = fault_kind(&status);
         let passing = match kind {
             FaultKind::Unavailable => true,
-            // A deadline has passed: there is no time for another attempt.
+            // The deadline has passed, so there is no time for a retry.
             FaultKind::Timeout => {
                 !matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled)
             }
@@ -105,7 +105,7 @@ impl Refusal {
         }
     }
 
-    /// What the reason of a canceled watch means.
+    /// Maps the reason of a canceled watch.
     pub(crate) fn of_reason(reason: &str) -> Self {
         let code = if reason.contains("Unavailable") {
             Code::Unavailable
@@ -115,12 +115,13 @@ impl Refusal {
         Self::of(Status::new(code, reason))
     }
 
-    /// No answer before the deadline.
+    /// No response before the deadline.
     pub(crate) fn deadline() -> Self {
         Self::of(Status::deadline_exceeded("no answer before the deadline"))
     }
 
-    /// Whether the call may be made again: by its nature, or because it was not carried out.
+    /// Reports whether the call may be retried: because it is idempotent, or because it was not
+    /// executed.
     pub(crate) fn may_repeat(&self, repeatable: bool) -> bool {
         match self {
             Self::Fault { fault, passing } => {
@@ -130,7 +131,7 @@ impl Refusal {
         }
     }
 
-    /// Whether another member should be asked next.
+    /// Reports whether to switch to another member.
     pub(crate) fn blames_member(&self) -> bool {
         let Self::Fault { fault, .. } = self else {
             return false;
@@ -138,12 +139,12 @@ impl Refusal {
         fault.is_transient()
     }
 
-    /// The fault of an answer that cannot be one to the question.
+    /// The fault of an unexpected response.
     pub(crate) fn unexpected(answer: &dyn fmt::Debug) -> Fault {
         Fault::new(FaultKind::Unknown, format!("unexpected answer: {answer:?}"))
     }
 
-    /// The fault, of whatever is not expected where it turns up.
+    /// Converts any failure to a fault, where the specific ones cannot occur.
     pub(crate) fn into_fault(self) -> Fault {
         match self {
             Self::Fault { fault, .. } => fault,
@@ -170,13 +171,13 @@ fn fault_kind(status: &Status) -> FaultKind {
         Code::DataLoss => FaultKind::Corrupt,
         // "request timed out", "leader changed", "server stopped": a write may have happened.
         Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled => FaultKind::Timeout,
-        // The connection broke; etcd itself has sent nothing.
+        // The connection broke; etcd itself sent no error.
         _ if status.source().is_some() => FaultKind::Timeout,
         _ => FaultKind::Unknown,
     }
 }
 
-/// Whether there was no connection that the call could have been sent on.
+/// Reports whether there was no connection on which the call could be sent.
 fn never_connected(status: &Status) -> bool {
     let mut cause = status.source();
     while let Some(error) = cause {

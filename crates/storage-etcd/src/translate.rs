@@ -1,24 +1,24 @@
-//! Between etcd's messages and storage's types. Nothing that etcd says makes it panic.
+//! Conversion between etcd's messages and storage types. No message makes it panic.
 
 use crate::proto;
 use bytes::Bytes;
 use kubist_storage::{Event, EventKind, KeyRange, KeyValue, LeaseId, Note, Revision};
 use std::sync::Arc;
 
-/// etcd's sign for "from the key on", as the end of a range. As a key it is the lowest.
+/// As the end of a range, etcd's marker for "all keys from the start on". As a key, the lowest one.
 pub(crate) const LOWEST_KEY: Bytes = Bytes::from_static(b"\0");
 
-/// A revision in etcd's messages. What does not fit is ahead of every store.
+/// Converts a revision to etcd's type. A value out of range is in the future of every store.
 pub(crate) fn number(revision: Revision) -> i64 {
     i64::try_from(revision.0).unwrap_or(i64::MAX)
 }
 
-/// A revision of etcd's messages.
+/// Converts a revision from etcd's type.
 pub(crate) fn revision(number: i64) -> Revision {
     Revision(u64::try_from(number).unwrap_or(0))
 }
 
-/// Where the store stands, by an answer's header.
+/// Returns the current revision in a response header.
 pub(crate) fn head(header: Option<&proto::ResponseHeader>) -> Revision {
     header.map_or(Revision::ZERO, |header| revision(header.revision))
 }
@@ -34,7 +34,7 @@ pub(crate) fn key_value(kv: proto::KeyValue) -> Arc<KeyValue> {
     })
 }
 
-/// An event; `None` if it is of no known kind or of no key.
+/// Converts an event; `None` for an unknown kind or a missing key.
 pub(crate) fn event(event: proto::Event) -> Option<Arc<Event>> {
     let kv = key_value(event.kv?);
     let kind = match proto::EventKind::try_from(event.kind).ok()? {
@@ -49,9 +49,9 @@ pub(crate) fn event(event: proto::Event) -> Option<Arc<Event>> {
     }))
 }
 
-/// First key and end of a range, as etcd takes them; `None` if the range can hold nothing.
+/// Returns the key and the range end for etcd; `None` for an empty range.
 ///
-/// etcd knows no empty key, and gives ends a meaning that are empty or a single zero byte.
+/// etcd has no empty key, and an end that is empty or a single zero byte has a special meaning.
 pub(crate) fn bounds(range: &KeyRange) -> Option<(Bytes, Bytes)> {
     let start = if range.start().is_empty() {
         LOWEST_KEY

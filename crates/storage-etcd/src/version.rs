@@ -1,6 +1,6 @@
-//! The version of an etcd, and what cannot be asked of it.
+//! `Version`: the version of an etcd member, and its known defects.
 
-/// A version as etcd's status gives it, such as `3.6.16`.
+/// A version in etcd's status, such as `3.6.16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
     major: u32,
@@ -9,7 +9,7 @@ pub(crate) struct Version {
 }
 
 impl Version {
-    /// Reads `major.minor.patch`, with or without something behind it.
+    /// Parses `major.minor.patch`, with an optional suffix.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, '.');
         let (major, minor, rest) = (parts.next()?, parts.next()?, parts.next()?);
@@ -23,10 +23,10 @@ impl Version {
         })
     }
 
-    /// Whether an answer to a progress request is never ahead of the events.
+    /// Reports whether progress notifications are never ahead of the events.
     ///
-    /// etcd fixed that in 3.5.13 and 3.4.31 (issues 15220 and 17529 there); the API server of
-    /// upstream has the same limits.
+    /// Fixed in etcd 3.5.13 and 3.4.31 (issues 15220 and 17529 there); upstream's API server checks
+    /// for the same versions.
     pub(crate) fn progress_is_safe(self) -> bool {
         let fixed_in = |minor, patch| Self {
             major: 3,

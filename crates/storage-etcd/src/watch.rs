@@ -1,7 +1,7 @@
-//! A watch: one stream to one member, taken up by another when it breaks.
+//! A watch: a stream to one member, resumed on another when it breaks.
 //!
-//! Goes on from the revision after the last one delivered, so a break neither loses nor repeats
-//! anything; ends if that revision has been compacted, or if no member takes it up in time.
+//! It resumes at the revision after the last one delivered, so nothing is lost or repeated. It ends
+//! if that revision was compacted, or if it cannot be resumed in time.
 
 mod progress;
 mod stream;
@@ -19,15 +19,15 @@ use kubist_storage::{WatchError, WatchRangeRequest};
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Starts a watch; it sees every write that is answered after this returns.
+/// Starts a watch that sees every write acknowledged after this returns.
 pub(crate) async fn start(
     shared: Arc<Shared>,
     request: WatchRangeRequest,
 ) -> Result<Watch, WatchError> {
     let next = match request.from {
-        // Zero is before all history; for etcd it is the present.
+        // Zero means before all history; to etcd it means from now on.
         Some(from) => from.max(Revision::EMPTY_STORE),
-        // The present of the member that takes the watch may be behind the cluster's.
+        // The current revision of that member may be behind the cluster's.
         None => shared.revision().await.map_err(watch_error)?.next(),
     };
     let asker = Arc::new(ProgressAsker::default());
@@ -51,18 +51,18 @@ pub(crate) async fn start(
 struct Follower {
     shared: Arc<Shared>,
     request: WatchRangeRequest,
-    /// The first revision that has not been delivered.
+    /// The next revision to deliver.
     next: Revision,
-    /// None while the watch is broken.
+    /// `None` while the watch is interrupted.
     stream: Option<Stream>,
-    /// Until when a broken watch has to go on.
+    /// Deadline for an interrupted watch to resume.
     deadline: Instant,
     asker: Arc<ProgressAsker>,
     ended: bool,
 }
 
 impl Follower {
-    /// What the watch delivers next; `None` after its end.
+    /// Returns the next item; `None` after the end.
     async fn item(&mut self) -> Option<Result<WatchBatch, WatchError>> {
         if self.ended {
             return None;
@@ -98,7 +98,7 @@ impl Follower {
         }
     }
 
-    /// Opens a stream from `next` on, at whichever member takes it.
+    /// Opens a stream at `next`, on any member.
     async fn open(&mut self) -> Result<(), WatchError> {
         let mut pauses = Pauses::until(self.deadline);
         loop {
@@ -119,7 +119,7 @@ impl Follower {
         }
     }
 
-    /// The stream ended: the watch too, or it has until the deadline to go on.
+    /// The stream ended: so does the watch, or it has until the deadline to resume.
     fn broke(&mut self, ended: Ended) -> Result<(), WatchError> {
         if let Some(stream) = self.stream.take()
             && ended.blames_member()
@@ -132,7 +132,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Why a stream ended, if the watch can go on; else why the watch ends.
+    /// Returns why a stream ended if the watch can resume, or why the watch ends.
     fn fault(&self, ended: Ended) -> Result<Fault, WatchError> {
         match ended {
             Ended::Compacted(compacted) => {
@@ -160,7 +160,7 @@ impl Follower {
         }
     }
 
-    /// What a response means for whoever watches; `None` if nothing.
+    /// Converts a response to a batch; `None` if there is nothing to deliver.
     fn take(&mut self, response: proto::WatchResponse) -> Option<WatchBatch> {
         if response.events.is_empty() {
             let revision = head(response.header.as_ref());

@@ -1,4 +1,4 @@
-//! Compare-and-set puts and deletes: one transaction each, which reads the key if it refuses.
+//! Compare-and-set puts and deletes: one transaction each, which reads the key on a conflict.
 
 use crate::engine::Shared;
 use crate::method::{DELETE, Method, PUT, TXN};
@@ -10,7 +10,7 @@ use kubist_storage::{DeleteRequest, Expected, Guard, LeaseId, PutRequest, ReadEr
 use kubist_storage::{WriteError, WriteOutcome};
 use prost::Message;
 
-/// What a refusal is told with.
+/// The context of an error.
 #[derive(Clone, Copy)]
 struct Write {
     bytes: usize,
@@ -75,7 +75,7 @@ impl Shared {
                     }
                 })
             }
-            // What does not exist cannot be deleted: the answer is what is there.
+            // An absent key cannot be deleted: the result is the current state.
             Expected::Absent | Expected::Revision(Revision::ZERO) => {
                 let found = self.get(&key, None).await.map_err(write_error)?;
                 Ok(WriteOutcome::Conflict {
@@ -156,7 +156,7 @@ impl Shared {
     }
 }
 
-/// That a key's newest version was written by a revision; zero: that it does not exist.
+/// Compares the modification revision of a key; zero means that it is absent.
 fn modified(key: &Bytes, revision: Revision) -> proto::Compare {
     proto::Compare {
         target: proto::Target::Modification.into(),

@@ -1,15 +1,15 @@
-//! Why a store cannot be used, for people: each names the place.
+//! `StoreError`: errors for users; each names the path.
 
 use redb::{CompactionError, DatabaseError, StorageError};
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a store cannot be opened, checked, compacted or copied.
+/// Why a store cannot be opened, checked, compacted, copied or restored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// What is stored cannot be read back, or contradicts itself.
+    /// The stored data is corrupt or inconsistent.
     #[error("{} is damaged", path.display())]
     Corrupt {
         /// The file.
@@ -17,58 +17,58 @@ pub enum StoreError {
         /// What is wrong with it.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// There is a store already where a new one is to be.
+    /// There already is a store at the destination.
     #[error("{} exists already", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// The file was made by something else.
+    /// The file was created by another program.
     #[error("{} is not a store of Kubist", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
-    /// The file was made by a later version.
+    /// The file was created by a later version.
     #[error("{} has format {found}; this version knows up to {known}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// The format it has.
+        /// Its format.
         found: u64,
-        /// The newest format known.
+        /// The newest supported format.
         known: u64,
     },
     /// Another process, or another part of this one, has the store open.
     #[error("{} is in use by another process", path.display())]
     InUse {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
     },
-    /// The file system refuses.
+    /// A file system error.
     #[error("cannot use {}", path.display())]
     Io {
-        /// The folder or file.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A backup cannot be restored.
     #[error("cannot restore the backup")]
     Backup {
-        /// Why.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// There is something where a store is to be restored.
+    /// The destination of a restore is not empty.
     #[error("{} is not empty", path.display())]
     NotEmpty {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
     },
     /// There is no store.
     #[error("there is no store in {}", path.display())]
     NotFound {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
     },
 }
@@ -86,7 +86,7 @@ impl StoreError {
         }
     }
 
-    /// What redb says about a file that begins like one of its own.
+    /// Converts redb's error for a file with redb's header.
     pub(crate) fn of(path: &Path, error: impl Into<redb::Error>) -> Self {
         match error.into() {
             redb::Error::DatabaseAlreadyOpen => Self::InUse {
@@ -109,7 +109,7 @@ impl StoreError {
     }
 }
 
-/// Whether it is the file's content that is at fault: it ends too early, or makes no sense.
+/// Reports whether the content of the file is at fault: it is truncated or invalid.
 fn is_damage(error: &io::Error) -> bool {
     let kind = error.kind();
     kind == io::ErrorKind::UnexpectedEof || kind == io::ErrorKind::InvalidData

@@ -1,53 +1,53 @@
-//! The tables, and a version as bytes. Whoever changes it raises `FORMAT`.
+//! The tables, and the encoding of versions. Any change must increase `FORMAT`.
 
 use bytes::Bytes;
 use kubist_storage::{Event, EventKind, KeyValue, LeaseId, Note, Revision};
 use redb::TableDefinition;
 
-/// The format that this version writes, and the newest it reads.
+/// The format that this version writes, and the newest that it reads.
 pub(crate) const FORMAT: u64 = 1;
 
-/// Numbers of the whole store, by name.
+/// Numbers of the whole store by name.
 pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("kubist.meta");
 /// Versions by revision.
 pub(crate) const VERSIONS: TableDefinition<'_, u64, &[u8]> =
     TableDefinition::new("kubist.versions");
-/// Leases that have not ended, by number: the time to live in nanoseconds.
+/// Active leases by id: the lifetime in nanoseconds.
 pub(crate) const LEASES: TableDefinition<'_, i64, u64> = TableDefinition::new("kubist.leases");
 
 /// The rows of `META`.
 pub(crate) mod meta {
     /// The format of the file; written first and never changed.
     pub(crate) const FORMAT: &str = "format";
-    /// Tells this store from others; a backup has it too.
+    /// Identifies the store; a backup has the same id.
     pub(crate) const CLUSTER_ID: &str = "cluster id";
     /// The newest version.
     pub(crate) const REVISION: &str = "revision";
     /// The oldest readable revision; zero if nothing was compacted.
     pub(crate) const COMPACTED: &str = "compacted";
-    /// The highest number of a lease so far.
+    /// The highest lease id so far.
     pub(crate) const LEASES_GRANTED: &str = "leases granted";
 }
 
 const PUT: u8 = 1;
 const DELETE: u8 = 2;
 
-/// A row of `VERSIONS` as read back.
+/// A row of `VERSIONS` as read.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Row<'a> {
     Put(KeyValue),
     Delete { key: &'a [u8] },
 }
 
-/// A row is too short, or of a kind that nobody writes.
+/// The row is truncated or of an unknown kind.
 #[derive(Debug, thiserror::Error)]
-#[error("the row of revision {revision} makes no sense")]
+#[error("the row of revision {revision} is malformed")]
 pub(crate) struct RowError {
     revision: u64,
 }
 
-/// Writes the row of an event, into an empty buffer:
-/// kind, creation (8), lease (8, zero for none), length of the key (4), key, value; or kind, key.
+/// Writes the row of an event into an empty buffer: kind, creation revision (8), lease (8, zero for
+/// none), length of the key (4), key, value; or kind, key.
 pub(crate) fn write(event: &Event, row: &mut Vec<u8>) {
     debug_assert!(row.is_empty(), "rows are not joined");
     match &event.kind {
@@ -106,7 +106,7 @@ mod tests {
         Event {
             revision: Revision(7),
             key: Bytes::from("key"),
-            change,
+            kind,
             previous: None,
         }
     }

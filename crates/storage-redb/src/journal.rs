@@ -1,4 +1,4 @@
-//! Batches into the file: one transaction each, synced before it is reported.
+//! `RedbJournal`: writes batches to the file, one synced transaction each.
 
 use crate::format::{self, LEASES, META, VERSIONS, meta};
 use crate::store::Reopen;
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) struct RedbJournal {
-    /// `None` after it failed and could not be opened again.
+    /// `None` after it failed and could not be reopened.
     database: Option<Database>,
-    /// Its file; `None` on a backend.
+    /// Its file; `None` for a backend.
     path: Option<PathBuf>,
-    /// Holds the lock, which is given up after the database.
+    /// Holds the lock, which is released after the database is closed.
     reopen: Reopen,
     config: Config,
 }
@@ -66,7 +66,7 @@ impl Journal for RedbJournal {
     }
 
     fn reopen(&mut self) -> Result<Replayed, Fault> {
-        // redb refuses everything after an error, and wants its file for itself.
+        // After an error redb refuses everything, and needs exclusive access to its file.
         self.database = None;
         let fault = |error: StoreError| Fault::new(kind_of_opening(&error), error);
         let store: Store = (self.reopen)().map_err(fault)?;
@@ -114,7 +114,7 @@ fn insert(
     Ok(())
 }
 
-/// What leaves history takes with it the versions that nobody can read any more.
+/// Discarding history also deletes the versions that are no longer readable.
 fn remove(
     versions: &mut Table<'_, u64, &[u8]>,
     dropped: &[Arc<Event>],
@@ -154,7 +154,7 @@ fn store_meta(transaction: &WriteTransaction, batch: &Batch) -> Result<(), redb:
     Ok(())
 }
 
-/// Times to live beyond five centuries are cut to them.
+/// Lifetimes beyond five centuries are truncated.
 fn nanoseconds(ttl: Duration) -> u64 {
     u64::try_from(ttl.as_nanos()).unwrap_or(u64::MAX)
 }

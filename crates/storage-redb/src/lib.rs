@@ -1,18 +1,17 @@
-//! The durable storage engine for one machine: one folder, one process, one redb file.
+//! A durable storage engine for a single machine: one directory, one process, one redb file.
 //!
-//! [`Store`] is the file: opened exclusively, verified, and repaired after a crash without help.
-//! [`Store::into_kv`] makes the engine of it: a [`JournaledKv`], which is the memory engine with
-//! every write made durable here first. Besides there is what people do with a store at rest:
+//! [`Store`] is the file: it is opened exclusively, verified, and repaired automatically after a
+//! crash. [`Store::into_kv`] turns it into an engine: a [`JournaledKv`], which is the memory engine
+//! with every write made durable in this file first. The offline operations of a store are
 //! [`check`](Store::check), [`compact`](Store::compact) and [`backup`](Store::backup).
 //!
 //! [`JournaledKv`]: kubist_storage::journal::JournaledKv
 //!
-//! It is not a database larger than memory: current values and history are held there, and the
+//! It is not a database larger than memory: current values and history are kept in memory, and the
 //! file is read once, when it is opened. It is not replicated.
-//!
 //! ```
 //! use kubist_storage::memory::{Config, TokioClock};
-//! use kubist_storage::{Expected, Kv, PutRequest};
+//! use kubist_storage::{Expected, KvRead, KvWrite, PutRequest};
 //! use kubist_storage_redb::Store;
 //! use std::sync::Arc;
 //!
@@ -33,19 +32,19 @@
 //!
 //! # Contracts
 //!
-//! - An answered write is in the file, and synced: it outlives the process and the machine's
-//!   power, as far as the disk tells the truth. A batch is in the file whole, or not at all.
-//! - Revisions go on rising. History goes back as far as it did before a restart; its age counts
-//!   anew from there, and so does the time to live of each lease, as with etcd.
-//! - What is damaged is refused when it is opened, with an error that says so; nothing of it is
-//!   served. What another program has written there is not touched.
+//! - An acknowledged write is in the file and synced: it survives a crash of the process and of
+//!   the machine, as far as the disk honours syncs. A batch is in the file completely or not at all.
+//! - Revisions keep rising. History goes back as far as before a restart; its age is counted from
+//!   the restart, and leases get their full lifetime again, as with etcd.
+//! - A corrupt store is refused when it is opened, with an error; nothing of it is served. Files of
+//!   other programs are not modified.
 //!
 //! # The file
 //!
-//! One row for each version, by its revision: all versions of history, the versions that those
-//! replaced, and of each other key the current one. A put appends one row; what leaves history
-//! takes its rows with it. Pages that become free are used again, so the file is as large as
-//! the live data and history ever were, until [`compact`](Store::compact) makes it smaller.
+//! One row per version, by revision: the versions in history, the versions that those replaced, and
+//! the current version of each other key. A put appends one row; discarding history deletes its rows.
+//! Free pages are reused, so the file is as large as the live data and history ever were, until
+//! [`compact`](Store::compact) shrinks it.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 

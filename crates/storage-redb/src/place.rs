@@ -1,7 +1,7 @@
-//! The folder of a store: its files, and the right to use them.
+//! `Place`: the directory of a store: its files and its lock.
 //!
-//! A new store comes into being under another name and is renamed when it is whole, so a crash
-//! leaves no half of one. Two processes never look at the files at the same time.
+//! A new store is created under a temporary name and renamed when it is complete, so a crash leaves
+//! no partial store. Two processes never access the files at the same time.
 
 use crate::StoreError;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -13,30 +13,30 @@ const FILE: &str = "kubist.redb";
 const UNFINISHED: &str = "kubist.redb.unfinished";
 const LOCK: &str = "kubist.lock";
 
-/// How every redb file begins.
+/// The header of every redb file.
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
-/// A folder that nobody else uses, as long as this or a clone is there. A clone is the same right.
+/// A locked directory, until this and all its clones are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     dir: PathBuf,
     _lock: Arc<Lock>,
 }
 
-/// A locked file. Given up by the operating system whatever happens to us, and said aloud where we
-/// end it: a process that is just being made of this one has the file open too, for a moment.
+/// A locked file. The operating system releases it when the process ends. It is also unlocked
+/// explicitly, because a process that is being forked has the file open for a moment as well.
 #[derive(Debug)]
 struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // What cannot be given up now is when the file is closed.
+        // If unlocking fails, closing the file releases it.
         self.0.unlock().ok();
     }
 }
 
 impl Place {
-    /// Makes the folder, if it is not there, for its owner only.
+    /// Creates the directory for its owner only, unless it exists.
     pub(crate) fn create(dir: &Path) -> Result<Self, StoreError> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
@@ -48,7 +48,7 @@ impl Place {
         Self::lock(dir)
     }
 
-    /// A folder that has a store.
+    /// A directory that has a store.
     pub(crate) fn existing(dir: &Path) -> Result<Self, StoreError> {
         let file = dir.join(FILE);
         match fs::metadata(&file) {
@@ -79,7 +79,7 @@ impl Place {
         self.dir.join(FILE)
     }
 
-    /// The store's file; `None` if there is no store yet.
+    /// Returns the store's file; `None` if there is no store yet.
     pub(crate) fn open(&self) -> Result<Option<File>, StoreError> {
         let path = self.file();
         let mut file = match OpenOptions::new().read(true).write(true).open(&path) {
@@ -97,7 +97,7 @@ impl Place {
         }
     }
 
-    /// An empty file for a new store, to be [finished](Self::finish).
+    /// Creates an empty file for a new store, to be [finished](Self::finish).
     pub(crate) fn begin(&self) -> Result<(File, PathBuf), StoreError> {
         let path = self.dir.join(UNFINISHED);
         let removed = match fs::remove_file(&path) {
@@ -110,7 +110,7 @@ impl Place {
         }
     }
 
-    /// Whether there is nothing in a folder, or no folder.
+    /// Reports whether a directory is empty or missing.
     pub(crate) fn is_empty(dir: &Path) -> Result<bool, StoreError> {
         match fs::read_dir(dir) {
             Ok(mut entries) => Ok(entries.next().is_none()),
@@ -119,17 +119,17 @@ impl Place {
         }
     }
 
-    /// Removes what was [begun](Self::begin) and not finished, and the lock with it: the folder
-    /// is as empty as it was.
+    /// Removes an unfinished store that was [begun](Self::begin), and the lock: the directory is
+    /// empty again.
     pub(crate) fn abandon(self) {
-        // Whatever stays is told to whoever tries again.
+        // Leftovers are reported at the next attempt.
         for name in [UNFINISHED, LOCK] {
             fs::remove_file(self.dir.join(name)).ok();
         }
         fs::remove_dir(&self.dir).ok();
     }
 
-    /// Gives a new store, which is closed, its name.
+    /// Renames a new, closed store to its final name.
     pub(crate) fn finish(&self) -> Result<(), StoreError> {
         let renamed = fs::rename(self.dir.join(UNFINISHED), self.file());
         renamed
@@ -137,7 +137,7 @@ impl Place {
             .map_err(|error| StoreError::io(&self.dir, error))
     }
 
-    /// Makes names in the folder durable.
+    /// Makes directory entries durable.
     #[cfg(unix)]
     fn sync(&self) -> io::Result<()> {
         File::open(&self.dir)?.sync_all()
@@ -150,7 +150,7 @@ impl Place {
     }
 }
 
-/// Opens a file, for its owner only if it is new.
+/// Opens a file; a new one is for its owner only.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -1,34 +1,34 @@
-//! What is told to people about a store.
+//! Reports about a store, for users.
 
 use kubist_storage::Revision;
 
-/// What a store holds, all of it read and verified.
+/// The contents of a store, all read and verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Whether the file had to be repaired. What was answered is there all the same.
+    /// Whether the file was repaired. No acknowledged write was lost.
     pub repaired: bool,
     /// The format of the file.
     pub format: u64,
-    /// Tells this store from others; its backups have the same.
+    /// Identifies the store; its backups have the same id.
     pub cluster_id: u64,
-    /// Where the store stands.
+    /// The current revision.
     pub revision: Revision,
     /// The oldest readable revision; zero if nothing was compacted.
     pub compacted: Revision,
-    /// Keys that exist.
+    /// Number of keys.
     pub keys: usize,
-    /// Events in history.
+    /// Number of events in history.
     pub history_events: usize,
-    /// Leases that have not ended.
+    /// Number of active leases.
     pub leases: usize,
-    /// Rows of versions in the file.
+    /// Number of version rows in the file.
     pub versions: u64,
     /// Size of those rows in bytes.
     pub version_bytes: u64,
 }
 
-/// What a compaction has brought: the size of the file.
+/// The effect of a compaction on the file size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compaction {
@@ -38,14 +38,14 @@ pub struct Compaction {
     pub after: u64,
 }
 
-/// What was restored from a backup.
+/// The result of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restored {
-    /// The revision that the backup is of.
+    /// The revision of the backup.
     pub backed_up: Revision,
-    /// Where the store stands now: above it, and above what was written after the backup.
+    /// The current revision of the store: above that of the backup and of all later writes.
     pub revision: Revision,
-    /// Objects.
+    /// Number of objects.
     pub keys: u64,
 }

@@ -1,9 +1,10 @@
-//! A new store from a backup: whole, verified, and ahead of all that was ever told to anybody.
+//! Restores a store from a backup: complete, verified, and at a revision above all that clients may
+//! have seen.
 //!
-//! What was written after a backup is gone, but clients may have seen its revisions. So the
-//! restored store stands far above, as upstream's advice for etcd is (`--bump-revision`), and
-//! everything before counts as compacted: a watch from before begins anew with a list, instead of
-//! taking other writes for those it has seen.
+//! Writes after the backup are lost, but clients may have seen their revisions. So the restored
+//! store is at a much higher revision, as upstream recommends for etcd (`--bump-revision`), and
+//! everything before counts as compacted: an earlier watch starts over with a list instead of
+//! mistaking other writes for those it has seen.
 
 use crate::format::{self, LEASES, META, VERSIONS, meta};
 use crate::place::Place;
@@ -20,22 +21,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How far a restored store stands above its backup by default: more revisions than a server
-/// writes in weeks, as upstream advises for etcd.
+/// Default distance of the restored revision from that of the backup: more revisions than a server
+/// writes in weeks, as upstream recommends for etcd.
 pub const REVISIONS_SKIPPED: u64 = 1_000_000_000;
-/// How long what was under a lease lives on. Backups do not say how long that was; what lives on
-/// leases are events, which upstream keeps for an hour.
-const LEASE_TTL: Duration = Duration::from_hours(1);
-/// The key that marks where a restored store begins. No server looks at it.
+/// Lifetime of restored leases. Backups do not have lifetimes; the objects with leases are events,
+/// which upstream keeps for an hour.
+const LEASE_TTL: Duration = Duration::from_secs(3600);
+/// A key that marks the restore. Servers ignore it.
 const MARK: &str = "kubist/restored";
 
 impl Store {
-    /// Makes a store of a backup, in a folder that is empty or not there. It is there whole or
-    /// not at all, and reads back like any other. It stands `skipped` revisions above the backup
-    /// (see [`REVISIONS_SKIPPED`]); at least one.
+    /// Restores a backup into a directory that is empty or missing. The result is complete or
+    /// absent, and is verified. Its revision is `skipped` above that of the backup (see
+    /// [`REVISIONS_SKIPPED`]); at least one.
     ///
     /// # Errors
-    /// The folder is not empty, the backup is damaged or breaks off, or the file system refuses.
+    /// The directory is not empty, the backup is corrupt or truncated, or the file system fails.
     pub fn restore<R: Read>(
         dir: &Path,
         backup: &mut Reader<R>,
@@ -49,11 +50,11 @@ impl Store {
         })
     }
 
-    /// The same from another store, such as one that [`backup`](Self::backup) has made. All of it
-    /// is verified first.
+    /// Restores from another store, such as one that [`backup`](Self::backup) created, after
+    /// verifying all of it.
     ///
     /// # Errors
-    /// As [`restore`](Self::restore), and if the other store is damaged.
+    /// Those of [`restore`](Self::restore), or the other store is corrupt.
     pub fn restore_into(self, dir: &Path, skipped: u64) -> Result<Restored, StoreError> {
         let path = self.path().to_path_buf();
         let kv = self.into_kv(Config::default(), Arc::new(ManualClock::default()))?;
@@ -67,7 +68,7 @@ impl Store {
     }
 }
 
-/// Gives the next key, or none at the end.
+/// Returns the next key, or none at the end.
 type Next<'a> = dyn FnMut() -> Result<Option<KeyValue>, StoreError> + 'a;
 
 fn restore(
@@ -90,7 +91,7 @@ fn restore(
         }
     };
     drop(place);
-    // What cannot be read back would be worth nothing.
+    // Verifies that the result can be opened.
     let report = Store::open_existing(dir)?.check()?;
     debug_assert_eq!(report.revision, revision);
     Ok(Restored {
@@ -191,7 +192,7 @@ fn mark(revision: Revision) -> KeyValue {
     }
 }
 
-/// The leases of a backup, with new numbers: those of another engine may be as high as can be.
+/// The leases of a backup, renumbered, because the ids of another engine may be arbitrarily high.
 #[derive(Debug, Default)]
 struct Leases(BTreeMap<LeaseId, LeaseId>);
 

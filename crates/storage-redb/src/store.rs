@@ -1,6 +1,6 @@
-//! The store at rest: opened exclusively, verified, and not yet an engine.
+//! `Store`: an offline store, opened exclusively and verified.
 //!
-//! Everything here reads or writes files and blocks.
+//! Everything here does blocking file I/O.
 
 use crate::format::{self, FORMAT, LEASES, META, Row, VERSIONS, meta};
 use crate::journal::RedbJournal;
@@ -20,31 +20,31 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Memory for pages. What is read often is not read from here.
+/// Size of the page cache. Frequent reads are not served from here.
 const CACHE_BYTES: usize = 32 << 20;
-/// Times that a compaction is repeated while it makes the file smaller.
+/// Maximum number of compaction passes while the file still shrinks.
 const COMPACTIONS_MAX: usize = 8;
 
-/// A store that is open and belongs to nobody else. Dropped, it is closed.
+/// A store that is open exclusively. Dropping it closes it.
 pub struct Store {
     database: Database,
-    /// What errors name.
+    /// The path in errors.
     path: PathBuf,
-    /// Whether it is a file in a folder, and not a backend.
+    /// Whether it is a file in a directory, and not a backend.
     is_file: bool,
     repaired: bool,
     reopen: Reopen,
 }
 
-/// Opens the same store again, once it is closed. Holds the right to its folder.
+/// Opens the same store again after it was closed. Holds the lock of the directory.
 pub(crate) type Reopen = Arc<dyn Fn() -> Result<Store, StoreError> + Send + Sync>;
 
 impl Store {
-    /// Opens the store in a folder, and makes both if they are not there, for their owner only.
-    /// Reads all of it, to verify what is stored. After a crash it repairs what has to be.
+    /// Opens the store in a directory; creates both if they are missing, for their owner only.
+    /// Reads and verifies everything, and repairs the file after a crash.
     ///
     /// # Errors
-    /// Somebody else uses it, it is damaged or something else, or the file system refuses.
+    /// The store is in use, corrupt, or of another program, or the file system fails.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let place = Place::create(dir)?;
         let file = place.open()?;
@@ -59,19 +59,19 @@ impl Store {
         Self::in_place(place)
     }
 
-    /// Opens the store in a folder that has one.
+    /// Opens an existing store.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and if there is none.
+    /// Those of [`open`](Self::open), or there is none.
     pub fn open_existing(dir: &Path) -> Result<Self, StoreError> {
         Self::in_place(Place::existing(dir)?)
     }
 
-    /// Opens a store on something else than a file, or makes one if it is empty. A clone is the
-    /// same backend. For tests.
+    /// Opens a store on a redb backend; creates one if it is empty. Clones share the backend. For
+    /// tests.
     ///
     /// # Errors
-    /// It is damaged or something else, or the backend refuses.
+    /// It is corrupt or of another program, or the backend fails.
     pub fn on_backend<B: StorageBackend + Clone + Sync>(backend: B) -> Result<Self, StoreError> {
         let path = PathBuf::from("the backend");
         let again = backend.clone();
@@ -111,7 +111,7 @@ impl Store {
         })
     }
 
-    /// Refuses what another program, or a later version, has made.
+    /// Refuses files of other programs and of later versions.
     fn of_ours(store: Self) -> Result<Self, StoreError> {
         match store.meta(&store.read()?, meta::FORMAT)? {
             Some(FORMAT) => Ok(store),
@@ -124,11 +124,11 @@ impl Store {
         }
     }
 
-    /// The engine that goes on from here, with the limits of `config`. Needs a tokio runtime
-    /// when it writes, and [`JournaledKv::run`] beside it.
+    /// Turns the store into an engine with the limits of `config`. Writes need a tokio runtime, and
+    /// [`JournaledKv::run`] in a task.
     ///
     /// # Errors
-    /// What is stored is no history.
+    /// The stored history is invalid.
     pub fn into_kv(self, config: Config, clock: Arc<dyn Clock>) -> Result<JournaledKv, StoreError> {
         let replayed = self.replay(config.clone())?;
         let path = self.is_file.then_some(self.path);
@@ -140,10 +140,10 @@ impl Store {
         self.database
     }
 
-    /// Reads all of the store back, as an engine would.
+    /// Replays the whole store, as an engine does.
     ///
     /// # Errors
-    /// What is stored is no history.
+    /// The stored history is invalid.
     pub fn check(&self) -> Result<Report, StoreError> {
         let read = self.read()?;
         let (mut versions, mut version_bytes) = (0, 0);
@@ -169,10 +169,10 @@ impl Store {
         })
     }
 
-    /// Makes the file as small as what it holds. History stays.
+    /// Shrinks the file to its contents. History is kept.
     ///
     /// # Errors
-    /// The file system refuses; the store is as it was.
+    /// The file system fails; the store is unchanged.
     pub fn compact(&mut self) -> Result<Compaction, StoreError> {
         let before = self.file_bytes()?;
         for _ in 0..COMPACTIONS_MAX {
@@ -185,11 +185,11 @@ impl Store {
         Ok(Compaction { before, after })
     }
 
-    /// Copies the store into another folder, where it is whole or not there at all. It can be
-    /// opened like this one.
+    /// Copies the store into another directory, completely or not at all. The copy can be opened
+    /// like this store.
     ///
     /// # Errors
-    /// There is a store already, or the file system refuses.
+    /// There already is a store, or the file system fails.
     pub fn backup(&self, dir: &Path) -> Result<(), StoreError> {
         let place = Place::create(dir)?;
         if place.open()?.is_some() {
@@ -210,7 +210,7 @@ impl Store {
         place.finish()
     }
 
-    /// What errors name.
+    /// Returns the path for errors.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -319,14 +319,14 @@ pub(crate) fn builder() -> Builder {
     builder
 }
 
-/// Reads all pages and compares their checksums. True if something had to be repaired.
+/// Verifies the checksums of all pages. True if something was repaired.
 fn verified(mut database: Database, repairs: &AtomicBool) -> Result<(Database, bool), redb::Error> {
     let intact = database.check_integrity()?;
     Ok((database, !intact || repairs.load(Ordering::Relaxed)))
 }
 
-/// Opens a file whose content is not known yet. redb believes some of what it reads before it
-/// has verified it, and then panics: that, too, means that the file is damaged.
+/// Opens a file with unknown content. redb trusts some of what it reads before verifying it, and
+/// may panic; a panic also means that the file is corrupt.
 fn guarded<T>(path: &Path, open: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
     match catch_unwind(AssertUnwindSafe(open)) {
         Ok(opened) => opened.map_err(|error| StoreError::of(path, error)),
@@ -334,7 +334,7 @@ fn guarded<T>(path: &Path, open: impl FnOnce() -> Result<T, redb::Error>) -> Res
     }
 }
 
-/// A builder, and whether it had to repair what it opened.
+/// Returns a builder, and whether redb had to repair the file.
 fn watched_builder() -> (Builder, Arc<AtomicBool>) {
     let (mut builder, repairs) = (builder(), Arc::<AtomicBool>::default());
     let repaired = Arc::clone(&repairs);
@@ -347,9 +347,10 @@ fn is_empty(database: &Database) -> Result<bool, redb::Error> {
     Ok(read.list_tables()?.next().is_none() && read.list_multimap_tables()?.next().is_none())
 }
 
-/// Writes what an empty store holds.
+/// Writes the contents of an empty store.
 pub(crate) fn initialize(database: &Database) -> Result<(), redb::Error> {
-    // The standard library's own randomness; it only has to differ from other stores'.
+    // The standard library's randomness is sufficient: the id must only differ from those of other
+    // stores.
     let cluster_id = RandomState::new().hash_one(FORMAT);
     let write = database.begin_write()?;
     {

@@ -1,16 +1,16 @@
-//! Backups: everything that an engine holds on one revision, as a stream of bytes.
+//! Backups: all current keys of an engine at one revision, as a byte stream.
 //!
-//! [`Snapshot`] reads it page by page while others write; [`Writer`] turns pages into bytes,
-//! [`Reader`] verifies them and turns them back. Neither holds more than a page. A backup has no
-//! history: what was written before its revision and replaced until then is not in it.
+//! [`Snapshot`] reads them page by page while others write, [`Writer`] encodes pages, and
+//! [`Reader`] verifies and decodes them. Neither holds more than a page. A backup has no history:
+//! values that were replaced before its revision are not in it.
 //!
-//! # The form
+//! # Format
 //!
-//! `kubist backup 1\n`, the revision, one record for each key in byte order, and the end: how
-//! many records there are and the SHA-256 of all bytes before it. A record is the byte 1, creation
-//! (8), modification (8), lease (8, zero for none), the lengths of key (4) and value (4), key and
-//! value; the end is the byte 0, the number (8) and the digest (32). Numbers are little-endian. A
-//! stream that breaks off has no end, so it can be told from a whole one.
+//! `kubist backup 1\n`, the revision, one record for each key in byte order, and the end marker
+//! with the number of records and the SHA-256 of all bytes before it. A record is the byte 1,
+//! creation revision (8), modification revision (8), lease (8, zero for none), the lengths of key
+//! (4) and value (4), key and value. The end marker is the byte 0, the number (8) and the digest
+//! (32). Numbers are little-endian. A truncated stream has no end marker, so it is detected.
 
 mod reader;
 mod snapshot;
@@ -20,18 +20,18 @@ pub use self::reader::{BackupError, Reader};
 pub use self::snapshot::Snapshot;
 pub use self::writer::Writer;
 
-/// What a backup begins with: the name of the form, and its version.
+/// The header of a backup: the name of the format and its version.
 const MAGIC: &[u8; 16] = b"kubist backup 1\n";
 /// The first byte of a record.
 const RECORD: u8 = 1;
-/// The first byte of the end.
+/// The first byte of the end marker.
 const END: u8 = 0;
 /// Bytes of a record before its key.
 const HEAD_BYTES: usize = 8 + 8 + 8 + 4 + 4;
 /// Bytes of the digest.
 const DIGEST_BYTES: usize = 32;
-/// The largest key, and the largest value, that a reader takes, in bytes: far more than any
-/// engine does, and no more than a damaged length may cost.
+/// The largest key, and the largest value, that a reader accepts, in bytes: far more than any
+/// engine accepts, and a bound on the cost of a corrupt length.
 const PART_BYTES_MAX: usize = 64 << 20;
 
 #[cfg(test)]

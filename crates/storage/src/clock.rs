@@ -1,24 +1,23 @@
-//! Where the memory engine's time comes from.
+//! The clock of the memory engine.
 //!
-//! Leases and the age of history need a clock that only goes forward; nothing here knows the
-//! date.
+//! Leases and the age of history need a monotonic clock; the date is not used.
 
 use parking_lot::Mutex;
 use std::fmt;
 use std::time::Duration;
 
-/// A clock that never goes back.
+/// A monotonic clock.
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
-    /// Time passed since a moment that the clock chose when it was made.
+    /// Returns the time since an arbitrary fixed moment.
     fn now(&self) -> Duration;
 }
 
-/// A clock that moves only when told to.
+/// A clock that only moves when it is advanced.
 #[derive(Debug, Default)]
 pub struct ManualClock(Mutex<Duration>);
 
 impl ManualClock {
-    /// Moves the clock forward.
+    /// Advances the clock.
     pub fn advance(&self, by: Duration) {
         let mut now = self.0.lock();
         *now = now.saturating_add(by);

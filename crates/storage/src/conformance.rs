@@ -1,11 +1,11 @@
-//! The checks that every engine has to pass, for the tests of engines.
+//! The checks that every engine must pass, for the tests of engines.
 //!
-//! Each check is a sentence about [`Kv`](crate::Kv) and panics if it does not hold. They compare
-//! revisions with those they saw before and keep to the subject's prefix, so an engine need not
-//! be empty; but nobody else may write or compact while a check runs. None of them sleeps
-//! except to let leases end, on tokio's clock, so paused time works where the engine follows it.
+//! Each check is a statement about [`Kv`](crate::Kv) and panics if it does not hold. Checks compare
+//! revisions relative to those seen before and keep to the prefix of their subject, so the engine
+//! need not be empty; but nobody else may write or compact while a check runs. None of them sleeps
+//! except to let leases expire, on tokio's clock, so paused time works where the engine uses it.
 //!
-//! [`conformance_suite!`](crate::conformance_suite) makes one test of each.
+//! [`conformance_suite!`](crate::conformance_suite) generates a test for each.
 
 #![expect(
     clippy::missing_panics_doc,
@@ -31,9 +31,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a check waits for what must happen.
+/// How long a check waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Batches looked at while waiting for some event.
+/// Maximum number of batches to wait for an event.
 const BATCHES_MAX: usize = 10_000;
 
 /// An engine under test.
@@ -45,8 +45,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// An engine in which a check may write below `prefix`, which must be unused. `keep` is
-    /// dropped after the check: a task set, a folder, a server process.
+    /// An engine in which a check may write below `prefix`, which must be empty. `keep` is dropped
+    /// after the check: a task set, a directory, a server process.
     pub fn new(kv: Arc<dyn Kv>, prefix: impl Into<Bytes>, keep: impl Any + Send) -> Self {
         Self {
             kv,
@@ -55,7 +55,7 @@ impl Subject {
         }
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn kv(&self) -> &Arc<dyn Kv> {
         &self.kv
     }
@@ -68,7 +68,7 @@ impl Subject {
         KeyRange::prefix(self.prefix.clone())
     }
 
-    /// Writes whatever is there.
+    /// Writes unconditionally.
     async fn put(&self, name: &str, value: &str) -> Revision {
         self.put_if(name, value, Expected::Any)
             .await
@@ -81,7 +81,7 @@ impl Subject {
         self.kv.put(request).await.expect("a put works")
     }
 
-    /// Deletes a key that exists.
+    /// Deletes an existing key.
     async fn delete(&self, name: &str) -> Revision {
         self.delete_if(name, Expected::Any)
             .await
@@ -98,7 +98,7 @@ impl Subject {
         self.kv.revision().await.expect("the store is open")
     }
 
-    /// The value of a key, at a revision or now.
+    /// Returns the value of a key, at a revision or now.
     async fn value(&self, name: &str, at: Option<Revision>) -> Option<Bytes> {
         let response = self.kv.get(&self.key(name), at).await.expect("a get works");
         response.kv.map(|kv| kv.value.clone())
@@ -113,7 +113,7 @@ impl Subject {
         self.kv.range(request).await.expect("a range works")
     }
 
-    /// The names (below the prefix) of the keys in an answer.
+    /// Returns the names of the keys in a response, without the prefix.
     fn names(&self, response: &RangeResponse) -> Vec<String> {
         let names = response.kvs.iter().map(|kv| &kv.key[self.prefix.len()..]);
         names
@@ -121,7 +121,7 @@ impl Subject {
             .collect()
     }
 
-    /// Watches all below the prefix, with previous versions.
+    /// Watches all keys below the prefix, with previous versions.
     async fn watch_from(&self, from: Revision) -> Watch {
         self.watch(WatchRangeRequest::new(self.all()).previous().from(from))
             .await
@@ -132,7 +132,7 @@ impl Subject {
     }
 }
 
-/// The next batch, progress or not.
+/// Returns the next batch, progress or not.
 async fn next(watch: &mut Watch) -> Result<WatchBatch, WatchError> {
     let next = timeout(PATIENCE, watch.next())
         .await
@@ -140,7 +140,7 @@ async fn next(watch: &mut Watch) -> Result<WatchBatch, WatchError> {
     next.expect("the watch has not ended")
 }
 
-/// The next `count` events, checked to come in order of revision.
+/// Returns the next `count` events, and checks that they are in order of revision.
 async fn events(watch: &mut Watch, count: usize) -> Vec<Arc<Event>> {
     let mut events: Vec<Arc<Event>> = Vec::new();
     for _ in 0..BATCHES_MAX {
@@ -173,11 +173,10 @@ async fn events(watch: &mut Watch, count: usize) -> Vec<Arc<Event>> {
     events
 }
 
-/// Makes one test of each check.
+/// Generates a test for each check.
 ///
-/// Takes the attribute of the tests and an expression of a future that gives a fresh
-/// [`Subject`](crate::conformance::Subject), or `None` where there is no such engine:
-///
+/// Takes the test attribute and an expression of a future that returns a fresh
+/// [`Subject`](crate::conformance::Subject), or `None` where the engine is not available:
 /// ```text
 /// conformance_suite!(#[tokio::test(start_paused = true)] => subject());
 /// ```

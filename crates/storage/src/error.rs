@@ -1,7 +1,7 @@
-//! Why an operation failed: one enum for each family of operations.
+//! Errors: one enum for each family of operations.
 //!
-//! A compare that does not hold is not an error; it is `WriteOutcome::Conflict`. What an
-//! engine's disk or network did is a `Fault`, the same in every family.
+//! A comparison that fails is not an error; it is `WriteOutcome::Conflict`. A failure of an
+//! engine's disk or network is a `Fault`, the same in every family.
 
 use crate::{LeaseId, Revision};
 use std::error::Error;
@@ -16,23 +16,23 @@ pub enum ReadError {
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
-    /// History before `compacted` is gone.
+    /// The history before `compacted` is gone.
     #[error("revision {requested} has been compacted; the oldest readable is {compacted}")]
     Compacted {
-        /// The revision asked for.
+        /// The requested revision.
         requested: Revision,
-        /// The oldest revision that can be read; zero where the engine did not say.
+        /// The oldest readable revision; zero if the engine did not report it.
         compacted: Revision,
     },
     /// The engine failed.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The store has not reached that revision.
-    #[error("revision {requested} lies ahead of the store's {current}")]
+    /// The store has not reached the revision.
+    #[error("revision {requested} is ahead of the current revision {current}")]
     FutureRevision {
-        /// The revision asked for.
+        /// The requested revision.
         requested: Revision,
-        /// Where the store stands; zero where the engine did not say.
+        /// The current revision; zero if the engine did not report it.
         current: Revision,
     },
 }
@@ -44,51 +44,51 @@ pub enum WriteError {
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
-    /// Keys are not empty.
+    /// The key is empty.
     #[error("the key is empty")]
     EmptyKey,
-    /// The engine failed. The write may have happened with [`FaultKind::Timeout`], and with a
-    /// fault of its disk, which opening it again decides.
+    /// The engine failed. The write may have happened with [`FaultKind::Timeout`], and with a disk
+    /// fault, which reopening the store resolves.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The lease never was, expired, or was revoked.
+    /// The lease never existed, expired, or was revoked.
     #[error("lease {lease} does not exist")]
     LeaseNotFound {
-        /// The lease named in the request.
+        /// The requested lease.
         lease: LeaseId,
     },
-    /// The store holds as much as it may, and this would need more room.
+    /// The store is at its size limit, and the write needs more space.
     #[error("the store is full: it holds {bytes} bytes, at most {bytes_max}")]
     Full {
-        /// What it holds.
+        /// Its current size.
         bytes: usize,
-        /// The store's limit.
+        /// Its limit.
         bytes_max: usize,
     },
-    /// Key and value are larger than the store takes.
+    /// Key and value exceed the size limit of a request.
     #[error("the request is too large: {bytes} bytes{}", at_most(*.bytes_max))]
     TooLarge {
-        /// Size of key and value.
+        /// Their size.
         bytes: usize,
-        /// The store's limit; zero where the engine did not say.
+        /// The limit; zero if the engine did not report it.
         bytes_max: usize,
     },
 }
 
-/// Why a watch could not start, or ended. Nothing follows it on the stream.
+/// Why a watch could not start, or ended. It is the last item of the stream.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchError {
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
-    /// An event that the watch has not delivered may be gone: it started too far back, or was
-    /// read too slowly.
+    /// Events that the watch has not delivered may be gone: it started too far back, or was read
+    /// too slowly.
     #[error("revision {requested} has been compacted; the oldest watchable is {compacted}")]
     Compacted {
-        /// The revision that the watch would have to go on from.
+        /// The revision at which the watch would have to continue.
         requested: Revision,
-        /// The oldest revision that a watch can start from.
+        /// The oldest revision at which a watch can start.
         compacted: Revision,
     },
     /// The engine failed.
@@ -113,7 +113,7 @@ pub enum LeaseError {
         lease: LeaseId,
     },
     /// A lease lives for more than no time, and at most as long as the engine allows.
-    #[error("a time to live of {ttl:?} is outside the range up to {ttl_max:?}")]
+    #[error("the lifetime {ttl:?} is outside the range up to {ttl_max:?}")]
     TtlOutOfRange {
         /// What was asked for.
         ttl: Duration,
@@ -134,50 +134,50 @@ pub enum CompactError {
     Compacted {
         /// The revision asked for.
         requested: Revision,
-        /// Where the last compaction stands; zero where the engine did not say.
+        /// The latest compaction; zero if the engine did not report it.
         compacted: Revision,
     },
     /// The engine failed.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The store has not reached that revision.
-    #[error("revision {requested} lies ahead of the store's {current}")]
+    /// The store has not reached the revision.
+    #[error("revision {requested} is ahead of the current revision {current}")]
     FutureRevision {
-        /// The revision asked for.
+        /// The requested revision.
         requested: Revision,
-        /// Where the store stands; zero where the engine did not say.
+        /// The current revision; zero if the engine did not report it.
         current: Revision,
     },
 }
 
-/// A failure of the engine itself: its disk, its network, its peer.
+/// A failure of the engine itself: its disk, its network or its peer.
 #[derive(Clone)]
 pub struct Fault {
     kind: FaultKind,
     source: Arc<dyn Error + Send + Sync>,
 }
 
-/// What kind of failure an engine had.
+/// The kind of an engine failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// What is stored cannot be read back.
+    /// Stored data is corrupt.
     Corrupt,
-    /// No room for another write: the disk or a quota is full. A write may have happened: etcd
-    /// carries out the one that crosses its quota, and refuses it in its answer.
+    /// The disk or a quota is full. A write may have happened: etcd performs the one that exceeds
+    /// its quota, and reports the error.
     NoSpace,
-    /// The engine does not let us: credentials, file modes.
+    /// Access is denied: credentials or file modes.
     PermissionDenied,
-    /// No answer in time. A write may have happened.
+    /// No response in time. A write may have happened.
     Timeout,
-    /// The engine cannot be reached, or has no leader. A write did not happen.
+    /// The engine is unreachable, or has no leader. A write did not happen.
     Unavailable,
-    /// Anything else.
+    /// Any other failure.
     Unknown,
 }
 
 impl Fault {
-    /// A failure of `kind`, caused by `source`.
+    /// Creates a failure of `kind`, caused by `source`.
     pub fn new(kind: FaultKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             kind,
@@ -185,12 +185,12 @@ impl Fault {
         }
     }
 
-    /// What kind of failure it was.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> FaultKind {
         self.kind
     }
 
-    /// Whether the same request may succeed later without anybody's doing.
+    /// Reports whether the same request may succeed later without intervention.
     pub fn is_transient(&self) -> bool {
         matches!(self.kind, FaultKind::Timeout | FaultKind::Unavailable)
     }

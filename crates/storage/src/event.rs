@@ -1,4 +1,4 @@
-//! One committed write to one key, as watchers see it.
+//! `Event`: one committed write to one key, as watchers see it.
 
 use crate::{KeyValue, Revision};
 use bytes::Bytes;
@@ -7,20 +7,20 @@ use std::sync::Arc;
 /// One committed write to one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The write's revision. A delete has its own, higher than that of the value it removed.
+    /// The revision of the write. A delete has its own, higher than that of the value it removed.
     pub revision: Revision,
-    /// The key written.
+    /// The key.
     pub key: Bytes,
-    /// What happened to it.
+    /// The kind of write.
     pub kind: EventKind,
-    /// The version that this write replaced or removed.
+    /// The version that the write replaced or removed.
     ///
-    /// `None` if there was none, if the watch did not ask for it (the memory engine gives it
-    /// anyway), or if the engine has compacted it away.
+    /// `None` if there was none, if the watch did not request it (the memory engine provides it
+    /// anyway), or if the engine has compacted it.
     pub previous: Option<Arc<KeyValue>>,
 }
 
-/// What a write did to its key.
+/// The kind of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -29,12 +29,12 @@ pub struct Event {
 pub enum EventKind {
     /// The key has this version now.
     Put(Arc<KeyValue>),
-    /// The key is gone, by a request or because its lease ended.
+    /// The key was deleted, by a request or because its lease ended.
     Delete,
 }
 
 impl Event {
-    /// The version that the write left behind; `None` after a delete.
+    /// Returns the version after the write; `None` after a delete.
     pub fn current(&self) -> Option<&Arc<KeyValue>> {
         match &self.kind {
             EventKind::Put(kv) => Some(kv),
@@ -42,12 +42,12 @@ impl Event {
         }
     }
 
-    /// Whether the write brought the key into being.
+    /// Reports whether the write created the key.
     pub fn is_create(&self) -> bool {
         self.current().is_some_and(|kv| kv.is_created())
     }
 
-    /// Bytes of key and values that the event keeps alive.
+    /// Bytes of the key and the values that the event keeps in memory.
     pub(crate) fn weight(&self) -> usize {
         let value = |kv: &Arc<KeyValue>| kv.value.len();
         self.key.len() + self.current().map_or(0, value) + self.previous.as_ref().map_or(0, value)

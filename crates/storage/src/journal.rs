@@ -1,17 +1,11 @@
-//! The seam of an engine that outlives its process: the memory engine, and a journal below it.
+//! `JournaledKv`: the memory engine with a journal that makes its writes durable.
 //!
-//! Promises: a write is answered, read and watched once its journal has made it durable, never
-//! before; writes that come together become durable together (group commit); the runtime is not
-//! held up, because journals work on its threads for blocking work; what a [`Replay`] brings back
-//! is checked to be a history. Where a journal finds no room, or may not write, reads and watches
-//! go on, writes are refused with the reason, and the journal is tried again until it works. A
-//! journal knows how to store a [`Batch`] and nothing else. All current values, and history, are in
-//! memory as well: a store is as large as memory lets it be.
-//!
-//! # What it costs beyond the memory engine
-//!
-//! The state that decides on writes runs ahead of the one that is read. They share keys, values
-//! and events; each has its own tree and log: some 20 bytes a key, and 8 an event.
+//! A write is acknowledged, readable and watchable once the journal has made it durable, never
+//! before. Concurrent writes become durable together (group commit). Journals run on the runtime's
+//! blocking threads, so they do not block it. What a [`Replay`] restores is checked to be a valid
+//! history. If a journal has no space or no permission to write, reads and watches continue, writes
+//! are refused with the reason, and the journal is retried until it works. A journal stores
+//! [`Batch`]es; it does not evaluate requests.
 
 mod engine;
 mod queue;
@@ -25,62 +19,62 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What makes batches durable.
+/// Makes batches durable.
 pub trait Journal: fmt::Debug + Send + 'static {
-    /// Makes all of a batch durable, or nothing of it. May block; called by one thread at a time.
+    /// Makes all of a batch durable, or none of it. May block; called by one thread at a time.
     ///
     /// # Errors
-    /// It is not known whether the batch is durable; opening the journal again decides. With
+    /// Whether the batch is durable is unknown until the journal is reopened. After
     /// [`NoSpace`](crate::FaultKind::NoSpace) and
-    /// [`PermissionDenied`](crate::FaultKind::PermissionDenied) the engine refuses writes until
-    /// the journal [reopens](Self::reopen); otherwise, or if it never does, it closes itself.
+    /// [`PermissionDenied`](crate::FaultKind::PermissionDenied) the engine refuses writes until the
+    /// journal [reopens](Self::reopen); after other failures, or if it cannot reopen, the engine
+    /// closes.
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault>;
 
-    /// How much room it takes, in bytes; `None` if it cannot tell. Default: `None`.
+    /// Returns its size in bytes; `None` if unknown. Default: `None`.
     fn size_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Whether [`reopen`](Self::reopen) can work. Default: no.
+    /// Reports whether [`reopen`](Self::reopen) is supported. Default: no.
     fn reopens(&self) -> bool {
         false
     }
 
-    /// Opens anew what a failed commit left behind, and reads back what is durable. May block;
-    /// costs what opening the store costs. Commits go on from there.
+    /// Reopens the journal after a failed commit, and reads back what is durable. May block, as
+    /// long as opening the store does. Commits continue from there.
     ///
     /// # Errors
-    /// It still cannot be used; it may be tried again.
+    /// It still cannot be used; the call may be repeated.
     fn reopen(&mut self) -> Result<Replayed, Fault> {
         let why = "this journal cannot be opened again";
         Err(Fault::new(FaultKind::Unknown, why))
     }
 }
 
-/// What becomes durable together. To be stored in the order of the fields.
+/// Changes that become durable together, to be stored in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a journal that skips a field loses data"
 )]
 pub struct Batch {
-    /// New leases, and how long each lives.
+    /// New leases and their lifetimes.
     pub granted: Vec<(LeaseId, Duration)>,
-    /// Leases that are over. Keys under them may be deleted by a later batch only; if there is
-    /// none, the replay sees to it.
+    /// Leases that ended. Keys attached to them may be deleted in a later batch only; if that batch
+    /// is lost, the replay deletes them.
     pub ended: Vec<LeaseId>,
-    /// Writes in order of revision, without a gap, continuing the batch before.
+    /// Writes in order of revision, without a gap, continuing the previous batch.
     pub written: Vec<Arc<Event>>,
-    /// The oldest revision that can be read from now on; `None` if that has not changed.
+    /// The oldest readable revision from now on; `None` if unchanged.
     pub compacted: Option<Revision>,
-    /// The events that have left history with it, oldest first; they may have been written by
-    /// this very batch. What is stored of their `previous` version is of no use any more, nor is
-    /// a deletion itself.
+    /// The events that leave history with it, oldest first; they may be from this batch. The stored
+    /// `previous` versions of these events, and the deletions among them, are no longer needed.
     pub dropped: Vec<Arc<Event>>,
 }
 
 impl Batch {
-    /// Whether nothing has happened.
+    /// Reports whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.granted.is_empty()
             && self.ended.is_empty()

@@ -1,6 +1,6 @@
-//! An interval of keys in byte order.
+//! `KeyRange`: a half-open range of keys in byte order.
 //!
-//! Always half open. Not a pattern: a prefix is one of the intervals it can express.
+//! It is not a pattern; a prefix is one of the ranges that it can express.
 
 use bytes::Bytes;
 
@@ -12,7 +12,7 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    /// Every key.
+    /// All keys.
     pub fn all() -> Self {
         Self {
             start: Bytes::new(),
@@ -20,7 +20,7 @@ impl KeyRange {
         }
     }
 
-    /// This key only.
+    /// A single key.
     pub fn key(key: impl Into<Bytes>) -> Self {
         let start = key.into();
         let mut end = Vec::with_capacity(start.len() + 1);
@@ -32,14 +32,14 @@ impl KeyRange {
         }
     }
 
-    /// Every key that begins with `prefix`.
+    /// All keys that begin with `prefix`.
     pub fn prefix(prefix: impl Into<Bytes>) -> Self {
         let start = prefix.into();
         let end = prefix_end(&start);
         Self { start, end }
     }
 
-    /// The keys from `start` up to but not including `end`. Empty if `end` is not above `start`.
+    /// The keys from `start` up to but excluding `end`. Empty unless `end` is above `start`.
     pub fn between(start: impl Into<Bytes>, end: impl Into<Bytes>) -> Self {
         Self {
             start: start.into(),
@@ -55,8 +55,8 @@ impl KeyRange {
         }
     }
 
-    /// The rest of this range from `start` on: how a paged read goes on. A `start` below this
-    /// range's own changes nothing.
+    /// The rest of this range from `start` on, to continue a paged read. A `start` below the start
+    /// of the range changes nothing.
     pub fn resumed_at(&self, start: impl Into<Bytes>) -> Self {
         Self {
             start: start.into().max(self.start.clone()),
@@ -64,34 +64,34 @@ impl KeyRange {
         }
     }
 
-    /// The first key that can be in the range.
+    /// Returns the first key that can be in the range.
     pub fn start(&self) -> &Bytes {
         &self.start
     }
 
-    /// The first key above the range; `None` if it has no upper end.
+    /// Returns the first key above the range; `None` if it has no upper end.
     pub fn end(&self) -> Option<&Bytes> {
         self.end.as_ref()
     }
 
-    /// Whether `key` lies in the range.
+    /// Reports whether `key` is in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= &self.start[..] && self.end.as_ref().is_none_or(|end| key < &end[..])
     }
 
-    /// The key, if the range can hold exactly one.
+    /// Returns the key, if the range can contain exactly one.
     pub fn as_key(&self) -> Option<&Bytes> {
         let (last, rest) = self.end.as_ref()?.split_last()?;
         (*last == 0 && rest == &self.start[..]).then_some(&self.start)
     }
 
-    /// The prefix, if the range is all keys that begin with one.
+    /// Returns the prefix, if the range is a prefix.
     pub fn as_prefix(&self) -> Option<&Bytes> {
         (self.end == prefix_end(&self.start)).then_some(&self.start)
     }
 }
 
-/// The first key above all keys with `prefix`; none if every byte is the highest.
+/// Returns the first key above all keys with `prefix`; `None` if every byte is the highest.
 fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
     let kept = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut end = prefix[..=kept].to_vec();

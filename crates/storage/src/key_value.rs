@@ -1,6 +1,6 @@
-//! One version of one key, as stored.
+//! `KeyValue`: one version of one key, as stored.
 //!
-//! Immutable once written: engines and readers share it behind an `Arc`.
+//! It is immutable: engines and readers share it in an `Arc`.
 
 use crate::{LeaseId, Revision};
 use bytes::Bytes;
@@ -9,39 +9,38 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// One version of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyValue {
-    /// The key, never empty.
+    /// The key; never empty.
     pub key: Bytes,
-    /// The value as it was put; may be empty.
+    /// The value; may be empty.
     pub value: Bytes,
-    /// The write that created the key. A key that was deleted and put again has a new one.
+    /// The revision that created the key. A key that is deleted and written again has a new one.
     pub create_revision: Revision,
-    /// The write that made this version.
+    /// The revision that wrote this version.
     pub mod_revision: Revision,
-    /// The lease that deletes this key when it expires.
+    /// The lease that deletes the key when it expires.
     pub lease: Option<LeaseId>,
-    /// What a reader has found out about this very value; storage neither reads nor keeps it.
+    /// An annotation by readers of this value, which storage neither reads nor keeps.
     pub note: Note,
 }
 
-/// A word about a value, for whoever reads it to leave there and to find again as long as the
-/// value is in memory. It says nothing that the value does not: two versions that differ in it
-/// alone are equal.
+/// An annotation that a reader attaches to a value for as long as the value is in memory. It must
+/// be derived from the value: two versions that differ only in it are equal.
 #[derive(Debug, Default)]
 pub struct Note(AtomicU64);
 
 impl Note {
-    /// What was written last; 0 if nothing was.
+    /// Returns what was set last; 0 if nothing was.
     pub fn read(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Writes it.
+    /// Sets the annotation.
     pub fn write(&self, word: u64) {
         self.0.store(word, Ordering::Relaxed);
     }
 }
 
-/// Without what it says: a copy may get another value.
+/// Resets the annotation, because a copy may get another value.
 impl Clone for Note {
     fn clone(&self) -> Self {
         Self::default()
@@ -57,7 +56,7 @@ impl PartialEq for Note {
 impl Eq for Note {}
 
 impl KeyValue {
-    /// Whether this version is the first since the key came into being.
+    /// Reports whether this is the first version since the key was created.
     pub fn is_created(&self) -> bool {
         self.create_revision == self.mod_revision
     }

@@ -1,8 +1,8 @@
-//! The name of a lease.
+//! `LeaseId`: the id of a lease.
 
 use std::fmt;
 
-/// A lease: keys put under it are deleted when its time to live is over.
+/// A lease. Keys attached to it are deleted when it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeaseId(pub i64);
 

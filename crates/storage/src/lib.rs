@@ -1,16 +1,15 @@
-//! A revisioned key-value store: the seam below the API server, and its in-memory engine.
+//! A revisioned key-value store: the engine seam of the API server, and an in-memory engine.
 //!
-//! [`Kv`] is what etcd v3 offers to Kubernetes: one revision for the whole store, compare-and-set
-//! on a key's modification revision, reads of a range at a revision, watches from a revision
-//! with previous values, leases and compaction. [`memory::MemoryKv`] implements it in memory;
-//! [`journal::JournaledKv`] is the same with every write made durable first, by a [`Journal`] that
-//! another crate brings (`kubist-storage-redb`). The module `conformance` (behind the feature
-//! of that name) holds the checks that every engine has to pass, and `KvWrapper` (behind `testing`) is
-//! what tests put between a server and its engine.
+//! [`Kv`] is the part of etcd v3 that Kubernetes uses: a single revision for the whole store,
+//! compare-and-set on modification revisions, range reads at a revision, watches from a revision
+//! with previous values, leases and compaction. [`memory::MemoryKv`] implements it in memory.
+//! [`journal::JournaledKv`] also makes every write durable with a [`Journal`], such as that of
+//! `kubist-storage-redb`. The module `conformance` (feature `conformance`) has the checks that
+//! every engine must pass, and `KvWrapper` (feature `testing`) intercepts calls between a server
+//! and its engine in tests.
 //!
-//! It is not a database for its own sake: no transactions over several keys, no secondary
-//! indexes, no authentication. It knows neither Kubernetes nor any encoding of values.
-//!
+//! It is not a general-purpose database: it has no transactions over several keys, no secondary
+//! indexes and no authentication. It knows neither Kubernetes nor any value encoding.
 //! ```
 //! use kubist_storage::memory::MemoryKv;
 //! use kubist_storage::{EventKind, Expected, KeyRange, Kv, PutRequest, RangeRequest, WatchRangeRequest};
@@ -30,19 +29,19 @@
 //! assert_eq!((page.count, &page.kvs[0].value[..]), (1, &b"first"[..]));
 //!
 //! let batch = watch.next().await.expect("the store is open")?;
-//! assert!(matches!(&batch.events[1].kind, Change::Put(kv) if kv.value == "second"));
+//! assert!(matches!(&batch.events[1].kind, EventKind::Put(kv) if kv.value == "second"));
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! # Contracts
 //!
-//! - The first write of an empty store has revision 2; each write that changes something raises
+//! - The first write of an empty store has revision 2. Each write that changes something increments
 //!   the revision by one; reads, refused writes and deletes of absent keys do not.
-//! - A range's count ignores its limit; its revision is the store's, not the one read.
-//! - A watch delivers every event of its range from its start (inclusive) in order, each once,
-//!   or ends with [`WatchError::Compacted`]. What follows a progress notice is above it.
-//! - A watcher that does not read costs its engine no memory that grows.
+//! - The count of a range response ignores the limit; its revision is the current one of the store.
+//! - A watch delivers every event of its range from its start (inclusive), in order and once, or
+//!   ends with [`WatchError::Compacted`]. Events after a progress notification are above it.
+//! - A watcher that does not read does not make its engine use more and more memory.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 

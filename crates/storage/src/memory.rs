@@ -1,9 +1,9 @@
-//! The engine in memory: ordered, multi-versioned, gone with the process.
+//! The in-memory engine: ordered and multi-versioned, without durability.
 //!
-//! Promises: a reader takes a snapshot by copying a pointer and then holds no lock, however much
-//! it reads; a write costs the same whoever watches other keys; a watch holds a position and no
-//! events, so the memory of all watches together is bounded by their number; history is bounded
-//! by number, bytes and age. Not durable. Knows no runtime except in `driver`.
+//! A reader takes a snapshot by copying a pointer and then holds no lock, however much it reads.
+//! The cost of a write does not depend on watchers of other keys. A watch holds a position and no
+//! events, so the memory of all watches is bounded by their number. History is bounded by count,
+//! bytes and age. Only `driver` uses a runtime.
 
 mod config;
 mod data_limit;
@@ -41,40 +41,39 @@ use parking_lot::{Mutex, RwLock};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The engine in memory. A clone is another handle to the same store.
+/// The in-memory engine. Clones share the same store.
 ///
-/// Something has to let time pass: [`run`](Self::run) beside it, or calls of
-/// [`tick`](Self::tick).
+/// Something must advance its time: [`run`](Self::run) in a task, or calls of [`tick`](Self::tick).
 #[derive(Clone, Debug)]
 pub struct MemoryKv {
     shared: Arc<Shared>,
 }
 
-/// How large a memory engine is now.
+/// The size of a memory engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Where the store stands.
+    /// The current revision.
     pub revision: Revision,
-    /// Where it stood before its first write.
+    /// The revision before its first write.
     pub begin: Revision,
-    /// The oldest readable revision; zero if nothing was compacted, and it began at the first.
+    /// The oldest readable revision; zero if nothing was compacted and it began at revision 1.
     pub compacted: Revision,
-    /// Keys that exist.
+    /// Number of keys.
     pub keys: usize,
-    /// What those keys and their values take, in bytes, estimated.
+    /// Estimated bytes of these keys and their values.
     pub data_bytes: usize,
-    /// Events in history.
+    /// Number of events in history.
     pub history_events: usize,
-    /// What those events keep alive, in bytes, estimated.
+    /// Estimated bytes that these events keep in memory.
     pub history_bytes: usize,
-    /// Leases that have not ended.
+    /// Number of active leases.
     pub leases: usize,
-    /// Different ranges that are watched.
+    /// Number of distinct watched ranges.
     pub watched_ranges: usize,
 }
 
-/// Lock order: `state`, then `paged` or a topic's. No waker is woken or dropped under either.
+/// Lock order: `state`, then `paged` or that of a topic. No waker is woken or dropped under either.
 #[derive(Debug)]
 struct Shared {
     state: RwLock<State>,
@@ -85,7 +84,7 @@ struct Shared {
     clock: Arc<dyn Clock>,
 }
 
-/// The watches that want progress unasked.
+/// The watches with periodic progress notifications.
 #[derive(Debug)]
 struct ProgressWatches {
     watches: Vec<Weak<Progress>>,
@@ -100,24 +99,24 @@ impl Default for MemoryKv {
 }
 
 impl MemoryKv {
-    /// An empty store. It stands at revision 1.
+    /// An empty store at revision 1.
     pub fn new(config: Config, clock: Arc<dyn Clock>) -> Self {
         let state = State::new(&config);
         Self::with_state(state, config, clock)
     }
 
-    /// An empty store that stands at `revision`, for one that takes the place of another whose
-    /// clients are still there: what they have seen lies before its history, so a watch or a read
-    /// from there is refused as compacted, and no write is taken for one that they know. That
-    /// holds as long as the other had not come as far.
+    /// An empty store at `revision`, to replace another store whose clients still exist. The
+    /// revisions they have seen lie before its history, so their watches and reads are refused as
+    /// compacted, and their writes conflict. That holds unless the other store has reached
+    /// `revision`.
     pub fn beginning_at(revision: Revision, config: Config, clock: Arc<dyn Clock>) -> Self {
         let versions = Versions::beginning_at(&config, revision);
         let state = State::restored(versions, Leases::default(), &config);
         Self::with_state(state, config, clock)
     }
 
-    /// A second store with the same data, history and leases, and nobody watching. The two go
-    /// separate ways from here. Costs as much as the history is long; the data is shared.
+    /// A copy of the store with the same data, history and leases, without watches. The two are
+    /// independent from now on. The cost is proportional to the history; data is shared.
     pub fn fork(&self) -> Self {
         let state = self.shared.state.read().fork();
         Self::with_state(
@@ -127,8 +126,8 @@ impl MemoryKv {
         )
     }
 
-    /// Lets time pass up to what the clock says: ends leases, gives up old history, sends
-    /// progress that is due.
+    /// Advances to the clock's time: expires leases, discards old history, sends due progress
+    /// notifications.
     pub fn tick(&self) {
         let now = self.shared.clock.now();
         self.expire(now);
@@ -137,17 +136,17 @@ impl MemoryKv {
         self.send_progress();
     }
 
-    /// Ends all watches, and refuses every operation from now on.
+    /// Ends all watches, and refuses all further operations.
     pub fn close(&self) {
         self.change(State::close);
     }
 
-    /// Whether the store has been closed.
+    /// Reports whether the store is closed.
     pub fn is_closed(&self) -> bool {
         self.shared.state.read().closed
     }
 
-    /// How large the store is now.
+    /// Returns the current size of the store.
     pub fn stats(&self) -> Stats {
         let state = self.shared.state.read();
         Stats {
@@ -181,7 +180,7 @@ impl MemoryKv {
         }
     }
 
-    /// Changes the state, and does what follows once the lock is gone.
+    /// Changes the state, and applies the effects after the lock is released.
     fn change<T>(&self, change: impl FnOnce(&mut State, &mut Effects) -> T) -> T {
         let mut effects = Effects::default();
         let result = change(&mut self.shared.state.write(), &mut effects);
@@ -189,7 +188,7 @@ impl MemoryKv {
         result
     }
 
-    /// Takes over what another state has decided, and tells watchers.
+    /// Applies what another state has decided, and notifies watchers.
     pub(crate) fn apply(&self, batch: &Batch) {
         self.change(|state, effects| state.apply(batch, effects));
         if batch.compacted.is_some() {
@@ -197,7 +196,7 @@ impl MemoryKv {
         }
     }
 
-    /// All that is stored now, shared.
+    /// Returns the current versions, shared.
     pub(crate) fn versions(&self) -> Versions {
         self.shared.state.read().versions.clone()
     }
@@ -206,7 +205,7 @@ impl MemoryKv {
         self.shared.clock.now()
     }
 
-    /// Sends progress that is due.
+    /// Sends due progress notifications.
     pub(crate) fn send_progress(&self) {
         for progress in self.due_progress(self.now()) {
             progress.request();
@@ -217,7 +216,7 @@ impl MemoryKv {
         while self.change(|state, effects| state.expire(now, effects)) {}
     }
 
-    /// A snapshot for reading `range`, and where the store stands.
+    /// Returns a snapshot for reading `range`, and the current revision.
     fn view(&self, range: &KeyRange, at: Option<Revision>) -> Result<(View, Revision), ReadError> {
         let state = self.shared.state.read();
         if state.closed {
@@ -232,7 +231,7 @@ impl MemoryKv {
         Ok((view, state.versions.revision()))
     }
 
-    /// Keeps the state at the head that a page was read from: another page is likely to follow.
+    /// Keeps the current state that a page was read from: the next page is likely to follow.
     fn keep_for_next_page(&self, view: &View, head: Revision) {
         let evicted = self.shared.paged.lock().keep(head, view.tree().clone());
         drop(evicted);
@@ -261,7 +260,7 @@ impl ProgressWatches {
         alive
     }
 
-    /// Adds a watch. Sweeps out the gone ones whenever the list would have to grow.
+    /// Adds a watch. Removes ended ones whenever the list would have to grow.
     fn add(&mut self, progress: &Arc<Progress>) {
         if self.watches.len() == self.watches.capacity() {
             self.watches.retain(|it| it.strong_count() > 0);
@@ -277,7 +276,7 @@ impl KvRead for MemoryKv {
         at: Option<Revision>,
     ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
         let range = || KeyRange::key(bytes::Bytes::copy_from_slice(key));
-        // Only the past needs the range, to find the key's events.
+        // Only reads of the past need the range, to find its events.
         let range = at.map_or_else(KeyRange::all, |_| range());
         KvFuture::ready(self.view(&range, at).map(|(view, revision)| {
             let kv = view.get(key).cloned();

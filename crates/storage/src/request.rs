@@ -1,31 +1,31 @@
-//! Requests to an engine, and its responses.
+//! Requests to an engine and their responses.
 
 use crate::{KeyRange, KeyValue, LeaseId, Revision};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// The answer to [`KvRead::get`].
+/// The response to [`KvRead::get`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetResponse {
-    /// The version that the key had; `None` if it did not exist.
+    /// The version of the key; `None` if it did not exist.
     pub kv: Option<Arc<KeyValue>>,
-    /// Where the store stands, not the revision asked for.
+    /// The current revision of the store, not the requested one.
     pub revision: Revision,
 }
 
-/// What [`KvRead::range`] shall read.
+/// The request of [`KvRead::range`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeRequest {
     /// The keys.
     pub range: KeyRange,
-    /// The revision to read at; `None` for the head.
+    /// The revision to read at; `None` for the current one.
     pub at: Option<Revision>,
-    /// At most so many; `None` for all. Zero asks for the count alone.
+    /// Maximum number of results; `None` for no limit. Zero requests only the count.
     pub limit: Option<usize>,
 }
 
 impl RangeRequest {
-    /// All of `range`, at the head.
+    /// All of `range`, at the current revision.
     pub fn new(range: KeyRange) -> Self {
         Self {
             range,
@@ -34,46 +34,47 @@ impl RangeRequest {
         }
     }
 
-    /// The same at an earlier revision.
+    /// Reads at an earlier revision.
     pub fn at(mut self, revision: Revision) -> Self {
         self.at = Some(revision);
         self
     }
 
-    /// The same with at most `limit` results.
+    /// Limits the number of results.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 }
 
-/// The answer to [`KvRead::range`].
+/// The response to [`KvRead::range`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeResponse {
-    /// The versions found, in byte order of their keys.
+    /// The versions, in byte order of their keys.
     pub kvs: Vec<Arc<KeyValue>>,
-    /// How many keys the range holds, whatever the limit.
+    /// Number of keys in the range, regardless of the limit.
     pub count: usize,
-    /// Whether the limit cut the result.
+    /// Whether the limit truncated the result.
     pub more: bool,
-    /// Where the store stands, not the revision asked for. A read at the head reads this one.
+    /// The current revision of the store, not the requested one. A read of the current state reads
+    /// this one.
     pub revision: Revision,
 }
 
-/// What must be true of a key for a write to happen.
+/// The precondition of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every engine must decide on each")]
 pub enum Expected {
-    /// Whatever is there.
+    /// None.
     Any,
     /// The key does not exist.
     Absent,
-    /// The key's newest version was written by this revision. Zero is the same as `Absent`.
+    /// The newest version of the key was written at this revision. Zero is the same as `Absent`.
     Revision(Revision),
 }
 
 impl Expected {
-    /// Whether the condition holds for a key with this newest version.
+    /// Reports whether the precondition holds for a key with this newest version.
     pub fn holds(self, current: Option<&KeyValue>) -> bool {
         let revision = current.map_or(Revision::ZERO, |kv| kv.mod_revision);
         match self {
@@ -84,39 +85,39 @@ impl Expected {
     }
 }
 
-/// A key that a write was judged by, beside the one that it writes: the write happens only while
-/// it is still the same.
+/// A precondition on another key than the one written: the write happens only while that key is
+/// unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a comparison has no other parts")]
 pub struct Guard {
     /// The key, not empty.
     pub key: Bytes,
-    /// What wrote its newest version; zero if it must not exist.
+    /// The revision of its newest version; zero if it must not exist.
     pub revision: Revision,
 }
 
-/// What [`KvWrite::put`] shall write.
+/// The request of [`KvWrite::put`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutRequest {
     /// The key, not empty.
     pub key: Bytes,
-    /// The value. An engine in memory keeps these very bytes: a slice of a larger buffer pins
-    /// that buffer.
+    /// The value. An in-memory engine keeps this buffer: a slice of a larger one keeps all of it in
+    /// memory.
     pub value: Bytes,
-    /// When to write.
+    /// The precondition.
     pub expected: Expected,
-    /// The lease to put the key under; `None` takes it from under the one it had.
+    /// The lease to attach the key to; `None` detaches it from its previous lease.
     pub lease: Option<LeaseId>,
-    /// Whether a conflict must carry the current version. An engine for which that costs
-    /// nothing gives it anyway.
+    /// Whether a conflict must return the current version. Engines that have it at no cost return
+    /// it anyway.
     pub read_on_conflict: bool,
-    /// Other keys that must be the same as when the write was judged. If one is not, the write is
-    /// a conflict although `expected` holds of the current version. A few at most.
+    /// Other keys that must be unchanged. If one is not, the result is a conflict even if
+    /// `expected` holds. There should be few.
     pub guards: Vec<Guard>,
 }
 
 impl PutRequest {
-    /// Writes `value` if the key is as expected, and reads the current version if not.
+    /// Writes `value` if the precondition holds, and otherwise reads the current version.
     pub fn new(key: impl Into<Bytes>, value: impl Into<Bytes>, expected: Expected) -> Self {
         let (key, value) = (key.into(), value.into());
         Self {
@@ -129,32 +130,32 @@ impl PutRequest {
         }
     }
 
-    /// The same, only while other keys are the same.
+    /// Adds preconditions on other keys.
     pub fn guards(mut self, guards: Vec<Guard>) -> Self {
         self.guards = guards;
         self
     }
 
-    /// The same under a lease.
+    /// Attaches the key to a lease.
     pub fn lease(mut self, lease: LeaseId) -> Self {
         self.lease = Some(lease);
         self
     }
 }
 
-/// What [`KvWrite::delete`] shall remove.
+/// The request of [`KvWrite::delete`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteRequest {
     /// The key, not empty.
     pub key: Bytes,
-    /// When to remove it. `Absent` never can be.
+    /// The precondition. `Absent` never holds.
     pub expected: Expected,
-    /// As in [`PutRequest::read_on_conflict`].
+    /// See [`PutRequest::read_on_conflict`].
     pub read_on_conflict: bool,
 }
 
 impl DeleteRequest {
-    /// Removes the key if it is as expected, and reads the current version if not.
+    /// Deletes the key if the precondition holds, and otherwise reads the current version.
     pub fn new(key: impl Into<Bytes>, expected: Expected) -> Self {
         Self {
             key: key.into(),
@@ -164,26 +165,26 @@ impl DeleteRequest {
     }
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a compare-and-set has two ends")]
 pub enum WriteOutcome {
-    /// It happened.
+    /// The write was committed.
     Committed {
-        /// The write's revision: the new version's, or the delete's own.
+        /// Its revision: that of the new version, or of the delete.
         revision: Revision,
     },
-    /// The key or a guard was not as expected; nothing was written.
+    /// A precondition did not hold; nothing was written.
     Conflict {
-        /// Where the store stands.
+        /// The current revision of the store.
         revision: Revision,
-        /// The key's newest version; `None` if it does not exist, or was not asked for.
+        /// The newest version of the key; `None` if it does not exist or was not requested.
         current: Option<Arc<KeyValue>>,
     },
 }
 
 impl WriteOutcome {
-    /// The write's revision; `None` if it did not happen.
+    /// Returns the revision of the write; `None` if it did not happen.
     pub fn committed(&self) -> Option<Revision> {
         match self {
             Self::Committed { revision } => Some(*revision),
@@ -192,22 +193,22 @@ impl WriteOutcome {
     }
 }
 
-/// What [`KvWatch::watch`] shall follow.
+/// The request of [`KvWatch::watch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchRangeRequest {
     /// The keys.
     pub range: KeyRange,
-    /// The first revision to deliver (inclusive); `None` for whatever comes after the call. May
-    /// lie in the future.
+    /// The first revision to deliver (inclusive); `None` for everything after the call. May be in
+    /// the future.
     pub from: Option<Revision>,
-    /// Whether events must carry the version that they replaced.
+    /// Whether events must have the version that they replaced.
     pub previous: bool,
-    /// Whether the engine shall send progress notices unasked, at its own interval.
+    /// Whether the engine should send periodic progress notifications, at its own interval.
     pub progress: bool,
 }
 
 impl WatchRangeRequest {
-    /// Follows `range` from now on, without previous versions and unasked progress.
+    /// Watches `range` from now on, without previous versions and periodic progress.
     pub fn new(range: KeyRange) -> Self {
         Self {
             range,
@@ -217,19 +218,19 @@ impl WatchRangeRequest {
         }
     }
 
-    /// The same from a revision on (inclusive).
+    /// Watches from a revision on (inclusive).
     pub fn from(mut self, revision: Revision) -> Self {
         self.from = Some(revision);
         self
     }
 
-    /// The same with previous versions.
+    /// Requests previous versions.
     pub fn previous(mut self) -> Self {
         self.previous = true;
         self
     }
 
-    /// The same with progress notices at the engine's interval.
+    /// Requests progress notifications at the engine's interval.
     pub fn progress(mut self) -> Self {
         self.progress = true;
         self

@@ -1,29 +1,29 @@
-//! A position in the history of the whole store.
+//! `Revision`: a position in the history of a store.
 //!
-//! Promises a total order and nothing else: revisions of two stores cannot be compared.
+//! Revisions of one store are totally ordered; those of two stores cannot be compared.
 
 use std::fmt;
 
 /// A position in the history of the whole store, not of one key.
 ///
-/// An empty store stands at revision 1, so the first write gets 2, unless it was made to begin
-/// later. Each write that changes something raises it by exactly one; reads and refused writes
-/// never do (etcd v3's rule).
+/// An empty store is at revision 1, so the first write gets 2, unless the store was created at a
+/// later one. Each write that changes something increments it by one; reads and refused writes do
+/// not (the rule of etcd v3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(pub u64);
 
 impl Revision {
-    /// Before all history. As a key's modification revision it means "the key is absent".
+    /// Before all history. As the modification revision of a key it means that the key is absent.
     pub const ZERO: Self = Self(0);
-    /// Where an empty store stands.
+    /// The revision of an empty store.
     pub const EMPTY_STORE: Self = Self(1);
 
-    /// The revision after this one. Saturates.
+    /// Returns the next revision. Saturates.
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// The revision before this one; zero has none and stays.
+    /// Returns the previous revision; that of zero is zero.
     pub const fn previous(self) -> Self {
         Self(self.0.saturating_sub(1))
     }

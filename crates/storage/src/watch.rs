@@ -1,7 +1,7 @@
-//! A running watch: a stream of batches of events.
+//! `Watch`: a stream of event batches.
 //!
-//! Not a queue: an engine hands out events when the watch is polled. A watch that nobody polls
-//! costs its own few words, and falls off the history in the end (`WatchError::Compacted`).
+//! It is not a queue: an engine returns events when the watch is polled. A watch that is not polled
+//! costs a few words, and eventually falls behind the history (`WatchError::Compacted`).
 
 use crate::{Event, Revision, WatchError};
 use futures_core::Stream;
@@ -13,33 +13,33 @@ use std::task::{Context, Poll};
 
 /// A running watch. Dropping it ends it.
 ///
-/// Batches come in order of revision and miss nothing. After an error the stream ends.
+/// Batches are in order of revision and complete. After an error the stream ends.
 pub struct Watch {
     batches: Pin<Box<dyn Stream<Item = Result<WatchBatch, WatchError>> + Send>>,
     progress: ProgressRequester,
 }
 
-/// Events in order of revision, or none: then it is a progress notice.
+/// Events in order of revision. An empty batch is a progress notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchBatch {
-    /// Every event of the watch's range up to and including this revision has been delivered,
-    /// by this batch or before. Later events are above it.
+    /// All events of the watch's range up to and including this revision have been delivered, in
+    /// this batch or before. Later events are above it.
     pub revision: Revision,
-    /// The events. All events of one revision are in one batch.
+    /// The events. All events of a revision are in the same batch.
     pub events: Vec<Arc<Event>>,
 }
 
 impl WatchBatch {
-    /// Whether the batch only says how far the watch has come.
+    /// Reports whether the batch is a progress notification.
     pub fn is_progress(&self) -> bool {
         self.events.is_empty()
     }
 }
 
 impl Watch {
-    /// A watch made of an engine's stream, and of what to do when progress is asked for.
+    /// Creates a watch from an engine's stream and a function that requests progress.
     ///
-    /// The stream must end after an error, and must keep the promises of [`WatchBatch`].
+    /// The stream must end after an error, and its batches must be as [`WatchBatch`] describes.
     pub fn new(
         batches: impl Stream<Item = Result<WatchBatch, WatchError>> + Send + 'static,
         progress: impl Fn() + Send + Sync + 'static,
@@ -50,7 +50,7 @@ impl Watch {
         }
     }
 
-    /// The next batch; `None` after the watch has ended.
+    /// Returns the next batch; `None` after the watch has ended.
     ///
     /// # Cancel safety
     ///
@@ -59,12 +59,12 @@ impl Watch {
         poll_fn(|cx| self.batches.as_mut().poll_next(cx)).await
     }
 
-    /// Asks for a progress notice; see [`ProgressRequester::request`].
+    /// Requests a progress notification; see [`ProgressRequester::request`].
     pub fn request_progress(&self) {
         self.progress.request();
     }
 
-    /// A handle with which others may ask this watch for progress.
+    /// Returns a handle that requests progress for this watch.
     pub fn progress_requester(&self) -> ProgressRequester {
         self.progress.clone()
     }
@@ -84,16 +84,16 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// Asks one watch for progress from elsewhere. Useless, and harmless, once the watch is gone.
+/// Requests progress for a watch. It has no effect after the watch has ended.
 #[derive(Clone)]
 pub struct ProgressRequester(Arc<dyn Fn() + Send + Sync>);
 
 impl ProgressRequester {
-    /// Asks for a batch that says how far the watch has come: at least to the revision at which
-    /// the store stands now. Several requests may get one answer.
+    /// Requests a progress notification for at least the current revision of the store. Several
+    /// requests may get a single response.
     ///
-    /// A watch whose start lies ahead of the store gets no answer. An engine on etcd may also
-    /// stay silent for a watch at the very head until one more write, so callers ask again.
+    /// A watch whose start is in the future gets no response. An engine on etcd may also send none
+    /// to a watch at the current revision until the next write, so callers repeat the request.
     pub fn request(&self) {
         (self.0)();
     }

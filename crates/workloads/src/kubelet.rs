@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pod_is_placed_then_started_then_left_alone_until_it_is_deleted() {
+    fn a_pod_is_assigned_then_started_then_left_alone_until_it_is_deleted() {
         let paths = Paths::new();
         let step = |pod: &Pod| paths.next_step(&Encoded::new(pod).expect("a Pod"));
         let mut pod = Pod::default();

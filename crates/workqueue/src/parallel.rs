@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_piece_that_panics_is_told_and_costs_no_other() {
+    async fn a_piece_that_panics_is_reported_and_costs_no_other() {
         let work = |piece: usize| async move {
             if piece % 4 == 1 {
                 std::panic::resume_unwind(Box::new("on purpose"));

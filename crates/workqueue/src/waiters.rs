@@ -131,17 +131,17 @@ mod tests {
 
     fn register(waiters: &mut Waiters, deadline: Option<Duration>) -> (usize, Option<Duration>) {
         let mut index = None;
-        let alarm = waiters.register(&mut index, Waker::noop(), deadline);
-        (index.expect("it sits"), alarm)
+        let timer = waiters.register(&mut index, Waker::noop(), deadline);
+        (index.expect("it is registered"), timer)
     }
 
     #[test]
-    fn one_keeps_the_time_and_is_called_last() {
+    fn one_owns_the_timer_and_is_woken_last() {
         let mut waiters = Waiters::default();
-        let (timer_owner, alarm) = sit(&mut waiters, Some(AT));
-        assert_eq!(alarm, Some(AT));
-        let (_, alarm) = sit(&mut waiters, Some(AT));
-        assert_eq!(alarm, None);
+        let (timer_owner, timer) = register(&mut waiters, Some(AT));
+        assert_eq!(timer, Some(AT));
+        let (_, timer) = register(&mut waiters, Some(AT));
+        assert_eq!(timer, None);
         assert!(waiters.wake_one().is_some());
         assert_eq!(waiters.timer_owner.map(|it| it.index), Some(timer_owner));
         assert!(waiters.wake_one().is_some());
@@ -150,19 +150,19 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_deadline_calls_the_keeper_and_a_later_one_nobody() {
+    fn an_earlier_deadline_wakes_the_timer_owner_and_a_later_one_none() {
         let mut waiters = Waiters::default();
-        let _ = sit(&mut waiters, Some(AT));
+        let _ = register(&mut waiters, Some(AT));
         assert!(waiters.wake_for(2 * AT).is_none());
         assert!(waiters.wake_for(AT / 2).is_some());
         assert!(waiters.wake_for(AT / 2).is_none(), "it is on its way");
     }
 
     #[test]
-    fn when_the_keeper_leaves_another_is_called() {
+    fn when_the_timer_owner_leaves_another_is_woken() {
         let mut waiters = Waiters::default();
-        let (timer_owner, _) = sit(&mut waiters, Some(AT));
-        let _ = sit(&mut waiters, Some(AT));
+        let (timer_owner, _) = register(&mut waiters, Some(AT));
+        let _ = register(&mut waiters, Some(AT));
         waiters.leave(timer_owner);
         assert!(waiters.wake_for(AT).is_some());
     }
@@ -171,8 +171,8 @@ mod tests {
     fn seats_are_used_again() {
         let mut waiters = Waiters::default();
         for _ in 0..100 {
-            let (first, _) = sit(&mut waiters, None);
-            let (second, _) = sit(&mut waiters, None);
+            let (first, _) = register(&mut waiters, None);
+            let (second, _) = register(&mut waiters, None);
             assert!(waiters.wake_one().is_some());
             waiters.leave(first);
             waiters.leave(second);

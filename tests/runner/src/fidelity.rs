@@ -38,7 +38,7 @@ const ADMIN: &str = "kubernetes-admin";
 /// The administrator's token on both servers.
 const TOKEN: &str = "fidelity";
 /// The time limit for a program to become ready.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(100);
 /// Disabled admission plugins of the kube-apiserver.
 const DISABLED: &str = "ServiceAccount,TaintNodesByCondition,ResourceQuota,\

@@ -3,7 +3,7 @@
 use super::imports::{Scope, imports};
 use super::kinds::{Kinds, api_version};
 use super::layout::recursive;
-use super::model::{Entry, Struct, StructField, Target};
+use super::model::{Entry, Presence, Struct, StructField, Target};
 use super::names;
 use super::rustdoc;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,11 +110,15 @@ fn emit_api_type(out: &mut String, item: &Struct, scope: &Scope<'_>) {
     if item.form != "Object" {
         let _ = writeln!(out, "    form: {},", item.form);
     }
-    out.push_str("    fields: [\n");
-    for (index, field) in item.fields.iter().enumerate() {
-        emit_row(out, name, (index, field), scope);
+    if item.fields.is_empty() {
+        out.push_str("    fields: [],\n");
+    } else {
+        out.push_str("    fields: [\n");
+        for (index, field) in item.fields.iter().enumerate() {
+            emit_row(out, name, (index, field), scope);
+        }
+        out.push_str("    ],\n");
     }
-    out.push_str("    ],\n");
     let has_groups = |it: &Entry| matches!(it, Entry::Group(..));
     if item.order.iter().any(has_groups) {
         out.push_str("    protobuf_order: &[\n");
@@ -134,32 +138,43 @@ fn emit_row(
     let StructField {
         rust, json, number, ..
     } = field;
-    let first = format!("        {index} {rust} =");
     let field_type = wire_type(owner, field, scope);
-    let mut rest = vec![format!(" field({json:?}, {number}, {field_type})")];
-    let mut rules = String::new();
-    let presence = &field.presence;
-    for (is_set, rule) in [
+    let mut lines = vec![format!("        {index} {rust} =")];
+    let mut push = |piece: &str, indent: usize| match lines.last_mut() {
+        Some(line) if line.len() + piece.len() < WIDTH => {
+            line.push_str(piece);
+            false
+        }
+        _ => {
+            lines.push(format!("{}{}", " ".repeat(indent), piece.trim_start()));
+            true
+        }
+    };
+    let is_below = push(&format!(" field({json:?}, {number}, {field_type})"), 12);
+    let indent = if is_below { 16 } else { 12 };
+    let presence = rules(&field.presence);
+    let merge = field.merge.iter().map(|it| format!(".with_merge({it})"));
+    let list = field.list.iter().map(|it| format!(".with_list({it})"));
+    for piece in presence.into_iter().chain(merge).chain(list) {
+        push(&piece, indent);
+    }
+    let _ = writeln!(out, "{},", lines.join("\n"));
+}
+
+/// Returns the calls that set the presence rules of a field, if there are any.
+fn rules(presence: &Presence) -> Option<String> {
+    let mut calls = String::new();
+    for (is_set, call) in [
         (presence.required, ".required()"),
         (presence.pointer, ".pointer()"),
         (presence.omit_empty, ".omit_empty()"),
         (presence.omit_zero, ".omit_zero()"),
     ] {
         if is_set {
-            rules.push_str(rule);
+            calls.push_str(call);
         }
     }
-    rest.extend(Some(rules).filter(|it| !it.is_empty()));
-    rest.extend(field.merge.iter().map(|it| format!(".with_merge({it})")));
-    rest.extend(field.list.iter().map(|it| format!(".with_list({it})")));
-    let mut lines = vec![first];
-    for piece in rest {
-        match lines.last_mut() {
-            Some(line) if line.len() + piece.len() < WIDTH => line.push_str(&piece),
-            _ => lines.push(format!("            {}", piece.trim_start())),
-        }
-    }
-    let _ = writeln!(out, "{},", lines.join("\n"));
+    Some(calls).filter(|it| !it.is_empty())
 }
 
 /// Returns the `FieldType` of a field. Types that contain each other refer to each other's statics,

@@ -171,7 +171,7 @@ fn unit(field: &Field) -> Option<&'static str> {
         ]
         .into_iter()
         .find_map(|(end, unit)| field.json.ends_with(end).then_some(unit)),
-        "bytes" | "[]bytes" | "map[string]bytes" => Some("base64 in JSON"),
+        "bytes" | "[]bytes" | "map[string]bytes" => Some("in JSON as base64"),
         _ => None,
     }
 }

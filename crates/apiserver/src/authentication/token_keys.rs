@@ -30,20 +30,18 @@ const VERIFYING_KEYS_MAX: usize = 64;
 #[non_exhaustive]
 pub enum TokenKeyError {
     /// The system failed to create a key.
-    #[error("cannot make the key that signs tokens")]
+    #[error("cannot create the key that signs tokens")]
     Made,
     /// The text has no private key of a supported kind.
     #[error(
-        "there is no private key in it that can sign tokens: RSA of 2048 bits and more, P-256 or P-384"
+        "it contains no private key that can sign tokens: RSA of at least 2048 bits, P-256 or P-384"
     )]
     NoSigningKey,
     /// The text has no key of a supported kind.
-    #[error(
-        "there is no key in it that can verify tokens: RSA of 2048 bits and more, P-256 or P-384"
-    )]
+    #[error("it contains no key that can verify tokens: RSA of at least 2048 bits, P-256 or P-384")]
     NoVerifyingKey,
     /// There are more keys than should be tried for a token.
-    #[error("more than {VERIFYING_KEYS_MAX} keys to verify tokens with")]
+    #[error("more than {VERIFYING_KEYS_MAX} verifying keys")]
     TooMany,
 }
 

@@ -128,7 +128,7 @@ impl RequestRecord {
             };
         }
         if self.code.is_none() {
-            line!(info, "a client left before the answer");
+            line!(info, "client disconnected before the response");
         } else if took >= self.slow && !self.labels.long_running {
             line!(warn, "slow request");
         } else {

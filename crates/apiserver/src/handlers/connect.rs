@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The connecting subresources of all resources.
 const NAMES: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
 /// The error in place of a connection.
-const OUT_OF_REACH: &str = "error dialing backend: this server connects to no node";
+const OUT_OF_REACH: &str = "error dialing backend: this server does not connect to nodes";
 
 /// Returns the connecting subresource that a path names, if any.
 pub(super) fn subresource(

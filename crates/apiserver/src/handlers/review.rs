@@ -23,7 +23,7 @@ use kubist_registry::{Stored, User, remove_duplicate_owners};
 use std::any::Any;
 
 /// The reason of every access decision.
-const REASON: &str = "everybody who is authenticated may do everything on this server";
+const REASON: &str = "this server allows all requests of authenticated users";
 /// Reviews have no tables.
 pub(super) const OFFER: Offer = Offer {
     table: false,

@@ -1,7 +1,7 @@
-//! What became of a configuration of encryption that is followed, under upstream's names.
+//! Metrics of encryption configuration reloads, under upstream's names.
 //!
-//! Upstream tells servers apart by the digest of their identity; ours have none, so that label is
-//! empty, as upstream's is for a server without one.
+//! Upstream's label for the server's identity is a digest; these servers have no identity, so it is
+//! empty, as for an upstream server without one.
 
 use super::exposition::{Family, number};
 use kubist_registry::Registry;
@@ -11,7 +11,7 @@ const RELOADED: &[&str] = &["status", "apiserver_id_hash"];
 const USED: &[&str] = &["apiserver_id_hash", "hash"];
 const NO_IDENTITY: &str = "";
 
-/// None unless a configuration is followed.
+/// Empty unless a configuration file is reloaded.
 pub(super) fn families(registry: &Registry) -> Vec<MetricFamily> {
     let Some(live) = registry.encryption() else {
         return Vec::new();

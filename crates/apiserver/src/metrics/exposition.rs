@@ -1,11 +1,11 @@
-//! Families of metrics made from numbers that somebody else keeps.
+//! Metric families built from numbers that are counted elsewhere.
 
 use kubist_registry::metrics::HistogramState;
 use prometheus::proto::{
     Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType,
 };
 
-/// A family that is being made.
+/// A metric family under construction.
 pub(super) struct Family {
     name: &'static str,
     help: &'static str,
@@ -14,7 +14,7 @@ pub(super) struct Family {
     metrics: Vec<Metric>,
 }
 
-/// A whole number as metrics have it; beyond 2^53 the last digits are lost.
+/// Converts an integer to a metric value; beyond 2^53 it is rounded.
 #[expect(clippy::cast_precision_loss, reason = "that is the format's limit")]
 pub(super) fn number(value: u64) -> f64 {
     value as f64
@@ -69,7 +69,7 @@ impl Family {
         self.metrics.push(metric);
     }
 
-    /// Adds a counter, unless nothing was counted.
+    /// Adds a counter unless it is zero.
     pub(super) fn count_some(&mut self, values: &[&str], count: u64) {
         if count > 0 {
             self.count(values, count);
@@ -85,7 +85,7 @@ impl Family {
         self.metrics.push(metric);
     }
 
-    /// Adds a histogram, unless nothing was counted.
+    /// Adds a histogram unless it is empty.
     pub(super) fn observed(&mut self, values: &[&str], state: &HistogramState) {
         if state.count() == 0 {
             return;
@@ -122,7 +122,7 @@ impl Family {
         Metric::from_label(pairs.collect())
     }
 
-    /// The family; none if it has no metric, which the format has no form for.
+    /// Returns the family, unless it has no metrics: the text format cannot express that.
     pub(super) fn finish(self) -> Option<MetricFamily> {
         if self.metrics.is_empty() {
             return None;

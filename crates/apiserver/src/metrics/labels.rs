@@ -1,4 +1,4 @@
-//! `RequestLabels`: what a request is counted under. Every value comes from a bounded set.
+//! `RequestLabels`: the metric labels of a request, each from a bounded set of values.
 
 use crate::discovery;
 use crate::request::Request;
@@ -8,7 +8,7 @@ use http::header::CONTENT_TYPE;
 use kubist_api::ResourceFacts;
 use kubist_registry::Registry;
 
-/// What the labels of requests are called, as upstream.
+/// Label names, as upstream.
 pub(super) const REQUEST: [&str; 7] = [
     "verb",
     "group",
@@ -18,7 +18,7 @@ pub(super) const REQUEST: [&str; 7] = [
     "scope",
     "component",
 ];
-/// The same where dry runs are told apart.
+/// The same with the dry run.
 pub(super) const TIMED: [&str; 8] = [
     "verb",
     "dry_run",
@@ -29,7 +29,7 @@ pub(super) const TIMED: [&str; 8] = [
     "scope",
     "component",
 ];
-/// The same with what was answered.
+/// The same with the status code.
 pub(super) const COUNTED: [&str; 9] = [
     "verb",
     "dry_run",
@@ -41,7 +41,7 @@ pub(super) const COUNTED: [&str; 9] = [
     "component",
     "code",
 ];
-/// Of requests that were given up by the server.
+/// For requests terminated by the server.
 pub(super) const TERMINATED: [&str; 8] = [
     "verb",
     "group",
@@ -52,7 +52,7 @@ pub(super) const TERMINATED: [&str; 8] = [
     "component",
     "code",
 ];
-/// Of requests that were given up by their clients.
+/// For requests aborted by the client.
 pub(super) const ABORTED: [&str; 6] = [
     "verb",
     "group",
@@ -62,12 +62,11 @@ pub(super) const ABORTED: [&str; 6] = [
     "scope",
 ];
 
-/// The value of the label `component`, of most requests.
+/// The usual value of the label `component`.
 const COMPONENT: &str = "apiserver";
-/// Subresources whose requests last as long as their clients like, and whose verb is `CONNECT`, as
-/// upstream.
+/// Long-running subresources, whose verb is `CONNECT`, as upstream.
 const LONG_RUNNING: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
-/// Paths outside the API proper that are counted by name, as a subresource, as upstream.
+/// Non-resource paths that are counted by name, as a subresource, as upstream.
 const PATHS: [&str; 8] = [
     "/api",
     "/apis",
@@ -79,15 +78,15 @@ const PATHS: [&str; 8] = [
     crate::routes::backup::PATH,
 ];
 
-/// What a request is counted under.
+/// The metric labels of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestLabels {
-    /// Upper case, `LIST`, `WATCH`, `APPLY` and `CONNECT` told apart as upstream; `other` for
-    /// methods that nobody knows.
+    /// Upper case; `LIST`, `WATCH`, `APPLY` and `CONNECT` as upstream, and `other` for unknown
+    /// methods.
     pub(crate) verb: &'static str,
     pub(crate) group: &'static str,
     pub(crate) version: &'static str,
-    /// Empty if nothing of that name is served.
+    /// Empty for unserved resources.
     pub(crate) resource: &'static str,
     pub(crate) subresource: &'static str,
     /// `resource`, `namespace`, `cluster`, or empty.
@@ -96,14 +95,14 @@ pub(crate) struct RequestLabels {
     component: &'static str,
     /// `All`, `invalid` or empty.
     pub(crate) dry_run: &'static str,
-    /// Whether it may change something.
+    /// Whether it is mutating.
     pub(crate) mutating: bool,
-    /// Whether it lasts as long as its client likes.
+    /// Whether it is long-running.
     pub(crate) long_running: bool,
 }
 
 impl RequestLabels {
-    /// The labels of a request.
+    /// Returns the labels of a request.
     pub(crate) fn of(request: &Request, route: &Route, registry: &Registry) -> Self {
         let other = Self {
             verb: verb_of_method(request),
@@ -137,7 +136,7 @@ impl RequestLabels {
         let method = request.method.as_str();
         let scope = match (&path.name, &path.namespace) {
             (Some(_), _) => "resource",
-            // Who creates means one object.
+            // A create request concerns one object.
             (None, _) if method == "POST" => "resource",
             (None, Some(_)) => "namespace",
             (None, None) => "cluster",
@@ -163,7 +162,7 @@ impl RequestLabels {
         }
     }
 
-    /// What its body is for, as upstream calls it; None if it has none.
+    /// Returns upstream's verb for the body size metric; `None` without a body.
     pub(super) fn body_verb(&self) -> Option<&'static str> {
         Some(match self.verb {
             "POST" => "create",
@@ -239,7 +238,7 @@ impl RequestLabels {
     }
 }
 
-/// The facts of a resource that is served, stored or not.
+/// Returns the facts of a served resource, stored or not.
 fn facts(registry: &Registry, path: &ResourcePath) -> Option<&'static ResourceFacts> {
     if let Some(storage) = registry.storage(&path.group, &path.version, &path.plural) {
         return Some(storage.facts());
@@ -249,7 +248,7 @@ fn facts(registry: &Registry, path: &ResourcePath) -> Option<&'static ResourceFa
     Some(version.resource(&path.plural)?.facts)
 }
 
-/// The verb of a method; what is asked without a body is one verb.
+/// Returns the verb of a method.
 fn verb_of_method(request: &Request) -> &'static str {
     match request.method.as_str() {
         "DELETE" => "DELETE",
@@ -277,7 +276,7 @@ fn dry_run(request: &Request) -> &'static str {
     }
 }
 
-/// What a path outside the API proper is counted as, and its component.
+/// Returns the subresource label and the component of a non-resource path.
 fn named_path(path: &str) -> (&'static str, &'static str) {
     if let Some((health, _)) = Health::of_path(path) {
         return (health.path(), "");

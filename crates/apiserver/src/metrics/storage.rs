@@ -1,4 +1,4 @@
-//! What the storage stack has counted, as families of metrics.
+//! Metric families of the storage stack.
 
 use super::exposition::{Family, number};
 use kubist_apimachinery::GroupResource;
@@ -13,9 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long the engine may take to say how large it is, as upstream.
+/// Time limit for the engine to report its size, as upstream.
 const SIZE_WITHIN: Duration = Duration::from_secs(1);
-/// Versions are shown without the digits above, as upstream: beyond them numbers are not exact.
+/// Only the low digits of resource versions are exported, as upstream: larger numbers are not
+/// exact.
 const VERSION_SHOWN: u64 = 1_000_000_000_000_000;
 
 const RESOURCE: &[&str] = &["group", "resource"];
@@ -31,7 +32,7 @@ const TRANSFORMED: &[&str] = &[
 ];
 const TRANSFORMING: &[&str] = &["transformation_type", "transformer_prefix"];
 
-/// All families about storage.
+/// Returns all storage families.
 pub(super) async fn families(registry: &Registry) -> Vec<MetricFamily> {
     let metrics = registry.metrics();
     let mut families = requests(&metrics);
@@ -191,7 +192,7 @@ fn cache_states(states: &[CacheState]) -> [Family; 3] {
     [capacity, version, bytes]
 }
 
-/// Counters of watch caches that have no labels of their own.
+/// Counters of watch caches without further labels.
 type OfCache = (&'static str, &'static str, fn(&CacheMetrics) -> &Count);
 const OF_CACHES: [OfCache; 7] = [
     (
@@ -346,7 +347,7 @@ async fn size(registry: &Registry) -> Family {
         "Bytes that the storage takes where it is kept",
         &["storage_cluster_id"],
     );
-    // An engine that does not say is missing here, and in `/readyz`.
+    // Omitted if the engine does not respond; `/readyz` reports that.
     if let Ok(Ok(Some(bytes))) = timeout(SIZE_WITHIN, registry.storage_bytes()).await {
         family.set(&["etcd-0"], number(bytes));
     }

@@ -1,8 +1,8 @@
-//! What watches count: events and their bytes.
+//! Watch metrics: events and their bytes.
 //!
-//! A thousand watches that get the same event would meet at the same counts. Each has its own, and
-//! adds them to those of all when there are some, when somebody asks, and when it ends; what is
-//! scraped is always the whole.
+//! A thousand watches of the same event would contend for the same counters. So each watch has its
+//! own, and adds them to the totals now and then, at each scrape, and when it ends. Scrapes always
+//! see the exact totals.
 
 use super::exposition;
 use parking_lot::Mutex;
@@ -11,12 +11,12 @@ use prometheus::{Histogram, IntCounter};
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Events after which a watch adds what it has counted.
+/// Events after which a watch adds its counts.
 const UNADDED_MAX: u32 = 256;
-/// Watches at which those that have ended are looked for the first time.
+/// Number of watches at which ended ones are first removed.
 const SWEPT_AT_MIN: usize = 64;
 
-/// The counts of one watch.
+/// The counters of one watch.
 pub(crate) struct WatchMetrics(Arc<Mutex<Counts>>);
 
 struct Counts {
@@ -25,7 +25,7 @@ struct Counts {
     unadded: u32,
 }
 
-/// The watches whose counts are not all added yet.
+/// The watches with counts that are not added yet.
 #[derive(Default)]
 pub(super) struct Watches(Mutex<Open>);
 
@@ -36,7 +36,7 @@ struct Open {
 }
 
 impl WatchMetrics {
-    /// Counts an event of so many bytes.
+    /// Counts an event.
     pub(crate) fn sent(&self, bytes: usize) {
         let mut counts = self.0.lock();
         counts.events.inc();
@@ -69,7 +69,7 @@ impl Counts {
 }
 
 impl Watches {
-    /// The counts of a watch that begins, which go to these.
+    /// Creates the counters of a watch that add up to these.
     pub(super) fn open(&self, events: &IntCounter, bytes: &Histogram) -> WatchMetrics {
         let counts = Arc::new(Mutex::new(Counts {
             events: events.local(),
@@ -85,7 +85,7 @@ impl Watches {
         WatchMetrics(counts)
     }
 
-    /// Adds what all watches have counted so far.
+    /// Adds the counts of all watches.
     pub(super) fn add(&self) {
         for counts in self.0.lock().watches.iter().filter_map(Weak::upgrade) {
             counts.lock().add();

@@ -24,12 +24,12 @@ use type_meta::{custom_type_meta, json_type_meta};
 #[derive(Debug)]
 pub(crate) struct Decoded<T> {
     pub(crate) value: T,
-    /// What `fieldValidation=Warn` tells the client.
+    /// The warnings of `fieldValidation=Warn`.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Decodes a body as an object with metadata. Text that is not quite Unicode is read as Go reads
-/// it, once it has been refused as it stands.
+/// Decodes a body as an object. JSON that is not valid Unicode is decoded again with replacement
+/// characters, as Go does.
 pub(crate) fn object(
     body: &[u8],
     format: Format,
@@ -107,12 +107,12 @@ fn into_message(
     }
 }
 
-/// The one document of a YAML text. Its parser's words, if it is none.
+/// Parses the single document of a YAML body. The error has the parser's text.
 pub(crate) fn yaml_document(body: &[u8]) -> Result<yaml::Document, String> {
     yaml::parse(body).map_err(|error| format!("yaml: {}", go_yaml(&error)))
 }
 
-/// Upstream's parser names the line of some mistakes only; ours knows all.
+/// Upstream's parser reports a line for some errors only; ours always knows it, and omits it.
 fn go_yaml(error: &yaml::YamlError) -> String {
     error.kind.to_string()
 }
@@ -169,7 +169,7 @@ fn from_json(
     }
 }
 
-/// The name in a body that is refused for another reason.
+/// Returns the name in a body that is refused for another reason.
 fn name_in(body: &[u8]) -> String {
     serde_json::from_slice(body).map_or_else(|_| String::new(), |value| name_of(&value))
 }

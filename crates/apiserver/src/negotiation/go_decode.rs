@@ -1,23 +1,22 @@
-//! What Go's JSON decoder says about JSON that is no message of a schema. Clients and tests
-//! compare these texts.
+//! The errors of Go's JSON decoder for JSON that does not match a schema. Clients and tests compare
+//! these texts.
 //!
-//! It runs only after the real decoder has refused well-formed JSON, and reads it once. What Go's
-//! decoder takes and ours does not is no mistake here.
+//! It runs only after the actual decoder has refused well-formed JSON, in a single pass. Input that
+//! Go accepts and the actual decoder refuses has no error here.
 
 mod convert;
 mod names;
 
 pub(crate) use convert::mistake as conversion_mistake;
-pub(crate) use names::go_type;
-
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
 use kubist_apimachinery::{ByteString, Duration, MicroTime, ParseQuantityError, Quantity, Time};
+pub(crate) use names::go_type;
 use names::{Name, Target};
 
-/// Values inside one another: more than any message that the real decoder reads.
+/// Maximum nesting: deeper than any message that the decoder accepts.
 const DEPTH_MAX: usize = 200;
 
-/// Go's message about the mistake that it reports; none if it would find none.
+/// Returns the error that Go's decoder reports, if it would report one.
 pub(crate) fn mistake(json: &[u8], schema: &'static Schema) -> Option<String> {
     let target = Target::plain(FieldType::Message(schema));
     match Walk::new(json).all(target) {
@@ -29,9 +28,9 @@ pub(crate) fn mistake(json: &[u8], schema: &'static Schema) -> Option<String> {
 
 /// Why the walk ends early.
 enum Stop {
-    /// A type with a decoder of its own refuses its value: Go reads no further.
+    /// A type with its own decoder refused its value: Go stops here.
     Refused(String),
-    /// The text is not what it was said to be.
+    /// The text is not the expected JSON.
     Lost,
 }
 
@@ -41,11 +40,11 @@ struct Walk<'t> {
     text: &'t [u8],
     at: usize,
     depth: usize,
-    /// The fields on the way to the value, embedded structs with them.
+    /// The fields on the path to the value, including embedded structs.
     path: Vec<&'static str>,
     /// The struct that has the last of them.
     owner: Option<&'static str>,
-    /// Go reads on after a value of a wrong type, and reports the first.
+    /// Go continues after a value of the wrong type, and reports the first one.
     first: Option<String>,
 }
 
@@ -80,7 +79,7 @@ impl<'t> Walk<'t> {
                     }
                     None => return self.skip(),
                 },
-                // Their decoders take any JSON, or say nothing of the place.
+                // The decoders of these types accept any JSON, or their errors have no path.
                 JsonForm::Raw | JsonForm::Union => return self.skip(),
             }
         }
@@ -117,7 +116,7 @@ impl<'t> Walk<'t> {
             match (schema, item) {
                 (Some(schema), _) => match names::field(schema, &key) {
                     Some(field) => {
-                        // Upstream decodes the metadata of a custom resource apart.
+                        // Upstream decodes the metadata of a custom resource separately.
                         if !names::is_custom(schema) {
                             self.path.extend(field.embedded);
                             self.path.push(field.json);
@@ -166,7 +165,7 @@ impl<'t> Walk<'t> {
         Ok(())
     }
 
-    /// A number as an item of bytes.
+    /// A number as an item of a byte list.
     fn byte(&mut self) -> Step {
         let raw = self.raw()?;
         let fits = std::str::from_utf8(raw).is_ok_and(|text| text.parse::<u8>().is_ok());
@@ -212,7 +211,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A time, duration, quantity or int-or-string, which reads itself.
+    /// A time, duration, quantity or int-or-string, which decodes itself.
     fn scalar(&mut self, schema: &'static Schema) -> Step {
         let raw = self.raw()?;
         let Some(found) = found(raw, schema.name == "IntOrString") else {
@@ -258,7 +257,7 @@ impl<'t> Walk<'t> {
         format!("json: cannot unmarshal {found} into Go {place} of type {go_name}")
     }
 
-    /// Into an array or object, past its bracket.
+    /// Enters an array or object, past its opening bracket.
     fn enter(&mut self) -> Step {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -268,7 +267,7 @@ impl<'t> Walk<'t> {
         Ok(())
     }
 
-    /// Out of it, past its other bracket.
+    /// Leaves it, past its closing bracket.
     fn leave(&mut self) {
         self.depth -= 1;
         self.at += 1;
@@ -278,7 +277,7 @@ impl<'t> Walk<'t> {
         self.raw().map(drop)
     }
 
-    /// The next value as it stands.
+    /// Returns the text of the next value.
     fn raw(&mut self) -> Step<&'t [u8]> {
         self.space();
         let start = self.at;
@@ -297,7 +296,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The rest of a string.
+    /// Skips the rest of a string.
     fn string(&mut self) -> Step {
         loop {
             match self.next()? {
@@ -308,7 +307,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The rest of a number or literal.
+    /// Skips the rest of a number or literal.
     fn word(&mut self) {
         let ends = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b']' | b'}');
         while self.text.get(self.at).is_some_and(|&byte| !ends(byte)) {
@@ -343,8 +342,8 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Go's name for a JSON value; none for null, which every type takes. A number is quoted where a
-/// number was wanted.
+/// Returns Go's name of a JSON value; `None` for null, which every type accepts. A number is quoted
+/// where a number was expected.
 fn found(raw: &[u8], numeric: bool) -> Option<String> {
     let name = match raw.first() {
         Some(b'n') => return None,
@@ -362,7 +361,7 @@ fn unquoted(raw: &[u8]) -> Step<String> {
     serde_json::from_slice(raw).map_err(|_| Stop::Lost)
 }
 
-/// Go reads any JSON as the text of a quantity.
+/// Go accepts any JSON as the text of a quantity.
 fn refused_quantity(raw: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(raw);
     let quoted = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));

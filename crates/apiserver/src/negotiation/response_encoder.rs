@@ -1,5 +1,5 @@
-//! Objects and lists in the form that a client asked for: JSON, YAML or protobuf; themselves,
-//! as a table, or their metadata alone.
+//! `ResponseEncoder`: encodes objects and lists as negotiated: as JSON, YAML or protobuf; complete,
+//! as a table, or as metadata only.
 
 mod document;
 mod indented;
@@ -29,29 +29,29 @@ use list_pieces::{ListPieces, Part};
 use serde_json::{Map, Value, json};
 use tree_pieces::{Costed, TreePieces};
 
-/// The form of one answer.
+/// The negotiated encoding of one response.
 #[derive(Clone, Debug)]
 pub(crate) struct ResponseEncoder {
     pub(crate) chosen: Negotiated,
     pub(crate) pretty: bool,
     pub(crate) table: Option<TableStyle>,
-    /// What is wrong with the options of a table, which is told once there is something to show.
+    /// The error of the table options, which is reported once there is something to show.
     refused: Option<Status>,
 }
 
-/// A list that is to be answered.
+/// A list to encode.
 #[derive(Debug)]
 pub(crate) struct ListParts {
     pub(crate) api_version: &'static str,
     pub(crate) kind: String,
     pub(crate) metadata: ListMeta,
     pub(crate) items: Vec<Stored>,
-    /// Whether it is of a custom resource.
+    /// Whether its objects are custom resources.
     pub(crate) custom: bool,
 }
 
 impl ResponseEncoder {
-    /// What a request about a resource accepts.
+    /// Negotiates the media type of a request for a resource.
     pub(crate) fn of(
         request: &Request,
         offer: &Offer,
@@ -63,7 +63,7 @@ impl ResponseEncoder {
         Self::chosen(request, chosen, facts, now)
     }
 
-    /// What was negotiated, with the options that the query has for it.
+    /// Creates the encoder of a negotiated media type, with the options in the query.
     pub(crate) fn chosen(
         request: &Request,
         chosen: Negotiated,
@@ -76,7 +76,7 @@ impl ResponseEncoder {
                 version,
                 include: match Include::parse(request.query.first("includeObject")) {
                     Ok(include) => include,
-                    // Nothing is written for somebody who cannot be told of it.
+                    // A write must not happen if its response cannot be encoded.
                     Err(status) if !request.reads() => return Err(status),
                     Err(status) => {
                         refused = Some(status);
@@ -98,17 +98,17 @@ impl ResponseEncoder {
         })
     }
 
-    /// Whether something can be shown in it.
+    /// Returns the error of the table options, if any.
     pub(crate) fn check(&self) -> Result<(), Status> {
         self.refused.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether objects are themselves in it, no tables and not their metadata alone.
+    /// Reports whether objects are encoded completely, not as tables or metadata.
     pub(crate) fn is_plain(&self) -> bool {
         self.table.is_none() && self.chosen.transform == Transform::None
     }
 
-    /// One object.
+    /// Encodes one object.
     pub(crate) fn object(&self, code: StatusCode, stored: &Stored) -> Result<ApiResponse, Status> {
         self.check()?;
         let format = self.chosen.format;
@@ -147,7 +147,7 @@ impl ResponseEncoder {
         Ok(self.answer(code, bytes))
     }
 
-    /// A message that is no stored object, such as a review.
+    /// Encodes a message that is not stored, such as a review.
     pub(crate) fn message(&self, code: StatusCode, message: &dyn Message) -> ApiResponse {
         let bytes = match self.chosen.format {
             Format::Json => self.text(kubist_apimachinery::wire::to_json(message)),
@@ -157,13 +157,13 @@ impl ResponseEncoder {
         self.answer(code, bytes)
     }
 
-    /// A list. Large ones are made while they are sent.
+    /// Encodes a list. Large ones are encoded while they are sent.
     pub(crate) fn list(&self, list: ListParts) -> Result<ApiResponse, Status> {
         self.check()?;
         if let Some(table) = self.table {
             let mut head = table.head(&list.metadata);
             if list.items.is_empty() && !has_own_columns(table.facts) {
-                // As upstream, whose common way to make tables makes no rows of nothing.
+                // Upstream's default table convertor returns null rows for an empty list.
                 head.insert("rows".to_owned(), Value::Null);
                 return self.tree(StatusCode::OK, &Value::Object(head));
             }
@@ -211,7 +211,7 @@ impl ResponseEncoder {
         })
     }
 
-    /// A list of trees that are made of stored objects when it is their turn.
+    /// Encodes a list of JSON trees, each built when its turn comes.
     fn trees(
         &self,
         head: Map<String, Value>,
@@ -238,7 +238,7 @@ impl ResponseEncoder {
         ))
     }
 
-    /// JSON whose pieces other answers share.
+    /// Encodes JSON in pieces that other responses share.
     fn shared_json(&self, code: StatusCode, mut pieces: Vec<Bytes>) -> Result<ApiResponse, Status> {
         let body = if self.pretty {
             let length = pieces.iter().map(Bytes::len).sum();
@@ -290,7 +290,7 @@ impl ResponseEncoder {
             ("metadata".to_owned(), to_json_value(&list.metadata)),
         ]);
         if list.items.is_empty() {
-            // As upstream, which makes no list where there is nothing to put in.
+            // Upstream returns null items for an empty list.
             head.insert("items".to_owned(), Value::Null);
             return self.tree(StatusCode::OK, &Value::Object(head));
         }
@@ -300,7 +300,7 @@ impl ResponseEncoder {
         })
     }
 
-    /// A JSON tree, as JSON or YAML. It has no protobuf form.
+    /// Encodes a JSON tree as JSON or YAML; it has no protobuf encoding.
     pub(crate) fn tree(&self, code: StatusCode, tree: &Value) -> Result<ApiResponse, Status> {
         let bytes = match self.chosen.format {
             Format::Yaml => yaml::to_yaml(tree).into_bytes(),
@@ -309,7 +309,7 @@ impl ResponseEncoder {
         Ok(self.answer(code, bytes))
     }
 
-    /// JSON as it is sent.
+    /// Returns JSON as it is sent.
     fn text(&self, mut json: Vec<u8>) -> Vec<u8> {
         if self.pretty {
             return pretty::indent(&json);
@@ -325,7 +325,7 @@ impl ResponseEncoder {
     }
 }
 
-/// The metadata of an object as a `PartialObjectMetadata` of a version.
+/// Returns metadata as a `PartialObjectMetadata` of a version.
 pub(crate) fn partial_json(partial: &PartialObjectMetadata, version: MetaVersion) -> Value {
     json!({
         "kind": "PartialObjectMetadata",
@@ -334,7 +334,7 @@ pub(crate) fn partial_json(partial: &PartialObjectMetadata, version: MetaVersion
     })
 }
 
-/// Bytes that objects take in storage, together.
+/// Returns the total size of objects in storage.
 fn stored_bytes(items: &[Stored]) -> usize {
     items.iter().map(Stored::stored_bytes).sum()
 }
@@ -348,7 +348,7 @@ fn group_of(api_version: &str) -> &str {
     api_version.rsplit_once('/').map_or("", |(group, _)| group)
 }
 
-/// 406 about one form asked of the other.
+/// Returns the 406 for a list form of an object, or the reverse.
 fn mismatch(asked: &str, is: &str, group: &str, kind: &str) -> Status {
     let package = internal_package(group);
     let message =
@@ -356,7 +356,7 @@ fn mismatch(asked: &str, is: &str, group: &str, kind: &str) -> Status {
     Status::failure(406, StatusReason::NotAcceptable, message)
 }
 
-/// 406 about media types.
+/// Returns the 406 for unsupported media types.
 pub(crate) fn not_acceptable(refusal: &NotAcceptable) -> Status {
     let status = Status::failure(406, StatusReason::NotAcceptable, refusal.message());
     if refusal.unrouted {

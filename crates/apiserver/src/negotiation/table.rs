@@ -1,4 +1,4 @@
-//! `Table`: rows of cells in place of objects, as `kubectl get` prints them.
+//! `Table`: rows of cells instead of objects, as `kubectl get` prints them.
 
 use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::wire::to_json_value;
@@ -11,22 +11,22 @@ use kubist_registry::Stored;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Where a table describes its columns.
+/// The member with the column definitions.
 const COLUMNS: &str = "columnDefinitions";
 
-/// What each row says about its object, beside the cells.
+/// The object in each row, beside the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Include {
     /// Its metadata.
     Metadata,
-    /// All of it.
+    /// The complete object.
     Object,
     /// Nothing.
     None,
 }
 
 impl Include {
-    /// Reads the query's `includeObject`.
+    /// Parses the query option `includeObject`.
     pub(crate) fn parse(text: Option<&str>) -> Result<Self, Status> {
         match text.unwrap_or_default() {
             "" | "Metadata" => Ok(Self::Metadata),
@@ -40,19 +40,19 @@ impl Include {
     }
 }
 
-/// How tables of one request look.
+/// The table options of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableStyle {
     pub(crate) version: MetaVersion,
     pub(crate) include: Include,
     pub(crate) facts: &'static ResourceFacts,
-    /// Whether the objects are scales of that resource.
+    /// Whether the objects are Scales of that resource.
     pub(crate) scales: bool,
     pub(crate) now: Time,
 }
 
 impl TableStyle {
-    /// A table of these objects. In a watch, only the first table names its columns.
+    /// Returns a table of objects. In a watch, only the first table has column definitions.
     pub(crate) fn table(
         &self,
         metadata: &ListMeta,
@@ -69,7 +69,7 @@ impl TableStyle {
         Ok(Value::Object(table))
     }
 
-    /// A table without its rows.
+    /// Returns a table without rows.
     pub(crate) fn head(&self, metadata: &ListMeta) -> Map<String, Value> {
         let columns: Vec<Value> = self.columns().iter().map(column).collect();
         self.head_with(metadata, columns.into())
@@ -96,7 +96,7 @@ impl TableStyle {
         columns.iter().zip(said).collect()
     }
 
-    /// The row of an object.
+    /// Returns the row of an object.
     pub(crate) fn row(&self, stored: &Stored) -> Result<Value, Status> {
         let object = stored.object()?;
         let cells = if self.scales {
@@ -119,7 +119,7 @@ impl TableStyle {
     }
 }
 
-/// A column, and what is said of it.
+/// A column and its description.
 type Described = (&'static Column, Cow<'static, str>);
 
 fn column((column, description): &Described) -> Value {
@@ -132,7 +132,7 @@ fn column((column, description): &Described) -> Value {
     })
 }
 
-/// The metadata of a table of one object.
+/// Returns the metadata of a table with one object.
 pub(crate) fn metadata_of(stored: &Stored) -> ListMeta {
     ListMeta {
         resource_version: stored.resource_version().to_string().into(),

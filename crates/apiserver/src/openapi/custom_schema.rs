@@ -1,7 +1,7 @@
-//! Schemas of definitions in documents: what v3 adds to them, and what is left of them in v2.
+//! Schemas of custom resource definitions: completed for v3, reduced for v2.
 //!
-//! v2 knows neither null nor alternatives, and kubectl takes fields that it is not told of for
-//! unknown. So v2 says nothing of a value that may be null or has unknown fields.
+//! v2 has no null and no alternatives, and kubectl treats fields that it does not know as unknown.
+//! So v2 omits the details of values that may be null or have unknown fields.
 
 use super::definitions::common;
 use super::descriptions;
@@ -13,8 +13,7 @@ const ANY_FIELDS: &str = "x-kubernetes-preserve-unknown-fields";
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 
-/// Adds what v3 says beside what a definition says: the fields that each embedded object has, and
-/// the types of what may be a number or a text.
+/// Completes a schema for v3: the fields of embedded objects, and the types of int-or-string.
 pub(super) fn complete(schema: &mut Schema) {
     if is(schema, INT_OR_STRING) && !schema.contains_key("anyOf") && !has_inner_types(schema) {
         let types = json!([{"type": "integer"}, {"type": "string"}]);
@@ -26,8 +25,7 @@ pub(super) fn complete(schema: &mut Schema) {
     }
 }
 
-/// What v2 says of objects of which a definition says this; none if it can say nothing of their
-/// fields.
+/// Returns the v2 schema of a definition's objects; `None` if their fields cannot be described.
 pub(super) fn old(mut schema: Schema) -> Option<Schema> {
     if schema.is_empty() || is(&schema, ANY_FIELDS) {
         return None;
@@ -61,7 +59,7 @@ fn reduce(schema: &mut Schema) {
     }
 }
 
-/// What may be null need not be there: v2 cannot tell the difference.
+/// A nullable field is not required: v2 cannot express the difference.
 fn drop_nullable_from_required(schema: &mut Schema) {
     let may_be_null = |value: &Value| value["nullable"] == true;
     let required = match schema.remove("required") {
@@ -83,7 +81,7 @@ fn drop_nullable_from_required(schema: &mut Schema) {
     }
 }
 
-/// What every object has, in one that is a part of another.
+/// The fields of every embedded object.
 fn embed(schema: &mut Schema) {
     let mut general = json!({"properties": common()});
     descriptions::add_common(&mut general);
@@ -101,7 +99,7 @@ fn embed(schema: &mut Schema) {
     }
 }
 
-/// Does something to each schema that is the next below one.
+/// Applies a function to the direct subschemas.
 fn each_below(schema: &mut Schema, act: &mut dyn FnMut(&mut Schema)) {
     for key in ["items", "additionalProperties"] {
         if let Some(Value::Object(below)) = schema.get_mut(key) {
@@ -119,7 +117,7 @@ fn is(schema: &Schema, key: &str) -> bool {
     schema.get(key) == Some(&Value::Bool(true))
 }
 
-/// Whether the alternatives of types stand a level deeper, which upstream takes as well.
+/// Reports whether the type alternatives are a level deeper, which upstream accepts as well.
 fn has_inner_types(schema: &Schema) -> bool {
     let all = schema.get("allOf").and_then(Value::as_array);
     all.is_some_and(|all| all.iter().any(|it| it.get("anyOf").is_some()))

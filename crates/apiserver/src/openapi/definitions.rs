@@ -1,6 +1,6 @@
-//! Documents of custom resources, made of what their definitions say.
+//! Documents of custom resources, built from their definitions.
 //!
-//! They are made when they are asked for, and not kept: definitions come and go.
+//! They are built on each request and not cached, because definitions come and go.
 
 use super::custom_schema;
 use super::descriptions::{self, Descriptions};
@@ -18,10 +18,10 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Patches of objects of which the server does not know the type.
+/// Patch types of objects without a built-in type.
 const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge];
 
-/// A version of a group of custom resources that is served, and the definitions of it.
+/// A served group version of custom resources, with its definitions.
 #[derive(Debug)]
 pub(super) struct Defined<'a> {
     group: &'a ServedGroup,
@@ -29,7 +29,7 @@ pub(super) struct Defined<'a> {
     definitions: Vec<&'a CustomResourceDefinition>,
 }
 
-/// All of them, from what is stored.
+/// Returns all of them from the stored definitions.
 pub(super) fn defined<'a>(served: &'a [ServedGroup], stored: &'a [Stored]) -> Vec<Defined<'a>> {
     let definitions: BTreeMap<(&str, &str), &CustomResourceDefinition> = stored
         .iter()
@@ -78,7 +78,7 @@ impl Defined<'_> {
         super::tag(text.as_bytes())
     }
 
-    /// The document, as JSON.
+    /// Returns the document as JSON.
     pub(super) fn document(&self, descriptions: &Descriptions) -> Vec<u8> {
         let mut paths = Paths::new(self.path(), &self.group.name, self.version, descriptions);
         let mut schemas = Map::new();
@@ -118,8 +118,7 @@ impl Defined<'_> {
         .into_bytes()
     }
 
-    /// The types for the document of `/openapi/v2`, as v3 would have them if they said no more than
-    /// v2 can.
+    /// Returns the types for `/openapi/v2`, reduced to what v2 can express.
     pub(super) fn old_types(&self) -> Map<String, Value> {
         let mut types = Map::new();
         for definition in &self.definitions {
@@ -128,7 +127,7 @@ impl Defined<'_> {
             let version = version_of(definition, self.version);
             let schema = match custom_schema::old(said(version)) {
                 Some(said) => object_schema(said),
-                // With any field kubectl would take all others for unknown.
+                // With any field listed, kubectl would consider all others unknown.
                 None => json!({"type": "object"}),
             };
             types.insert(object.clone(), self.named(schema, &names.kind));
@@ -138,7 +137,7 @@ impl Defined<'_> {
         types
     }
 
-    /// The name of a type in documents: `com.example.v1.Widget`.
+    /// Returns the name of a type in documents: `com.example.v1.Widget`.
     fn name(&self, kind: &str) -> String {
         let mut descriptions: Vec<&str> = self.group.name.rsplit('.').collect();
         descriptions.extend([self.version, kind]);
@@ -165,7 +164,7 @@ fn version_of<'a>(
     versions.find(|it| it.name == *version)
 }
 
-/// What a definition says of objects.
+/// Returns the schema in a definition.
 fn said(version: Option<&CustomResourceDefinitionVersion>) -> Map<String, Value> {
     let said = version
         .and_then(|version| version.schema.as_ref())
@@ -176,7 +175,7 @@ fn said(version: Option<&CustomResourceDefinitionVersion>) -> Map<String, Value>
     }
 }
 
-/// What is said of objects, with what all objects have.
+/// Returns the schema of objects, with the fields of every object.
 fn object_schema(mut schema: Map<String, Value>) -> Value {
     let mut properties = match schema.remove("properties") {
         Some(Value::Object(properties)) => properties,

@@ -1,5 +1,5 @@
-//! Documents of what stands before the versions of groups: the lists of groups and versions, and
-//! what is no part of the API proper.
+//! Documents of the paths above group versions (the lists of groups and versions), and of paths
+//! outside the resource API.
 
 use super::descriptions::Descriptions;
 use super::operation::answer;
@@ -12,7 +12,7 @@ use kubist_api::{GroupFacts, meta};
 use kubist_apimachinery::wire::Schema;
 use serde_json::{Map, Value, json};
 
-/// What a document is about.
+/// The subject of a document.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NonResourcePath {
     /// The versions of the core group.
@@ -23,7 +23,7 @@ pub(super) enum NonResourcePath {
     Group(&'static GroupFacts),
     /// The version of the server.
     Version,
-    /// Who issues tokens, and with what keys.
+    /// The token issuer, and its keys.
     Issuer,
     Keys,
 }
@@ -38,7 +38,7 @@ impl NonResourcePath {
         Self::Keys,
     ];
 
-    /// Its path, without the slash before it.
+    /// Returns its path without the leading slash.
     pub(super) fn path(self) -> String {
         match self {
             Self::Core => "api".to_owned(),
@@ -50,7 +50,7 @@ impl NonResourcePath {
         }
     }
 
-    /// The document, as JSON.
+    /// Returns the document as JSON.
     pub(super) fn document(self, descriptions: &Descriptions) -> Vec<u8> {
         let (responses, schemas) = self.answer(descriptions);
         let (tag, description, id) = self.operation();
@@ -64,7 +64,7 @@ impl NonResourcePath {
         whole(paths, schemas)
     }
 
-    /// The responses, and the schemas that they refer to.
+    /// Returns the responses and the schemas that they reference.
     fn answer(self, descriptions: &Descriptions) -> (Value, Map<String, Value>) {
         let of_schema = |schema: &'static Schema| {
             let responses = answer(&reference(schema));
@@ -96,7 +96,7 @@ impl NonResourcePath {
         (responses, schemas)
     }
 
-    /// The tag of the operation, its description and its name.
+    /// Returns the tag, the description and the id of the operation.
     fn operation(self) -> (String, &'static str, String) {
         let (tag, description, id) = match self {
             Self::Core => ("core", "get available API versions", "getCoreAPIVersions"),
@@ -127,7 +127,7 @@ impl NonResourcePath {
     }
 }
 
-/// The schemas of `roots` and of all entrances.
+/// Returns the schemas of `roots` and of all these paths.
 pub(super) fn add_schemas(
     mut roots: Vec<&'static Schema>,
     descriptions: &Descriptions,
@@ -141,7 +141,7 @@ pub(super) fn add_schemas(
     schemas
 }
 
-/// The type of the version, which is no type of the API.
+/// The type of `/version`, which is no API type.
 const INFO: &str = "io.k8s.apimachinery.pkg.version.Info";
 
 fn info() -> Value {

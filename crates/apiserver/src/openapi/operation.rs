@@ -1,4 +1,4 @@
-//! One operation of a document: what it takes, and what it is answered with.
+//! An operation in a document: its parameters, request body and responses.
 
 use super::descriptions::Descriptions;
 use super::schemas::{of, reference};
@@ -9,7 +9,7 @@ use kubist_codec::Format;
 use kubist_codec::negotiate::PatchType;
 use serde_json::{Map, Value, json};
 
-/// The kind that an operation is about.
+/// The kind that an operation concerns.
 #[derive(Clone, Copy)]
 pub(super) struct Gvk {
     pub(super) group: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct Gvk {
 }
 
 impl Gvk {
-    /// The kind of the objects of a resource.
+    /// Returns the kind of a resource's objects.
     pub(super) fn of(facts: &'static ResourceFacts) -> Self {
         Self {
             group: facts.group,
@@ -27,7 +27,7 @@ impl Gvk {
         }
     }
 
-    /// The kind of what a subresource shows.
+    /// Returns the kind of a subresource.
     pub(super) fn shown_by(facts: &'static SubresourceFacts) -> Self {
         Self {
             group: facts.group,
@@ -44,8 +44,7 @@ impl Gvk {
         json!({"group": self.group, "version": self.version, "kind": self.kind})
     }
 
-    /// Whether a deletion is answered with the object that is gone, as upstream's stores of these
-    /// kinds do.
+    /// Whether a deletion returns the deleted object, as in upstream's storage of these kinds.
     fn is_returned(self) -> bool {
         match self.group {
             "" => [
@@ -65,22 +64,22 @@ impl Gvk {
     }
 }
 
-/// What the operations of a resource send and take.
+/// The media types of a resource's operations.
 #[derive(Clone, Debug)]
 pub(super) struct Forms {
-    /// The schemas of an object and of a list: references, as a rule.
+    /// References to the schemas of an object and of a list.
     pub(super) object: Value,
     pub(super) list: Value,
     pub(super) formats: &'static [Format],
-    /// Server-side apply is refused, so it is not offered.
+    /// Server-side apply is not supported and not listed.
     pub(super) patches: &'static [PatchType],
-    /// Of custom resources upstream says some things otherwise.
+    /// Upstream's documents differ for custom resources.
     pub(super) is_custom: bool,
-    /// Whether it can also be had as plain text.
+    /// Whether it is also available as plain text.
     pub(super) is_text: bool,
 }
 
-/// Patches of objects of which the server knows the type.
+/// Patch types of objects with a built-in type.
 const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
 
 impl Forms {
@@ -95,7 +94,7 @@ impl Forms {
         }
     }
 
-    /// The media types of an answer.
+    /// Response media types.
     fn media_types(&self, streams: bool) -> Vec<String> {
         let formats = self.formats.iter();
         let mut types: Vec<String> = formats
@@ -112,7 +111,7 @@ impl Forms {
         types
     }
 
-    /// The media types of a body.
+    /// Request media types.
     fn body_types(&self) -> Vec<String> {
         if self.is_custom {
             self.media_types(false)
@@ -122,18 +121,18 @@ impl Forms {
     }
 }
 
-/// An operation to be told of.
+/// An operation to describe.
 pub(super) struct Operation<'a> {
-    /// In which of a resource's ways.
+    /// The form of the resource path.
     pub(super) action: &'static str,
-    /// Its name, of which each document has one.
+    /// Its id, unique in the document.
     pub(super) id: String,
     pub(super) description: String,
     pub(super) gvk: Gvk,
     pub(super) forms: &'a Forms,
 }
 
-/// Which lists are wanted.
+/// The scope of the list.
 const LIST: &[&str] = &[
     "allowWatchBookmarks",
     "continue",
@@ -206,7 +205,7 @@ impl Operation<'_> {
         }
     }
 
-    /// The names of its parameters, of which that of a patch has words of its own.
+    /// The names of its parameters; that of a patch differs.
     fn parameter_names(&self) -> &'static [&'static str] {
         let is_custom = self.forms.is_custom;
         match self.action {
@@ -222,7 +221,7 @@ impl Operation<'_> {
         }
     }
 
-    /// All parameters of the operation at a path, by name.
+    /// Returns all parameters of the operation, by name.
     pub(super) fn parameters(&self, path: &str, descriptions: &Descriptions) -> Vec<Value> {
         let names = self.parameter_names().iter();
         let mut all: Vec<Value> = names.map(|name| descriptions.parameter(name)).collect();
@@ -242,7 +241,7 @@ impl Operation<'_> {
         all
     }
 
-    /// The operation without its parameters.
+    /// Returns the operation without its parameters.
     pub(super) fn document(self, tag: &str) -> Value {
         let mut operation = json!({
             "tags": [tag],
@@ -313,7 +312,7 @@ impl Operation<'_> {
     }
 }
 
-/// What every operation may be answered with.
+/// Returns the common responses.
 fn add_refusal(responses: &mut Map<String, Value>) {
     responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));
 }
@@ -324,7 +323,7 @@ fn content(media_types: &[String], schema: &Value) -> Value {
     Value::Object(content.collect())
 }
 
-/// 200 with what `schema` refers to, in all formats, and 401.
+/// Returns 200 with `schema` in all formats, and 401.
 pub(super) fn answer(schema: &Value) -> Value {
     let formats = Format::ALL.iter();
     let types: Vec<String> = formats

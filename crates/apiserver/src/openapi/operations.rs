@@ -1,4 +1,4 @@
-//! Paths of a version of a group, and the operations there, with upstream's names.
+//! The paths of a group version and their operations, with upstream's operation ids.
 
 use super::descriptions::Descriptions;
 use super::operation::{Forms, Gvk, Operation, answer};
@@ -10,11 +10,11 @@ use kubist_registry::ServedVersion;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The paths of a version of a group, while they are gathered.
+/// The paths of a group version, while they are collected.
 pub(super) struct Paths<'a> {
     /// `api/v1`.
     prefix: String,
-    /// What the names of operations have for the version of the group: `CoreV1`.
+    /// The group version in operation ids: `CoreV1`.
     version: String,
     /// `core_v1`.
     tag: String,
@@ -24,7 +24,7 @@ pub(super) struct Paths<'a> {
     roots: Vec<&'static Schema>,
 }
 
-/// The paths below `prefix` of the resources that are served, and the schemas that they mention.
+/// Returns the paths of the served resources below `prefix`, and the schemas that they reference.
 pub(super) fn paths(
     prefix: String,
     group: &str,
@@ -88,14 +88,14 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Adds the paths of a resource, and notes what its verbs need beside its objects.
+    /// Adds the paths of a resource, and collects the schemas of its verbs.
     pub(super) fn add(&mut self, facts: &'static ResourceFacts, forms: &Forms) {
         let has = |verb: &str| facts.verbs.contains(&verb);
         let needs = [
             (has("delete"), of::<Status>()),
             (has("delete"), of::<meta::v1::DeleteOptions>()),
             (has("patch"), of::<meta::v1::Patch>()),
-            // Upstream has no paths for the watches of custom resources.
+            // Upstream has no watch paths for custom resources.
             (
                 has("watch") && !forms.is_custom,
                 of::<meta::v1::WatchEvent>(),
@@ -111,7 +111,7 @@ impl<'a> Paths<'a> {
             self.add_watches(facts, forms);
         }
         for part in facts.subresources {
-            // What is passed on to a node is not served.
+            // Subresources that proxy to a node are not served.
             if !part.kind.ends_with("Options") {
                 self.add_part(facts, part, forms);
             }
@@ -190,7 +190,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The older paths for watches.
+    /// The deprecated watch paths.
     fn add_watches(&mut self, facts: &'static ResourceFacts, forms: &Forms) {
         let (kind, scope) = (facts.kind, scope(facts));
         let version = self.version.clone();
@@ -223,7 +223,7 @@ impl<'a> Paths<'a> {
     ) {
         let shown = Gvk::shown_by(part);
         let mut forms = whole.clone();
-        // What custom resources show in parts is said to be of their own kind.
+        // Upstream documents subresources of custom resources under their own kind.
         let gvk = if whole.is_custom {
             Gvk::of(facts)
         } else {
@@ -274,7 +274,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The path of a collection, in a namespace if its objects are.
+    /// Returns the path of a collection, namespaced if its objects are.
     fn collection(&self, facts: &ResourceFacts, way: &str) -> String {
         let within = if facts.namespaced {
             "namespaces/{namespace}/"
@@ -307,8 +307,8 @@ impl<'a> Paths<'a> {
         item.insert(method, said);
     }
 
-    /// The paths, and the schemas that are needed. What all operations of a path take is told of
-    /// the path.
+    /// Returns the paths and the schemas that they need. Parameters common to all operations of a
+    /// path are listed at the path.
     pub(super) fn finish(self) -> (Map<String, Value>, Vec<&'static Schema>) {
         let items = self.items.into_iter().map(|(path, operations)| {
             let first = operations.values().next();
@@ -339,7 +339,7 @@ fn scope(facts: &ResourceFacts) -> &'static str {
     if facts.namespaced { "Namespaced" } else { "" }
 }
 
-/// A kind with its article. What is many has none.
+/// Returns a kind with its article; plurals have none.
 fn with_article(kind: &str) -> String {
     let first = kind.chars().next();
     if kind.ends_with('s') && !kind.ends_with("ss") {
@@ -351,7 +351,7 @@ fn with_article(kind: &str) -> String {
     }
 }
 
-/// The name of a group as one word: `RbacAuthorization`.
+/// Returns the name of a group as one word: `RbacAuthorization`.
 pub(super) fn words_of(group: &str) -> String {
     if group.is_empty() {
         return "Core".to_owned();
@@ -363,7 +363,7 @@ pub(super) fn words_of(group: &str) -> String {
         .collect()
 }
 
-/// A word with another first letter.
+/// Returns a word with its first letter changed.
 pub(super) fn with_first(word: &str, change: impl FnOnce(char) -> char) -> String {
     let mut letters = word.chars();
     let mut changed: String = letters.next().map(change).into_iter().collect();

@@ -1,4 +1,4 @@
-//! Schemas of messages, from the static facts that also encode them.
+//! Schemas of messages, from the static schemas that also encode them.
 
 use super::descriptions::{self, Descriptions};
 use kubist_apimachinery::wire::{
@@ -8,18 +8,18 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Where schemas stand in a document.
+/// The path of schemas in a document.
 pub(super) const PREFIX: &str = "#/components/schemas/";
-/// Events have a kind where they are decoded, and no field for it.
+/// Events are decoded by kind, and have no field for it.
 const WATCH_EVENT: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent";
-/// Types that are registered in each group, and say so.
+/// Types that are registered in every group.
 const IN_EVERY_GROUP: [&str; 2] = [
     "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
     WATCH_EVENT,
 ];
 const NAMES: &str = "x-kubernetes-group-version-kind";
 
-/// A reference to a schema, or the schema itself where it has no name in documents.
+/// Returns a reference to a schema, or the schema itself if it is not named in documents.
 pub(super) fn reference(schema: &'static Schema) -> Value {
     match (schema.form, schema.fields.first()) {
         (JsonForm::Transparent, Some(field)) => typed(&field.ty),
@@ -27,7 +27,7 @@ pub(super) fn reference(schema: &'static Schema) -> Value {
     }
 }
 
-/// The name in documents. Lists are generic here, and named after their items.
+/// Returns the name in documents. Lists are generic here and named after their items.
 fn full_name(schema: &'static Schema) -> Cow<'static, str> {
     let items = schema.field("items").and_then(|items| items.ty.schema());
     match items {
@@ -36,7 +36,7 @@ fn full_name(schema: &'static Schema) -> Cow<'static, str> {
     }
 }
 
-/// The schemas of `roots` and of everything that they refer to, by full name.
+/// Returns the schemas of `roots` and of everything they reference, by full name.
 pub(super) fn reachable(
     roots: Vec<&'static Schema>,
     descriptions: &Descriptions,
@@ -65,7 +65,7 @@ pub(super) fn reachable(
     schemas.collect()
 }
 
-/// Says of the types that are registered in each group that they are in this one.
+/// Adds the current group to the types that are registered in every group.
 pub(super) fn register(schemas: &mut Map<String, Value>, group: &str, version: &str) {
     for name in IN_EVERY_GROUP {
         let schema = schemas.get_mut(name);
@@ -77,7 +77,7 @@ pub(super) fn register(schemas: &mut Map<String, Value>, group: &str, version: &
     }
 }
 
-/// A reference of which nothing else is said stands alone.
+/// A reference without other members is not wrapped.
 fn unwrap_references(schema: &mut Value) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for property in properties.into_iter().flat_map(Map::values_mut) {
@@ -99,7 +99,7 @@ fn describe(schema: &'static Schema) -> Value {
     }
 }
 
-/// Types that are one JSON value, or that only the published schema knows.
+/// Types that are a single JSON value, or that only the published schema knows.
 fn scalar(schema: &Schema) -> Option<Value> {
     let suffix = schema.full_name.strip_prefix("io.k8s.apimachinery.pkg.")?;
     Some(match suffix {
@@ -162,12 +162,12 @@ fn property(field: &Field) -> Value {
     property
 }
 
-/// Whether a type has fields in JSON.
+/// Reports whether a type has fields in JSON.
 fn is_struct(schema: &'static Schema) -> bool {
     schema.form == JsonForm::Object && scalar(schema).is_none()
 }
 
-/// An item of a list, or a value of a map. What is nothing is the zero of its type.
+/// Returns the schema of a list item or map value. Null is the zero value of its type.
 fn element(mut schema: Value) -> Value {
     let zero = match (schema["type"].as_str(), schema.get("format")) {
         (Some("string"), None) => json!(""),
@@ -179,7 +179,7 @@ fn element(mut schema: Value) -> Value {
     schema
 }
 
-/// The same of an item that is a message.
+/// The same for a message.
 fn message_element(schema: &'static Schema) -> Value {
     if is_struct(schema) {
         json!({"allOf": [reference(schema)], "default": {}})
@@ -214,7 +214,7 @@ fn typed(ty: &FieldType) -> Value {
     }
 }
 
-/// How patches and server-side apply treat the field.
+/// Adds how patches and server-side apply treat the field.
 fn extend(property: &mut Value, field: &Field) {
     let mut set = |key: &str, value: Value| property[format!("x-kubernetes-{key}")] = value;
     match field.list {
@@ -245,7 +245,7 @@ fn extend(property: &mut Value, field: &Field) {
     }
 }
 
-/// The schema of a type.
+/// Returns the schema of a type.
 pub(super) fn of<M: Message + Wire>() -> &'static Schema {
     M::SCHEMA
 }

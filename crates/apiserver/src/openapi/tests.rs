@@ -1,4 +1,4 @@
-//! OpenAPI documents, alone and against those of a real server.
+//! OpenAPI documents, checked for consistency and against those of a real server.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -214,8 +214,8 @@ fn documents_are_for_those_who_accept_their_form() {
     }
 }
 
-/// The recordings hold no descriptions and no enumerations, and of items and values the type
-/// alone. A property may have such a name. A reference is wrapped only to have something beside it.
+/// The recordings have no descriptions and no enumerations, and only the type of items and values.
+/// A property may have such a name. A reference is wrapped only to carry other members.
 fn stripped(value: &Value) -> Value {
     let Value::Object(fields) = value else {
         return match value {

@@ -10,12 +10,12 @@ use super::accepted;
 use crate::routes::version::API_MINOR;
 use serde_json::{Map, Value, json};
 
-/// The media type of the protobuf form, as clients ask for it and as upstream answers.
+/// The media type of the protobuf format, as clients request it and as upstream responds.
 const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 const ANSWERED: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-/// The forms of the document.
+/// The formats of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Json,
@@ -23,7 +23,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The one that an Accept header prefers, if any.
+    /// Returns the format that an Accept header prefers, if any.
     pub(super) fn of(accept: Option<&str>) -> Option<Self> {
         accepted(accept, |media_type| match media_type {
             ASKED | ANSWERED => Some(Self::Protobuf),
@@ -40,7 +40,7 @@ impl Form {
     }
 }
 
-/// How the document begins as JSON: its members are sorted.
+/// The beginning of the document as JSON: members are sorted.
 const DEFINITIONS: &[u8] = b"{\"definitions\":{";
 
 fn all_translated(schemas: &Map<String, Value>) -> Map<String, Value> {
@@ -49,7 +49,7 @@ fn all_translated(schemas: &Map<String, Value>) -> Map<String, Value> {
         .collect()
 }
 
-/// A document with further schemas of v3. Those that it has stay as they are written.
+/// Adds v3 schemas to a document, whose own schemas stay as they are encoded.
 pub(super) fn with_types(document: &[u8], schemas: &Map<String, Value>, form: Form) -> Vec<u8> {
     let definitions = all_translated(schemas);
     match (form, document.strip_prefix(DEFINITIONS)) {
@@ -71,7 +71,7 @@ pub(super) fn with_types(document: &[u8], schemas: &Map<String, Value>, form: Fo
     }
 }
 
-/// The document, from the schemas of v3.
+/// Builds the document from the schemas of v3.
 pub(super) fn document(schemas: &Map<String, Value>, form: Form) -> Vec<u8> {
     let definitions = all_translated(schemas);
     match form {
@@ -87,7 +87,7 @@ pub(super) fn document(schemas: &Map<String, Value>, form: Form) -> Vec<u8> {
     }
 }
 
-/// A schema of v3 in v2's words: other paths of references, no `oneOf`, no `allOf` around one.
+/// Translates a v3 schema to v2: other reference paths, no `oneOf`, no `allOf` around a reference.
 fn translated(schema: &Value) -> Value {
     let Some(fields) = schema.as_object() else {
         return schema.clone();
@@ -105,7 +105,7 @@ fn translated(schema: &Value) -> Value {
                     translation.extend(one);
                 }
             }
-            // Quantities, and what may be a number: v2 calls them strings, and lets them pass.
+            // Quantities and int-or-string: v2 documents them as strings, and clients accept both.
             "oneOf" => {
                 translation.insert("type".to_owned(), json!("string"));
             }

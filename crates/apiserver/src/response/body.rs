@@ -17,7 +17,7 @@ pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ResponseAborted
 
 /// A response could not be completed. The client sees a truncated body.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the answer broke off: {0}")]
+#[error("the response was aborted: {0}")]
 pub(crate) struct ResponseAborted(pub(crate) Status);
 
 /// The body of a response.
@@ -238,7 +238,7 @@ fn broken(error: &(dyn Error + 'static)) -> Status {
     if let Some((_, message)) = chunks {
         return Status::failure(500, StatusReason::Unknown, *message);
     }
-    Status::bad_request(format!("the body of the request broke off: {found}"))
+    Status::bad_request(format!("reading the request body failed: {found}"))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(crate) async fn handle(
         return Err(non_resource::forbidden(user, PATH));
     }
     let Ok(turn) = Arc::clone(turns).try_acquire_owned() else {
-        let why = "other backups are under way, please try again later";
+        let why = "other backups are in progress, please try again later";
         return Err(Status::too_many_requests(why, 1));
     };
     let snapshot = registry.snapshot().await.map_err(Status::internal_error)?;

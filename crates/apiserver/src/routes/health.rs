@@ -78,7 +78,7 @@ impl Health {
     fn checks(self, findings: &Findings) -> Vec<Check> {
         let storage = || (!findings.storage).then(|| "reason withheld".to_owned());
         let definitions = || {
-            let why = "definitions of custom resources are not being followed";
+            let why = "custom resource definitions are not being watched";
             (!findings.definitions).then(|| why.to_owned())
         };
         let mut checks = vec![

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 /// How many candidates are chosen at once, because finding them scans all connections.
 const CANDIDATES_MAX: usize = 64;
 /// Minimum interval between log lines about the same condition.
-const LOG_INTERVAL: Duration = Duration::from_mins(1);
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The open connections.
 #[derive(Debug, Default)]
@@ -49,8 +49,8 @@ impl Evictor {
                 tracing::warn!(
                     times,
                     connections = self.open.len(),
-                    "no room for another connection, and clients that say who they are have all: \
-                     the others wait"
+                    "the connection limit is reached, and all connections are authenticated: further \
+                     connections wait"
                 );
             }
             return false;
@@ -59,8 +59,8 @@ impl Evictor {
             tracing::warn!(
                 closed,
                 connections = self.open.len(),
-                "no room for another connection: those that were idle longest, of clients that \
-                 did not say who they are, are closed"
+                "the connection limit is reached: the longest-idle unauthenticated \
+                 connections are closed"
             );
         }
         true

@@ -123,7 +123,7 @@ impl RunningServer {
     /// Cancel safe: the announcement stays.
     pub async fn announce_shutdown(&self) {
         if !self.shutdown.announce() {
-            tracing::info!(delay = ?self.shutdown_delay, "the server is going to end");
+            tracing::info!(delay = ?self.shutdown_delay, "shutdown announced");
             tokio::time::sleep(self.shutdown_delay).await;
         }
     }

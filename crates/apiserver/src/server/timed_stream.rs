@@ -45,7 +45,7 @@ impl<S> TimedStream<S> {
         };
         let Poll::Ready(read) = poll else {
             ready!(deadline.as_mut().poll(cx));
-            let text = "the client does not say what it wants";
+            let text = "the client did not send a request in time";
             return Poll::Ready(Err(Error::new(ErrorKind::TimedOut, text)));
         };
         match left.strip_prefix(read) {

@@ -1,4 +1,4 @@
-//! Storage that is away: what is wrong is said within the deadline, and is nobody's credentials.
+//! Unreachable storage: errors are reported within the deadline, and not as invalid credentials.
 
 use crate::client::{Client, server_with};
 use http::Version;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// An engine whose reads of single keys can be made to fail, or to take forever.
+/// An engine whose reads of single keys can be made to fail or hang.
 #[derive(Debug)]
 struct Away {
     kv: MemoryKv,
@@ -46,7 +46,7 @@ impl KvWrapper for Away {
     }
 }
 
-/// A server, its storage, and the token of an account in it.
+/// A server, its storage, and a token of a service account.
 async fn start() -> (RunningServer, Arc<Away>, String) {
     let kv = Arc::new(Away {
         kv: MemoryKv::default(),

@@ -1,4 +1,4 @@
-//! `/storage/backup` of a server that runs.
+//! `/storage/backup` of a running server.
 
 use crate::client::{Client, silent_server};
 use http::Version;
@@ -31,7 +31,7 @@ async fn a_backup_is_one_state_with_everything_answered_before() {
         answer.headers()["content-type"],
         "application/vnd.kubist.backup"
     );
-    // The answer is under way, larger than what lies between, and not read yet.
+    // The response is in progress, exceeds all buffers, and is not read yet.
     for number in 0..300 {
         let path = format!("{PATH}/before-{number}");
         assert_eq!(client.delete(&path).await.code, 200);
@@ -58,7 +58,7 @@ async fn a_backup_is_one_state_with_everything_answered_before() {
 async fn no_more_than_two_backups_are_under_way() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
-    // More than HTTP takes without a reader.
+    // More than HTTP buffers for a client that does not read.
     for number in 0..40 {
         let body = json!({
             "metadata": {"name": format!("c{number}")},

@@ -1,4 +1,4 @@
-//! A resource has the verbs that it implements: they are installed and listed, and no others.
+//! A resource has the verbs that it implements: they are served and listed, and no others.
 
 use crate::client::{Client, server_with};
 use http::Version;
@@ -24,14 +24,14 @@ static NOTES: ResourceFacts = ResourceFacts {
     namespaced: true,
     short_names: &[],
     categories: &[],
-    // What is written here installs nothing.
+    // This list enables nothing.
     verbs: &["list", "create", "get", "delete", "watch", "update"],
     storage_version_hash: "",
     subresources: &[],
     columns: &[],
 };
 
-/// Notes can be written down and listed; that is all.
+/// Notes can only be created and listed.
 #[derive(Debug, Default)]
 struct Notes(Mutex<Vec<Stored>>);
 

@@ -1,4 +1,4 @@
-//! A server on an in-memory store, and a small HTTP client for it.
+//! A server on an in-memory store, and a small HTTP client.
 
 use bytes::Bytes;
 use http::{Request, Response, Version};
@@ -22,12 +22,12 @@ use tokio_rustls::rustls::{
 /// The administrator's token.
 pub(crate) const TOKEN: &str = "the-token";
 
-/// A server with the first namespaces, on `config` and a token.
+/// A server with the initial namespaces, a configuration and a token.
 pub(crate) async fn server(config: Config) -> RunningServer {
     server_with(config, |_| {}).await
 }
 
-/// The same, over a registry that is set up otherwise than by default.
+/// The same with a registry that differs from the default.
 pub(crate) async fn server_with(
     mut config: Config,
     set_up: impl FnOnce(&mut RegistryConfig),
@@ -53,7 +53,7 @@ pub(crate) async fn server_with(
         .expect("a port is free")
 }
 
-/// A server that listens on nothing.
+/// A server that does not listen.
 pub(crate) async fn silent_server() -> RunningServer {
     server(Config {
         listen: None,
@@ -62,7 +62,7 @@ pub(crate) async fn silent_server() -> RunningServer {
     .await
 }
 
-/// How a client speaks.
+/// The protocol of a client.
 enum Sender {
     Http1(http1::SendRequest<Full<Bytes>>),
     Http2(http2::SendRequest<Full<Bytes>>),
@@ -75,7 +75,7 @@ pub(crate) struct Client {
     _connection: tokio::task::JoinSet<()>,
 }
 
-/// An answer that was read to its end.
+/// A response that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: u16,
@@ -95,14 +95,14 @@ impl Answer {
 }
 
 impl Client {
-    /// Through memory, as the administrator.
+    /// In memory, as the administrator.
     pub(crate) async fn in_memory(server: &RunningServer, version: Version) -> Self {
         let (near, far) = tokio::io::duplex(64 << 10);
         server.serve_stream(far).await.expect("it runs");
         Self::on(near, version).await
     }
 
-    /// Over TLS; the client's certificate and the protocols that it offers.
+    /// Over TLS, with a client certificate and ALPN protocols.
     pub(crate) async fn over_tls(
         server: &RunningServer,
         identity: Option<&Identity>,
@@ -111,7 +111,7 @@ impl Client {
         Self::with_tls(server, tls(server, identity, protocols, ALL_VERSIONS)).await
     }
 
-    /// Over TLS that is set up already.
+    /// Over an existing TLS configuration.
     pub(crate) async fn with_tls(server: &RunningServer, tls: ClientConfig) -> Self {
         let address = server.address().expect("it listens");
         let stream = TcpStream::connect(address).await.expect("it listens");
@@ -156,13 +156,13 @@ impl Client {
         }
     }
 
-    /// With one more header on every request.
+    /// With an additional header on every request.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
 
-    /// Sends a request; the body of the answer is not read yet.
+    /// Sends a request; the response body is not read yet.
     pub(crate) async fn send(
         &mut self,
         method: &str,
@@ -185,7 +185,7 @@ impl Client {
             .await
     }
 
-    /// Sends a request as it is.
+    /// Sends a request unchanged.
     pub(crate) async fn send_request(
         &mut self,
         request: Request<Full<Bytes>>,
@@ -199,7 +199,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and reads the answer.
+    /// Sends a request and reads the response.
     pub(crate) async fn ask(
         &mut self,
         method: &str,
@@ -232,7 +232,7 @@ impl Client {
     }
 }
 
-/// The client's half of TLS.
+/// The TLS configuration of the client.
 pub(crate) fn tls(
     server: &RunningServer,
     identity: Option<&Identity>,

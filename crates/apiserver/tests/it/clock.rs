@@ -1,4 +1,4 @@
-//! A wall clock that jumps: what has a duration does not notice, what has a date follows it.
+//! A wall clock that jumps: durations are not affected, dates follow it.
 
 use crate::client::Client;
 use http::Version;
@@ -15,11 +15,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
-/// When the tests begin.
+/// The start of the tests.
 const START: u64 = 1_800_000_000;
 const YEAR: u64 = 365 * 24 * 3600;
 
-/// A clock that is set by hand, and never moves by itself.
+/// A manual clock.
 #[derive(Debug)]
 struct Jumping(Mutex<u64>);
 
@@ -63,7 +63,7 @@ async fn world() -> World {
     }
 }
 
-/// The next frame of a watch, which has one event if nothing else happens; none at the end.
+/// Returns the next frame of a watch, with one event if nothing else happens; `None` at the end.
 async fn event(body: &mut Incoming) -> Option<Value> {
     loop {
         let frame = body.frame().await?.expect("it goes on");
@@ -97,7 +97,7 @@ async fn a_watch_has_its_bookmarks_and_its_end_whatever_the_date_is() {
         assert_eq!(event["type"], "BOOKMARK");
         bookmarks.push(start.elapsed().as_secs());
     }
-    // Behind what is there already, each minute, and two seconds before the end.
+    // After the initial events, each minute, and two seconds before the end.
     assert_eq!(bookmarks, [0, 60, 120, 148]);
     assert_eq!(start.elapsed().as_secs(), 150);
     world.server.shutdown().await;
@@ -146,12 +146,12 @@ async fn an_event_lives_for_an_hour_whatever_the_date_is() {
         client.get(&format!("{path}/e")).await.code
     };
     world.clock.set(START + YEAR);
-    sleep(Duration::from_mins(30)).await;
+    sleep(Duration::from_secs(30 * 60)).await;
     assert_eq!(found().await, 200, "a year has not passed");
     world.clock.set(START - YEAR);
-    sleep(Duration::from_mins(29)).await;
+    sleep(Duration::from_secs(29 * 60)).await;
     assert_eq!(found().await, 200);
-    sleep(Duration::from_mins(2)).await;
+    sleep(Duration::from_secs(2 * 60)).await;
     assert_eq!(found().await, 404, "an hour has passed");
     world.server.shutdown().await;
 }
@@ -173,7 +173,7 @@ async fn tokens_follow_the_date_with_a_minute_to_spare() {
     let mut robot = robot.header("authorization", &bearer);
     for (date, code) in [
         (START, 200),
-        // Set back a little, as time services do.
+        // Set back slightly, as time services do.
         (START - 59, 200),
         (START - 61, 401),
         (START - YEAR, 401),

@@ -1,16 +1,15 @@
-//! What is answered about a past that is gone: word for word what a kube-apiserver v1.36 answers
-//! that reads from an etcd which was compacted.
+//! Responses about compacted history: those of a kube-apiserver v1.36 that reads from a compacted
+//! etcd, word for word.
 
 use crate::client::{Client, server_with};
 use http::Version;
 use kubist_apiserver::Config;
-use kubist_storage::Kv as _;
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{KvMaintenance, KvRead};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Upstream keeps no cache of events: its storage answers.
+/// Upstream has no watch cache for events, so its storage responds.
 const PATH: &str = "/api/v1/namespaces/default/events";
 
 const CONTINUE: &str = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{\"continue\":\
@@ -92,7 +91,7 @@ async fn what_is_asked_of_a_compacted_past_is_answered_in_upstreams_words() {
         (410, CONTINUE)
     );
 
-    // The token in the answer goes on from what there is now, and what is not exact is answered.
+    // The token in the response continues from the current state, and inexact versions are served.
     let given = continued.json();
     let token = given["metadata"]["continue"].as_str().expect("it has one");
     let rest = client

@@ -1,4 +1,4 @@
-//! The statuses of components, which nobody stores.
+//! Component statuses, which are not stored.
 
 use crate::client::{Client, silent_server};
 use http::Version;

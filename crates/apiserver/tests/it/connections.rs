@@ -1,4 +1,4 @@
-//! Bodies, limits, compression, and the end.
+//! Bodies, limits, compression, and shutdown.
 
 use crate::client::{Client, server, silent_server};
 use http::Version;
@@ -23,7 +23,7 @@ async fn a_body_that_nobody_read_does_not_become_the_next_request() {
     server.shutdown().await;
 }
 
-/// What a server answers to these bytes.
+/// Returns the server's response to these bytes.
 async fn say(server: &RunningServer, bytes: &[u8]) -> String {
     let (mut near, far) = tokio::io::duplex(64 << 10);
     server.serve_stream(far).await.expect("it runs");
@@ -210,7 +210,7 @@ async fn a_watcher_that_stops_reading_loses_its_connection() {
         let body = json!({"metadata": {"name": format!("c{index}")}, "data": {"a": text}});
         assert_eq!(writer.post(PATH, &body).await.code, 201);
     }
-    // Nobody reads for longer than the write timeout.
+    // Reads nothing for longer than the write timeout.
     tokio::time::sleep(Duration::from_secs(120)).await;
     let mut received = Vec::new();
     let end = tokio::time::timeout(Duration::from_secs(1), reader.read_to_end(&mut received)).await;

@@ -1,7 +1,7 @@
-//! Stored values that cannot be read: each is told by its key, the others are served, and it goes
-//! only when somebody says so.
+//! Stored values that cannot be decoded: each is reported with its key, the others are served, and
+//! it is only deleted on explicit request.
 //!
-//! The cost: a value is looked at once, and a list that cannot be whole names a hundred at most.
+//! Cost: a value is decoded once, and the error of a list names at most a hundred.
 
 mod the_rest;
 
@@ -72,7 +72,7 @@ async fn put(kv: &MemoryKv, key: &str, value: impl Into<bytes::Bytes>) -> u64 {
     outcome.committed().expect("no condition").0
 }
 
-/// What all of the ways in which a value may be broken have in common.
+/// What all kinds of corruption have in common.
 async fn is_told_and_the_rest_is_served(kv: &MemoryKv, server: &RunningServer, version: u64) {
     let key = "/registry/configmaps/default/b";
     let mut client = Client::in_memory(server, Version::HTTP_2).await;
@@ -97,7 +97,7 @@ async fn is_told_and_the_rest_is_served(kv: &MemoryKv, server: &RunningServer, v
         assert_eq!(causes[0]["field"], key);
         assert_eq!(causes[0]["reason"], "UnexpectedServerResponse");
     }
-    // What cannot select it is whole.
+    // Lists that cannot select it are complete.
     let one = client
         .get(&format!("{PATH}?fieldSelector=metadata.name%3Dc"))
         .await;
@@ -105,7 +105,7 @@ async fn is_told_and_the_rest_is_served(kv: &MemoryKv, server: &RunningServer, v
     let elsewhere = "/api/v1/namespaces/kube-system/configmaps";
     assert_eq!(client.get(elsewhere).await.code, 200);
 
-    // A watch that begins behind it goes on, and others' writes too.
+    // A watch that begins after it continues, and so do other writes.
     let path = format!("{PATH}?watch=true&resourceVersion={version}&timeoutSeconds=1");
     let body = json!({"metadata": {"name": "a"}, "data": {"a": "changed"}}).to_string();
     let changed = client
@@ -214,7 +214,7 @@ async fn a_broken_value(value: &[u8], cached: bool) {
     server.shutdown().await;
 }
 
-/// A value that is one of ours, but for a length inside.
+/// One of our values with a wrong length inside.
 async fn cut_inside() -> Vec<u8> {
     let kv = MemoryKv::default();
     let server = three(&kv, false, None).await;
@@ -257,7 +257,7 @@ async fn a_value_that_cannot_be_decrypted_is_told_and_the_rest_is_served() {
         let kv = MemoryKv::default();
         let server = three(&kv, cached, Some([1; 32])).await;
         let mut client = Client::in_memory(&server, Version::HTTP_2).await;
-        // What belongs to another key, as after a restore that went wrong.
+        // The value of another key, as after a faulty restore.
         let from = kv.get(b"/registry/configmaps/default/a", None).await;
         let value = from.expect("open").kv.expect("there").value.clone();
         let version = put(&kv, "/registry/configmaps/default/b", value).await;

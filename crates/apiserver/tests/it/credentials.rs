@@ -1,4 +1,4 @@
-//! Who gets in.
+//! Authentication.
 
 use crate::client::{Client, TOKEN, server, silent_server, tls};
 use http::Version;
@@ -51,7 +51,7 @@ async fn the_own_certificates_get_in_and_those_of_strangers_do_not() {
     server.shutdown().await;
 }
 
-/// The contents of the DER value that `bytes` begin with, and what is behind it.
+/// Splits bytes after the first DER value, and returns its contents.
 fn take_der(bytes: &[u8]) -> (&[u8], &[u8]) {
     let (header, length) = match bytes[1] {
         short @ ..=0x7f => (2, usize::from(short)),
@@ -69,7 +69,7 @@ fn sequence(contents: &[u8]) -> Vec<u8> {
     all
 }
 
-/// A certificate as one of version 1, whose signature is wrong: without version and extensions.
+/// Turns a certificate into version 1, with an invalid signature: without version and extensions.
 fn version_1(certificate: &[u8]) -> Vec<u8> {
     let (contents, _) = take_der(certificate);
     let (mut fields, rest) = take_der(contents);

@@ -21,20 +21,20 @@ use tokio::task::JoinSet;
 const CONNECTIONS: usize = 500;
 const WATCHES_EACH: usize = 20;
 const WATCHES: i64 = 10_000;
-/// One connection in so many is never read from.
+/// One connection in this many is never read.
 const SILENT_ONE_IN: usize = 5;
 const WRITES: usize = 4;
-/// Bytes of one event, about.
+/// Approximate bytes of an event.
 const VALUE_BYTES: usize = 2_000;
-/// What a watch may cost, with its share of a connection, at the server and at its client, in
-/// bytes, while a fifth of all clients do not read.
+/// Memory limit per watch with its share of a connection, on both sides, while a fifth of the
+/// clients do not read.
 const BYTES_MAX: i64 = 24_000;
 
 const PATH: &str = "https://localhost/api/v1/namespaces/default/configmaps";
 
 /// A connection with its watches.
 struct Watcher {
-    /// While it holds, nothing of the connection moves.
+    /// While it is locked, the connection makes no progress.
     frozen: Arc<AtomicBool>,
     bodies: Vec<Incoming>,
     connection: JoinSet<()>,
@@ -130,7 +130,7 @@ async fn long_running(client: &mut Client) -> i64 {
         .unwrap_or_default()
 }
 
-/// Everything that the test holds is counted, the halves of the clients too.
+/// The memory of the test includes the clients.
 #[test]
 fn ten_thousand_watches_stay_within_a_bound_and_silent_connections_are_ended() {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -146,9 +146,9 @@ fn ten_thousand_watches_stay_within_a_bound_and_silent_connections_are_ended() {
     assert!(each <= BYTES_MAX, "{each} bytes a watch");
     runtime.block_on(async move {
         assert_eq!(long_running(&mut client).await, WATCHES);
-        // Longer than a write may be stuck, or a ping unanswered.
+        // Longer than a write may be pending, or a ping unanswered.
         tokio::time::sleep(Duration::from_secs(180)).await;
-        // The old one asked for nothing all the time, so it is gone.
+        // The old connection was idle, so it was evicted.
         let mut client = Client::in_memory(&server, Version::HTTP_2).await;
         let silent_watches = i64::try_from(silent.len() * WATCHES_EACH).expect("it is small");
         assert_eq!(long_running(&mut client).await, WATCHES - silent_watches);

@@ -1,4 +1,4 @@
-//! Custom resources over HTTP, by the example of one.
+//! Custom resources over HTTP.
 
 mod content;
 mod definitions;

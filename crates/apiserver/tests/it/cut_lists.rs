@@ -1,8 +1,7 @@
-//! Lists whose clients hang up half-way: nothing more is read or encoded for them, and what was
-//! read for them is let go.
+//! Lists whose clients disconnect: nothing more is read or encoded, and what was read is released.
 //!
-//! The cost after the client is gone: the chunks that HTTP had taken already, and the page that is
-//! being read.
+//! Cost after the client is gone: the chunks that HTTP already had, and the page that is being
+//! read.
 
 use crate::client::Client;
 use bytes::Bytes;
@@ -27,8 +26,8 @@ const PATH: &str = "/api/v1/namespaces/default/configmaps";
 const OBJECTS: usize = 20_000;
 const BOTH: [Version; 2] = [Version::HTTP_11, Version::HTTP_2];
 
-/// An engine that tells how many of the values are held that it gave out in ranges, and that
-/// answers only as many ranges as there are permits.
+/// An engine that counts which of the values it returned are still held, and that serves only as
+/// many ranges as there are permits.
 #[derive(Debug)]
 struct Counting {
     kv: MemoryKv,
@@ -52,7 +51,7 @@ impl Counting {
     }
 }
 
-/// A value that is counted as long as anybody has it.
+/// A value that is counted as long as it is held.
 struct Held {
     value: Bytes,
     _count: Arc<()>,
@@ -105,8 +104,8 @@ fn key(index: usize) -> String {
     format!("/registry/configmaps/default/c{index:05}")
 }
 
-/// As many config maps as lists are long, past the rules of the API: copies of one. The one in
-/// the middle has a text that is none, which shows when somebody decodes it and not before.
+/// Creates as many config maps as long lists have, directly in storage: copies of one. The one in
+/// the middle is corrupt, which shows only when it is decoded.
 async fn fill(server: &RunningServer, kv: &MemoryKv) {
     let mut client = Client::in_memory(server, Version::HTTP_2).await;
     let text = "marked".repeat(60);
@@ -127,7 +126,7 @@ async fn fill(server: &RunningServer, kv: &MemoryKv) {
     }
 }
 
-/// Waits for the server to be busy with nothing.
+/// Waits until the server is idle.
 async fn quiet(server: &RunningServer) {
     for _ in 0..2_000 {
         if server.load().requests == 0 {
@@ -167,7 +166,7 @@ async fn a_list_that_is_cut_is_encoded_no_further() {
         let middle = middle(&registry).await.expect("nobody has looked inside");
         assert!(middle.failure().is_none(), "{version:?}: it came so far");
     }
-    // Whoever reads on gets there.
+    // A client that continues to read gets there.
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     let response = client.send("GET", PATH, "", "").await.expect("it answers");
     assert!(response.into_body().collect().await.is_err());
@@ -211,7 +210,7 @@ async fn a_list_that_is_cut_reads_no_further_page() {
         permits.add_permits(3);
         let before = counting.ranges.load(Ordering::Relaxed);
         let mut client = Client::in_memory(&server, version).await;
-        // It finds nothing, so it would read all there is, in pages that begin small.
+        // It selects nothing, so it would read everything, in pages that begin small.
         let path = format!("{PATH}?limit=1&labelSelector=a%3Db");
         let waiting = tokio::time::timeout(
             Duration::from_millis(200),

@@ -1,4 +1,4 @@
-//! DELETE over HTTP: what is said of options, in which order, and what the answer is.
+//! DELETE over HTTP: the errors of options, their order, and the response.
 
 use crate::client::{Answer, Client, silent_server};
 use http::Version;

@@ -1,4 +1,4 @@
-//! OpenAPI documents over HTTP: those of custom resources, and what is said where there is none.
+//! OpenAPI documents over HTTP: those of custom resources, and missing ones.
 
 use crate::client::{Client, silent_server};
 use http::Version;
@@ -30,7 +30,7 @@ fn definition() -> Value {
     })
 }
 
-/// Waits until a path is answered with a code.
+/// Waits until a path is served with a status code.
 async fn until(client: &mut Client, path: &str, code: u16) {
     for _ in 0..500 {
         if client.get(path).await.code == code {

@@ -1,5 +1,5 @@
-//! The end of a server, as clients see it: watches end whole, one after the other, and connections
-//! are told to go.
+//! Shutdown as clients see it: watches end properly, one after the other, and connections get
+//! GOAWAY.
 
 use crate::client::{Client, server, silent_server};
 use http::Version;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
 
-/// The events of a watch to its end; it must not be cut.
+/// Returns the events of a watch to its end; it must not be truncated.
 async fn events(body: Incoming) -> Vec<Value> {
     let bytes = body
         .collect()
@@ -65,7 +65,7 @@ async fn watches_end_whole_with_a_bookmark_and_not_all_at_once() {
     while let Some(watch) = watches.join_next().await {
         let (events, end) = watch.expect("it does not panic");
         let kinds: Vec<&Value> = events.iter().map(|it| &it["type"]).collect();
-        // The first one ends what was there when it began.
+        // The first one ends the initial events.
         assert_eq!(kinds, ["BOOKMARK", "ADDED", "BOOKMARK"], "{events:?}");
         assert_eq!(events[2]["object"]["metadata"]["resourceVersion"], version);
         ends.push(end - begun);

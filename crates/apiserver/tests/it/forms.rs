@@ -1,4 +1,4 @@
-//! Forms of answers: tables, metadata alone, and what is said beside them.
+//! Media types of responses: tables, metadata only, and the related headers.
 
 use crate::client::{Client, silent_server};
 use http::Version;

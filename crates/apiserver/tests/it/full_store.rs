@@ -1,7 +1,7 @@
-//! A store that takes no more writes: they get a clear answer, and everything else goes on.
+//! A store that accepts no more writes: they get a clear error, and everything else continues.
 //!
-//! How a store gets there, and out of it again, is tested where the store is (`storage-redb`), and
-//! with a whole server in `kubist`.
+//! How a store gets into and out of that state is tested in `storage-redb`, and with a complete
+//! server in `kubist`.
 
 use crate::client::{Client, server_with};
 use http::Version;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
 
-/// A journal that finds no room once it is told so.
+/// A journal without space, on request.
 #[derive(Clone, Debug, Default)]
 struct Filling(Arc<AtomicBool>);
 
@@ -110,7 +110,7 @@ async fn a_full_store_refuses_writes_with_its_reason_and_serves_the_rest() {
     );
     assert_eq!(client.post(&path, &body).await.code, 201);
 
-    // Alive, and not ready: a restart makes no room.
+    // Alive but not ready: a restart would not help.
     assert_eq!(client.get("/livez").await.code, 200);
     let ready = client.get("/readyz").await;
     assert_eq!(ready.code, 500);
@@ -149,7 +149,7 @@ async fn a_store_that_holds_as_much_as_it_may_takes_what_needs_no_more_room() {
         message.starts_with("the store is full: it holds"),
         "{message}"
     );
-    // Nothing else is refused: what is smaller, deletions, reads, and what fits then.
+    // Everything else is accepted: smaller values, deletions, reads, and whatever fits.
     let smaller = object("a", 50 << 10).to_string();
     let path = format!("{PATH}/a");
     let put = client.ask("PUT", &path, "application/json", smaller).await;

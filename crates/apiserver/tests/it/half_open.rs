@@ -1,7 +1,7 @@
-//! Clients that stop half-way, and those that vanish: what they cost ends by itself.
+//! Clients that stop half-way, and clients that vanish: their cost is bounded in time.
 //!
-//! The cost of each is one connection, one request at most, and the bytes that it sent, for no
-//! longer than the limit that each test states.
+//! Each costs one connection, at most one request, and the bytes that it sent, for no longer than
+//! the limit that each test states.
 
 use crate::client::{Client, server, silent_server};
 use http::Version;
@@ -20,17 +20,17 @@ async fn connect(server: &RunningServer) -> DuplexStream {
     near
 }
 
-/// What the server says until it ends the connection, and how long that takes.
+/// Returns what the server sends until it closes the connection, and how long that takes.
 async fn until_end(client: &mut DuplexStream) -> (String, Duration) {
     let start = Instant::now();
     let mut answer = Vec::new();
-    let end = timeout(Duration::from_hours(1), client.read_to_end(&mut answer));
+    let end = timeout(Duration::from_secs(3600), client.read_to_end(&mut answer));
     drop(end.await.expect("the server ends it"));
     let answer = String::from_utf8_lossy(&answer).into_owned();
     (answer, start.elapsed())
 }
 
-/// Waits for the server to be busy with nothing but so many connections.
+/// Waits until the server has only this many connections.
 async fn quiet(server: &RunningServer, connections: usize) {
     for _ in 0..1_000 {
         let load = server.load();
@@ -108,7 +108,7 @@ async fn a_body_that_stops_or_drips_is_answered_with_a_timeout_and_the_connectio
         assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
         assert!(answer.contains("connection: close"), "{answer}");
         assert!(answer.contains("did not complete within the allotted timeout"));
-        // A request has a minute; what it left unread another second.
+        // A request has a minute; discarding its rest another second.
         let waited = start.elapsed();
         assert!(waited <= Duration::from_secs(62), "{waited:?}");
         quiet(&server, 0).await;
@@ -204,8 +204,7 @@ async fn an_upload_that_is_cut_creates_nothing_and_leaves_nothing() {
     server.shutdown().await;
 }
 
-/// The operating system asks for clients that vanished without a word: its timer for that runs on
-/// the server's end of a connection.
+/// TCP keep-alive: the timer runs on the server's end of a connection.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_silent_client_over_tcp_is_asked_for_by_the_operating_system() {
@@ -226,7 +225,7 @@ async fn a_silent_client_over_tcp_is_asked_for_by_the_operating_system() {
             columns[1].ends_with(&local) && columns[3] == "01" && columns[5].starts_with("02:")
         })
     };
-    // Until what was sent is acknowledged another timer runs.
+    // Until sent data is acknowledged, another timer runs.
     for _ in 0..500 {
         if asks() {
             break;

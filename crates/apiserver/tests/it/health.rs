@@ -1,4 +1,4 @@
-//! Health follows storage, caches and the end.
+//! Health checks follow storage, watch caches and shutdown.
 
 use crate::client::{Client, server, server_with};
 use http::Version;
@@ -77,7 +77,7 @@ async fn a_lost_watch_cache_and_lost_definitions_are_named() {
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     assert_eq!(client.get("/readyz").await.bytes, "ok");
     kv.close();
-    // The caches and those who follow hear of it when they run.
+    // The caches and the definition loop are updated when they run.
     let caches = "/readyz/poststarthook/storage-readiness";
     while client.get(caches).await.code == 200 {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! How many requests are answered at a time, and what the others are told.
+//! Limits of requests in flight, and the responses beyond them.
 
 use crate::client::{Client, server};
 use bytes::Bytes;
@@ -21,7 +21,7 @@ const LIMIT: usize = 3;
 
 type Body = StreamBody<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
 
-/// A client over HTTP/2 with a token, which reads no answer.
+/// A client over HTTP/2 with a token that reads no response.
 struct Unreading {
     sender: SendRequest<Body>,
     token: &'static str,
@@ -34,7 +34,7 @@ impl Unreading {
         server.serve_stream(far).await.expect("it runs");
         let mut builder = Builder::new(TokioExecutor::new());
         builder.timer(TokioTimer::new());
-        // So much that heads come and answers do not.
+        // Windows that admit heads but no response bodies.
         builder.initial_stream_window_size(0);
         let handshake = builder.handshake(TokioIo::new(near)).await;
         let (sender, connection) = handshake.expect("it works");
@@ -72,7 +72,7 @@ impl Unreading {
         request.expect("it is valid")
     }
 
-    /// Posts what is sent to the first of these two; the second has the answer.
+    /// Posts what is sent to the first of these two; the second has the response.
     fn post(&mut self) -> (mpsc::Sender<Bytes>, JoinSet<Response<Incoming>>) {
         let (bytes, coming) = mpsc::channel(1);
         let body = stream::unfold(coming, |mut coming| async {
@@ -119,7 +119,7 @@ async fn more_requests_than_the_limit_are_told_to_come_again_and_the_systems_are
     let refused = alice.get(PATH).await;
     assert_eq!(refused.status(), 429);
     assert_eq!(refused.headers()["retry-after"], "1");
-    // Watches, probes and writes are not among them, and the system has places of its own.
+    // Watches, probes and writes do not count, and system users have their own seats.
     let watch = alice.get(&format!("{PATH}?watch=true")).await;
     assert_eq!(watch.status(), 200);
     assert_eq!(alice.get("/livez").await.status(), 200);
@@ -134,7 +134,7 @@ async fn more_requests_than_the_limit_are_told_to_come_again_and_the_systems_are
     let body = json!({"metadata": {"name": "m"}});
     assert_eq!(admin.post(PATH, &body).await.code, 201);
 
-    // Who reads nothing is passed by once there is need.
+    // A client that does not read loses its seat when another needs it.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(alice.get(PATH).await.status(), 200);
     server.shutdown().await;
@@ -165,7 +165,7 @@ async fn heads_without_their_bodies_keep_nobody_from_writing() {
             .expect("it is read");
         drop(body);
         assert_eq!(code(answer).await, 201);
-        // So that its answer is not waited for.
+        // So that its response is not waited for.
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     let (body, answer) = posts.pop().expect("there are many");
@@ -183,7 +183,7 @@ async fn a_body_that_comes_when_there_is_no_room_is_refused_as_one_that_came_bef
     let mut slow = Unreading::new(&server, "alice").await;
     let (body, answer) = slow.post();
     tokio::time::sleep(Duration::from_millis(10)).await;
-    // Its answer is not read, so it keeps the only place for a second.
+    // Its response is not read, so it keeps the only seat for a second.
     let other = slow.ask("DELETE", &format!("{PATH}/nobody")).await;
     assert_eq!(other.status(), 404);
     let refused = slow.ask("DELETE", &format!("{PATH}/nobody")).await;

@@ -1,4 +1,4 @@
-//! The log: one line for each request, with its id and nothing secret.
+//! The log: one line per request, with its audit id and no secrets.
 
 use crate::client::{Client, TOKEN, server};
 use kubist_apiserver::Config;
@@ -26,7 +26,7 @@ impl Write for Kept {
 }
 
 impl Kept {
-    /// Lines of requests.
+    /// Lines about requests.
     fn requests(&self) -> Vec<Value> {
         let bytes = self.0.lock().clone();
         let lines = bytes
@@ -39,7 +39,7 @@ impl Kept {
     }
 }
 
-/// Keeps what this thread says from here on, while the other lives.
+/// Captures what this thread logs while the guard lives.
 fn record() -> (Kept, Recording) {
     let kept = Kept::default();
     let writer = kept.clone();
@@ -56,8 +56,8 @@ fn record() -> (Kept, Recording) {
     (kept, recording)
 }
 
-/// While there is only one subscriber, what other threads say first, and it does not hear, is
-/// taken for what nobody wants to hear. So there are two.
+/// With a single subscriber, callsites first reached by other threads are cached as disabled. So
+/// there are two.
 struct Recording {
     _here: DefaultGuard,
     _second: Dispatch,

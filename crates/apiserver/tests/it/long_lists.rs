@@ -1,4 +1,4 @@
-//! Lists that are made while they are sent say the same in every form.
+//! Lists that are streamed have the same content in every format.
 
 use crate::client::{Client, silent_server};
 use http::Version;
@@ -8,7 +8,7 @@ use kubist_codec::{envelope::Envelope, yaml};
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
-/// Of 20 kB each: far more than a chunk of any form.
+/// Of 20 kB each: far more than a chunk in any format.
 const OBJECTS: usize = 40;
 
 struct Asked(Client);
@@ -21,7 +21,7 @@ impl Asked {
         let answer = self.0.send_request(request.expect("it is valid")).await;
         let answer = answer.expect("it answers");
         assert_eq!(answer.status(), 200, "{accept}");
-        // The metadata alone is short.
+        // Metadata only is short.
         let whole = answer.headers().contains_key("content-length");
         assert_eq!(whole, accept.contains("protobuf"), "{accept}");
         let body = http_body_util::BodyExt::collect(answer.into_body()).await;
@@ -41,7 +41,7 @@ impl Asked {
     }
 }
 
-/// The items of a list in protobuf.
+/// Returns the items of a protobuf list.
 fn items_of(list: &[u8]) -> impl Iterator<Item = PartialObjectMetadata> {
     let mut rest = list;
     let fields = std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Ten thousand connections at once, and the bound on them.
+//! Ten thousand concurrent connections, and their limit.
 
 use crate::client::{Client, TOKEN, server, silent_server};
 use http::Version;
@@ -8,11 +8,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::{sleep, timeout};
 
 const CONNECTIONS: usize = 10_000;
-/// Memory of an idle connection that has been answered once, both of its ends.
+/// Memory of an idle connection after one request, on both sides.
 const BYTES_EACH_MAX: usize = 64 << 10;
 const REQUEST: &[u8] = b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
-/// Asks once, and reads the answer.
+/// Sends a request and reads the response.
 async fn ask(client: &mut DuplexStream) {
     client.write_all(REQUEST).await.expect("it accepts");
     let mut answer = Vec::new();
@@ -22,7 +22,7 @@ async fn ask(client: &mut DuplexStream) {
     }
 }
 
-/// Memory of this process, in bytes; 0 where that cannot be told.
+/// Resident memory of this process in bytes; 0 if unknown.
 fn memory() -> usize {
     let table = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = table.lines().find_map(|it| it.strip_prefix("VmRSS:"));
@@ -49,7 +49,7 @@ async fn ten_thousand_idle_connections_cost_little_and_others_go_on() {
     let path = "/api/v1/namespaces";
     let answered = timeout(Duration::from_secs(10), other.get(path)).await;
     assert_eq!(answered.expect("at once").code, 200);
-    // Those who wake up are served as ever.
+    // Connections that wake up are served as before.
     for client in idle.iter_mut().step_by(1_000) {
         ask(client).await;
     }
@@ -117,7 +117,7 @@ async fn who_does_not_say_who_they_are_makes_room_for_who_comes() {
         let mut honest = honest.header("authorization", &token);
         assert_eq!(honest.get("/api").await.code, 200);
         known.push(honest);
-        // Who asked last stays longest; what is tried in vain below takes no room.
+        // The most recently used stays longest; failed attempts below take no room.
         let stays = known.len() < 4;
         let last = strangers.last_mut().expect("there are four");
         let asked = last.send("GET", "/livez", "", "").await;

@@ -1,4 +1,4 @@
-//! `/metrics`: names, labels and values, who may read them, and how many there can be.
+//! `/metrics`: names, labels and values, access, and bounds.
 
 mod access;
 mod names;
@@ -42,7 +42,7 @@ async fn cached_server() -> RunningServer {
     server_with(config, cached).await
 }
 
-/// Watch caches everywhere, and secrets encrypted.
+/// Watch caches for everything, and encrypted Secrets.
 fn cached(registry: &mut RegistryConfig) {
     registry.watch_cache = WatchCache::everywhere();
     let key = AesGcm::new("one", &[7; 32]).expect("it is a key");
@@ -51,7 +51,7 @@ fn cached(registry: &mut RegistryConfig) {
     registry.transformers.push((secrets, transformers));
 }
 
-/// Requests that have ended, by verb, scope, dry run and code.
+/// Completed requests, by verb, scope, dry run and code.
 fn check_ended(scrape: &Scrape) {
     scrape.has_type("apiserver_request_total", "counter");
     scrape.has_type("apiserver_request_duration_seconds", "histogram");
@@ -81,7 +81,7 @@ fn check_ended(scrape: &Scrape) {
     assert!(scrape.value(&format!("{sizes}_sum"), &labels) > Some(3_000.0));
 }
 
-/// Requests that are under way, and the events of a watch.
+/// Requests in progress, and watch events.
 fn check_under_way(scrape: &Scrape) {
     let watches = "apiserver_longrunning_requests";
     assert_eq!(
@@ -92,7 +92,7 @@ fn check_under_way(scrape: &Scrape) {
         let name = "apiserver_current_inflight_requests";
         scrape.value(name, &[("request_kind", kind)])
     };
-    // The scrape itself is one.
+    // The scrape itself counts.
     assert_eq!(
         (in_flight("readOnly"), in_flight("mutating")),
         (Some(1.0), Some(0.0))

@@ -1,4 +1,4 @@
-//! Patches that are refused, or odd: in upstream's words, by how closely they are read.
+//! Refused and unusual patches, with upstream's errors, for each field validation.
 
 use crate::client::{Client, silent_server};
 use http::Version;
@@ -24,7 +24,7 @@ async fn with_one_object() -> (RunningServer, Client) {
     (server, client)
 }
 
-/// The code and the message of a patch that only tries.
+/// Returns code and message of a dry-run patch.
 async fn tried(client: &mut Client, query: &str, media: &str, patch: &str) -> (u16, String) {
     let path = format!("{PATH}?dryRun=All{query}");
     let answer = client.ask("PATCH", &path, media, patch.to_owned()).await;
@@ -139,7 +139,7 @@ async fn a_patched_object_may_say_that_it_is_of_another_version() {
         assert_eq!(answer.code, 200, "{patched}");
         assert_eq!(patched["apiVersion"], format!("autoscaling/{asked}"));
         assert_eq!(patched["spec"]["maxReplicas"], 4);
-        // The other version has no field for what stands there, so the default is what is left.
+        // The other version lacks the field, so the default remains.
         let utilization = match asked {
             "v1" => &patched["spec"]["targetCPUUtilizationPercentage"],
             _ => &patched["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"],

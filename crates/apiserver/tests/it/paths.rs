@@ -1,4 +1,4 @@
-//! Paths and media types at the edges: the codes and words are those of a real server.
+//! Unusual paths and media types, with the codes and texts of a real server.
 
 use crate::client::{Client, silent_server};
 use http::Version;

@@ -1,8 +1,8 @@
-//! The recorded answers of a real API server, over HTTP: the same requests in the same order.
-//! Skips where the recordings are not beside the workspace.
+//! The recorded responses of a real API server: the same requests in the same order, over HTTP.
+//! Skipped if the recordings are not beside the workspace.
 //!
-//! What differs has to be listed in `docs/upstream-defects.md`, and of each area at least 95 % of
-//! the steps are equal.
+//! Differences must be listed in `docs/upstream-defects.md`, and at least 95 % of the steps of each
+//! area must be equal.
 
 mod compare;
 mod scenario;
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tokio::task::JoinSet;
 
-/// Scenarios played at a time: watches are waited for, nothing else takes long.
+/// Concurrent scenarios: most of their time is spent waiting for watches.
 const AT_ONCE: usize = 4;
-/// How many steps of each area have to be equal.
+/// The required share of equal steps per area.
 const EQUAL_PERCENT: usize = 95;
 const AREAS: [&str; 7] = [
     "defaulting",
@@ -69,7 +69,7 @@ async fn a_server_answers_as_recorded() {
     }
 }
 
-/// The texts of the recordings of those areas.
+/// Returns the recordings of those areas.
 fn scenarios(folder: &Path) -> Vec<String> {
     let files = std::fs::read_dir(folder).expect("it is a folder");
     let mut files: Vec<PathBuf> = files
@@ -85,7 +85,7 @@ fn scenarios(folder: &Path) -> Vec<String> {
     files.into_iter().map(read).filter(wanted).collect()
 }
 
-/// File and step of each difference in the tables of the document.
+/// Returns file and step of each difference in the tables of the document.
 fn listed(document: &str) -> BTreeSet<(String, String)> {
     let row = |line: &str| {
         let mut cells = line.strip_prefix("| ")?.split(" | ");

@@ -1,4 +1,4 @@
-//! Reviews: what of their metadata is looked at, and what is answered.
+//! Reviews: validation of their metadata, and responses.
 
 use crate::client::{Client, silent_server};
 use http::Version;
@@ -8,7 +8,7 @@ const ACCESS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const TOKENS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
 const SELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-/// What only servers say of an object.
+/// Metadata that only servers set.
 fn system_fields() -> Value {
     json!({
         "uid": "u", "selfLink": "/a", "creationTimestamp": "2020-01-01T00:00:00Z",

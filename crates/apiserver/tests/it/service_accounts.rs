@@ -1,4 +1,4 @@
-//! Tokens of service accounts: asked for, used, reviewed, and dead with their account.
+//! Service account tokens: requested, used, reviewed, and invalid after their account is deleted.
 
 use crate::client::{Client, silent_server};
 use base64::Engine as _;
@@ -110,7 +110,7 @@ async fn others_verify_tokens_with_the_published_key() {
     assert_eq!(json(claims)["iss"], issuer);
     let number = |field: &str| part(key[field].as_str().expect("text"));
     let point = [vec![4], number("x"), number("y")].concat();
-    // As upstream names its keys: by the digest of their DER form.
+    // Upstream's key id: the digest of the DER form.
     let info = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgA";
     let der = [part(&format!("{info}E"))[..26].to_vec(), point.clone()].concat();
     let id = URL_SAFE_NO_PAD.encode(digest(&SHA256, &der));
@@ -199,7 +199,7 @@ async fn requests_for_tokens_that_make_no_sense_are_refused() {
     let missing = format!("{ACCOUNTS}/none/token");
     let request = json!({"kind": "TokenRequest"});
     assert_eq!(admin.post(&missing, &request).await.code, 404);
-    // What does not fit its path is told before the account is looked for.
+    // A mismatch with the path is reported before the account is looked up.
     assert_eq!(admin.post(&missing, &other).await.code, 422);
     let elsewhere = json!({"kind": "TokenRequest", "metadata": {"namespace": "other"}});
     assert_eq!(admin.post(&missing, &elsewhere).await.code, 400);

@@ -1,4 +1,4 @@
-//! Every subresource that discovery lists is there, also those that lead out of this server.
+//! Every subresource in discovery is served, including those that connect to nodes.
 
 use crate::client::{Client, silent_server};
 use http::Version;

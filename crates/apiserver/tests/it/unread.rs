@@ -1,4 +1,5 @@
-//! Answers that nobody reads: watches and lists end, in bounded memory, and others do not notice.
+//! Responses that are not read: watches and lists end, memory is bounded, and other clients are not
+//! affected.
 
 use crate::client::{Client, server_with, silent_server};
 use bytes::Bytes;
@@ -14,14 +15,14 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
-/// What the client lets the server send before it has read anything.
+/// The flow control window of a client that does not read.
 const WINDOW: u32 = 64 << 10;
-/// Events, of 20 kB each: far more than the windows and the buffers of a watcher.
+/// Events of 20 kB each: far more than the windows and buffers of a watcher.
 const EVENTS: usize = 300;
-/// Twice the write timeout, and a moment.
+/// Slightly more than twice the write timeout.
 const LONGEST: Duration = Duration::from_secs(121);
 
-/// A client over HTTP/2 that answers pings, and whose answers wait for somebody to read them.
+/// A client over HTTP/2 that answers pings but does not read responses.
 struct Unreading {
     sender: SendRequest<Empty<Bytes>>,
     _tasks: JoinSet<()>,
@@ -69,13 +70,13 @@ async fn write(server: &RunningServer) {
     }
 }
 
-/// Reads a watch until it has shown every object.
+/// Reads a watch until every object has occurred.
 async fn read_all(mut body: Incoming) {
     let mut seen = 0;
     while seen < EVENTS {
         let frame = body.frame().await.expect("it goes on").expect("unbroken");
         let data = frame.into_data().expect("there are no trailers");
-        // Each event is one line.
+        // Each event is a line.
         seen += data.split(|byte| *byte == b'\n').count() - 1;
     }
 }
@@ -91,7 +92,7 @@ async fn watcher_that_never_reads(server: RunningServer) {
         .await
         .expect("the other watcher sees all of it at once");
 
-    // Its stream is ended after twice the write timeout at most; the connection goes on.
+    // Its stream is reset after at most twice the write timeout; the connection continues.
     sleep(LONGEST).await;
     assert!(server.load().requests <= 1, "{:?}", server.load());
     let (received, error) = read_to_end(ignored).await;
@@ -102,7 +103,7 @@ async fn watcher_that_never_reads(server: RunningServer) {
     server.shutdown().await;
 }
 
-/// How many bytes come, and whether an error ends them.
+/// Returns the number of bytes received, and whether an error ended them.
 async fn read_to_end(mut body: Incoming) -> (usize, bool) {
     let mut received = 0;
     while let Some(frame) = body.frame().await {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
 
-/// Frames of a watch as they arrive.
+/// The frames of a watch as they arrive.
 struct Frames {
     body: Incoming,
     stream: WatchStream,
@@ -29,7 +29,7 @@ impl Frames {
         }
     }
 
-    /// The next frame; none at the end.
+    /// Returns the next frame; `None` at the end.
     async fn next(&mut self) -> Option<Frame> {
         loop {
             if let Some(frame) = self.stream.next_frame().expect("it is a watch") {

@@ -19,7 +19,7 @@ fn made(name: u8, app: u8, tier: u8) -> Arc<ObjectMeta> {
 
 proptest! {
     #[test]
-    fn objects_of_one_hash_are_told_apart_in_every_index(
+    fn objects_of_one_hash_are_distinguished_in_every_index(
         steps in prop::collection::vec((0u8..60, 0u8..3, 0u8..3, 0u8..16), 0..200),
     ) {
         let mut indexer = Indexer::new();

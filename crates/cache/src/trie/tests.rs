@@ -62,7 +62,7 @@ proptest! {
 }
 
 #[test]
-fn a_walk_frees_what_nobody_shares_in_pieces() {
+fn a_walk_frees_unshared_nodes_in_steps() {
     let all = Arc::new(());
     let mut trie = Trie::default();
     for key in 0..1_000u16 {

@@ -48,7 +48,7 @@ pub(crate) fn replacement(version: &str, objects: &[&str]) -> Replacement<Object
 }
 
 /// The deltas that precede those under test.
-type News = fn(&mut DeltaFifo<ObjectMeta>);
+type Steps = fn(&mut DeltaFifo<ObjectMeta>);
 
 pub(crate) fn empty() -> DeltaFifo<ObjectMeta> {
     DeltaFifo::default()
@@ -92,7 +92,7 @@ fn deltas_of_an_object_are_gathered_in_the_place_of_the_first() {
 }
 
 #[test]
-fn an_object_added_and_deleted_before_a_pop_is_told_of_with_both() {
+fn an_object_added_and_deleted_before_a_pop_is_reported_with_both() {
     let mut queue = empty();
     queue.add(object("a@1"));
     queue.delete(object("a@2"));
@@ -132,7 +132,7 @@ fn a_deletion_of_what_is_neither_queued_nor_known_is_dropped() {
 /// Contract CACHE-10.
 #[test]
 fn a_list_buries_what_is_only_queued() {
-    let cases: [(InformerEvent, &str); 5] = [
+    let cases: [(Steps, &str); 5] = [
         (|queue| queue.add(object("a@1")), "a:+1?1 b:=9"),
         (
             |queue| {
@@ -221,7 +221,7 @@ fn objects_of_a_list_are_syncs_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_resync_tells_what_is_known_unless_news_of_it_is_queued() {
+fn a_resync_queues_known_objects_without_queued_deltas() {
     let mut queue = knowing(&["a@1", "b@2"]);
     queue.update(object("a@3"));
     queue.resync();
@@ -236,7 +236,7 @@ fn a_resync_tells_what_is_known_unless_news_of_it_is_queued() {
 
 /// Contract CACHE-12.
 #[test]
-fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
+fn synced_once_the_first_list_was_popped_or_at_once_after_other_deltas() {
     let mut queue = empty();
     queue.resync();
     queue.bookmark("1".into());
@@ -244,17 +244,17 @@ fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
     queue.replace(replacement("2", &[]));
     assert!(queue.has_synced(), "an empty list has nothing to wait for");
 
-    let first_news: [InformerEvent; 3] = [
+    let first_steps: [Steps; 3] = [
         |queue| queue.add(object("a@1")),
         |queue| queue.update(object("a@1")),
         |queue| queue.delete(object("never-seen@1")),
     ];
-    for news in first_news {
+    for steps in first_steps {
         let mut queue = empty();
-        news(&mut queue);
+        steps(&mut queue);
         assert!(queue.has_synced());
         queue.replace(replacement("2", &["a@2"]));
-        assert!(queue.has_synced(), "it was not the first news");
+        assert!(queue.has_synced(), "it was not the first steps");
     }
 
     let mut queue = empty();
@@ -302,7 +302,7 @@ fn an_item_whose_processing_asks_for_it_goes_back_to_the_end() {
 }
 
 #[test]
-fn what_is_put_back_gives_way_to_news() {
+fn a_requeued_item_gives_way_to_newer_deltas() {
     let mut queue = empty();
     queue.add(object("a@1"));
     queue.add(object("b@2"));
@@ -334,7 +334,7 @@ fn one_object_has_at_most_a_thousand_deltas_and_the_newest_stays() {
 
 /// The object is unknown, so everything that is applied must take it into account.
 #[test]
-fn what_happened_to_nobody_knows_whom_is_told_first_and_costs_the_first_list_nothing() {
+fn an_event_for_an_unknown_object_comes_first_and_does_not_affect_the_first_list() {
     let mut queue = DeltaFifo::new(DeltaFifoConfig::default());
     queue.replace(replacement("5", &["a@1", "b@2"]));
     queue.unreadable(ObjectName::default(), "6".into());

@@ -85,7 +85,7 @@ fn a_store_that_is_fed_by_it_syncs_and_never_claims_a_version_too_early() {
     }
     assert_eq!(lister.resource_version(), "12");
     assert_eq!(lister.len(), 1);
-    observed[5..7].sort_unstable(); // of several that are missing, no order is promised
+    observed[5..7].sort_unstable(); // missing objects come in no particular order
     assert_eq!(
         observed,
         [
@@ -107,7 +107,7 @@ fn a_closed_queue_drains() {
     queue.add(object("a@1"));
     queue.close();
     assert!(queue.is_closed() && !queue.is_drained());
-    queue.delete(object("a@2")); // closing does not refuse what is on its way
+    queue.delete(object("a@2")); // a closed queue still accepts items
     assert_eq!(batch(&mut queue), "+1 -2 ^2");
     assert!(queue.is_drained() && queue.pop().is_none());
 
@@ -116,8 +116,5 @@ fn a_closed_queue_drains() {
     queue.close();
     assert!(queue.pop_deltas().is_some() && !queue.is_drained());
     assert!(queue.pop_deltas().is_none());
-    assert!(
-        queue.is_drained(),
-        "who takes items is not told of versions"
-    );
+    assert!(queue.is_drained(), "single items come without versions");
 }

@@ -39,7 +39,7 @@ impl DeltaModel {
     }
 
     /// The versions of the events and listed objects that are still queued.
-    fn news(&self) -> impl Iterator<Item = u64> {
+    fn steps(&self) -> impl Iterator<Item = u64> {
         let signs = self.items.iter().flat_map(|(_, signs)| signs);
         signs
             .filter(|(kind, _)| !"?s".contains(*kind))
@@ -203,8 +203,8 @@ fn write(queue: &mut DeltaFifo<ObjectMeta>, model: &mut DeltaModel, step: &Step,
 /// Shows a batch without its final version.
 fn signs(batch: Option<&Batch<ObjectMeta>>) -> String {
     let deltas = batch.iter().flat_map(|batch| &batch.deltas);
-    let news = deltas.filter(|delta| !matches!(delta, Delta::Bookmark(_)));
-    news.map(sign).collect::<Vec<_>>().concat()
+    let steps = deltas.filter(|delta| !matches!(delta, Delta::Bookmark(_)));
+    steps.map(sign).collect::<Vec<_>>().concat()
 }
 
 proptest! {
@@ -240,7 +240,7 @@ proptest! {
                     }
                     indexer.publish();
                     let claimed = lister.resource_version().to_u64().unwrap_or(0);
-                    prop_assert!(model.news().all(|version| version > claimed));
+                    prop_assert!(model.steps().all(|version| version > claimed));
                 }
                 Step::Requeue => {
                     let result = queue.process(|_, _| Err(ProcessError::Requeue(())));

@@ -45,7 +45,7 @@ fn an_object_is_popped_once_with_its_latest_value_and_keeps_its_place() {
 }
 
 #[test]
-fn a_deleted_object_leaves_without_a_word() {
+fn a_deleted_object_leaves_the_queue() {
     let mut queue = Fifo::new();
     queue.add(object("a@1"));
     queue.add(object("b@2"));
@@ -82,7 +82,7 @@ fn a_list_takes_the_place_of_what_was_queued_except_what_it_could_not_read() {
 
 /// Contract CACHE-12.
 #[test]
-fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
+fn synced_once_the_first_list_was_popped_or_at_once_after_other_deltas() {
     let mut queue = Fifo::<ObjectMeta>::new();
     assert!(!queue.has_synced());
     queue.resync();
@@ -91,18 +91,18 @@ fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
     queue.replace(replacement(&[], &[]));
     assert!(queue.has_synced(), "an empty list has nothing to wait for");
 
-    let first_news: [fn(&mut Fifo<ObjectMeta>); 4] = [
+    let first_steps: [fn(&mut Fifo<ObjectMeta>); 4] = [
         |queue| queue.add(object("a@1")),
         |queue| queue.update(object("a@1")),
         |queue| queue.delete(object("a@1")),
         |queue| queue.add_if_not_present(object("a@1")),
     ];
-    for news in first_news {
+    for steps in first_steps {
         let mut queue = Fifo::new();
-        news(&mut queue);
+        steps(&mut queue);
         assert!(queue.has_synced());
         queue.replace(replacement(&["a@2", "b@2"], &[]));
-        assert!(queue.has_synced(), "it was not the first news");
+        assert!(queue.has_synced(), "it was not the first steps");
     }
 }
 
@@ -190,7 +190,7 @@ fn a_closed_queue_drains() {
     queue.add(object("a@1"));
     queue.close();
     assert!(queue.is_closed() && !queue.is_drained());
-    queue.add(object("b@2")); // closing does not refuse what is on its way
+    queue.add(object("b@2")); // a closed queue still accepts items
     assert!(
         queue
             .pop_batch()

@@ -6,7 +6,7 @@ use kubist_cache::{Deleted, Delta, Index, Indexer, Replacement, ResourceEvent};
 use std::sync::Arc;
 
 #[test]
-fn a_list_then_events_are_told_in_order_and_once() {
+fn a_list_then_events_are_reported_in_order_and_once() {
     let mut indexer = Indexer::new();
     assert!(!indexer.has_synced());
     assert_eq!(
@@ -80,7 +80,7 @@ fn a_name_twice_in_a_list_counts_where_it_comes_last() {
 }
 
 #[test]
-fn resync_repeats_what_is_held_and_a_sync_of_the_unknown_is_news() {
+fn resync_repeats_stored_objects_and_a_sync_of_an_unknown_one_adds_it() {
     let mut indexer = Indexer::new();
     apply(&mut indexer, list("5", &["x@1"]));
     assert_eq!(apply(&mut indexer, Delta::SyncAll), "[Resynced(x@1)]");
@@ -91,7 +91,7 @@ fn resync_repeats_what_is_held_and_a_sync_of_the_unknown_is_news() {
 }
 
 #[test]
-fn a_deletion_that_comes_twice_is_told_once_and_one_of_the_unknown_not_at_all() {
+fn a_repeated_deletion_is_reported_once_and_an_unknown_one_not_at_all() {
     let mut indexer = Indexer::new();
     apply(&mut indexer, list("5", &["x@1"]));
     let gone = |text| Delta::Deleted(Deleted::Known(object(text)));
@@ -261,7 +261,7 @@ fn changes_name_the_newest_object() {
 }
 
 #[test]
-fn a_name_that_a_list_has_twice_is_told_once_whatever_else_cannot_be_read() {
+fn a_name_that_a_list_has_twice_is_reported_once_whatever_else_cannot_be_read() {
     let mut indexer = Indexer::new();
     apply(&mut indexer, Delta::Added(object("a/kept@1")));
     let list = Replacement {

@@ -49,7 +49,7 @@ fn an_object_can_be_looked_at_in_place() {
 }
 
 #[test]
-fn names_of_any_length_are_told_apart() {
+fn names_of_any_length_are_distinguished() {
     let mut indexer = Indexer::new();
     let by_namespace = indexer.add_index(Index::namespace());
     let lengths = [1, 20, 40, 44, 45, 46, 47, 60, 253];

@@ -72,7 +72,7 @@ fn what_the_selection_does_not_have_is_hidden_as_the_watch_will_do() {
 }
 
 #[test]
-fn versions_that_are_no_numbers_never_hide_news_of_the_watch() {
+fn versions_that_are_no_numbers_never_hide_events_of_the_watch() {
     let mut indexer = Indexer::new();
     apply(&mut indexer, list("v5", &["a/x@v4"]));
     let overlay = Overlay::new(indexer.lister());

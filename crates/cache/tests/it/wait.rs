@@ -180,7 +180,7 @@ async fn a_store_that_is_closed_ends_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn versions_that_are_no_numbers_match_exactly_or_are_said_to_be_incomparable() {
+async fn versions_that_are_no_numbers_match_exactly_or_are_incomparable() {
     let mut indexer = Indexer::new();
     apply(&mut indexer, list("v-5", &["a/x@v-4"]));
     let lister = indexer.lister();

@@ -23,7 +23,10 @@ fn writes_are_outstanding_until_the_lister_shows_them_and_are_forgotten_then() {
     assert!(log.unseen(&lister, &name("x")).is_some());
     assert!(log.unseen(&lister, &name("y")).is_none());
     apply(&mut indexer, Delta::Updated(object("a/x@8")));
-    assert!(log.pending(&name("x")).is_some(), "nobody looked");
+    assert!(
+        log.pending(&name("x")).is_some(),
+        "no query found it visible"
+    );
     assert!(log.unseen(&lister, &name("x")).is_none());
     assert!(log.pending(&name("x")).is_none() && log.is_empty());
 

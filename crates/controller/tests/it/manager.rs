@@ -73,7 +73,7 @@ async fn one_failure_stops_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_of_a_task_is_told() {
+async fn a_panic_of_a_task_is_reported() {
     let cluster = Cluster::default();
     let manager = manager(&cluster).with_task("cleaner", |_| async { panic!("on purpose") });
     let error = manager

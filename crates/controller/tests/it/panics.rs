@@ -44,7 +44,7 @@ impl Subscriber for Log {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_logged_with_the_key_and_what_it_said() {
+async fn a_panic_is_logged_with_key_and_message() {
     // With only one subscriber, callsites that another thread registered first stay silent.
     let (log, _second) = (Log::default(), Dispatch::new(NoSubscriber::default()));
     let _guard = tracing::subscriber::set_default(log.clone());

@@ -33,7 +33,7 @@ async fn called(calls: &Calls) -> Vec<String> {
 
 /// Contract CTRL-7.
 #[tokio::test(start_paused = true)]
-async fn an_owner_hears_of_an_object_that_came_and_went_at_once() {
+async fn an_owner_is_enqueued_for_a_short_lived_object() {
     let (cluster, calls) = (Cluster::default(), Calls::default());
     let running = owning(&cluster, &calls).await;
     cluster.put(owned::<ReplicaSet>("set", "Deployment", "a"));
@@ -44,7 +44,7 @@ async fn an_owner_hears_of_an_object_that_came_and_went_at_once() {
 
 /// Contract CTRL-7.
 #[tokio::test(start_paused = true)]
-async fn every_owner_that_an_object_had_hears_that_it_is_gone() {
+async fn every_owner_of_a_deleted_object_is_enqueued() {
     let (cluster, calls) = (Cluster::default(), Calls::default());
     let running = owning(&cluster, &calls).await;
     cluster.put(owned::<ReplicaSet>("set", "Deployment", "a"));

@@ -95,7 +95,7 @@ fn what_is_put_in_is_taken_out_whenever_the_handler_looks() {
 }
 
 #[test]
-fn the_end_wakes_who_waits_and_nothing_is_told_after_it() {
+fn the_end_wakes_waiters_and_nothing_is_delivered_after_it() {
     check(|delivery| {
         let listener = listener(delivery);
         let handler = handler(&listener);

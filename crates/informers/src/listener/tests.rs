@@ -67,7 +67,7 @@ impl Store {
     }
 }
 
-fn hear(
+fn record(
     observed: &mut BTreeMap<String, Arc<ObjectMeta>>,
     changes: Vec<ResourceEvent<ObjectMeta>>,
 ) -> usize {
@@ -143,7 +143,7 @@ proptest! {
             let Poll::Ready(changes) = listener.poll_take(limit, &cx) else {
                 return false;
             };
-            let initial = hear(observed, changes.expect("it has not ended"));
+            let initial = record(observed, changes.expect("it has not ended"));
             listener.note_progress(initial);
             true
         };
@@ -223,7 +223,7 @@ fn two_threads_hand_over_without_a_lost_wake_up() {
         while !observed.contains_key("100") {
             match listener.poll_take(16, &cx) {
                 Poll::Ready(changes) => {
-                    let initial = hear(&mut observed, changes.expect("it has not ended"));
+                    let initial = record(&mut observed, changes.expect("it has not ended"));
                     listener.note_progress(initial);
                 }
                 Poll::Pending => std::thread::park(),

@@ -113,7 +113,7 @@ fn what_waits_for_one_object_merges() {
 }
 
 #[test]
-fn what_left_and_came_back_is_told_as_both_even_of_one_uid() {
+fn an_object_that_left_and_came_back_is_reported_as_both_even_with_one_uid() {
     assert_eq!(
         merged(vec![
             updated("a", 1, 2),
@@ -181,17 +181,17 @@ proptest! {
         let mut mailbox = Mailbox::new(Delivery::Coalesced);
         let mut store: BTreeMap<String, Arc<ObjectMeta>> = BTreeMap::new();
         let mut observed: BTreeMap<String, Arc<ObjectMeta>> = BTreeMap::new();
-        let mut hear = |taken: Vec<ResourceEvent<ObjectMeta>>| {
+        let mut record = |taken: Vec<ResourceEvent<ObjectMeta>>| {
             for change in taken {
                 let name = change.object_name().to_string();
                 match change {
                     ResourceEvent::Added { object, .. } => assert!(observed.insert(name, object).is_none()),
                     ResourceEvent::Updated { old, new } => {
-                        let before = observed.insert(name, new).expect("it was told of");
+                        let before = observed.insert(name, new).expect("it was added before");
                         assert_eq!(before, old);
                     }
                     ResourceEvent::Deleted(deleted) => {
-                        let before = observed.remove(&name).expect("it was told of");
+                        let before = observed.remove(&name).expect("it was added before");
                         assert_eq!(before.uid, deleted.object().expect("it is known").uid);
                     }
                     ResourceEvent::Resynced(_) => assert!(observed.contains_key(&name)),
@@ -225,9 +225,9 @@ proptest! {
                 }
             };
             push(&mut mailbox, change).expect("it does not overflow");
-            hear(mailbox.take(reads));
+            record(mailbox.take(reads));
         }
-        prop_assert_eq!(hear(mailbox.take(usize::MAX)), store);
+        prop_assert_eq!(record(mailbox.take(usize::MAX)), store);
     }
 }
 
@@ -318,7 +318,7 @@ proptest! {
     /// Contract INF-5. At any time exactly those events are pending that bring the handler to the
     /// current state, in the order in which their objects became pending.
     #[test]
-    fn what_waits_is_the_difference_between_what_was_told_and_what_is(
+    fn pending_events_are_the_difference_between_the_delivered_and_the_current_state(
         steps in prop::collection::vec((0usize..4, 0u8..6, 0usize..5), 0..150),
     ) {
         let mut mailbox = Mailbox::new(Delivery::Coalesced);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 on_both_queues! {
-    an_informer_dropped_after_any_poll_ends_all_who_wait_and_the_next_one_converges
+    an_informer_dropped_after_any_poll_ends_all_waits_and_the_next_one_converges
 }
 
 fn informer(cluster: &Cluster, queue: QueueKind) -> SharedInformer<Pod> {
@@ -39,7 +39,7 @@ fn disturb(cluster: &Cluster, poll: usize) {
     }
 }
 
-async fn an_informer_dropped_after_any_poll_ends_all_who_wait_and_the_next_one_converges(
+async fn an_informer_dropped_after_any_poll_ends_all_waits_and_the_next_one_converges(
     queue: QueueKind,
 ) {
     for polls in 0..100 {

@@ -47,7 +47,7 @@ struct Observed {
 }
 
 impl Observed {
-    fn hear(&mut self, change: ResourceEvent<Pod>, lister: &Lister<Pod>) {
+    fn record(&mut self, change: ResourceEvent<Pod>, lister: &Lister<Pod>) {
         let name = change.object_name();
         let version = |it: &Arc<Pod>| it.resource_version().parse::<u64>().expect("a number");
         if let (Some(object), Some(held)) = (change.object(), lister.get(&name)) {
@@ -67,7 +67,7 @@ impl Observed {
                     .objects
                     .insert(name, new)
                     .expect("updated before it was added");
-                assert!(Arc::ptr_eq(&before, &old), "not what was told last");
+                assert!(Arc::ptr_eq(&before, &old), "not the state delivered last");
             }
             ResourceEvent::Deleted(_) => {
                 assert!(
@@ -96,7 +96,7 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
             if step % 40 == 0 {
                 // Handlers with different deliveries are added at any time.
                 let observed = Arc::new(Mutex::new(Observed::default()));
-                let (hears, lister) = (Arc::clone(&observed), pods.lister_unsynced());
+                let (recorder, lister) = (Arc::clone(&observed), pods.lister_unsynced());
                 let config = HandlerConfig {
                     delivery: if step % 80 == 0 {
                         every
@@ -107,7 +107,7 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
                     ..HandlerConfig::default()
                 };
                 registrations.push(pods.add_handler_with(
-                    move |change: ResourceEvent<Pod>| hears.lock().hear(change, &lister),
+                    move |change: ResourceEvent<Pod>| recorder.lock().record(change, &lister),
                     config,
                 ));
                 all.push(observed);
@@ -127,7 +127,7 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
                 settle().await;
             }
         }
-        tokio::time::sleep(Duration::from_mins(3)).await;
+        tokio::time::sleep(Duration::from_secs(3 * 60)).await;
         let lister = pods.synced().await.expect("it runs");
         let mut store: Vec<_> = lister.list();
         store.sort_by(|a, b| a.name().cmp(b.name()));
@@ -157,11 +157,11 @@ async fn a_relist_tells_what_came_changed_and_went(queue: QueueKind) {
     cluster.cut(Some(FetchError::Expired {
         message: "old".into(),
     }));
-    tokio::time::sleep(Duration::from_mins(12)).await;
-    let mut heard = log.taken();
-    heard.sort();
+    tokio::time::sleep(Duration::from_secs(12 * 60)).await;
+    let mut received = log.taken();
+    received.sort();
     assert_eq!(
-        heard,
+        received,
         [
             "Added(shop/d@6)",
             "FinalStateUnknown(shop/c)",
@@ -185,10 +185,10 @@ async fn an_object_is_transformed_once_before_anybody_sees_it(queue: QueueKind) 
     });
     let pods = factory.informer::<Pod>();
     let labels = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&labels);
+    let received = Arc::clone(&labels);
     let registration = pods.add_handler(move |change: ResourceEvent<Pod>| {
         let object = change.object().expect("known");
-        heard
+        received
             .lock()
             .push(object.metadata.labels["seen"].to_string());
     });
@@ -200,7 +200,7 @@ async fn an_object_is_transformed_once_before_anybody_sees_it(queue: QueueKind) 
         message: "old".into(),
     }));
     cluster.delete("a");
-    tokio::time::sleep(Duration::from_mins(1)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(*labels.lock(), ["x", "x", "x"], "added, updated, deleted");
     factory.shutdown().await;
 }
@@ -251,7 +251,7 @@ async fn an_index_added_late_is_built_over_what_is_there(queue: QueueKind) {
     assert_eq!(
         lister.by_index(&after, "shop").len(),
         5,
-        "a stopped one has nobody to build it"
+        "a stopped informer does not build it"
     );
 }
 
@@ -321,16 +321,16 @@ async fn every_error_is_seen(queue: QueueKind) {
         pods.synced().await.expect("it runs");
         settle().await;
         cluster.corrupt("a");
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
         // In mid-stream, where upstream only logs.
         cluster.cut(Some(FetchError::Expired {
             message: "compacted".into(),
         }));
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
         cluster.cut(Some(FetchError::Forbidden {
             message: "not you".into(),
         }));
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
         token.cancel();
     });
     let problems = problems.lock();

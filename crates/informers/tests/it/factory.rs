@@ -25,7 +25,7 @@ async fn equal_requests_share_one_informer_and_one_watch() {
     factory.informer_of::<Pod>(&web);
     factory.start();
     factory.start();
-    factory.wait_for_sync().await.expect("nobody stops it");
+    factory.wait_for_sync().await.expect("it is not stopped");
     assert_eq!(cluster.requests(), ["stream"; 3]);
     assert_eq!((first.stats().objects, second.stats().objects), (2, 2));
     let mut names: Vec<_> = factory.summary().into_iter().map(|it| it.name).collect();
@@ -111,14 +111,10 @@ async fn an_informer_stops_when_its_last_user_is_gone() {
     assert_eq!(registration.state(), HandlerState::Synced);
     registration.remove();
     tokio::time::sleep(UNUSED_AFTER / 2).await;
-    assert_eq!(
-        factory.summary().len(),
-        1,
-        "perhaps somebody asks for it again"
-    );
+    assert_eq!(factory.summary().len(), 1, "it may be requested again");
     tokio::time::sleep(UNUSED_AFTER).await;
     assert_eq!(factory.summary().len(), 0);
-    assert_eq!(cluster.watchers(), 0, "nobody watches any more");
+    assert_eq!(cluster.watchers(), 0, "no watch is left");
 
     // The next request creates another.
     let again = factory.informer::<Pod>();
@@ -152,7 +148,7 @@ async fn informers_may_run_as_long_as_their_factory() {
     let factory = SharedInformerFactory::with_config(cluster.clone(), config);
     factory.informer::<Pod>();
     factory.start();
-    tokio::time::sleep(Duration::from_hours(1)).await;
+    tokio::time::sleep(Duration::from_secs(3600)).await;
     assert_eq!(factory.summary()[0].state, InformerState::Synced);
     factory.shutdown().await;
     assert_eq!(cluster.watchers(), 0);
@@ -186,13 +182,13 @@ async fn informers_of_kinds_known_at_run_time_are_shared_too() {
     };
     let error = factory
         .for_resource::<Unstructured>(&unknown)
-        .expect_err("nobody knows it");
+        .expect_err("it is unknown");
     assert_eq!(
         error.to_string(),
         "the resource /v1, Resource=gizmos is neither built in nor configured"
     );
     factory.start();
-    factory.wait_for_sync().await.expect("nobody stops it");
+    factory.wait_for_sync().await.expect("it is not stopped");
     assert_eq!(
         cluster.requests(),
         ["stream"; 3],
@@ -253,7 +249,7 @@ async fn options_of_the_factory_and_of_a_kind_reach_the_informer() {
     let often = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(10)));
     let exact = encoded.add_handler_with(|_: ResourceEvent<Encoded<Pod>>| {}, resync(Some(7)));
     factory.start();
-    factory.wait_for_sync().await.expect("nobody stops it");
+    factory.wait_for_sync().await.expect("it is not stopped");
     let late = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(2)));
     late.synced().await;
     let seconds = |it: Option<Duration>| it.map_or(0, |it| it.as_secs());

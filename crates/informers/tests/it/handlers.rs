@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 on_both_queues! {
-    handlers_before_and_after_the_start_hear_the_same
-    the_store_shows_a_change_before_a_handler_hears_of_it
+    handlers_before_and_after_the_start_receive_the_same
+    the_store_shows_a_change_before_a_handler_receives_it
     a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice
-    a_removed_handler_hears_nothing_more
+    a_removed_handler_receives_nothing_more
     a_slow_reader_gets_what_is_merged_and_one_of_every_event_overflows
     resyncs_come_to_those_who_asked_at_their_own_pace
     a_period_of_resyncs_changes_while_the_informer_runs
@@ -55,7 +55,7 @@ pub(crate) fn started(
 }
 
 /// Contract INF-3.
-async fn handlers_before_and_after_the_start_hear_the_same(queue: QueueKind) {
+async fn handlers_before_and_after_the_start_receive_the_same(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
     let factory = factory(&cluster, queue);
     let pods = factory.informer::<Pod>();
@@ -74,10 +74,10 @@ async fn handlers_before_and_after_the_start_hear_the_same(queue: QueueKind) {
 
     let registration = pods.add_handler(late.handler());
     assert_eq!(registration.synced().await, HandlerState::Synced);
-    let mut heard = late.taken();
-    heard.sort();
+    let mut received = late.taken();
+    received.sort();
     assert_eq!(
-        heard,
+        received,
         ["Added(shop/a@1, initial)", "Added(shop/b@3, initial)"]
     );
     cluster.delete("a");
@@ -92,7 +92,7 @@ async fn handlers_before_and_after_the_start_hear_the_same(queue: QueueKind) {
 }
 
 /// Contract INF-1.
-async fn the_store_shows_a_change_before_a_handler_hears_of_it(queue: QueueKind) {
+async fn the_store_shows_a_change_before_a_handler_receives_it(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);
     let lister = pods.lister_unsynced();
@@ -143,7 +143,7 @@ async fn a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice(que
 }
 
 /// Contract INF-10.
-async fn a_removed_handler_hears_nothing_more(queue: QueueKind) {
+async fn a_removed_handler_receives_nothing_more(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);
     let (by_hand, by_drop) = (Log::default(), Log::default());
@@ -268,6 +268,10 @@ async fn a_period_of_resyncs_changes_while_the_informer_runs(queue: QueueKind) {
     assert_eq!(observed_within(100).await, 0);
     registration.remove();
     registration.set_resync(Some(seconds(1)));
-    assert_eq!(observed_within(5).await, 0, "who has gone is told nothing");
+    assert_eq!(
+        observed_within(5).await,
+        0,
+        "a removed handler receives nothing"
+    );
     factory.shutdown().await;
 }

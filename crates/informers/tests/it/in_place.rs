@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 on_both_queues! {
-    a_handler_in_place_hears_of_what_came_and_went_at_once
+    a_handler_in_place_receives_short_lived_objects
     a_handler_in_place_that_panics_goes_on
-    a_removed_handler_in_place_is_dropped_and_hears_nothing_more
+    a_removed_handler_in_place_is_dropped_and_receives_nothing_more
 }
 
 /// Contract INF-19.
-async fn a_handler_in_place_hears_of_what_came_and_went_at_once(queue: QueueKind) {
+async fn a_handler_in_place_receives_short_lived_objects(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let factory = factory(&cluster, queue);
     let pods = factory.informer::<Pod>();
@@ -69,15 +69,15 @@ async fn a_handler_in_place_that_panics_goes_on(queue: QueueKind) {
 }
 
 /// Contract INF-10.
-async fn a_removed_handler_in_place_is_dropped_and_hears_nothing_more(queue: QueueKind) {
+async fn a_removed_handler_in_place_is_dropped_and_receives_nothing_more(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);
     let held = Arc::new(());
     let (kept, log) = (Arc::clone(&held), Log::default());
-    let mut heard = log.handler();
+    let mut received = log.handler();
     let handler = move |change: ResourceEvent<Pod>| {
         let _ = &kept;
-        kubist_informers::EventHandler::on_event(&mut heard, change);
+        kubist_informers::EventHandler::on_event(&mut received, change);
     };
     let registration = pods.add_handler_in_place(handler, HandlerConfig::default());
     registration.synced().await;

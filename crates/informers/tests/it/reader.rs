@@ -23,8 +23,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 on_both_queues! {
-    a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_change
-    what_an_expired_version_hid_is_told_as_what_changed_deletions_included
+    a_reader_receives_the_first_list_then_synced_then_each_change
+    changes_during_an_expired_version_are_reported_deletions_included
     a_read_that_is_dropped_at_any_point_loses_nothing
 }
 
@@ -43,20 +43,18 @@ fn informer(cluster: &Cluster, queue: QueueKind) -> Informer<Pod> {
 /// Collects the events until none arrives for a while.
 async fn observed(informer: &mut Informer<Pod>) -> Vec<String> {
     let mut observed = Vec::new();
-    while let Ok(news) = tokio::time::timeout(Duration::from_secs(5), informer.next()).await {
-        observed.push(format!("{news:?}"));
+    while let Ok(event) = tokio::time::timeout(Duration::from_secs(5), informer.next()).await {
+        observed.push(format!("{event:?}"));
     }
     observed
 }
 
 /// Contract INF-18.
-async fn a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_change(
-    queue: QueueKind,
-) {
+async fn a_reader_receives_the_first_list_then_synced_then_each_change(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
     let mut pods = informer(&cluster, queue);
     let by_node = pods.add_index(Index::field("spec.nodeName"));
-    assert_eq!(cluster.requests().len(), 0, "nobody asked yet");
+    assert_eq!(cluster.requests().len(), 0, "nothing was requested yet");
     assert_eq!(pods.state(), InformerState::Syncing);
     let first = [
         "Added(shop/a@1, initial)",
@@ -78,7 +76,7 @@ async fn a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_chan
     assert_eq!(cluster.watchers(), 0, "the watch ends with its reader");
 }
 
-async fn what_an_expired_version_hid_is_told_as_what_changed_deletions_included(queue: QueueKind) {
+async fn changes_during_an_expired_version_are_reported_deletions_included(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b", "c"]);
     let mut pods = informer(&cluster, queue);
     assert_eq!(observed(&mut pods).await.len(), 4);
@@ -95,14 +93,17 @@ async fn what_an_expired_version_hid_is_told_as_what_changed_deletions_included(
         "FinalStateUnknown(shop/b)",
         "Updated(shop/a@1->4)",
     ];
-    assert_eq!(changes, expected, "what is the same is not told again");
+    assert_eq!(
+        changes, expected,
+        "unchanged objects are not delivered again"
+    );
 }
 
 /// Contract INF-18.
 async fn a_read_that_is_dropped_at_any_point_loses_nothing(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let mut pods = informer(&cluster, queue);
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for number in 0..200 {
         match number % 20 {
             7 => cluster.cut(None),
@@ -113,17 +114,17 @@ async fn a_read_that_is_dropped_at_any_point_loses_nothing(queue: QueueKind) {
             _ => cluster.put(pod("a")),
         }
         let patience = Duration::from_millis(number % 3);
-        if let Ok(news) = tokio::time::timeout(patience, pods.next()).await {
-            heard.push(format!("{news:?}"));
+        if let Ok(event) = tokio::time::timeout(patience, pods.next()).await {
+            received.push(format!("{event:?}"));
         }
     }
-    let rest = tokio::time::timeout(Duration::from_mins(10), async {
-        while !heard.last().is_some_and(|it| it.ends_with("->181)")) {
-            heard.push(format!("{:?}", pods.next().await));
+    let rest = tokio::time::timeout(Duration::from_secs(10 * 60), async {
+        while !received.last().is_some_and(|it| it.ends_with("->181)")) {
+            received.push(format!("{:?}", pods.next().await));
         }
     });
-    rest.await.expect("the last version is told");
-    let updates = heard.iter().filter(|it| it.starts_with("Updated"));
+    rest.await.expect("the last version is delivered");
+    let updates = received.iter().filter(|it| it.starts_with("Updated"));
     let updates: Vec<_> = updates.collect();
     for (before, after) in updates.iter().zip(&updates[1..]) {
         let (_, from) = before
@@ -190,13 +191,13 @@ async fn a_slow_reader_slows_the_reading_of_the_watch_down_and_nothing_piles_up(
 
 /// The reader polls the stream only when woken, and keeps no future of it.
 #[tokio::test(start_paused = true)]
-async fn whoever_polls_the_stream_is_woken_after_pauses_too() {
+async fn a_reader_of_the_stream_is_woken_after_pauses_too() {
     let cluster = Cluster::with(&["a"]);
     let mut pods = informer(&cluster, QueueKind::RealFifo);
     let mut next = async || {
-        let news = std::future::poll_fn(|cx| Pin::new(&mut pods).poll_next(cx));
-        let news = tokio::time::timeout(Duration::from_mins(2), news).await;
-        format!("{:?}", news.expect("it is woken").expect("it never ends"))
+        let event = std::future::poll_fn(|cx| Pin::new(&mut pods).poll_next(cx));
+        let event = tokio::time::timeout(Duration::from_secs(2 * 60), event).await;
+        format!("{:?}", event.expect("it is woken").expect("it never ends"))
     };
     assert_eq!(next().await, "Added(shop/a@1, initial)");
     assert_eq!(next().await, "Synced");
@@ -248,7 +249,7 @@ async fn what_goes_wrong_is_seen_and_a_kind_that_is_not_served_is_a_state() {
     ));
     cluster.serve(true);
     cluster.corrupt("b");
-    let first = tokio::time::timeout(Duration::from_mins(2), pods.next()).await;
+    let first = tokio::time::timeout(Duration::from_secs(2 * 60), pods.next()).await;
     assert_eq!(format!("{:?}", first.unwrap()), "Added(shop/a@1, initial)");
     assert!(matches!(
         seen.lock()[..],
@@ -296,7 +297,7 @@ impl Stream for Parts {
         if let Some(wait) = &mut self.wait {
             std::task::ready!(wait.as_mut().poll(cx));
         }
-        self.wait = Some(Box::pin(tokio::time::sleep(Duration::from_mins(1))));
+        self.wait = Some(Box::pin(tokio::time::sleep(Duration::from_secs(60))));
         Poll::Ready(self.parts.next().map(Ok))
     }
 }

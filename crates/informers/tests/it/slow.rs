@@ -22,14 +22,14 @@ on_both_queues! {
 async fn a_handler_that_blocks_for_a_minute_costs_the_others_nothing(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
     let (factory, pods) = started(&cluster, queue);
-    let slow_heard = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&slow_heard);
+    let slow_received = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&slow_received);
     let slow = pods.add_waiting_handler(
         move |change: ResourceEvent<Pod>| {
-            let heard = Arc::clone(&heard);
+            let received = Arc::clone(&received);
             async move {
-                heard.lock().push(format!("{change:?}"));
-                tokio::time::sleep(Duration::from_mins(1)).await;
+                received.lock().push(format!("{change:?}"));
+                tokio::time::sleep(Duration::from_secs(60)).await;
             }
         },
         HandlerConfig::default(),
@@ -54,16 +54,16 @@ async fn a_handler_that_blocks_for_a_minute_costs_the_others_nothing(queue: Queu
         started.elapsed()
     );
     assert_eq!(slow.state(), HandlerState::Syncing);
-    assert_eq!(slow_heard.lock().len(), 1, "it is in its first call");
+    assert_eq!(slow_received.lock().len(), 1, "it is in its first call");
     assert_eq!(
         slow.waiting(),
         2,
         "b's addition, and one update of a, whatever came"
     );
-    tokio::time::sleep(Duration::from_mins(5)).await;
+    tokio::time::sleep(Duration::from_secs(5 * 60)).await;
     assert_eq!(slow.state(), HandlerState::Synced);
     assert_eq!(
-        *slow_heard.lock(),
+        *slow_received.lock(),
         [
             "Added(shop/a@1, initial)",
             "Added(shop/b@2, initial)",
@@ -77,10 +77,10 @@ async fn a_waiting_handler_may_panic_in_any_call(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b", "c"]);
     let (factory, pods) = started(&cluster, queue);
     let log = Log::default();
-    let heard = log.clone();
+    let received = log.clone();
     let registration = pods.add_waiting_handler(
         move |change: ResourceEvent<Pod>| {
-            let mut handler = heard.handler();
+            let mut handler = received.handler();
             let name = change.object_name().name;
             assert!(name != "a", "before it waits");
             async move {
@@ -111,7 +111,7 @@ async fn a_handler_that_blocks_its_thread_has_one_of_its_own() {
     };
     let slow = pods.add_handler_with(
         move |change: ResourceEvent<Pod>| {
-            blocked.lock().recv().expect("somebody frees it");
+            blocked.lock().recv().expect("it is released");
             assert!(
                 change.object_name().name != "a",
                 "a panic on a thread of its own"

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 on_both_queues! {
     what_is_deleted_unreadably_is_gone
-    what_was_never_held_and_is_deleted_unreadably_is_told_to_nobody
-    a_deletion_that_follows_unread_states_is_told_with_the_last_state_that_was_shown
-    a_write_that_cannot_be_read_is_never_said_to_be_shown
-    a_name_that_could_not_be_read_holds_nobody_else_up
+    an_unreadable_deletion_of_an_unknown_object_is_not_reported
+    a_deletion_that_follows_unread_states_is_reported_with_the_last_state_that_was_shown
+    an_unreadable_write_is_never_reported_as_shown
+    an_unreadable_name_does_not_delay_others
     a_list_tells_of_unreadable_names_too
 }
 
@@ -52,7 +52,7 @@ async fn what_is_deleted_unreadably_is_gone(queue: QueueKind) {
     factory.shutdown().await;
 }
 
-async fn what_was_never_held_and_is_deleted_unreadably_is_told_to_nobody(queue: QueueKind) {
+async fn an_unreadable_deletion_of_an_unknown_object_is_not_reported(queue: QueueKind) {
     let cluster = Cluster::with(&["b"]);
     let (factory, pods) = started(&cluster, queue);
     let log = Log::default();
@@ -70,7 +70,7 @@ async fn what_was_never_held_and_is_deleted_unreadably_is_told_to_nobody(queue: 
 }
 
 /// Contract CTRL-7.
-async fn a_deletion_that_follows_unread_states_is_told_with_the_last_state_that_was_shown(
+async fn a_deletion_that_follows_unread_states_is_reported_with_the_last_state_that_was_shown(
     queue: QueueKind,
 ) {
     let cluster = Cluster::with(&["a"]);
@@ -90,7 +90,7 @@ async fn a_deletion_that_follows_unread_states_is_told_with_the_last_state_that_
 }
 
 /// Contracts CACHE-3 and CACHE-15.
-async fn a_write_that_cannot_be_read_is_never_said_to_be_shown(queue: QueueKind) {
+async fn an_unreadable_write_is_never_reported_as_shown(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
     let (factory, pods) = started(&cluster, queue);
     let lister = pods.synced().await.expect("it runs");
@@ -114,7 +114,7 @@ async fn a_write_that_cannot_be_read_is_never_said_to_be_shown(queue: QueueKind)
 }
 
 /// Contract CACHE-15.
-async fn a_name_that_could_not_be_read_holds_nobody_else_up(queue: QueueKind) {
+async fn an_unreadable_name_does_not_delay_others(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
     let (factory, pods) = started(&cluster, queue);
     let lister = pods.synced().await.expect("it runs");
@@ -147,7 +147,7 @@ async fn a_list_tells_of_unreadable_names_too(queue: QueueKind) {
     };
     cluster.delete_quietly("x"); // 3
     cluster.cut(Some(expired));
-    tokio::time::sleep(Duration::from_mins(2)).await;
+    tokio::time::sleep(Duration::from_secs(2 * 60)).await;
     assert_eq!(lister.snapshot().unreadable().count(), 0);
     assert_eq!(lister.wait_for(&written("x", 2), limit()).await, Ok(()));
     factory.shutdown().await;

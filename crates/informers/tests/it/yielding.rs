@@ -88,7 +88,7 @@ async fn handlers_that_block_let_others_have_their_turn_after_ten_milliseconds()
 
 /// Contract INF-20.
 #[tokio::test]
-async fn whoever_asks_for_changes_is_made_to_yield() {
+async fn a_reader_of_events_is_made_to_yield() {
     let (cluster, calls) = (cluster(), Calls::default());
     let factory = factory(&cluster, QueueKind::RealFifo);
     let pods = factory.informer::<Pod>();

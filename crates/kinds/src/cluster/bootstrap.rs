@@ -8,9 +8,10 @@ use kubist_api::networking::v1::ServiceCIDR;
 use kubist_api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject};
 use kubist_api::scheduling::v1::PriorityClass;
 use kubist_apimachinery::{Condition, IntOrString, KubeObject, ObjectMeta, Resource, Status, Str};
-use kubist_registry::{Registry, Replacement, RequestContext, UpdatePath, User};
+use kubist_registry::{Replacement, RequestContext, Stores, UpdatePath, User};
 use std::any::Any;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -32,8 +33,8 @@ const PRIORITY_CLASSES: [(&str, i32, &str); 2] = [
 ];
 
 /// A request of the server's own.
-pub(super) fn request(registry: &Registry) -> RequestContext {
-    registry.request(User {
+pub(super) fn request(stores: &Arc<Stores>) -> RequestContext {
+    stores.request(User {
         name: "system:apiserver".into(),
         groups: vec!["system:masters".into()],
         ..User::default()
@@ -41,18 +42,18 @@ pub(super) fn request(registry: &Registry) -> RequestContext {
 }
 
 /// Creates what is missing. What exists stays as it is.
-pub(super) async fn run(registry: &Registry, cluster: &Cluster) -> Result<(), Status> {
-    let cx = &request(registry);
+pub(super) async fn run(stores: &Arc<Stores>, cluster: &Cluster) -> Result<(), Status> {
+    let cx = &request(stores);
     for name in NAMESPACES {
         let namespace = Namespace {
             metadata: named("", name),
             ..Namespace::default()
         };
-        ensure(registry, cx, "", namespace).await?;
+        ensure(stores, cx, "", namespace).await?;
     }
     if let Some(services) = &cluster.services {
-        ensure_service_cidr(registry, cx, &services.cidr()).await?;
-        ensure_kubernetes_service(registry, cx, services, cluster.server_port).await?;
+        ensure_service_cidr(stores, cx, &services.cidr()).await?;
+        ensure_kubernetes_service(stores, cx, services, cluster.server_port).await?;
     }
     for (name, value, description) in PRIORITY_CLASSES {
         let class = PriorityClass {
@@ -61,11 +62,11 @@ pub(super) async fn run(registry: &Registry, cluster: &Cluster) -> Result<(), St
             description: description.into(),
             ..PriorityClass::default()
         };
-        ensure(registry, cx, "", class).await?;
+        ensure(stores, cx, "", class).await?;
     }
     let (role, binding) = administrator();
-    ensure(registry, cx, "", role).await?;
-    ensure(registry, cx, "", binding).await
+    ensure(stores, cx, "", role).await?;
+    ensure(stores, cx, "", binding).await
 }
 
 fn named(namespace: &str, name: &str) -> ObjectMeta {
@@ -78,7 +79,7 @@ fn named(namespace: &str, name: &str) -> ObjectMeta {
 
 /// The network that services get addresses from, which is ready at once, as upstream.
 async fn ensure_service_cidr(
-    registry: &Registry,
+    stores: &Arc<Stores>,
     cx: &RequestContext,
     cidr: &str,
 ) -> Result<(), Status> {
@@ -87,8 +88,8 @@ async fn ensure_service_cidr(
         ..ServiceCIDR::default()
     };
     object.spec.cidrs.push(cidr.into());
-    ensure(registry, cx, "", object.clone()).await?;
-    let Some(store) = registry.store(ServiceCIDR::GROUP, ServiceCIDR::PLURAL) else {
+    ensure(stores, cx, "", object.clone()).await?;
+    let Some(store) = stores.resource(ServiceCIDR::GROUP, ServiceCIDR::PLURAL) else {
         return Ok(());
     };
     let Some(stored) = store.get("", "kubernetes").await? else {
@@ -125,13 +126,13 @@ const KUBERNETES_PAUSE: Duration = Duration::from_millis(100);
 /// Makes the service `kubernetes`. A server that has its address and does not make it has ended in
 /// the middle, and the address is taken from it.
 async fn ensure_kubernetes_service(
-    registry: &Registry,
+    stores: &Arc<Stores>,
     cx: &RequestContext,
     services: &ServiceAllocation,
     port: u16,
 ) -> Result<(), Status> {
     let address = services.first_address();
-    let ensure = || ensure(registry, cx, "default", kubernetes_service(address, port));
+    let ensure = || ensure(stores, cx, "default", kubernetes_service(address, port));
     for _ in 0..KUBERNETES_TRIES {
         match ensure().await {
             Err(status) if status.is_invalid() => sleep(KUBERNETES_PAUSE).await,
@@ -217,12 +218,12 @@ fn administrator() -> (ClusterRole, ClusterRoleBinding) {
 
 /// Creates an object, unless there is one of its name.
 async fn ensure<K: KubeObject>(
-    registry: &Registry,
+    stores: &Arc<Stores>,
     cx: &RequestContext,
     namespace: &str,
     object: K,
 ) -> Result<(), Status> {
-    let Some(store) = registry.store(K::GROUP, K::PLURAL) else {
+    let Some(store) = stores.resource(K::GROUP, K::PLURAL) else {
         return Ok(());
     };
     if store.exists(namespace, &object.metadata().name).await? {

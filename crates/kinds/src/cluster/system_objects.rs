@@ -12,8 +12,8 @@ use kubist_registry::storage::{
     Change, Changed, ListRequest, Scope, Storage, UpdateRequest as StorageUpdate,
 };
 use kubist_registry::{
-    Announcement, BoxFuture, PlainStrategy, Predicate, RawStorage, Registry, RequestContext,
-    StorageError, Stored, UpdatePath, UpdatedObject,
+    Announcement, BoxFuture, PlainStrategy, Predicate, RawStorage, RequestContext, StorageError,
+    Stored, Stores, UpdatePath, UpdatedObject,
 };
 use std::any::Any;
 use std::net::Ipv4Addr;
@@ -40,12 +40,12 @@ const LEGACY_TOKENS: &str = "kube-apiserver-legacy-service-account-token-trackin
 const SINCE: &str = "since";
 
 /// Keeps everything there, until the future is dropped.
-pub(super) async fn run(registry: &Registry, cluster: &Cluster, announcement: &Announcement) {
+pub(super) async fn run(stores: &Arc<Stores>, cluster: &Cluster, announcement: &Announcement) {
     let mut rounds = interval(ENDPOINTS_EVERY);
     rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for round in 0_usize.. {
         rounds.tick().await;
-        let kept = keep_up(registry, cluster, announcement, round % ROUNDS == 0).await;
+        let kept = keep_up(stores, cluster, announcement, round % ROUNDS == 0).await;
         if let Err(status) = kept {
             tracing::warn!(why = %status.message, "what every cluster has is not kept up");
         }
@@ -53,20 +53,20 @@ pub(super) async fn run(registry: &Registry, cluster: &Cluster, announcement: &A
 }
 
 async fn keep_up(
-    registry: &Registry,
+    stores: &Arc<Stores>,
     cluster: &Cluster,
     announcement: &Announcement,
     all: bool,
 ) -> Result<(), Status> {
     if all {
-        bootstrap::run(registry, cluster).await?;
-        let cx = &bootstrap::request(registry);
-        authentication(registry, cx, &announcement.client_ca).await?;
-        legacy_tokens(registry, cx).await?;
+        bootstrap::run(stores, cluster).await?;
+        let cx = &bootstrap::request(stores);
+        authentication(stores, cx, &announcement.client_ca).await?;
+        legacy_tokens(stores, cx).await?;
     }
     match (announcement.address, &cluster.leases) {
         (Some(address), Some(leases)) => {
-            endpoints(registry, leases, address, announcement.port).await
+            endpoints(stores, leases, address, announcement.port).await
         }
         _ => Ok(()),
     }
@@ -93,12 +93,12 @@ impl<K: KubeObject, F: Fn(&mut K) + Send + Sync> UpdatedObject for Desired<K, F>
 
 /// Has an object be as `change` makes it.
 async fn settle<K: KubeObject>(
-    registry: &Registry,
+    stores: &Arc<Stores>,
     cx: &RequestContext,
     new: K,
     change: impl Fn(&mut K) + Send + Sync,
 ) -> Result<(), Status> {
-    let Some(store) = registry.store(K::GROUP, K::PLURAL) else {
+    let Some(store) = stores.resource(K::GROUP, K::PLURAL) else {
         return Ok(());
     };
     let meta = new.metadata();
@@ -120,7 +120,7 @@ fn named(namespace: &str, name: &str) -> ObjectMeta {
 
 /// Tells the authorities of clients, beside those that other servers tell of.
 async fn authentication(
-    registry: &Registry,
+    stores: &Arc<Stores>,
     cx: &RequestContext,
     client_ca: &str,
 ) -> Result<(), Status> {
@@ -129,7 +129,7 @@ async fn authentication(
         ..ConfigMap::default()
     };
     let own = client_ca.trim();
-    settle(registry, cx, map, |map| {
+    settle(stores, cx, map, |map| {
         let known = map.data.get(CLIENT_CA).map_or("", |it| it.trim());
         if own.is_empty() || known.contains(own) {
             return;
@@ -144,14 +144,14 @@ async fn authentication(
 }
 
 /// Tells since when the use of old tokens is noted: since the first server did.
-async fn legacy_tokens(registry: &Registry, cx: &RequestContext) -> Result<(), Status> {
+async fn legacy_tokens(stores: &Arc<Stores>, cx: &RequestContext) -> Result<(), Status> {
     let map = ConfigMap {
         metadata: named(SYSTEM, LEGACY_TOKENS),
         ..ConfigMap::default()
     };
     let now = cx.now().to_string();
     let today = now.split('T').next().unwrap_or_default();
-    settle(registry, cx, map, |map| {
+    settle(stores, cx, map, |map| {
         let since = map.data.get(SINCE).map_or("", |it| it);
         if !is_date(since) {
             map.data.insert(SINCE.into(), today.into());
@@ -172,12 +172,12 @@ fn is_date(text: &str) -> bool {
 
 /// Says that this server is there, and has the service lead to all that are.
 async fn endpoints(
-    registry: &Registry,
+    stores: &Arc<Stores>,
     leases: &RawStorage,
     address: Ipv4Addr,
     port: u16,
 ) -> Result<(), Status> {
-    let cx = &bootstrap::request(registry);
+    let cx = &bootstrap::request(stores);
     let failed = |error: StorageError| Status::internal_error(error);
     renew(leases, address).await.map_err(failed)?;
     let addresses = addresses(leases).await?;
@@ -195,7 +195,7 @@ async fn endpoints(
         metadata: named("default", SERVICE),
         ..Endpoints::default()
     };
-    settle(registry, cx, old, |it| {
+    settle(stores, cx, old, |it| {
         it.subsets = vec![subset.clone()];
         let skip = "endpointslice.kubernetes.io/skip-mirror";
         it.metadata.labels.insert(skip.into(), "true".into());
@@ -206,7 +206,7 @@ async fn endpoints(
         address_type: "IPv4".into(),
         ..discovery::EndpointSlice::default()
     };
-    settle(registry, cx, slice, |it| {
+    settle(stores, cx, slice, |it| {
         let of = "kubernetes.io/service-name";
         it.metadata.labels.insert(of.into(), SERVICE.into());
         it.endpoints = addresses.iter().map(endpoint).collect();

@@ -3,11 +3,10 @@
 use crate::core::pod::ephemeral_containers;
 use crate::pod_spec::subject::PodSubject;
 use crate::pod_spec::{self, container_policy, container_ports};
-use crate::shared;
 use crate::shared::resources::Level;
 use crate::shared::rules::{self, Errors};
-use crate::volume;
 use crate::volume::validation::Volumes;
+use crate::{shared, volume};
 use kubist_api::core::v1::{Container, PodSpec};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 use std::collections::BTreeSet;

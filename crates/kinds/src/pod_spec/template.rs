@@ -1,10 +1,9 @@
 //! What the template of a workload must satisfy, beyond what Pods must.
 
 use crate::core::pod;
-use crate::pod_spec;
 use crate::pod_spec::subject::PodSubject;
-use crate::shared;
 use crate::shared::rules::{self, Errors};
+use crate::{pod_spec, shared};
 use kubist_api::core::v1::PodTemplateSpec;
 use kubist_apimachinery::{FieldError, FieldPath, LabelSelector, Selector, validate_labels};
 

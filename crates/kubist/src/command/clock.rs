@@ -1,10 +1,9 @@
-//! What time it is, for ages that are shown.
-
-use std::time::{Duration, SystemTime};
+//! The current time, for displayed ages.
 
 use kubist_apimachinery::Time;
+use std::time::{Duration, SystemTime};
 
-/// How long ago that was; zero if it is yet to come.
+/// Returns how long ago that was; zero if it is in the future.
 #[expect(
     clippy::disallowed_methods,
     reason = "the age of an object in a table is of this moment"

@@ -1,14 +1,9 @@
-//! `kubist convert`: any encoding of any built-in object or list in, any out.
+//! `kubist convert`: converts built-in objects and lists between encodings.
 //!
-//! What comes in is recognised by its content: JSON, YAML (also several documents), the protobuf
-//! envelope, and values as a server keeps them in etcd.
+//! The input format is detected: JSON, YAML (also several documents), the protobuf envelope, and
+//! values as a server stores them in etcd.
 
-use std::borrow::Cow;
-use std::error::Error;
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
-use std::path::PathBuf;
-use std::process::ExitCode;
-
+use super::Outcome;
 use clap::{Args, ValueEnum};
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
@@ -20,8 +15,11 @@ use kubist_codec::list_stream::ListStream;
 use kubist_codec::yaml::{YamlError, YamlErrorKind};
 use kubist_codec::{Content, yaml};
 use serde_json::Value;
-
-use super::Outcome;
+use std::borrow::Cow;
+use std::error::Error;
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -44,16 +42,14 @@ enum Output {
     Protobuf,
 }
 
-/// The most that is read, in bytes.
+/// Maximum size of the input, in bytes.
 const INPUT_MAX: u64 = 256 << 20;
-/// What is said of input without any object.
-const NOTHING: &str = "nothing to convert: no object in it";
+/// The error for input without an object.
+const NOTHING: &str = "nothing to convert: the input has no object";
 
 pub(crate) fn run(options: &Options) -> Outcome {
     if options.output == Output::Protobuf && io::stdout().is_terminal() {
-        return Err(
-            "protobuf is no text for a terminal: write it to a file, as in > pod.pb".into(),
-        );
+        return Err("protobuf is binary: redirect it to a file, as in > pod.pb".into());
     }
     let (name, bytes) = read(options)?;
     let documents = decode(&bytes).map_err(|error| format!("{name}: {error}"))?;
@@ -87,11 +83,11 @@ fn read(options: &Options) -> Result<(String, Vec<u8>), Box<dyn Error>> {
     Ok((name, bytes))
 }
 
-/// One thing that was read.
+/// An item of the input.
 enum Document {
     /// A message of a known kind.
     Message(Box<dyn Message>),
-    /// A `v1` `List` of things of any kind.
+    /// A `v1` `List` of items of any kind.
     Mixed(Vec<Self>),
 }
 
@@ -107,7 +103,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
                 let Some(value) = value.map_err(|error| format!("not valid JSON: {error}"))? else {
                     return Ok(found);
                 };
-                // As it was written, so that keys that repeat are seen.
+                // As text, so that duplicate keys are detected.
                 let text = bytes.get(begun..stream.byte_offset()).unwrap_or_default();
                 found.push(decode_value(&value, Some(text))?);
             }
@@ -116,7 +112,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
             let mut found = Vec::new();
             for document in yaml::parse_all(bytes).map_err(|error| not_yaml(&error))? {
                 for key in &document.duplicates {
-                    warn(&format!("{key}; the last one counts"));
+                    warn(&format!("{key}; the last one is used"));
                 }
                 let decoded = decode_value(&document.value, None)
                     .map_err(|error| format!("document at line {}: {error}", document.line))?;
@@ -137,7 +133,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
     }
 }
 
-/// The place, also where upstream's text names none; and what it is if it is no text at all.
+/// Adds the location, also where upstream's text has none, and handles input that is no text.
 fn not_yaml(error: &YamlError) -> String {
     if error.kind == YamlErrorKind::NotUtf8 {
         return "neither JSON nor YAML nor protobuf of Kubernetes (which begins with k8s and a zero \
@@ -182,7 +178,7 @@ fn decode_mixed(bytes: &[u8]) -> Result<Document, Box<dyn Error>> {
     Ok(Document::Mixed(items))
 }
 
-/// `text` is the JSON of the value, if it is at hand.
+/// `text` is the JSON of the value, if it is available.
 fn decode_value(value: &Value, text: Option<&[u8]>) -> Result<Document, Box<dyn Error>> {
     let Value::Object(members) = value else {
         return Err("expected an object with apiVersion and kind".into());
@@ -205,8 +201,8 @@ fn decode_value(value: &Value, text: Option<&[u8]>) -> Result<Document, Box<dyn 
     merge_json(&mut *message, &text, &mut cx).map_err(|error| format!("{kind}: {error}"))?;
     for problem in cx.take_problems() {
         warn(&match problem {
-            StrictProblem::Duplicate(_) => format!("{kind}: {problem}; the last one counts"),
-            _ => format!("{kind}: {problem}, which is left out"),
+            StrictProblem::Duplicate(_) => format!("{kind}: {problem}; the last one is used"),
+            _ => format!("{kind}: {problem}, which is omitted"),
         });
     }
     Ok(Document::Message(message))

@@ -1,5 +1,5 @@
-//! `kubist demo`: an application brought up, broken, scaled, updated and removed, by controllers
-//! that are written with the client half alone, on a server in this process.
+//! `kubist demo`: runs an application, breaks, scales, updates and removes it, with controllers
+//! that use only the client crates, on a server in this process.
 
 mod application;
 mod availability;
@@ -14,22 +14,20 @@ mod stage;
 mod steps;
 mod verify;
 
-use std::error::Error;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::Duration;
-
-use clap::{Args, ValueEnum};
-use kubist::{Server, ServerConfig};
-use kubist_apimachinery::with_causes;
-use tokio::time::Instant;
-
 use self::error::DemoError;
 use self::play::Play;
 use self::progress::Progress;
 use self::report::Report;
 use super::{Outcome, signal, units, values};
+use clap::{Args, ValueEnum};
+use kubist::{Server, ServerConfig};
+use kubist_apimachinery::with_causes;
+use std::error::Error;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::time::Instant;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -43,7 +41,7 @@ Examples:
   kubist demo --output json | tail -1 | jq .eventToReconcileMs
   kubist demo --keep        # then, elsewhere: kubectl get pods -n shop")]
 pub(crate) struct Options {
-    /// Fill the server with N Pods first, so that caches are big
+    /// Create N Pods first, so that caches are large
     #[arg(
         long,
         value_name = "N",
@@ -52,10 +50,10 @@ pub(crate) struct Options {
         allow_negative_numbers = true
     )]
     objects: u32,
-    /// Go on serving afterwards, until Ctrl-C
+    /// Keep serving afterwards, until Ctrl-C
     #[arg(long)]
     keep: bool,
-    /// The file that --keep writes for kubectl
+    /// The kubeconfig file that --keep writes
     #[arg(
         long,
         value_name = "FILE",
@@ -63,10 +61,10 @@ pub(crate) struct Options {
         requires = "keep"
     )]
     kubeconfig: PathBuf,
-    /// What to write at the end
+    /// The format of the report
     #[arg(short, long, value_enum, default_value = "text")]
     output: Output,
-    /// How long a Pod takes to start, in milliseconds; half of it to stop
+    /// The start-up time of a Pod in milliseconds; stopping takes half of it
     #[arg(
         long,
         value_name = "MS",
@@ -75,7 +73,7 @@ pub(crate) struct Options {
         allow_negative_numbers = true
     )]
     pod_start: u64,
-    /// What the Pods of --objects are made from
+    /// The seed of the Pods of --objects
     #[arg(
         long,
         value_name = "NUMBER",
@@ -96,7 +94,7 @@ impl Options {
 enum Output {
     /// A summary
     Text,
-    /// One JSON object on the last line; progress goes to standard error
+    /// A JSON object on the last line; progress goes to standard error
     Json,
 }
 
@@ -133,7 +131,7 @@ fn finish(report: &Report, progress: &Progress, output: Output) -> std::io::Resu
     let verdict = if report.ok {
         "Every step was verified."
     } else {
-        "Not every step came out."
+        "Not every step succeeded."
     };
     progress.line("");
     progress.line(verdict);
@@ -154,7 +152,7 @@ fn keep(server: &Server, options: &Options, progress: &Progress) -> Result<(), B
     let path = std::path::absolute(&options.kubeconfig)?;
     progress.line("");
     progress.line(&format!(
-        "The server at {} goes on until Ctrl-C:",
+        "The server at {} keeps running until Ctrl-C:",
         server.url()
     ));
     progress.line(&format!("export KUBECONFIG={}", path.display()));

@@ -1,12 +1,11 @@
-//! The log of `kubist serve`, on standard error: text or JSON, one line for each event.
+//! The log of `kubist serve` on standard error: text or JSON, one line per event.
 //!
-//! What the crates of the project say, down to a level; what other libraries say is left out, for
-//! their users can do nothing about it. Programs that embed the crates choose a subscriber of their
-//! own.
-
-use std::io;
+//! It has events of this project's crates from a level on; those of other libraries are omitted,
+//! because users can do nothing about them. Programs that embed the crates install their own
+//! subscriber.
 
 use clap::{ArgAction, Args, ValueEnum};
+use std::io;
 use tracing::Subscriber;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::{MakeWriter, layer};
@@ -14,26 +13,26 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 #[derive(Args, Debug)]
 pub(super) struct LogOptions {
-    /// What to say on standard error; info has a line for each request
+    /// The log level; info has a line for each request
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "warn")]
     log_level: Level,
-    /// Say more: info, twice debug, three times trace
+    /// More log output: -v info, -vv debug, -vvv trace
     #[arg(short, long, action = ArgAction::Count, conflicts_with = "log_level")]
     verbose: u8,
-    /// How to say it
+    /// The log format
     #[arg(long, value_enum, default_value = "text")]
     logging_format: Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Level {
-    /// What goes wrong
+    /// Errors
     Error,
-    /// And what may, such as slow requests
+    /// And warnings, such as slow requests
     Warn,
     /// And a line for each request
     Info,
-    /// And decisions on the way
+    /// And decisions
     Debug,
     /// And every step
     Trace,
@@ -41,17 +40,17 @@ enum Level {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people
+    /// For humans
     Text,
     /// For programs: an object on each line
     Json,
 }
 
 impl LogOptions {
-    /// From here on the log of this process is written to standard error.
+    /// Starts logging to standard error.
     pub(super) fn install(&self) {
         let subscriber = subscriber(self.level(), self.logging_format, io::stderr);
-        // One that is there already was put there by somebody who wants it.
+        // An existing subscriber was installed on purpose.
         drop(tracing::subscriber::set_global_default(subscriber));
     }
 
@@ -72,8 +71,8 @@ where
 {
     let targets = Targets::new()
         .with_target("kubist", level)
-        // What a server says of requests concerns those who write requests; here the program's
-        // own controllers do.
+        // Warnings of a server are for the authors of requests; here these are the program's own
+        // controllers.
         .with_target("kubist_client::warning", LevelFilter::OFF);
     let registry = tracing_subscriber::registry().with(targets);
     match format {

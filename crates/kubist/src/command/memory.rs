@@ -1,6 +1,6 @@
-//! How much memory this process holds, as the system counts it.
+//! The memory of this process, as the operating system counts it.
 
-/// Resident bytes; unknown where there is no `/proc`.
+/// Returns the resident bytes; `None` without `/proc`.
 pub(super) fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

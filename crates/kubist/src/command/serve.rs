@@ -1,11 +1,4 @@
-//! `kubist serve`: an API server in this process, until it is told to stop.
-
-use std::collections::BTreeSet;
-use std::error::Error;
-use std::io::Write as _;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+//! `kubist serve`: runs an API server in this process until it is stopped.
 
 use clap::{Args, ValueEnum};
 use kubist::{
@@ -16,6 +9,12 @@ use kubist_apimachinery::with_causes;
 use kubist_registry::RuntimeConfig;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::EncryptionConfiguration;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::time::Instant;
 
 mod access_options;
@@ -55,7 +54,7 @@ backups), no schema of a custom resource, no admission webhook or policy, no quo
 Impersonation (--as) is refused. Of upstream's controllers those of --controllers alone are there: a new
 namespace gets no ServiceAccount default and no ConfigMap kube-root-ca.crt, until somebody creates them.")]
 pub(crate) struct Options {
-    /// The IP address and port to listen on: :6443 is every IPv4 address, port 0 takes a free one
+    /// The IP address and port to listen on: :6443 is every IPv4 address, port 0 a free port
     #[arg(
         long,
         value_name = "ADDR",
@@ -63,21 +62,21 @@ pub(crate) struct Options {
         value_parser = values::listen_address
     )]
     listen: SocketAddr,
-    /// The IPv4 address by which others reach it, for the endpoints of the service kubernetes; by
-    /// default the one that it listens on, or that of the way out
+    /// The advertised IPv4 address, for the endpoints of the service kubernetes; by default the
+    /// listen address, or the source address of the default route
     #[arg(long, value_name = "IP", value_parser = advertise_address)]
     advertise_address: Option<Ipv4Addr>,
-    /// The file to write for kubectl and other clients
+    /// The kubeconfig file to write
     #[arg(long, value_name = "FILE", default_value = "kubist.kubeconfig")]
     kubeconfig: PathBuf,
-    /// The folder to keep everything in; made if it is not there
+    /// The data directory; created if it does not exist
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     #[command(flatten)]
     etcd: etcd_options::EtcdOptions,
     #[command(flatten)]
     keys: key_options::KeyOptions,
-    /// What runs beside the server
+    /// The controllers to run
     #[arg(
         long,
         value_enum,
@@ -85,12 +84,12 @@ pub(crate) struct Options {
         default_value = "gc,namespace"
     )]
     controllers: Vec<Choice>,
-    /// Bring Deployments and Pods to life, as far as that goes without containers
+    /// Simulate Deployments and Pods, without containers
     #[arg(long)]
     simulate: bool,
     #[command(flatten)]
     access: access_options::AccessOptions,
-    /// How many events the store keeps, except etcd; watches from further back end with 410
+    /// How many events the store keeps, except etcd; watches from earlier versions get 410
     #[arg(
         long,
         value_name = "EVENTS",
@@ -101,8 +100,8 @@ pub(crate) struct Options {
     history: usize,
     #[command(flatten)]
     limits: limit_options::LimitOptions,
-    /// Answer watches and lists from a cache of each resource; by default only on etcd, and there
-    /// only if it can say how far a cache is
+    /// Serve watches and lists from a watch cache per resource; by default only with etcd, and only
+    /// if its version supports progress notifications
     #[arg(
         long,
         value_name = "BOOL",
@@ -112,18 +111,19 @@ pub(crate) struct Options {
         default_missing_value = "true"
     )]
     watch_cache: Option<bool>,
-    /// Resources and the sizes of their caches; size 0 is none, any other adapts itself
+    /// Resources with their cache sizes; size 0 disables the cache, any other is ignored, since
+    /// caches adapt their size
     #[arg(long, value_name = "RESOURCE[.GROUP]#SIZE,...", default_value = "")]
     watch_cache_sizes: WatchCacheSizes,
-    /// Versions of groups and resources of them to turn on or off, such as api/beta=true or
-    /// batch/v1/cronjobs=false; without a word the stable versions are on
+    /// API versions, or resources in them, to enable or disable, such as api/beta=true or
+    /// batch/v1/cronjobs=false; by default the stable versions are enabled
     #[arg(long, value_name = "VERSION[/RESOURCE]=BOOL,...", default_value = "")]
     runtime_config: RuntimeConfig,
-    /// Which resources are encrypted at rest, and with which keys, as upstream's file of that name
+    /// Upstream's file of resources that are encrypted at rest, with their keys
     #[arg(long, value_name = "FILE")]
     encryption_provider_config: Option<PathBuf>,
-    /// Read that file again when it changes, looked at every minute; one that cannot be used is
-    /// told in the log and counted, and changes nothing
+    /// Reload that file when it changes, checked every minute; a file that cannot be used is logged
+    /// and counted, and has no effect
     #[arg(long, requires = "encryption_provider_config")]
     encryption_provider_config_automatic_reload: bool,
     #[command(flatten)]
@@ -134,7 +134,7 @@ pub(crate) struct Options {
 
 #[derive(Args, Debug)]
 struct EndingOptions {
-    /// Once told to end, serve on for this long while /readyz fails
+    /// At shutdown, keep serving for this long while /readyz fails
     #[arg(
         long = "shutdown-delay-duration",
         value_name = "DURATION",
@@ -143,7 +143,8 @@ struct EndingOptions {
         allow_hyphen_values = true
     )]
     delay: Duration,
-    /// End watches within this time, one after the other, so that clients do not all move at once
+    /// At shutdown, end watches at random within this time, so that clients do not reconnect all at
+    /// once
     #[arg(
         long = "shutdown-watch-termination-grace-period",
         value_name = "DURATION",
@@ -152,7 +153,7 @@ struct EndingOptions {
         allow_hyphen_values = true
     )]
     watches: Duration,
-    /// The share of HTTP/2 requests after which a connection is told to go: 0 to 0.02
+    /// The probability that an HTTP/2 request makes its connection receive GOAWAY: 0 to 0.02
     #[arg(
         long,
         value_name = "SHARE",
@@ -166,21 +167,21 @@ struct EndingOptions {
 fn advertise_address(text: &str) -> Result<Ipv4Addr, String> {
     let address: Ipv4Addr = text
         .parse()
-        .map_err(|_| "it is no IPv4 address".to_owned())?;
+        .map_err(|_| "must be an IPv4 address".to_owned())?;
     let is_fine = is_advertisable(address);
     is_fine
         .then_some(address)
-        .ok_or_else(|| "nobody else reaches it there".to_owned())
+        .ok_or_else(|| "must be an address that others can reach".to_owned())
 }
 
 fn goaway_chance(text: &str) -> Result<f64, String> {
     let most = kubist_apiserver::GOAWAY_CHANCE_MAX;
     let chance: Option<f64> = text.parse().ok();
     let chance = chance.filter(|it| (0.0..=most).contains(it));
-    chance.ok_or_else(|| format!("it has to be between 0 and {most}"))
+    chance.ok_or_else(|| format!("must be between 0 and {most}"))
 }
 
-/// Bytes of a file that says how values are encrypted.
+/// Maximum bytes of an encryption configuration file.
 const ENCRYPTION_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -245,14 +246,14 @@ pub(crate) async fn run(options: Options) -> Outcome {
         signal = signals.next() => Ok(signal.exit_code()),
         fault = server.storage_failure() => Err(fault.into()),
     };
-    // Who asks twice does not want to wait.
+    // A second signal ends the process at once.
     tokio::select! {
         () = server.shutdown() => ended,
         again = signals.next() => Ok(again.exit_code_at_once()),
     }
 }
 
-/// Reads how values are encrypted.
+/// Reads the encryption configuration.
 fn encryption(file: Option<&Path>) -> Result<Option<EncryptionConfiguration>, Box<dyn Error>> {
     let Some(file) = file else {
         return Ok(None);
@@ -270,7 +271,10 @@ fn encryption(file: Option<&Path>) -> Result<Option<EncryptionConfiguration>, Bo
 fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>> {
     if chosen.contains(&Choice::None) {
         if chosen.len() > 1 {
-            return Err(WrongUsage("--controllers: none goes with no other".to_owned()).into());
+            return Err(WrongUsage(
+                "--controllers: none cannot be combined with others".to_owned(),
+            )
+            .into());
         }
         return Ok(BTreeSet::new());
     }
@@ -282,7 +286,7 @@ fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>
     Ok(named.collect())
 }
 
-/// Says what to do about it, where there is something.
+/// Adds advice to an error, where there is some.
 fn explain(listen: SocketAddr, error: ServerError) -> Box<dyn Error> {
     let mut cause: Option<&dyn Error> = Some(&error);
     let mut taken = false;

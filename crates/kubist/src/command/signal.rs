@@ -1,4 +1,4 @@
-//! What ends a command that would go on: Ctrl-C, and SIGTERM where there are signals.
+//! Signals that end a command: Ctrl-C, and SIGTERM where it exists.
 
 use std::io;
 use std::process::ExitCode;
@@ -6,22 +6,22 @@ use std::process::ExitCode;
 #[cfg(unix)]
 use tokio::signal::unix;
 
-/// Exit code of a command that Ctrl-C ended, as of any other: 128 and the number of the signal.
+/// Exit code after Ctrl-C: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
-/// The same of SIGTERM, for a command that did not end in order.
+/// Exit code after SIGTERM, for a command that did not shut down in order.
 const TERMINATED: u8 = 143;
 
-/// Who ended a command.
+/// A signal that ends a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// Ctrl-C.
     Interrupt,
-    /// SIGTERM: what was asked for is done.
+    /// SIGTERM; an orderly end is a success.
     Terminate,
 }
 
 impl Signal {
-    /// What a command ends with that ends in order.
+    /// Returns the exit code of a command that shut down in order.
     pub(crate) fn exit_code(self) -> ExitCode {
         match self {
             Self::Interrupt => ExitCode::from(INTERRUPTED),
@@ -29,7 +29,7 @@ impl Signal {
         }
     }
 
-    /// What a command ends with that leaves undone what it would have done at its end.
+    /// Returns the exit code of a command that skipped its shutdown.
     pub(crate) fn exit_code_at_once(self) -> ExitCode {
         match self {
             Self::Interrupt => ExitCode::from(INTERRUPTED),
@@ -38,7 +38,7 @@ impl Signal {
     }
 }
 
-/// The signals that come from now on.
+/// The signals from now on.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
@@ -47,8 +47,8 @@ pub(crate) struct Signals {
     terminate: unix::Signal,
 }
 
-/// Listens to them. The handlers are in place when this returns, so that a signal that comes while
-/// the command still starts is not lost, nor kills it.
+/// Installs the handlers. They are in place when this returns, so that a signal during start-up
+/// neither is lost nor kills the process.
 pub(crate) fn listen() -> io::Result<Signals> {
     Ok(Signals {
         #[cfg(unix)]
@@ -59,7 +59,7 @@ pub(crate) fn listen() -> io::Result<Signals> {
 }
 
 impl Signals {
-    /// Waits for the next one.
+    /// Waits for the next signal.
     ///
     /// Cancel safe.
     pub(crate) async fn next(&mut self) -> Signal {
@@ -72,7 +72,7 @@ impl Signals {
         }
         #[cfg(not(unix))]
         {
-            // Without a handler there is nothing to wait for but the end of the process.
+            // Without a handler, only the end of the process remains.
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }

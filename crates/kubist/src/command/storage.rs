@@ -1,21 +1,19 @@
-//! `kubist storage`: what people do with what a server keeps.
+//! `kubist storage`: operations on the data of a server.
 //!
-//! With the folder of a server that does not run, and with a server that does: that makes a backup
-//! of itself, whatever its engine is.
+//! They work on the data directory of a stopped server; a running server makes a backup of itself,
+//! whatever its engine.
 
 mod running;
 
+use super::{Outcome, units, values};
+use clap::{Args, Subcommand};
+use kubist_storage::backup::Reader;
+use kubist_storage_redb::{REVISIONS_SKIPPED, Report, Store, StoreError};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-use clap::{Args, Subcommand};
-use kubist_storage::backup::Reader;
-use kubist_storage_redb::{REVISIONS_SKIPPED, Report, Store, StoreError};
-
-use super::{Outcome, units, values};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -38,31 +36,31 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Read everything, verify it, and say what is there
+    /// Read and verify everything, and report the contents
     Check {
-        /// The folder
+        /// The data directory
         dir: PathBuf,
     },
-    /// Give the space back that nothing needs any more
+    /// Free unused space
     Compact {
-        /// The folder
+        /// The data directory
         dir: PathBuf,
     },
-    /// Copy everything: a folder into another, or a running server into a file
+    /// Copy a data directory, or save a running server to a file
     Backup {
-        /// The folder, unless a running server is asked, and the folder or file to make
+        /// The data directory, unless a running server is used, and the directory or file to create
         #[arg(value_names = ["DIR", "TO"], num_args = 1..=2, required = true)]
         paths: Vec<PathBuf>,
         #[command(flatten)]
         server: running::RunningServer,
     },
-    /// Make a folder of a backup; what was watched from before begins anew
+    /// Create a data directory from a backup; earlier watches start over
     Restore {
-        /// The backup: a file, or a folder that `backup` has made
+        /// The backup: a file, or a directory made by `backup`
         from: PathBuf,
-        /// The folder to make; it must be empty
+        /// The directory to create; it must be empty
         dir: PathBuf,
-        /// How far above the backup revisions go on: more than were written since
+        /// How far to raise the revision: more than was written since the backup
         #[arg(
             long,
             value_name = "REVISIONS",
@@ -111,7 +109,7 @@ fn compact(dir: &Path) -> Done {
 
 fn backup(dir: &Path, to: &Path) -> Done {
     let store = open(dir)?;
-    // A copy of what cannot be read back would be worth nothing.
+    // Corrupt data is not copied.
     let report = store.check()?;
     store.backup(to)?;
     say(&format!(
@@ -132,7 +130,7 @@ fn restore(from: &Path, dir: &Path, bump_revision: u64) -> Done {
         Store::restore(dir, &mut backup, bump_revision)?
     };
     say(&format!(
-        "{}: {} of revision {}, going on at {}\n",
+        "{}: {} of revision {}, continuing at {}\n",
         dir.display(),
         units::of(restored.keys, "object"),
         restored.backed_up,
@@ -140,7 +138,7 @@ fn restore(from: &Path, dir: &Path, bump_revision: u64) -> Done {
     ))
 }
 
-/// What happened to a file, with its name.
+/// Adds the path to a file system error.
 fn named<T>(path: &Path, done: io::Result<T>) -> Result<T, Box<dyn Error>> {
     done.map_err(|error| format!("{}: {error}", path.display()).into())
 }
@@ -158,9 +156,9 @@ fn open(dir: &Path) -> Result<Store, Box<dyn Error>> {
 
 fn text(dir: &Path, report: &Report) -> String {
     let state = if report.repaired {
-        "was not closed in order, has been repaired, and is whole"
+        "was not shut down properly, has been repaired, and is intact"
     } else {
-        "is whole"
+        "is intact"
     };
     let history = match report.compacted.0 {
         0 => "from the beginning".to_owned(),

@@ -1,30 +1,29 @@
-//! The limits that the operating system sets to this process.
+//! Limits of the operating system on this process.
 
 use std::io;
 
-/// Files that are needed beside connections: the store's, the standard streams, listeners.
+/// Files needed besides connections: for the store, the standard streams and listeners.
 const SPARE_FILES: u64 = 64;
-/// Connections below which a server is of no use: kubectl and a controller need several.
+/// Minimum useful number of connections: kubectl and a controller need several.
 const CONNECTIONS_MIN: u64 = 8;
-/// Connections below which the log says that they are few.
+/// Below this number of connections the log has a warning.
 const CONNECTIONS_FEW: u64 = 256;
 
-/// This process may have too few files open to serve anybody.
+/// The limit of open files is too low to serve at all.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "this process may have {files} files open, and {} are needed to serve anybody: raise the limit \
-     (ulimit -n)",
+    "the limit of {files} open files is too low, at least {} are needed: raise it (ulimit -n)",
     SPARE_FILES + CONNECTIONS_MIN
 )]
 pub(crate) struct TooFewFiles {
     files: u64,
 }
 
-/// Has as many files open as this process may at all, as Go's programs do, and says for how many
-/// connections that is enough; at most `wanted`.
+/// Raises the limit of open files as far as allowed, as Go programs do, and returns the number of
+/// connections that it permits, at most `wanted`.
 ///
 /// # Errors
-/// They are enough for nobody.
+/// The limit is too low to serve at all.
 pub(crate) fn connections(wanted: usize) -> Result<usize, TooFewFiles> {
     let Some(files) = open_files() else {
         return Ok(wanted);
@@ -32,7 +31,7 @@ pub(crate) fn connections(wanted: usize) -> Result<usize, TooFewFiles> {
     room(files, wanted)
 }
 
-/// The connections that there is room for among so many files.
+/// Returns the number of connections that a number of files permits.
 fn room(files: u64, wanted: usize) -> Result<usize, TooFewFiles> {
     let room = files.saturating_sub(SPARE_FILES);
     if room < CONNECTIONS_MIN {
@@ -41,14 +40,14 @@ fn room(files: u64, wanted: usize) -> Result<usize, TooFewFiles> {
     let room = usize::try_from(room).unwrap_or(usize::MAX);
     if (room as u64) < CONNECTIONS_FEW && room < wanted {
         tracing::warn!(
-            "this process may have {files} files open, so it serves {room} connections at a time: \
-             raise the limit (ulimit -n) for more"
+            "the limit of {files} open files allows only {room} connections: raise it (ulimit -n) \
+             for more"
         );
     }
     Ok(room.min(wanted))
 }
 
-/// The limit of open files, raised as far as it goes; none if there is none.
+/// Returns the limit of open files after raising it; `None` for no limit.
 #[cfg(unix)]
 fn open_files() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -68,14 +67,14 @@ fn open_files() -> Option<u64> {
     None
 }
 
-/// Has a limit on the size of files be an error of the write that goes beyond it, as a full disk
-/// is, and not the end of the process.
+/// Turns exceeding the file size limit into a write error, as with a full disk, instead of the end
+/// of the process.
 pub(crate) fn survive_file_size() -> io::Result<()> {
     #[cfg(unix)]
     {
         use rustix::process::Signal;
         use tokio::signal::unix::{SignalKind, signal};
-        // Once there is a handler, there is one for as long as the process lives.
+        // The handler stays for the life of the process.
         drop(signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);
     }
     Ok(())

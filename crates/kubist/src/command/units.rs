@@ -1,4 +1,4 @@
-//! Numbers for people.
+//! Formatting of numbers.
 
 use std::time::Duration;
 

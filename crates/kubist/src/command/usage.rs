@@ -1,19 +1,18 @@
-//! Arguments that cannot be used: one line that says why, where clap would write several.
-
-use std::process::ExitCode;
+//! Usage errors in one line, where clap would print several.
 
 use clap::Error;
 use clap::error::ErrorKind;
+use std::process::ExitCode;
 
-/// The exit code of wrong usage, as everywhere.
+/// The conventional exit code of wrong usage.
 const WRONG_USAGE: u8 = 2;
 
-/// Options that make no sense, each for itself or together, where clap cannot tell.
+/// Invalid options, or combinations of options, that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}; --help says more")]
+#[error("{0}; see --help")]
 pub(crate) struct WrongUsage(pub(crate) String);
 
-/// The exit code of a command that failed so.
+/// Returns the exit code of a failed command.
 pub(crate) fn exit_code(error: &(dyn std::error::Error + 'static)) -> ExitCode {
     if error.is::<WrongUsage>() {
         ExitCode::from(WRONG_USAGE)
@@ -22,7 +21,7 @@ pub(crate) fn exit_code(error: &(dyn std::error::Error + 'static)) -> ExitCode {
     }
 }
 
-/// Shows the help that was asked for, or says what is wrong with the arguments.
+/// Prints the requested help, or the usage error.
 #[expect(clippy::print_stderr, reason = "this is the command's own output")]
 pub(crate) fn refuse(error: &Error) -> ExitCode {
     let asked_for = matches!(
@@ -32,11 +31,11 @@ pub(crate) fn refuse(error: &Error) -> ExitCode {
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if asked_for {
-        // Whoever asked has gone away.
+        // Standard output is closed.
         drop(error.print());
     } else {
         eprintln!(
-            "kubist: {}; --help says more",
+            "kubist: {}; see --help",
             one_line(&error.render().to_string())
         );
     }
@@ -47,14 +46,14 @@ pub(crate) fn refuse(error: &Error) -> ExitCode {
     }
 }
 
-/// What clap has to say, without its own mark, usage and advice.
+/// Returns clap's message without its prefix, usage and advice.
 fn one_line(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let said = text.lines().map(str::trim).take_while(|line| {
         !line.starts_with("Usage:") && !line.starts_with("For more information")
     });
     let lines: Vec<_> = said.collect();
-    // Empty lines stand between what was said and a tip.
+    // An empty line separates the message from a tip.
     let paragraphs = lines.split(|line| line.is_empty());
     let paragraphs = paragraphs.filter(|it| !it.is_empty());
     let paragraphs = paragraphs.map(|it| it.join(" "));

@@ -1,15 +1,14 @@
-//! Values of options, and what is said of those that are none: each says what is expected.
+//! Parsing of option values, with errors that state what is expected.
 
+use kubist_apimachinery::{Duration, Quantity};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-use kubist_apimachinery::{Duration, Quantity};
-
-/// The one name that is understood as an address.
+/// The only host name that is accepted.
 const LOCALHOST: &str = "localhost";
 
-/// An address and a port to listen on. Nothing is looked up: `localhost` is the IPv4 loopback
-/// address, and no address, as in `:6443`, is every IPv4 address, as everywhere in Go.
+/// Parses a listen address and port without name resolution: `localhost` is the IPv4 loopback
+/// address, and an empty host, as in `:6443`, is every IPv4 address, as in Go.
 pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);
@@ -23,39 +22,39 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         Some(SocketAddr::from((host, port.parse().ok()?)))
     });
     named.ok_or_else(|| {
-        "it has to be an IP address and a port, such as 127.0.0.1:6443, [::1]:6443, \
+        "must be an IP address and a port, such as 127.0.0.1:6443, [::1]:6443, \
          localhost:6443, or :6443 for every IPv4 address"
             .to_owned()
     })
 }
 
-/// A number of bytes: a quantity, as in manifests.
+/// Parses a number of bytes: a quantity, as in manifests.
 pub(super) fn bytes(text: &str) -> Result<usize, String> {
     let quantity: Option<Quantity> = text.parse().ok();
     let quantity = quantity.filter(|it| it.signum() >= 0 && it.is_whole());
     let bytes = quantity.and_then(|it| usize::try_from(it.value()).ok());
     bytes.ok_or_else(|| {
-        "it has to be a number of bytes, such as 1073741824, 1G or 1Gi; 0 is no limit".to_owned()
+        "must be a number of bytes, such as 1073741824, 1G or 1Gi; 0 is no limit".to_owned()
     })
 }
 
-/// A whole number that is not negative.
+/// Parses a non-negative integer.
 pub(super) fn whole<T: FromStr>(text: &str) -> Result<T, String> {
     let number = text.parse();
-    number.map_err(|_| "it has to be a whole number, 0 or more".to_owned())
+    number.map_err(|_| "must be a whole number, 0 or more".to_owned())
 }
 
-/// A whole number that is not negative, and not zero.
+/// Parses a positive integer.
 pub(super) fn positive(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|it| *it > 0);
-    number.ok_or_else(|| "it has to be a whole number, 1 or more".to_owned())
+    number.ok_or_else(|| "must be a whole number, 1 or more".to_owned())
 }
 
-/// A time that is not negative, in Go's words.
+/// Parses a non-negative duration in Go's format.
 pub(super) fn duration(text: &str) -> Result<std::time::Duration, String> {
     let duration: Option<Duration> = text.parse().ok();
     let duration = duration.and_then(Duration::to_std);
-    duration.ok_or_else(|| "it has to be a time with its unit, such as 30s, 5m or 1h30m".to_owned())
+    duration.ok_or_else(|| "must be a time with its unit, such as 30s, 5m or 1h30m".to_owned())
 }
 
 #[cfg(test)]

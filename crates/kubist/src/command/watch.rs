@@ -1,7 +1,7 @@
 //! `kubist watch`: a shared informer as a command.
 //!
-//! On a terminal it shows a table that is redrawn as things change, else one JSON object for each
-//! event. The table needs names and times alone, so it asks for, and holds, metadata only.
+//! On a terminal it shows a table that is redrawn on changes, otherwise a JSON object per event.
+//! The table needs only names and times, so it requests and holds only metadata.
 
 mod arrivals;
 mod follow;
@@ -10,6 +10,17 @@ mod problems;
 mod summary;
 mod table;
 
+use self::follow::{Until, follow};
+use self::lines::{JsonLines, TableLines};
+use self::problems::Problems;
+use self::table::LiveTable;
+use super::{Outcome, values};
+use clap::{Args, ValueEnum};
+use kubist::InferError;
+use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
+use kubist_cache::{Metadata, ResourceEvent, Selection};
+use kubist_client::{Api, Client, Discovery};
+use kubist_kubeconfig::{KubeconfigError, Selection as KubeconfigSelection};
 use std::error::Error;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -17,22 +28,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use kubist::InferError;
-use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
-use kubist_cache::{Metadata, ResourceEvent, Selection};
-use kubist_client::{Api, Client, Discovery};
-use kubist_kubeconfig::{KubeconfigError, Selection as KubeconfigSelection};
-
-use self::follow::{Until, follow};
-use self::lines::{JsonLines, TableLines};
-use self::problems::Problems;
-use self::table::LiveTable;
-use super::{Outcome, values};
-
-/// How often the table is redrawn, if anything changed or time passes.
+/// How often the table is redrawn, at most.
 const REDRAW: Duration = Duration::from_millis(200);
-/// What to do where there is no cluster.
+/// Advice without a cluster.
 const ADVICE: &str = "name a file with --kubeconfig or KUBECONFIG (`kubist serve` writes one)";
 
 #[derive(Args, Debug)]
@@ -48,33 +46,33 @@ Examples:
   kubist watch pods --field-selector spec.nodeName=node-7 -o json | jq -r .object.metadata.name
   kubist watch events --seconds 60 > events.jsonl")]
 pub(crate) struct Options {
-    /// What to watch
+    /// The resource to watch
     resource: String,
-    /// The namespace; default: that of the kubeconfig's context
+    /// The namespace; by default that of the kubeconfig context
     #[arg(short, long, value_name = "NS", conflicts_with = "all_namespaces")]
     namespace: Option<String>,
     /// All namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
-    /// Only objects with these labels
+    /// Only objects that match these labels
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
     selector: Selector,
-    /// Only objects with these fields
+    /// Only objects that match these fields
     #[arg(long, value_name = "SELECTOR", default_value = "")]
     field_selector: FieldSelector,
     /// The kubeconfig file
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig
+    /// The kubeconfig context
     #[arg(long)]
     context: Option<String>,
-    /// What to write; default: table on a terminal, else json
+    /// The output format; by default table on a terminal, otherwise json
     #[arg(short, long, value_enum)]
     output: Option<Output>,
-    /// End as soon as what is there now was written
+    /// Exit once the existing objects are written
     #[arg(long)]
     exit_after_sync: bool,
-    /// End after so many seconds
+    /// Exit after this many seconds
     #[arg(
         long,
         value_name = "N",
@@ -86,22 +84,22 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
-    /// A table; redrawn on a terminal, a line for each event elsewhere
+    /// A table; redrawn on a terminal, otherwise a line per event
     Table,
-    /// A JSON object for each event: {"type": "ADDED", "object": {…}}
+    /// A JSON object per event: {"type": "ADDED", "object": {…}}
     Json,
 }
 
-/// Where changes are shown.
+/// Where changes are displayed.
 trait View<K> {
     fn show(&mut self, change: &ResourceEvent<K>) -> io::Result<()>;
-    /// Nothing more waits to be shown.
+    /// No further events are pending.
     fn idle(&mut self) -> io::Result<()>;
     /// Time has passed.
     fn tick(&mut self) -> io::Result<()> {
         Ok(())
     }
-    /// No more will be shown.
+    /// The watch has ended.
     fn end(&mut self) -> io::Result<()> {
         self.idle()
     }
@@ -135,13 +133,13 @@ pub(crate) async fn run(options: Options) -> Outcome {
         }
     };
     match shown {
-        // Whoever read the output has seen enough.
+        // Standard output is closed.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         shown => Ok(shown?),
     }
 }
 
-/// What is watched, where.
+/// The watched resource and its scope.
 struct Target {
     client: Client,
     resource: ApiResource,
@@ -156,7 +154,7 @@ impl Target {
             let text = if error.is_unauthorized() {
                 format!("{server} does not accept the credentials of this kubeconfig and context")
             } else {
-                format!("cannot ask {server} what it serves")
+                format!("cannot discover the resources of {server}")
             };
             let error = error.into();
             Explained { text, error }
@@ -187,8 +185,8 @@ impl Target {
         Ok(target)
     }
 
-    /// Asks for one object, so that what the server refuses (a field that cannot be selected, a
-    /// right that is missing) ends the command, where an informer would try for ever.
+    /// Lists one object first, so that errors of the server (an unsupported field selector, missing
+    /// permissions) end the command, where an informer would retry for ever.
     async fn check(&self, options: &Options) -> Result<(), Box<dyn Error>> {
         let all = Api::<Metadata<()>>::dynamic(self.client.clone(), &self.resource);
         let api = match &self.selection.namespace {
@@ -209,7 +207,7 @@ impl Target {
     }
 }
 
-/// A client of the cluster that the options and the environment name.
+/// Returns a client of the configured cluster.
 fn connect(options: &Options) -> Result<Client, Box<dyn Error>> {
     let found = kubist::infer_with(&kubist_kubeconfig::Options {
         file: options.kubeconfig.clone(),
@@ -229,7 +227,7 @@ fn connect(options: &Options) -> Result<Client, Box<dyn Error>> {
     })
 }
 
-/// Names what could have been meant.
+/// Lists similar resources.
 fn unknown(word: &str, discovery: &Discovery) -> String {
     let start: String = word
         .chars()
@@ -253,7 +251,7 @@ fn unknown(word: &str, discovery: &Discovery) -> String {
     }
 }
 
-/// A sentence in front of an error.
+/// Adds context to an error.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 struct Explained {

@@ -1,24 +1,21 @@
-//! `kubist serve` on bad days: no room, no rights, ten thousand clients.
+//! `kubist serve` in bad conditions: a full disk, missing permissions, ten thousand clients.
 
+use crate::command::{DEADLINE, Served};
+use kubist::api::core::v1::ConfigMap;
+use kubist::apimachinery::ListOptions;
+use kubist::client::Api;
+use kubist::kubeconfig::Options;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-
-use kubist::api::core::v1::ConfigMap;
-use kubist::apimachinery::ListOptions;
-use kubist::client::Api;
-use kubist::kubeconfig::Options;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::command::{DEADLINE, Served};
-
-/// How long a server may take to find out that there is room again: its pauses begin with a
-/// second.
+/// How long a server may take to notice free space: its pauses begin with a second.
 const RECOVERY: Duration = Duration::from_secs(30);
-/// Somebody who may do nothing.
+/// A user without permissions.
 const NOBODY: u32 = 65_534;
 
 fn maps(served: &Served) -> Api<ConfigMap> {
@@ -37,7 +34,7 @@ fn map(name: &str, bytes: usize) -> ConfigMap {
     map
 }
 
-/// Limits the size of the files that a process writes, as a disk without room does.
+/// Limits the file size of a process, which then behaves as with a full disk.
 #[cfg(target_os = "linux")]
 fn limit_files(process: u32, bytes: Option<u64>) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
@@ -49,8 +46,8 @@ fn limit_files(process: u32, bytes: Option<u64>) {
     prlimit(process, Resource::Fsize, limit).expect("it is ours");
 }
 
-/// The cost of a full disk: each write is refused at once, and the folder is opened again once
-/// in a while, at most every second and at least every minute.
+/// Cost of a full disk: each write is refused at once, and the directory is reopened at most every
+/// second and at least every minute.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room() {
@@ -82,7 +79,7 @@ async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room(
     let out_of_space = "the storage engine is out of space: ";
     assert!(status.message.contains(out_of_space), "{status}");
 
-    // Refused again and again, even what would fit; all that was answered is read.
+    // Refused repeatedly, even what would fit; all acknowledged objects are readable.
     let begun = Instant::now();
     let again = maps.create(&map("small", 1)).await.expect_err("it is full");
     assert!(again.to_string().contains(out_of_space), "{again}");
@@ -104,15 +101,15 @@ async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room(
         sleep(Duration::from_millis(200)).await;
     }
     kept.push("after".to_owned());
-    // The log is written once a second.
+    // The log is written at most once a second.
     sleep(Duration::from_secs(2)).await;
     let (status, errors) = served.running.terminate();
     assert_eq!(status.code(), Some(0));
     let lines: Vec<&str> = errors.lines().collect();
-    let refused = "writes are refused, reads go on: the storage engine is out of space: ";
+    let refused = "writes are refused, reads continue: the storage engine is out of space: ";
     assert!(lines.iter().any(|it| it.contains(refused)), "{errors}");
     let last = lines.last().unwrap_or(&"");
-    assert!(last.contains("writes are taken again"), "{errors}");
+    assert!(last.contains("writes are accepted again"), "{errors}");
 
     let served = Served::start(folder.path(), &arguments);
     let maps = self::maps(&served);
@@ -121,7 +118,7 @@ async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room(
     }
 }
 
-/// The command, run by somebody who is bound by the modes of files.
+/// The command, run by a user without root permissions.
 fn as_nobody(folder: &Path, data: &str) -> Command {
     let program = folder.join("kubist");
     if !program.exists() {
@@ -155,7 +152,7 @@ fn a_folder_that_may_not_be_written_is_named_at_the_start() {
     std::fs::create_dir(&data).unwrap();
     mode(&data, 0o555);
     for (dir, named) in [
-        // There, but read-only; and not there, in a folder that is.
+        // Existing but read-only; and missing in a read-only directory.
         ("data", "data/kubist.lock"),
         ("data/new", "data/new"),
     ] {
@@ -171,8 +168,8 @@ fn a_folder_that_may_not_be_written_is_named_at_the_start() {
     mode(&data, 0o755);
 }
 
-/// The cost: one file and some memory for each, on both sides. Without TLS none of them gets far,
-/// and each is given up after the time for heads.
+/// Cost: a file and some memory each, on both sides. Without TLS none gets far, and each is closed
+/// after the header timeout.
 #[tokio::test]
 async fn ten_thousand_silent_connections_leave_others_their_service() {
     const WANTED: u64 = 10_000;
@@ -198,7 +195,7 @@ async fn ten_thousand_silent_connections_leave_others_their_service() {
     let each = served.running.memory().saturating_sub(before) / count;
     println!("{count} silent connections, {each} bytes of the server's memory each");
     assert!(each < 64 << 10, "{each}");
-    // One that was there before, and one that comes after all of them.
+    // A connection from before, and one from after.
     let begun = Instant::now();
     maps.create(&map("after", 1)).await.unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Running the binary, with deadlines.
+//! Runs the binary, with time limits.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How long anything may take, on a machine that is busy with other tests.
+/// Time limit of anything, on a machine that runs other tests.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The command, in `folder`, with no configuration but what the arguments say.
+/// The command in a directory, without configuration from the environment.
 pub(crate) fn kubist(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kubist"));
     command
@@ -21,7 +21,7 @@ pub(crate) fn kubist(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it to its end with `input` on standard input.
+/// Runs it to completion with `input` on standard input.
 pub(crate) fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child = kubist(folder, arguments)
         .stdin(Stdio::piped())
@@ -40,7 +40,7 @@ pub(crate) fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     output
 }
 
-/// Standard output of a run that must succeed.
+/// Returns standard output of a successful run.
 pub(crate) fn succeed(folder: &Path, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let output = run(folder, arguments, input);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -52,7 +52,7 @@ pub(crate) fn succeed(folder: &Path, arguments: &[&str], input: &[u8]) -> Vec<u8
     output.stdout
 }
 
-/// The one line of standard error of a run that must fail.
+/// Returns the single line of standard error of a failed run.
 pub(crate) fn fail(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     let output = run(folder, arguments, input);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -62,7 +62,7 @@ pub(crate) fn fail(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     errors
 }
 
-/// A command that goes on. Killed when dropped.
+/// A command that keeps running. Dropping it kills it.
 pub(crate) struct Running {
     child: Child,
     lines: Receiver<String>,
@@ -87,11 +87,11 @@ impl Running {
         }
     }
 
-    /// The next line of its standard error; none if it has ended.
+    /// Returns the next line of standard error; `None` if it has ended.
     pub(crate) fn error_line(&mut self) -> Option<String> {
         let stderr = self.child.stderr.as_mut().expect("it is piped");
         let mut line = Vec::new();
-        // Byte by byte: what follows the line is for whoever reads next.
+        // Byte by byte: the rest is for the next reader.
         let mut byte = [0];
         while stderr.read(&mut byte).expect("it can be read") > 0 {
             if byte == *b"\n" {
@@ -102,7 +102,7 @@ impl Running {
         None
     }
 
-    /// The next line of its standard output; none if it has ended.
+    /// Returns the next line of standard output; `None` if it has ended.
     pub(crate) fn line(&self) -> Option<String> {
         match self.lines.recv_timeout(DEADLINE) {
             Ok(line) => Some(line),
@@ -111,12 +111,12 @@ impl Running {
         }
     }
 
-    /// The number of the process.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The memory that it occupies, in bytes; 0 where that cannot be told.
+    /// Returns its resident memory in bytes; 0 if unknown.
     pub(crate) fn memory(&self) -> u64 {
         let table = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
         let table = table.unwrap_or_default();
@@ -125,17 +125,17 @@ impl Running {
         kilobytes.and_then(|it| it.trim().parse().ok()).unwrap_or(0) << 10
     }
 
-    /// Sends SIGTERM, and waits for its end. Answers the exit status and standard error.
+    /// Sends SIGTERM and waits for the end. Returns the exit status and standard error.
     pub(crate) fn terminate(self) -> (ExitStatus, String) {
         self.end("-TERM")
     }
 
-    /// The same with SIGINT, as Ctrl-C does.
+    /// The same with SIGINT, as for Ctrl-C.
     pub(crate) fn interrupt(self) -> (ExitStatus, String) {
         self.end("-INT")
     }
 
-    /// The same with as many as it takes.
+    /// The same with as many signals as it takes.
     #[expect(
         clippy::disallowed_methods,
         reason = "the other process has its own clock"
@@ -201,7 +201,7 @@ impl Served {
         Self::start_as(kubist(folder, &[]), folder, further)
     }
 
-    /// The same with a command that has, say, variables set.
+    /// The same with a prepared command, for example with environment variables.
     pub(crate) fn start_as(mut command: Command, folder: &Path, further: &[&str]) -> Self {
         let kubeconfig = folder.join("admin.kubeconfig");
         let file = kubeconfig.to_str().expect("it is text");
@@ -217,7 +217,7 @@ impl Served {
         }
     }
 
-    /// The status code of a request with a bearer token, on a connection of its own.
+    /// Returns the status code of a request with a bearer token, on a separate connection.
     pub(crate) fn asked_with(&self, token: &str) -> u16 {
         use kubist::transport::{Auth, Body, Config, Transport, Verify};
         let url = self.ready.split(' ').nth(1).expect("it says where");

@@ -1,5 +1,6 @@
-//! The garbage collector, the namespace controller and the sample controllers, against the server
-//! in this process.
+//! The garbage collector, the namespace controller and the workload controllers, against the server
+//! in this process. They are tested here because the crates of the client half must not depend on
+//! the server.
 
 mod definitions;
 mod namespaces;
@@ -29,7 +30,7 @@ async fn server(simulate: bool) -> Server {
     server
 }
 
-/// Waits until a question is answered with something.
+/// Polls until there is an answer.
 async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {

@@ -1,8 +1,7 @@
 //! `kubist convert`.
 
-use serde_json::Value;
-
 use crate::command::{fail, run, succeed};
+use serde_json::Value;
 
 const DEPLOYMENT: &str = "\
 apiVersion: apps/v1

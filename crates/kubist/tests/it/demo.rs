@@ -1,8 +1,7 @@
 //! `kubist demo`.
 
-use serde_json::Value;
-
 use crate::command::succeed;
+use serde_json::Value;
 
 #[test]
 fn every_step_is_verified_and_the_last_line_is_json() {

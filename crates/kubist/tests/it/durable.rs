@@ -1,23 +1,21 @@
-//! `kubist serve --data-dir`, killed while it is written to, and `kubist storage`.
+//! `kubist serve --data-dir`, killed during writes, and `kubist storage`.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
+use crate::command::{Served, fail, succeed};
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::ListOptions;
 use kubist::client::Api;
 use kubist::kubeconfig::Options;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::task::JoinSet;
 
-use crate::command::{Served, fail, succeed};
-
 const NAMESPACE: &str = "default";
-/// How often the server is killed.
+/// Number of times the server is killed.
 const KILLS: u64 = 4;
 const WRITERS: u64 = 4;
-/// Answers that a server gives before it is killed, at least.
+/// Minimum acknowledged writes before each kill.
 const ANSWERS_EACH: usize = 40;
 
 pub(crate) fn serve(folder: &Path, data: &str) -> Served {
@@ -44,7 +42,7 @@ pub(crate) fn number_of(version: &str) -> u64 {
     version.parse().expect("ours are numbers")
 }
 
-/// What was answered: the value and the resource version of each object.
+/// Acknowledged writes: the value and the resource version of each object.
 pub(crate) type Answers = Arc<Mutex<BTreeMap<String, (u64, u64)>>>;
 
 /// Creates and updates objects until the server is gone.
@@ -80,7 +78,7 @@ async fn killed_server_has_kept_everything_that_it_answered() {
         for (name, (value, version)) in &*answers.lock().unwrap() {
             let found = found[name.as_str()];
             let now: u64 = found.data["value"].parse().unwrap();
-            // The update that nobody was told of may have happened.
+            // The unacknowledged update may have happened.
             assert!(
                 now == *value || now == value + 1,
                 "{name}: {now}, not {value}"
@@ -109,7 +107,7 @@ async fn killed_server_has_kept_everything_that_it_answered() {
     }
     let out = succeed(folder.path(), &["storage", "check", "data"], b"");
     let out = String::from_utf8(out).unwrap();
-    assert!(out.starts_with("data is whole\nrevision  "), "{out}");
+    assert!(out.starts_with("data is intact\nrevision  "), "{out}");
 }
 
 #[tokio::test]

@@ -1,23 +1,21 @@
-//! Encryption at rest, as whoever runs the server sees it: a file of keys, and a folder of data.
+//! Encryption at rest from the operator's point of view: a key file and a data directory.
 
-use std::path::Path;
-use std::time::Duration;
-
+use crate::command::fail;
 use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::Status;
 use kubist::client::Api;
 use kubist::transport::Body;
 use kubist::{EncryptionFile, Server, ServerConfig};
 use kubist_registry::transformer::EncryptionConfiguration;
-
-use crate::command::fail;
+use std::path::Path;
+use std::time::Duration;
 
 const ONE: (&str, &str) = ("one", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
 const TWO: (&str, &str) = ("two", "ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=");
 /// The name of the first key, and another secret.
 const FALSE: (&str, &str) = ("one", TWO.1);
 
-/// Secrets under these keys, the first of which writes; anything else of the core group as it is.
+/// A configuration that encrypts Secrets with these keys, the first for writes, and nothing else.
 fn keys(keys: &[(&str, &str)], plain: bool) -> EncryptionConfiguration {
     let mut text = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n\
                     resources:\n- resources: [secrets]\n  providers:\n"
@@ -49,7 +47,7 @@ async fn start(folder: &Path, encryption: Option<EncryptionConfiguration>) -> Se
     Server::start(config).await.expect("it starts")
 }
 
-/// Whether a text stands anywhere in the files of a folder.
+/// Reports whether a text occurs in any file of a directory.
 fn has(folder: &Path, text: &str) -> bool {
     let files = std::fs::read_dir(folder).expect("it is a folder");
     files.into_iter().any(|file| {
@@ -91,8 +89,8 @@ async fn secrets_are_no_plain_text_on_the_disk_and_other_objects_are() {
     assert!(has(folder.path(), "the-plain-text"));
     assert!(!has(folder.path(), "the-secret-a"));
     assert!(has(folder.path(), "k8s:enc:aesgcm:v1:one:"));
-    // Without the file, and with another key under the same name, nobody reads it; upstream says
-    // the same about it.
+    // Without the file, or with another key of the same name, it cannot be read; upstream has the
+    // same errors.
     for (encryption, why) in [
         (None, "identity transformer tried to read encrypted data"),
         (
@@ -122,14 +120,15 @@ async fn secrets_are_no_plain_text_on_the_disk_and_other_objects_are() {
 #[tokio::test]
 async fn keys_are_changed_by_rewriting_what_the_old_one_wrote() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    // What was there before there were keys.
+    // Written before encryption was enabled.
     let server = start(folder.path(), None).await;
     write(&server, "plain").await;
     server.shutdown().await;
     let server = start(folder.path(), Some(keys(&[ONE], true))).await;
     write(&server, "old").await;
     server.shutdown().await;
-    // The new key writes, the old one still reads. A write that changes nothing is one, once.
+    // The new key writes, the old one still decrypts. An update without changes rewrites a value
+    // once.
     let server = start(folder.path(), Some(keys(&[TWO, ONE], true))).await;
     let secrets: Api<Secret> = Api::namespaced(server.client(), "default");
     for name in ["plain", "old"] {
@@ -158,7 +157,7 @@ async fn keys_are_changed_by_rewriting_what_the_old_one_wrote() {
     server.shutdown().await;
 }
 
-/// A configuration for Secrets with these keys.
+/// Returns a configuration for Secrets with these keys.
 fn secretboxes(keys: &[(&str, &str)]) -> String {
     let mut text = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n\
                     resources:\n- resources: [secrets]\n  providers:\n"
@@ -170,7 +169,7 @@ fn secretboxes(keys: &[(&str, &str)]) -> String {
     text
 }
 
-/// Waits until a line of the metrics begins so.
+/// Waits until a metric line begins like this.
 async fn until_metric(server: &Server, line: &str) {
     let request = || http::Request::get("/metrics").body(Body::empty());
     for _ in 0..1_000 {

@@ -1,27 +1,25 @@
-//! Bad days of an etcd: out of reach, slow, full. Each costs a bounded time and has a clear
-//! answer, and nothing that was acknowledged is lost.
+//! Failures of etcd: unreachable, slow, full. Each costs a bounded time and has a clear error, and
+//! no acknowledged write is lost.
 
-use kubist_storage::{KvMaintenance, KvWrite};
-use std::error::Error;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::etcd::{Etcd, Release};
 use kubist::api::core::v1::{ConfigMap, Service, ServicePort};
 use kubist::apimachinery::{AnyObject, DeleteOptions, ListOptions, PostOptions, Status};
 use kubist::client::{Api, Client};
 use kubist::registry::{Registry, RegistryConfig, User};
-use kubist::storage::{Expected, Kv as _, PutRequest};
+use kubist::storage::{Expected, PutRequest};
 use kubist::storage_etcd::{Config, EtcdKv};
 use kubist::transport::Body;
 use kubist::{EtcdServers, Server, ServerConfig};
+use kubist_storage::{KvMaintenance, KvWrite};
 use kubist_test_support::FaultProxy;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::etcd::{Etcd, Release};
-
-/// How long a server gives etcd to answer, and some room.
+/// How long a server waits for etcd, with a margin.
 const START_WITHIN: Duration = Duration::from_secs(40);
-/// The same of a request, where the test sets the limit.
+/// The same for a request, where the test sets the limit.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 const REQUEST_WITHIN: Duration = Duration::from_secs(6);
 
@@ -111,7 +109,7 @@ async fn an_etcd_that_does_not_answer_at_the_start_is_named_in_a_bounded_time() 
     assert!(text.contains("did not answer in time"), "{text}");
 }
 
-/// What `/readyz` says.
+/// Returns the response of `/readyz`.
 async fn ready(client: &Client) -> Result<(), String> {
     let request = http::Request::get("/readyz").body(Body::empty()).unwrap();
     let sent = timeout(Duration::from_secs(10), client.send(request)).await;
@@ -179,7 +177,7 @@ async fn a_slow_etcd_is_a_timeout_for_each_request_and_loses_nothing() {
     }
     proxy.open();
     let after = async {
-        // The first may find the connection as it was left.
+        // The first request may find the old connection.
         while create(&registry, "configmaps", config_map("after", 1))
             .await
             .is_err()
@@ -222,8 +220,8 @@ async fn a_full_etcd_refuses_writes_answers_reads_and_lets_objects_be_deleted() 
     kv.put(put).await.unwrap_err();
     let missed = kv.no_space_error().expect("it is told");
     assert!(missed.to_string().contains("out of space"), "{missed}");
-    // etcd carries out the write that crosses the quota, and refuses it: it looks at the quota
-    // again when it applies what was proposed.
+    // etcd performs the write that exceeds the quota, and refuses it: it checks the quota again
+    // when it applies proposals.
     let stored = names(&registry).await.unwrap().len();
     assert!(
         (acknowledged..=acknowledged + 1).contains(&stored),

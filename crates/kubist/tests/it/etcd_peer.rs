@@ -1,31 +1,29 @@
-//! The storage of upstream's API server (`tests/interop/etcd/peer`) and ours on one etcd: each
-//! reads, updates and watches what the other wrote, and stored bytes are equal.
+//! Upstream's storage code (`tests/interop/etcd/peer`) and ours on one etcd: each reads, updates
+//! and watches what the other wrote, and stored bytes are equal.
 //!
-//! The program is a Go program: the test skips, and says so, where `KUBIST_ETCD_PEER` does not
-//! name it, unless `KUBIST_ETCD_REQUIRED` is set. `cargo xtask interop` builds it.
+//! The peer is a Go program: the test is skipped with a message unless `KUBIST_ETCD_PEER` names it,
+//! and fails if `KUBIST_ETCD_REQUIRED` is set. `cargo xtask interop` builds it.
 
-use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
-
+use crate::etcd::{Etcd, Release};
 use futures_util::StreamExt as _;
 use kubist::apimachinery::{ApiResource, ListOptions, Object as _, Unstructured};
 use kubist::cache::WatchItem;
 use kubist::client::{Api, Client, WatchOn};
 use kubist::{EtcdServers, Server, ServerConfig};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-use crate::etcd::{Etcd, Release};
-
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two tries.
+/// Polling interval.
 const PAUSE: Duration = Duration::from_millis(20);
-/// One object of each kind, and the folder of its resource.
+/// An object of each kind, and its resource.
 pub(crate) const KINDS: &str = include_str!("../../../../tests/testdata/stored-kinds.json");
-/// What the program annotates.
+/// The annotation that the program adds.
 const MARK: &str = "/metadata/annotations/peer.kubist.dev~1wrote";
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -39,7 +37,7 @@ fn peer() -> Option<std::ffi::OsString> {
     peer
 }
 
-/// Runs the program on these resources, and gives back its lines.
+/// Runs the program on these resources, and returns its output lines.
 fn run(peer: &Path, etcd: &Etcd, resources: &[Value], further: &[&str]) -> Vec<String> {
     let mut child = Command::new(peer)
         .args(["--etcd", &etcd.url()])
@@ -63,7 +61,7 @@ fn run(peer: &Path, etcd: &Etcd, resources: &[Value], further: &[&str]) -> Vec<S
     lines.lines().map(str::to_owned).collect()
 }
 
-/// A server on this etcd that changes nothing by itself.
+/// A server on this etcd without controllers.
 pub(crate) async fn server(etcd: &Etcd) -> Server {
     let config = ServerConfig {
         controllers: [].into(),
@@ -76,7 +74,7 @@ pub(crate) async fn server(etcd: &Etcd) -> Server {
     Server::start(config).await.unwrap()
 }
 
-/// The objects of a kind on a server.
+/// Returns the objects of a kind.
 pub(crate) fn api(client: Client, kind: &Value) -> Api<Unstructured> {
     let text = |pointer: &str| kind.pointer(pointer).unwrap().as_str().unwrap();
     let version = text("/object/apiVersion");
@@ -97,7 +95,7 @@ pub(crate) fn api(client: Client, kind: &Value) -> Api<Unstructured> {
     }
 }
 
-/// A custom resource has to wait for its definition to be established.
+/// A custom resource needs its definition to be established.
 pub(crate) async fn create(api: &Api<Unstructured>, object: &Unstructured) -> Unstructured {
     let created = async {
         loop {
@@ -113,7 +111,7 @@ pub(crate) async fn create(api: &Api<Unstructured>, object: &Unstructured) -> Un
 
 type Items = WatchOn<Unstructured>;
 
-/// The next event of an object of this name that the program has annotated.
+/// Returns the next event of an object of this name with the program's annotation.
 async fn marked(items: &mut Items, name: &str) -> (&'static str, Unstructured) {
     loop {
         let item = timeout(PATIENCE, items.next()).await.unwrap().unwrap();
@@ -122,14 +120,14 @@ async fn marked(items: &mut Items, name: &str) -> (&'static str, Unstructured) {
             WatchItem::Modified(object) => ("modified", object),
             other => panic!("unexpected: {other:?}"),
         };
-        // The server itself writes the status of a definition, before the program or after it.
+        // The server writes the status of a definition, before or after the program.
         if object.name() == name && object.pointer(MARK) == Some(&json!("yes")) {
             return (event, object);
         }
     }
 }
 
-/// What was written of an object: of a definition, what the server does not write itself.
+/// Returns the parts of an object that the server does not write itself.
 pub(crate) fn written(mut object: Unstructured) -> Unstructured {
     if object.kind() == "CustomResourceDefinition" {
         object.object.remove("status");
@@ -138,8 +136,7 @@ pub(crate) fn written(mut object: Unstructured) -> Unstructured {
     object
 }
 
-/// Both the update of an object and the copy of it are told, and are what a read gives; ours is
-/// written over theirs.
+/// Both the update and the copy are reported, and equal a read; ours is written over theirs.
 async fn told_of_what_the_program_wrote(
     api: &Api<Unstructured>,
     items: &mut Items,
@@ -162,7 +159,7 @@ async fn told_of_what_the_program_wrote(
     assert_eq!(event, "added", "{folder}");
     let got = api.get(&copy).await.unwrap();
     assert_eq!(written(got), written(made.clone()), "{folder}");
-    // Its selector is made of what a copy has not.
+    // Its selector is derived from fields that a copy lacks.
     if made.kind() == "Job" {
         return;
     }
@@ -192,7 +189,7 @@ async fn upstreams_storage_and_ours_read_update_and_watch_what_the_other_wrote()
         };
         let created = create(&api, &object).await;
         let name = created.name().to_owned();
-        // What is watched has been listed, as by any informer: its cache may begin there.
+        // As with any informer, a watch follows a list.
         let listed = api.list(&ListOptions::default()).await.unwrap();
         let options = ListOptions {
             resource_version: listed.metadata.resource_version.clone().into(),

@@ -1,24 +1,21 @@
-//! `kubist serve --etcd-servers`: where things are, what outlives the server, and two servers on
-//! three members of which each in turn is killed and comes back.
+//! `kubist serve --etcd-servers`: layout, persistence, and two servers on three members that are
+//! killed one after another.
 
-use kubist_storage::KvRead;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Duration;
-
+use crate::command::{Served, fail, run};
+use crate::etcd::{Etcd, Release};
 use futures_util::StreamExt as _;
 use kubist::api::core::v1::{ConfigMap, Event, Namespace, Service, ServicePort};
 use kubist::apimachinery::ListOptions;
 use kubist::cache::WatchItem;
 use kubist::client::{Api, Client, WatchOn};
 use kubist::kubeconfig::Options;
-use kubist::storage::Kv as _;
 use kubist::transport::Body;
 use kubist::{Controller, EtcdServers, Server, ServerConfig};
+use kubist_storage::KvRead;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
-
-use crate::command::{Served, fail, run};
-use crate::etcd::{Etcd, Release};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 const NAMESPACE: &str = "default";
@@ -84,8 +81,8 @@ async fn objects_are_at_upstreams_keys_and_outlive_the_server() {
     }
 }
 
-/// Lists without a version have everything that was answered, at once: from a cache that knows
-/// how far it is, or from an etcd that must not be asked.
+/// Lists without a version include all acknowledged writes at once: from a fresh cache, or from an
+/// etcd without progress requests.
 async fn check_newest(server: &Server) {
     let maps: Api<ConfigMap> = Api::namespaced(server.client(), NAMESPACE);
     let begin = Instant::now();
@@ -96,11 +93,11 @@ async fn check_newest(server: &Server) {
         let list = maps.list(&ListOptions::default()).await.unwrap();
         assert_eq!(list.items.len(), number + 1);
     }
-    // A cache that nobody tells how far it is would wait for three seconds each time.
+    // A cache without progress notifications would wait for three seconds each time.
     assert!(begin.elapsed() < Duration::from_secs(15));
 }
 
-/// Watch caches are on where nothing else is said, and only where etcd can say how far they are.
+/// Watch caches are enabled by default, but only where etcd supports progress requests.
 #[tokio::test]
 async fn there_are_watch_caches_by_default_where_etcd_answers_progress() {
     for (release, said, cached) in [
@@ -123,8 +120,8 @@ async fn there_are_watch_caches_by_default_where_etcd_answers_progress() {
     server.shutdown().await;
 }
 
-/// A member that is away at start does not cost the caches: once all have said their version, they
-/// answer what has to be the newest too.
+/// A member that is down at the start does not disable the caches: once all versions are known,
+/// they serve consistent reads too.
 #[tokio::test]
 async fn there_are_watch_caches_although_a_member_is_away_at_start() {
     let Some(mut members) = Etcd::start_cluster(Release::Current, 3).await else {
@@ -166,7 +163,7 @@ async fn there_are_watch_caches_although_a_member_is_away_at_start() {
     server.shutdown().await;
 }
 
-/// An event lives for an hour, under a lease.
+/// An event has a lease of an hour.
 #[tokio::test]
 async fn events_are_under_a_lease() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
@@ -197,7 +194,7 @@ fn an_etcd_that_cannot_be_used_is_named_and_both_stores_at_once_are_refused() {
     let url = "http://127.0.0.1:1";
     let output = run(folder.path(), &arguments(&["--etcd-servers", url]), b"");
     assert_eq!(output.status.code(), Some(1));
-    // What is said while it waits, and what is said at the end.
+    // The messages while it waits, and at the end.
     let errors = String::from_utf8(output.stderr).unwrap();
     let lines: Vec<&str> = errors.lines().collect();
     assert_eq!(lines.len(), 2, "{errors}");
@@ -227,7 +224,7 @@ fn an_etcd_that_cannot_be_used_is_named_and_both_stores_at_once_are_refused() {
     assert!(error.contains("--etcd-keyfile"), "{error}");
 }
 
-/// A server that must not lose its way: a folder of its own, and its client.
+/// A server that must keep working, its directory and its client.
 struct Replica {
     _served: Served,
     maps: Api<ConfigMap>,
@@ -251,10 +248,10 @@ fn replica(folder: &Path, name: &str, servers: &[String]) -> Replica {
     }
 }
 
-/// What a write was acknowledged with: object, resource version.
+/// Acknowledged writes: object and resource version.
 type Write = (String, u64);
 
-/// Creates, updates and deletes, and notes what was acknowledged.
+/// Creates, updates and deletes, and records acknowledged writes.
 async fn write(maps: &Api<ConfigMap>, name: &str, acknowledged: &mut Vec<Write>) {
     for number in 0_u64.. {
         let mut map = ConfigMap::default();
@@ -265,7 +262,7 @@ async fn write(maps: &Api<ConfigMap>, name: &str, acknowledged: &mut Vec<Write>)
         } else {
             maps.replace(&map).await
         };
-        // What was not acknowledged may have happened: the watches know.
+        // Unacknowledged writes may have happened; the watches show them.
         if let Ok(written) = written {
             acknowledged.push(identity(&written));
         }
@@ -280,7 +277,7 @@ fn identity(map: &ConfigMap) -> Write {
 
 type Items = WatchOn<ConfigMap>;
 
-/// Every event up to this version, in order.
+/// Returns every event up to this version, in order.
 async fn events(mut items: Items, last: u64) -> Vec<Write> {
     let mut events: Vec<Write> = Vec::new();
     while events.last().is_none_or(|(_, version)| *version < last) {

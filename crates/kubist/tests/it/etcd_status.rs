@@ -1,16 +1,14 @@
-//! The statuses that failures of etcd become.
+//! The statuses of etcd failures.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::etcd::{Etcd, Release};
 use kubist::api::core::v1::{Container, EnvVar, Pod};
 use kubist::apimachinery::{ListOptions, PostOptions, Status};
 use kubist::registry::{Created, Registry, RegistryConfig, User};
 use kubist::storage_etcd::{Config, EtcdKv};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::etcd::{Etcd, Release};
-
-/// An environment variable of this size makes a request that etcd does not take.
+/// An environment variable of this size makes a request too large for etcd.
 const TOO_LARGE_BYTES: usize = 1_700_000;
 
 fn registry(etcd: &Etcd) -> Registry {

@@ -1,30 +1,28 @@
-//! A kube-apiserver and ours on one etcd, at the same time: each shows what the other wrote, to
-//! the last field, and goes on writing it.
+//! A kube-apiserver and this server on one etcd, concurrently: each serves what the other wrote,
+//! with all fields, and updates it.
 //!
-//! `KUBIST_KUBE_APISERVER` names the binary; the test skips, and says so, where nothing does.
-//! `cargo xtask interop --long` builds one (`tests/interop/kube-apiserver`), which takes minutes.
+//! `KUBIST_KUBE_APISERVER` names the binary; without it the test is skipped with a message. `cargo
+//! xtask interop --long` builds one (`tests/interop/kube-apiserver`), which takes minutes.
 
-use std::ffi::OsString;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
-
+use crate::etcd::{Etcd, Release, free_addresses};
+use crate::etcd_peer::{self, KINDS, api, create, server};
 use kubist::apimachinery::{ListOptions, Object as _, Unstructured};
 use kubist::client::{Api, Client, Patch};
 use kubist::kubeconfig::Options;
 use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use crate::etcd::{Etcd, Release, free_addresses};
-use crate::etcd_peer::{self, KINDS, api, create, server};
-
-/// How long a kube-apiserver may take to be ready, and for what the other server says.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// Time limit for a kube-apiserver to be ready, and for changes to appear.
+const PATIENCE: Duration = Duration::from_secs(2 * 60);
 const PAUSE: Duration = Duration::from_millis(50);
 /// Its administrator.
 const TOKEN: &str = "etcd-upstream";
-/// What ends the names of its own objects.
+/// Suffix of the names of its objects.
 const THEIRS: &str = "-theirs";
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -36,7 +34,7 @@ fn binary() -> Option<OsString> {
     binary
 }
 
-/// It lets everybody with the token do everything. Dropping it kills it.
+/// It allows everything to the holder of the token. Dropping it kills it.
 struct KubeApiserver {
     child: Child,
     client: Client,
@@ -61,7 +59,7 @@ impl KubeApiserver {
         )
         .unwrap();
         let key = rcgen::KeyPair::generate().unwrap();
-        // It takes public keys from private ones of RSA only.
+        // It derives public keys only from private RSA keys.
         let key = key.serialize_pem() + &key.public_key_pem();
         std::fs::write(file("key"), key).unwrap();
         std::fs::write(file("kubeconfig"), kubeconfig(&port)).unwrap();
@@ -79,7 +77,7 @@ impl KubeApiserver {
             .arg(file("key"))
             .arg("--service-account-signing-key-file")
             .arg(file("key"))
-            // Nobody makes the accounts that Pods have.
+            // No controller creates service accounts for Pods.
             .args(["--disable-admission-plugins", "ServiceAccount"])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -129,7 +127,7 @@ fn kubeconfig(port: &str) -> String {
     .to_string()
 }
 
-/// What a server has of an object, once it serves its kind.
+/// Returns an object, once its kind is served.
 async fn found(api: &Api<Unstructured>, name: &str) -> Unstructured {
     let found = async {
         loop {
@@ -148,7 +146,7 @@ async fn labelled(api: &Api<Unstructured>, name: &str, label: &str) -> Unstructu
     api.patch(name, &patch).await.unwrap()
 }
 
-/// What was written of an object: of a definition, what servers do not write themselves.
+/// Returns the parts of an object that servers do not write themselves.
 fn written(object: Unstructured) -> Unstructured {
     let mut object = etcd_peer::written(object);
     if object.kind() == "CustomResourceDefinition" {
@@ -157,14 +155,14 @@ fn written(object: Unstructured) -> Unstructured {
     object
 }
 
-/// All that this test has made of a kind, as a server shows it.
+/// Returns all objects of a kind that this test created.
 async fn all(api: &Api<Unstructured>, name: &str) -> Vec<Unstructured> {
     let list = api.list(&ListOptions::default()).await.unwrap();
     let items = list.items.into_iter();
     items.filter(|it| it.name().starts_with(name)).collect()
 }
 
-/// One kind: written by each, read and changed by the other.
+/// One kind: written by each, read and updated by the other.
 async fn agree_about(kind: &Value, ours: &Api<Unstructured>, theirs: &Api<Unstructured>) {
     let mut object = Unstructured {
         object: kind["object"].as_object().unwrap().clone(),

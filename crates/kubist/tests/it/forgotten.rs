@@ -1,9 +1,5 @@
-//! A server in memory that was started again, under the same address and with the same
-//! certificates: its clients find out that what they knew is gone.
-
-use std::net::SocketAddr;
-use std::path::Path;
-use std::time::Duration;
+//! A restarted in-memory server with the same address and certificates: its clients notice that
+//! their state is gone.
 
 use futures_util::StreamExt as _;
 use kubist::api::core::v1::ConfigMap;
@@ -12,11 +8,14 @@ use kubist::client::{Api, Client};
 use kubist::informers::SharedInformerFactory;
 use kubist::kubeconfig::Options;
 use kubist::{Server, ServerConfig, ServerKeys};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server that keeps its keys, and nothing else.
+/// A server that only keeps its keys.
 async fn start(listen: Option<SocketAddr>, keys: &Path) -> Server {
     let mut config = ServerConfig {
         keys: ServerKeys {
@@ -52,7 +51,7 @@ async fn informers_and_watches_of_a_server_in_memory_notice_that_it_was_started_
     server.write_kubeconfig(&file).unwrap();
     let client = client(&file);
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
-    // More writes than the next server will have seen when the watches come back.
+    // More writes than the next server will have when the watches resume.
     for number in 0..30 {
         let map = config_map(&format!("ghost-{number}"));
         maps.create(&map).await.unwrap();
@@ -86,7 +85,7 @@ async fn informers_and_watches_of_a_server_in_memory_notice_that_it_was_started_
 
     let caught_up = async {
         loop {
-            // The server's own are elsewhere.
+            // The server's own resources are excluded.
             let names = lister.names();
             let here = names.iter().filter(|it| *it.namespace == *"default");
             if here.eq([&ObjectName::new("default", "new")]) {

@@ -1,9 +1,7 @@
-//! Who a server is, and whom it knows, after it was started again.
+//! Certificates and tokens of a server after a restart.
 
-use std::net::SocketAddr;
-use std::path::Path;
-use std::time::Duration;
-
+use crate::command::fail;
+use crate::etcd::{Etcd, Release};
 use kubist::api::authentication::v1::{SelfSubjectReview, TokenRequest};
 use kubist::api::core::v1::{Namespace, ServiceAccount};
 use kubist::apimachinery::ListOptions;
@@ -12,9 +10,9 @@ use kubist::client::{Api, Client};
 use kubist::kubeconfig::Options;
 use kubist::transport::{Auth, Config, Identity, Pem, Secret, Transport, Verify};
 use kubist::{EtcdServers, Server, ServerConfig, ServerKeys};
-
-use crate::command::fail;
-use crate::etcd::{Etcd, Release};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
 
 const ROBOT: &str = "system:serviceaccount:default:robot";
 
@@ -92,7 +90,7 @@ async fn a_kubeconfig_and_a_token_from_before_a_restart_work_after_it() {
     let kept = std::fs::read_dir(data.join("pki")).unwrap().count();
     assert_eq!(kept, 2, "nothing half-written stays");
 
-    // Without them it is another server, which knows neither.
+    // Without the files it is a different server, which accepts neither.
     std::fs::remove_dir_all(data.join("pki")).unwrap();
     let server = start(Some(address), &data).await;
     let namespaces: Api<Namespace> = Api::all(by_kubeconfig(&file));
@@ -102,7 +100,7 @@ async fn a_kubeconfig_and_a_token_from_before_a_restart_work_after_it() {
     server.shutdown().await;
 }
 
-/// Files that are no keys, each in its own way.
+/// Invalid key files of each kind.
 fn write_unusable(folder: &Path) {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -147,19 +145,19 @@ fn files_of_keys_that_cannot_be_used_are_named_with_the_reason() {
         ),
         (
             &["--cert-dir", "foreign"],
-            "cannot use foreign/ca.pem: there is no certificate in it that can be read",
+            "cannot use foreign/ca.pem: it contains no valid certificate",
         ),
         (
             &["--cert-dir", "torn"],
-            "cannot use torn/ca.pem: there is no private key in it that can be used",
+            "cannot use torn/ca.pem: it contains no usable private key",
         ),
         (
             &["--cert-dir", "person"],
-            "cannot use person/ca.pem: the certificate is not an authority's",
+            "cannot use person/ca.pem: the certificate is not that of an authority",
         ),
         (
             &["--cert-dir", "token"],
-            "cannot use token/service-account.pem: there is no private key in it",
+            "cannot use token/service-account.pem: it contains no private key",
         ),
         (
             &["--cert-dir", "unreadable"],
@@ -170,11 +168,11 @@ fn files_of_keys_that_cannot_be_used_are_named_with_the_reason() {
                 "--tls-cert-file=tls.crt",
                 "--tls-private-key-file=other.key",
             ],
-            "cannot use other.key: the certificate and the key do not belong together",
+            "cannot use other.key: the certificate and the key do not match",
         ),
         (
             &["--client-ca-file", "tls.key"],
-            "cannot use tls.key: there is no certificate in it that can be read",
+            "cannot use tls.key: it contains no valid certificate",
         ),
         (
             &["--service-account-key-file", "absent"],
@@ -220,7 +218,7 @@ async fn certificates_that_were_brought_are_shown_and_believed() {
     });
     let client = Client::new(Transport::new(config).unwrap(), Default::default());
     assert_eq!(who(&client).await.as_deref(), Ok("alice"));
-    // The administrator's file goes on to work: it asks for the server's own certificate.
+    // The administrator's kubeconfig still works: it requests the server's own certificate.
     let file = folder.path().join("admin");
     server.write_kubeconfig(&file).unwrap();
     assert_eq!(

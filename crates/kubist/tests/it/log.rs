@@ -1,10 +1,8 @@
 //! The log of `kubist serve`.
 
-use std::time::Duration;
-
-use serde_json::Value;
-
 use crate::command::Served;
+use serde_json::Value;
+use std::time::Duration;
 
 /// Lists namespaces as the administrator.
 async fn ask(served: &Served) {

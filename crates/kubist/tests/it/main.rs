@@ -1,4 +1,4 @@
-//! The command as its users run it: arguments in; output, exit code and files out.
+//! The command as users run it: arguments in; output, exit code and files out.
 
 #[cfg(unix)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -1,9 +1,5 @@
-//! An informer moves from a server that ends to another one on the same storage, and goes on where
-//! it was: it lists nothing again, and misses nothing.
-
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+//! An informer moves from a server that shuts down to another one on the same storage, and resumes:
+//! it does not list again, and misses nothing.
 
 use kubist::api::core::v1::ConfigMap;
 use kubist::apiserver::{ApiServer, Config, MASTERS_GROUP, RunningServer, StaticToken};
@@ -13,6 +9,9 @@ use kubist::registry::{Registry, RegistryConfig, User};
 use kubist::storage::memory::MemoryKv;
 use kubist::transport::{Auth, Body, Transport, Verify};
 use parking_lot::Mutex;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +40,7 @@ async fn server(kv: &MemoryKv, seed: u64) -> RunningServer {
     ApiServer::bind(config, registry).await.unwrap()
 }
 
-/// A client of whatever listens there, each server with its own certificates.
+/// A client of whichever server listens, each with its own certificates.
 fn client(address: SocketAddr) -> Client {
     let server = format!("https://{address}").parse().unwrap();
     let mut config = kubist::transport::Config::new(server);
@@ -53,7 +52,7 @@ fn client(address: SocketAddr) -> Client {
     )
 }
 
-/// What stands before several servers: new connections go to the present one.
+/// A load balancer: new connections go to the current server.
 async fn balance(listener: TcpListener, present: Arc<Mutex<SocketAddr>>) {
     let mut connections = JoinSet::new();
     loop {
@@ -76,7 +75,7 @@ fn map(name: String) -> ConfigMap {
     map
 }
 
-/// A number of the server's metrics; zero if it is not there.
+/// A metric of the server; zero if it is missing.
 async fn metric(server: &RunningServer, name: &str, labels: &[&str]) -> f64 {
     let client = client(server.address().unwrap());
     let request = http::Request::get("/metrics").body(Body::empty()).unwrap();
@@ -128,7 +127,7 @@ async fn informer_moves_to_another_server_and_does_not_list_again() {
 
     *present.lock() = second.address().unwrap();
     let maps: Api<ConfigMap> = Api::namespaced(client(second.address().unwrap()), "default");
-    // Some while the first one still ends, some after.
+    // Some during the shutdown of the first, some after it.
     let mut ending = JoinSet::new();
     ending.spawn(first.shutdown());
     for number in 0..AFTER {

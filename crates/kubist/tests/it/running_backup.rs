@@ -1,17 +1,15 @@
-//! `kubist storage backup` of a server that runs and is written to, and `kubist storage restore`.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
-
-use kubist::apimachinery::ListOptions;
-use tokio::task::JoinSet;
+//! `kubist storage backup` of a running server under load, and `kubist storage restore`.
 
 use crate::command::{fail, run, succeed};
 use crate::durable::{Answers, map, maps, number_of, serve, write};
+use kubist::apimachinery::ListOptions;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
 
 const WRITERS: u64 = 3;
-/// Answers before the backup, and again while it is made and after it, at least.
+/// Minimum acknowledged writes before the backup, and again during and after it.
 const ANSWERS_EACH: usize = 60;
 
 async fn until_answered(answers: &Answers, count: usize) {
@@ -57,7 +55,7 @@ async fn backup_of_a_written_server_restores_what_was_answered_before() {
     let arguments = ["storage", "restore", "out.backup", "new"];
     let said = String::from_utf8(succeed(folder.path(), &arguments, b"")).unwrap();
     assert!(
-        said.starts_with("new: ") && said.contains(", going on at 1000"),
+        said.starts_with("new: ") && said.contains(", continuing at 1000"),
         "{said}"
     );
     let served = serve(folder.path(), "new");
@@ -76,13 +74,13 @@ async fn backup_of_a_written_server_restores_what_was_answered_before() {
             found[name.as_str()]
         );
     }
-    // It can be written to, and what is written is newer still.
+    // The restored store accepts writes, at newer versions.
     let created = maps(&served).create(&map("new", 1)).await.unwrap();
     assert!(number_of(&created.metadata.resource_version) > revision);
     let (status, _) = served.running.terminate();
     assert_eq!(status.code(), Some(0));
     let checked = succeed(folder.path(), &["storage", "check", "new"], b"");
-    assert!(checked.starts_with(b"new is whole"));
+    assert!(checked.starts_with(b"new is intact"));
 }
 
 #[tokio::test]
@@ -114,7 +112,7 @@ async fn backups_that_are_not_whole_and_folders_that_are_not_empty_are_refused()
     std::fs::write(folder.path().join("changed"), changed).unwrap();
     std::fs::write(folder.path().join("other"), "something else entirely").unwrap();
     for (file, part) in [
-        ("cut", "breaks off"),
+        ("cut", "is truncated"),
         ("changed", "is damaged"),
         ("other", "no backup"),
         ("absent", "absent: "),
@@ -125,7 +123,7 @@ async fn backups_that_are_not_whole_and_folders_that_are_not_empty_are_refused()
     }
     served.running.terminate();
 
-    // What `backup` makes of a folder can be restored too, and goes on above it.
+    // A directory made by `backup` can be restored too, at a higher revision.
     succeed(folder.path(), &["storage", "backup", "data", "copy"], b"");
     let restore = [
         "storage",
@@ -136,7 +134,7 @@ async fn backups_that_are_not_whole_and_folders_that_are_not_empty_are_refused()
         "5000",
     ];
     let said = String::from_utf8(succeed(folder.path(), &restore, b"")).unwrap();
-    assert!(said.contains(", going on at 50"), "{said}");
+    assert!(said.contains(", continuing at 50"), "{said}");
     let served = serve(folder.path(), "new");
     assert!(maps(&served).get_opt("kept").await.unwrap().is_some());
     let usage = run(folder.path(), &["storage", "backup"], b"");

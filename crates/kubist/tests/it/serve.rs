@@ -1,11 +1,10 @@
 //! `kubist serve`.
 
+use crate::command::{Running, Served, fail, kubist, run, succeed};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-
-use crate::command::{Running, Served, fail, kubist, run, succeed};
 
 #[test]
 fn one_line_says_that_it_answers_and_a_signal_ends_it_in_order() {
@@ -36,7 +35,7 @@ fn one_line_says_that_it_answers_and_a_signal_ends_it_in_order() {
 fn its_own_controllers_are_not_warned_of_what_they_watch() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::start(folder.path(), &["--controllers", "gc,namespace"]);
-    // By then the garbage collector has listed every kind, deprecated ones too.
+    // By then the garbage collector has listed every kind, including deprecated ones.
     std::thread::sleep(Duration::from_millis(1_500));
     let (status, errors) = served.running.terminate();
     assert_eq!((status.code(), errors.as_str()), (Some(0), ""));
@@ -66,7 +65,7 @@ fn ctrl_c_ends_it_in_order_too_and_its_code_says_so() {
 fn a_second_ctrl_c_ends_it_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::start(folder.path(), &["--shutdown-delay-duration", "1h"]);
-    // The first begins to wait for an hour.
+    // The first one begins to wait for an hour.
     let (status, errors) = served.running.interrupt_until_it_ends();
     assert_eq!((status.code(), errors.as_str()), (Some(130), ""));
 }
@@ -88,13 +87,13 @@ fn a_token_that_no_header_carries_is_refused() {
 fn without_namespaces_there_is_no_controller_of_them() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::start(folder.path(), &["--runtime-config", "api/v1=false"]);
-    // By then it would have asked for them more than once.
+    // By then it would have listed them more than once.
     std::thread::sleep(Duration::from_millis(1_500));
     let (status, errors) = served.running.terminate();
     assert_eq!(status.code(), Some(0));
     assert_eq!(errors.matches("namespace").count(), 1, "{errors}");
     assert!(
-        errors.contains("the namespace controller is off"),
+        errors.contains("the namespace controller is disabled"),
         "{errors}"
     );
 }
@@ -128,7 +127,10 @@ fn tokens_come_from_a_file_and_from_the_environment() {
     for text in ["", "two tokens\n"] {
         std::fs::write(&file, text).unwrap();
         let error = fail(folder.path(), &["serve", "--token-file", "token"], b"");
-        assert!(error.contains("token does not hold one token"), "{error}");
+        assert!(
+            error.contains("token must contain exactly one token"),
+            "{error}"
+        );
     }
     std::fs::write(&file, "fr0m-a.file\n").unwrap();
     let mut command = kubist(folder.path(), &[]);
@@ -164,9 +166,9 @@ fn an_etcd_where_nobody_answers_is_told_in_a_sentence_within_a_second() {
         "{:?}",
         begun.elapsed()
     );
-    let said = format!("no etcd answers at {url} yet: Connection refused (os error 111)");
+    let said = format!("etcd at {url} cannot be reached yet: Connection refused (os error 111)");
     assert!(line.contains(&said), "{line}");
-    assert!(line.ends_with("; trying on, for 15 s in all"), "{line}");
+    assert!(line.ends_with("; retrying for 15 s in total"), "{line}");
     let line = running.error_line().expect("it gives up");
     assert_eq!(
         line,
@@ -234,7 +236,7 @@ fn help_has_examples() {
     }
 }
 
-/// The one line of standard error of a run that clap, or the command, refuses.
+/// Returns the single line of standard error of a refused run.
 fn misuse(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments, b"");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();

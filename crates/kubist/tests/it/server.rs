@@ -1,11 +1,10 @@
-//! `kubist::Server`, as a program that embeds it sees it.
-
-use std::time::Duration;
+//! `kubist::Server` as an embedding program uses it.
 
 use kubist::api::core::v1::{ConfigMap, Endpoints, Namespace};
 use kubist::apimachinery::wire::Wire as _;
 use kubist::client::Api;
 use kubist::{Controller, Server, ServerConfig};
+use std::time::Duration;
 
 fn namespace(name: &str) -> Namespace {
     let mut namespace = Namespace::default();

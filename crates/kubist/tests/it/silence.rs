@@ -1,11 +1,4 @@
-//! Nothing fails in silence: what is logged, and what those are told who wait, where a real client
-//! cannot get through to a real server over TLS.
-
-use std::io::{self, Write};
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+//! No silent failures: logs and errors when a real client cannot connect to a real server over TLS.
 
 use kubist::api::core::v1::Pod;
 use kubist::apimachinery::{ObjectMeta, ObjectName};
@@ -17,6 +10,11 @@ use kubist::informers::SharedInformerFactory;
 use kubist::transport::{Auth, Config, Pem, Secret, Transport, Verify};
 use kubist::{Server, ServerConfig};
 use parking_lot::Mutex;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Dispatch;
@@ -41,8 +39,8 @@ impl Write for Log {
     }
 }
 
-/// While there is only one subscriber, what other threads say first, and it does not hear, is
-/// taken for what nobody wants to hear. So there are two.
+/// With a single subscriber, callsites first reached by other threads are cached as disabled. So
+/// there are two.
 pub(crate) struct Recording {
     log: Log,
     _here: DefaultGuard,
@@ -62,12 +60,12 @@ impl Recording {
         }
     }
 
-    /// The warnings about informers.
+    /// The warnings of informers.
     fn warnings(&self) -> Vec<String> {
         self.warnings_of("Pod")
     }
 
-    /// The warnings that have a word.
+    /// The warnings that contain a word.
     pub(crate) fn warnings_of(&self, word: &str) -> Vec<String> {
         let bytes = self.log.0.lock().clone();
         let text = String::from_utf8(bytes).unwrap();
@@ -84,7 +82,7 @@ async fn server() -> Server {
     Server::start(config).await.unwrap()
 }
 
-/// A client of an address, that trusts an authority.
+/// A client of an address that trusts an authority.
 fn client(address: SocketAddr, authority: String, auth: Auth) -> Client {
     let mut config = Config::new(format!("https://{address}").parse().unwrap());
     config.tls.verify = Verify::Authorities(Pem::Data(authority.into()));
@@ -92,8 +90,8 @@ fn client(address: SocketAddr, authority: String, auth: Auth) -> Client {
     Client::new(Transport::new(config).unwrap(), Default::default())
 }
 
-/// Runs an informer and a controller with a client that does not get through. The log, and
-/// whoever waits, say all of `said` in one line; those lines.
+/// Runs an informer and a controller with a client that cannot connect. The log and the errors all
+/// contain `said` in one line; returns those lines.
 async fn all_are_told(client: Client, said: &[&str]) -> Vec<String> {
     let recording = Recording::begin();
     let factory = SharedInformerFactory::new(client);
@@ -153,7 +151,7 @@ async fn a_wrong_authority_is_named_with_what_to_do() {
     let address = server.address();
     let place = address.port().to_string();
     let another = CertificateAuthority::new("another").unwrap();
-    // A server that was started anew has an authority of the same name, and another key.
+    // A restarted server has an authority of the same name with another key.
     let former = CertificateAuthority::new("kubist-ca").unwrap();
     for (authority, reason) in [(another, "UnknownIssuer"), (former, "BadSignature")] {
         let client = client(address, authority.certificate_pem(), Auth::None);

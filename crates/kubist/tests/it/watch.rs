@@ -1,13 +1,11 @@
 //! `kubist watch`.
 
-use std::collections::BTreeSet;
-
+use crate::command::{Running, Served, fail, run};
 use kubist::api::core::v1::ConfigMap;
 use kubist::client::{Api, Client};
 use kubist::kubeconfig::Options;
 use serde_json::Value;
-
-use crate::command::{Running, Served, fail, run};
+use std::collections::BTreeSet;
 
 fn client(served: &Served) -> Client {
     let file = Some(served.kubeconfig.clone());

@@ -96,7 +96,7 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
             match machine.page_complete(&end) {
                 PageEnd::More => None,
                 PageEnd::Complete => Some(format!("replace @{}", machine.version())),
-                PageEnd::Stale => Some("behind".to_owned()),
+                PageEnd::Stale => Some("stale".to_owned()),
             }
         }
         "items" => {

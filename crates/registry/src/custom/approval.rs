@@ -81,7 +81,7 @@ fn annotation(definition: &CustomResourceDefinition) -> &str {
 }
 
 /// Sets the condition of a definition in a protected group; others have none.
-pub(super) fn set(
+pub(crate) fn set(
     definition: &CustomResourceDefinition,
     status: &mut CustomResourceDefinitionStatus,
     now: Time,

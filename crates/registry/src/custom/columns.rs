@@ -1,6 +1,7 @@
 //! The columns of custom resources, as their definitions list them.
 
-use super::{custom, shape_of};
+use crate::custom::shape::shape_of;
+use crate::stored::custom_object::custom;
 use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::AnyObject;
 use serde_json::Value;

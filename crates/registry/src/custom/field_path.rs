@@ -40,7 +40,7 @@ impl FieldPath {
     }
 
     /// The names of a path that has nothing else.
-    pub(super) fn names(&self) -> Option<Vec<&str>> {
+    pub(crate) fn names(&self) -> Option<Vec<&str>> {
         let name = |step: &'_ Step| match step {
             Step::Name(_) => true,
             Step::Index(_) | Step::All | Step::Where { .. } => false,

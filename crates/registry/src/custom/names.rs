@@ -1,7 +1,7 @@
 //! Which names of a definition are accepted, and what its conditions say of that. Pure.
 
 use super::approval;
-use crate::storage::key::KeyLayout;
+use crate::stored::key::KeyLayout;
 use kubist_api::GROUPS;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
@@ -131,7 +131,7 @@ pub(crate) fn settle(
 
 /// Whether a definition can have a place in storage that nothing else has. Definitions are checked
 /// when they are created; but those in storage may be older than the checks, or another's work.
-pub(super) fn place(definition: &CustomResourceDefinition) -> Result<(), String> {
+pub(crate) fn place(definition: &CustomResourceDefinition) -> Result<(), String> {
     let spec = &definition.spec;
     let (group, plural) = (&spec.group, &spec.names.plural);
     if definition.metadata.name != *format!("{plural}.{group}") {
@@ -141,7 +141,7 @@ pub(super) fn place(definition: &CustomResourceDefinition) -> Result<(), String>
 }
 
 /// Whether objects are converted by a webhook between the versions of a definition.
-pub(super) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
+pub(crate) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
     let conversion = definition.spec.conversion.as_deref();
     conversion.is_some_and(|it| it.strategy != "None")
 }

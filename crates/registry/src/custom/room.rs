@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes that one definition makes static at most, in the life of the process: some hundred
 /// changes of its names and columns.
-pub(super) const DEFINITION_BYTES_MAX: usize = 512 << 10;
+pub(crate) const DEFINITION_BYTES_MAX: usize = 512 << 10;
 /// Bytes that all definitions make static at most.
 const BYTES_MAX: usize = 256 << 20;
 /// Bytes of a text beside itself: where it is found, and what the allocator adds.
 const TEXT_BYTES: usize = 64;
 /// Bytes of an item in a static list.
-pub(super) const ITEM_BYTES: usize = 16;
+pub(crate) const ITEM_BYTES: usize = 16;
 
 /// Whose room is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) enum Shortage {
 
 impl Shortage {
     /// What is the matter.
-    pub(super) fn message(self) -> &'static str {
+    pub(crate) fn message(self) -> &'static str {
         match self {
             Self::Definition => {
                 "the definition has changed too often since the server started, or is too large"
@@ -39,7 +39,7 @@ impl Shortage {
 
 /// What was made static so far.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(crate) struct Room {
     texts: BTreeSet<&'static str>,
     /// By the name of the definition.
     taken: BTreeMap<String, usize>,
@@ -47,7 +47,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             texts: BTreeSet::new(),
             taken: BTreeMap::new(),
@@ -60,7 +60,7 @@ impl Room {
     ///
     /// # Errors
     /// There is none left. Nothing is taken then.
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         definition: &str,
         texts: &[&str],
@@ -81,7 +81,7 @@ impl Room {
     }
 
     /// A text that lives as long as the process. Room for it has been taken.
-    pub(super) fn text(&mut self, text: &str) -> &'static str {
+    pub(crate) fn text(&mut self, text: &str) -> &'static str {
         if text.is_empty() {
             return "";
         }
@@ -94,7 +94,7 @@ impl Room {
     }
 
     /// The same of several.
-    pub(super) fn all<'a>(
+    pub(crate) fn all<'a>(
         &mut self,
         texts: impl Iterator<Item = &'a str>,
     ) -> &'static [&'static str] {
@@ -103,7 +103,7 @@ impl Room {
 }
 
 /// A list that lives as long as the process.
-pub(super) fn leak_list<T>(items: impl Iterator<Item = T>) -> &'static [T] {
+pub(crate) fn leak_list<T>(items: impl Iterator<Item = T>) -> &'static [T] {
     Box::leak(items.collect::<Vec<T>>().into_boxed_slice())
 }
 

@@ -1,8 +1,9 @@
 //! `Said`: what a definition says that is to be served.
 
-use super::definitions::is_ending;
+use super::names;
 use super::room::Shortage;
-use super::{Shape, names};
+use crate::custom::CLEANUP;
+use crate::custom::shape::Shape;
 use crate::store::DefinedBy;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionVersion,
@@ -10,18 +11,18 @@ use kubist_api::apiextensions::v1::{
 use std::sync::Arc;
 
 /// What a definition says that is to be served.
-pub(super) struct Said {
-    pub(super) by: DefinedBy,
+pub(crate) struct Said {
+    pub(crate) by: DefinedBy,
     /// The versions that are served.
-    pub(super) shapes: Vec<Arc<Shape>>,
-    pub(super) stored: Arc<Shape>,
-    pub(super) renames_versions: bool,
-    pub(super) is_ending: bool,
+    pub(crate) shapes: Vec<Arc<Shape>>,
+    pub(crate) stored: Arc<Shape>,
+    pub(crate) renames_versions: bool,
+    pub(crate) is_ending: bool,
 }
 
 impl Said {
     /// What a definition says; None if it serves nothing.
-    pub(super) fn of(definition: &CustomResourceDefinition) -> Result<Option<Self>, Shortage> {
+    pub(crate) fn of(definition: &CustomResourceDefinition) -> Result<Option<Self>, Shortage> {
         // What a webhook would have to convert is left out.
         let renames_versions = !names::has_webhook(definition);
         let versions = definition.spec.versions.iter();
@@ -45,7 +46,7 @@ impl Said {
     }
 
     /// A definition without all that its objects can be deleted without.
-    pub(super) fn bare(definition: &CustomResourceDefinition) -> Option<Self> {
+    pub(crate) fn bare(definition: &CustomResourceDefinition) -> Option<Self> {
         let mut bare = definition.clone();
         let accepted = std::mem::take(&mut bare.status.accepted_names);
         let named = [accepted, std::mem::take(&mut bare.spec.names)];
@@ -72,9 +73,14 @@ impl Said {
     }
 }
 
-pub(super) fn defined_by(definition: &CustomResourceDefinition) -> DefinedBy {
+pub(crate) fn defined_by(definition: &CustomResourceDefinition) -> DefinedBy {
     DefinedBy {
         name: definition.metadata.name.clone(),
         uid: definition.metadata.uid.clone(),
     }
+}
+
+pub(crate) fn is_ending(definition: &CustomResourceDefinition) -> bool {
+    let meta = &definition.metadata;
+    meta.is_terminating() && meta.finalizers.iter().any(|it| it == CLEANUP)
 }

@@ -1,6 +1,6 @@
 //! The scale of a custom object: replicas and selector, where its definition says they are.
 
-use super::FieldPath;
+use crate::custom::field_path::FieldPath;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_apimachinery::{CustomObject, FieldError, FieldPath as At, Status, Str, json_type};
 use serde_json::Value;
@@ -102,7 +102,7 @@ impl Place {
 
 impl ScalePaths {
     /// The paths of a definition; None if one that is needed is no path.
-    pub(super) fn parse(spec: &str, status: &str, selector: Option<&str>) -> Option<Self> {
+    pub(crate) fn parse(spec: &str, status: &str, selector: Option<&str>) -> Option<Self> {
         Some(Self {
             spec_replicas: Place::parse(spec)?,
             status_replicas: Place::parse(status)?,
@@ -128,14 +128,14 @@ impl ScalePaths {
     }
 
     /// What is wrong with the number of replicas that an object wants.
-    pub(super) fn check_spec(&self, object: &CustomObject) -> Vec<FieldError> {
+    pub(crate) fn check_spec(&self, object: &CustomObject) -> Vec<FieldError> {
         let mut errors = Vec::new();
         self.spec_replicas.check_number(object, &mut errors);
         errors
     }
 
     /// What is wrong with the number of replicas that there are, and with their selector.
-    pub(super) fn check_status(&self, object: &CustomObject) -> Vec<FieldError> {
+    pub(crate) fn check_status(&self, object: &CustomObject) -> Vec<FieldError> {
         let mut errors = Vec::new();
         self.status_replicas.check_number(object, &mut errors);
         if let Some(place) = &self.selector

@@ -6,6 +6,7 @@
 
 use super::names::{self, ESTABLISHED};
 use super::room::Shortage;
+use crate::custom::CLEANUP;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,
 };
@@ -16,7 +17,7 @@ const SERVED_AS_DEFINED: &str = "ServedAsDefined";
 
 /// How much of a definition is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Serving {
+pub(crate) enum Serving {
     /// All that is to be.
     AsSaid,
     /// What it said before: there is no room for its change.
@@ -28,7 +29,7 @@ pub(super) enum Serving {
 impl Serving {
     /// Sets the conditions of `settled`, which is `stored` with what else has changed of its
     /// status. `begins`: whether the server does.
-    pub(super) fn tell(
+    pub(crate) fn tell(
         self,
         stored: &CustomResourceDefinition,
         settled: &mut CustomResourceDefinition,
@@ -69,7 +70,7 @@ impl Serving {
     }
 
     /// Says it where the operator looks.
-    pub(super) fn log(self, definition: &CustomResourceDefinition) {
+    pub(crate) fn log(self, definition: &CustomResourceDefinition) {
         let (Self::AsBefore(shortage) | Self::Nothing(shortage)) = self else {
             return;
         };
@@ -88,6 +89,20 @@ fn find<'a>(
     kind: &str,
 ) -> Option<&'a mut CustomResourceDefinitionCondition> {
     status.conditions.iter_mut().find(|it| it.type_ == *kind)
+}
+
+/// Marks a definition whose deletion begins: its objects go first.
+pub fn mark(definition: &mut CustomResourceDefinition, now: Time) {
+    definition.metadata.deletion_timestamp = Some(now);
+    let finalizers = &mut definition.metadata.finalizers;
+    if !finalizers.iter().any(|it| it == CLEANUP) {
+        finalizers.push(CLEANUP.into());
+    }
+    let why = (
+        "InstanceDeletionPending",
+        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    );
+    names::set(&mut definition.status, names::TERMINATING, true, why, now);
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! is [`Room`]. What is large and nobody needs for ever (descriptions, paths) goes with the shape.
 
 use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
-use super::{FieldPath, ScalePaths};
-use crate::registry::catalog::rank;
+use crate::custom::field_path::FieldPath;
+use crate::custom::scale::ScalePaths;
+use crate::custom::version_rank::rank;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubist_api::apiextensions::v1::{

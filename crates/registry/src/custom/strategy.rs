@@ -1,11 +1,14 @@
 //! How custom objects are created and changed: as any others, by what their definition says.
 
-use super::{FieldPath, ScalePaths, Shape, custom, custom_mut};
-use crate::store::validate_metadata::is_domain_qualified;
-use crate::{
-    Admission, BoxFuture, Generation, MetadataRules, RequestContext, StatusKeeps, Strategy,
-    StrategyFacts,
-};
+use crate::custom::field_path::FieldPath;
+use crate::custom::scale::ScalePaths;
+use crate::custom::shape::Shape;
+use crate::stored::custom_object::{custom, custom_mut};
+use crate::strategy::admission::Admission;
+use crate::strategy::context::RequestContext;
+use crate::strategy::facts::{Generation, MetadataRules, StatusKeeps, StrategyFacts};
+use crate::strategy::validate_metadata::is_domain_qualified;
+use crate::strategy::{BoxFuture, Strategy};
 use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason, Str};
 use serde_json::{Map, Value};

@@ -3,8 +3,9 @@
 //! Built-in groups in their order, with what the embedder added, and then those of custom
 //! resources. The verbs are those that the resources have.
 
-use crate::custom::Served;
+use crate::custom::version_rank::rank;
 use crate::registry::Registry;
+use crate::registry::definitions::served::Served;
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::capability::RestStorage;
 use kubist_api::{GROUPS, ResourceFacts, SubresourceFacts};
@@ -175,33 +176,6 @@ fn add(groups: &mut Vec<ServedGroup>, storage: &dyn RestStorage) {
     versions[index].resources.push(ServedResource::of(storage));
 }
 
-/// How far a version is: `v2` before `v1` before `v1beta1` before `v1alpha1` before other names,
-/// those from a to z.
-pub(crate) fn rank(version: &str) -> (u8, u64, u64, Reverse<String>) {
-    let none = (0, 0, 0, Reverse(version.to_owned()));
-    let Some(rest) = version.strip_prefix('v') else {
-        return none;
-    };
-    let digits = rest.find(|it: char| !it.is_ascii_digit());
-    let (major, rest) = rest.split_at(digits.unwrap_or(rest.len()));
-    let Ok(major) = major.parse() else {
-        return none;
-    };
-    let minor = |stage: u8, text: &str| match text.parse() {
-        Ok(minor) => (stage, major, minor, Reverse(String::new())),
-        Err(_) => none.clone(),
-    };
-    if rest.is_empty() {
-        (3, major, 0, Reverse(String::new()))
-    } else if let Some(text) = rest.strip_prefix("beta") {
-        minor(2, text)
-    } else if let Some(text) = rest.strip_prefix("alpha") {
-        minor(1, text)
-    } else {
-        none
-    }
-}
-
 /// The custom resources of a time, as storages.
 pub(crate) fn custom(served: &Served) -> impl Iterator<Item = &dyn RestStorage> {
     served
@@ -212,7 +186,7 @@ pub(crate) fn custom(served: &Served) -> impl Iterator<Item = &dyn RestStorage> 
 
 #[cfg(test)]
 mod tests {
-    use super::rank;
+    use crate::custom::version_rank::rank;
 
     #[test]
     fn versions_are_ranked_as_clients_expect() {

@@ -1,11 +1,11 @@
 //! `RegistryConfig`: how a registry is set up.
 
-use crate::registry::kinds::Kinds;
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::capability::RestStorage;
 use crate::storage::WatchCache;
 use crate::store::clock::{SystemClock, WallClock};
 use crate::store::hooks::Hooks;
+use crate::store::kinds::Kinds;
 use crate::stored::transformer::{LiveEncryption, Transformer};
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;

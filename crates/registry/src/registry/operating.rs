@@ -4,6 +4,7 @@ use super::Registry;
 use crate::metrics::ResourceMetrics;
 use crate::rest::Rest;
 use crate::storage::cacher::CacherStats;
+use crate::store::announcement::Announcement;
 use crate::stored::transformer::{LiveEncryption, TransformCounts};
 use futures_util::stream::{self, StreamExt};
 use kubist_apimachinery::{GroupResource, Str};
@@ -44,12 +45,25 @@ pub struct CacheState {
 }
 
 impl Registry {
+    /// Keeps the objects that every cluster has: those that [`start`](Self::start) creates, the
+    /// endpoints of the service `kubernetes`, and the config maps in which upstream's servers
+    /// publish their settings. Runs until it is dropped; each server runs one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Can be dropped at any time, and run again. The server's endpoint disappears 15 s later.
+    pub async fn run_system_objects(&self, announcement: &Announcement) {
+        if let Some(cluster) = &self.stores.cluster {
+            cluster.run(&self.stores, announcement).await;
+        }
+    }
+
     /// Forgets the forms of objects (decoded, as JSON, as protobuf) that nobody has asked for since
     /// this was called the time before last. They are remembered up to
     /// [`cache_bytes_max`](crate::RegistryConfig::cache_bytes_max) otherwise, for as long as no
     /// others need the room. May take long after a burst.
     pub fn forget_unused(&self) {
-        self.shared.engine.factory.forget_unused();
+        self.stores.engine.factory.forget_unused();
     }
 
     /// Asks storage where it stands, which it answers as long as it is well.
@@ -57,7 +71,7 @@ impl Registry {
     /// # Errors
     /// It is closed, or cannot be reached. It may as well take long: the caller sets the limit.
     pub async fn storage_health(&self) -> Result<(), ReadError> {
-        self.shared.engine.kv.revision().await.map(drop)
+        self.stores.engine.kv.revision().await.map(drop)
     }
 
     /// Whether storage takes writes, as far as it knows without trying.
@@ -65,12 +79,12 @@ impl Registry {
     /// # Errors
     /// Why it does not: its disk is full, or may not be written to.
     pub fn storage_writable(&self) -> Result<(), Fault> {
-        self.shared.engine.kv.writable()
+        self.stores.engine.kv.writable()
     }
 
     /// What is counted about each resource.
     pub fn metrics(&self) -> Vec<Arc<ResourceMetrics>> {
-        self.shared.engine.factory.metrics()
+        self.stores.engine.factory.metrics()
     }
 
     /// The resources that have a watch cache now, custom ones too, and how those are.
@@ -87,7 +101,7 @@ impl Registry {
 
     /// What the transformers of values have done, by resource.
     pub fn transformations(&self) -> Vec<(GroupResource, TransformCounts)> {
-        self.shared.engine.factory.transformations()
+        self.stores.engine.factory.transformations()
     }
 
     /// The configuration of encryption; None if it is not one that can be replaced.
@@ -126,7 +140,7 @@ impl Registry {
     /// # Errors
     /// It cannot be reached.
     pub async fn storage_bytes(&self) -> Result<Option<u64>, ReadError> {
-        self.shared.engine.kv.size_bytes().await
+        self.stores.engine.kv.size_bytes().await
     }
 
     /// Everything that is stored, on one revision: no older than any write answered before the
@@ -137,6 +151,6 @@ impl Registry {
     pub async fn snapshot(&self) -> Result<Snapshot, ReadError> {
         let root = self.key_root.trim_end_matches('/');
         let range = KeyRange::prefix(format!("{root}/"));
-        Snapshot::begin(Arc::clone(&self.shared.engine.kv), range).await
+        Snapshot::begin(Arc::clone(&self.stores.engine.kv), range).await
     }
 }

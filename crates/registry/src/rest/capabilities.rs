@@ -1,13 +1,16 @@
 //! The verbs of a stored resource, as capabilities.
 
-use super::{Created, Deleted, ListPage, Rest, Updated, UpdatedObject, Verb};
-use crate::custom::shape_of;
+use super::{Deleted, ListPage, Rest, Updated, Verb};
+use crate::custom::shape::shape_of;
 use crate::rest::capability::{
     CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
 use crate::storage::watch::EventStream;
-use crate::store::strategy::BoxFuture;
-use crate::{RequestContext, Stored};
+use crate::store::action::Created;
+use crate::store::updated_object::UpdatedObject;
+use crate::stored::Stored;
+use crate::strategy::BoxFuture;
+use crate::strategy::context::RequestContext;
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{
     AnyObject, DeleteOptions, ListOptions, PostOptions, ResourceVersion, Status,

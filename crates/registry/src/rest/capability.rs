@@ -4,10 +4,13 @@
 //! them. A PATCH needs a resource that can be read and updated. [`Rest`](crate::Rest) is the
 //! resource that is stored; others are given to the registry by whoever embeds it.
 
-use crate::store::strategy::BoxFuture;
-use crate::{
-    Created, Deleted, EventStream, ListPage, RequestContext, Stored, Updated, UpdatedObject, Verb,
-};
+use crate::rest::{Deleted, ListPage, Updated, Verb};
+use crate::storage::watch::EventStream;
+use crate::store::action::Created;
+use crate::store::updated_object::UpdatedObject;
+use crate::stored::Stored;
+use crate::strategy::BoxFuture;
+use crate::strategy::context::RequestContext;
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{
     AnyObject, DeleteOptions, GroupResource, ListOptions, PostOptions, ResourceVersion, Status,

@@ -1,8 +1,10 @@
 //! The rules of a kind without its storage: what a create or an update would store.
 
-use super::{Replacement, Rest};
-use crate::store::UpdateRequest;
-use crate::{RequestContext, Stored};
+use super::Rest;
+use crate::store::update::UpdateRequest;
+use crate::store::updated_object::Replacement;
+use crate::stored::Stored;
+use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, Status};
 
 impl Rest {
@@ -17,7 +19,7 @@ impl Rest {
         let store = self.store();
         let mut object = self.to_storage(object)?;
         store.strategy.apply_defaults(&mut *object);
-        let prepared = store.begin_create(&self.shared, cx, object, self.group_rules())?;
+        let prepared = store.begin_create(&self.stores, cx, object, self.group_rules())?;
         let read = Stored::from_object(store.kind(), 0, prepared);
         self.to_served(read.completed().to_object()?)
     }
@@ -37,7 +39,7 @@ impl Rest {
         store.strategy.apply_defaults(&mut *new);
         let meta = old.meta().clone();
         let request = UpdateRequest {
-            shared: &self.shared,
+            stores: &self.stores,
             cx,
             namespace: &meta.namespace,
             name: &meta.name,

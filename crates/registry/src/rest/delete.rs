@@ -1,8 +1,11 @@
 //! Delete one object, or all that selectors select.
 
-use super::{Created, Deleted, ListPage, Rest, Verb};
-use crate::store::{DeleteCall, IGNORE_READ_ERROR, Only};
-use crate::{Predicate, RequestContext, Stored};
+use super::{Deleted, ListPage, Rest, Verb};
+use crate::storage::predicate::Predicate;
+use crate::store::action::Created;
+use crate::store::delete::{DeleteCall, IGNORE_READ_ERROR, Only};
+use crate::stored::Stored;
+use crate::strategy::context::RequestContext;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use kubist_apimachinery::{DeleteOptions, FieldError, FieldPath, GroupKind, ListOptions, Status};
 
@@ -123,7 +126,7 @@ impl Rest {
         let mut waiting = items.iter();
         let mut running = FuturesUnordered::new();
         loop {
-            while running.len() < self.shared.delete_collection_workers {
+            while running.len() < self.stores.delete_collection_workers {
                 let Some(stored) = waiting.next() else {
                     break;
                 };

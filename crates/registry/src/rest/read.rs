@@ -6,10 +6,12 @@ use crate::rest::subresource::Subresource;
 use crate::storage::error::Operation;
 use crate::storage::list::{list_version, parse_version};
 use crate::storage::predicate::Predicate;
+use crate::storage::upstream_form::has_none_upstream;
 use crate::storage::watch::EventStream;
-use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest, has_none_upstream};
-use crate::store::strategy::ALWAYS_SELECTABLE;
-use crate::{RequestContext, Stored};
+use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest};
+use crate::stored::Stored;
+use crate::strategy::ALWAYS_SELECTABLE;
+use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{
     FieldSelector, ListOptions, OptionsError, ResourceVersion, Selector, Status,
 };
@@ -210,7 +212,7 @@ impl Rest {
             self.check_field(term.field.as_str())?;
         }
         let selectable = strategy.facts().selectable_fields;
-        let kinds = &self.shared.kinds;
+        let kinds = &self.stores.kinds;
         let fields = kinds.stored_fields(self.facts, fields, selectable)?;
         Predicate::new(labels.clone(), fields, strategy)
     }

@@ -3,11 +3,13 @@
 //! A projection of the workload, not stored: reading it shows part of the workload, writing it is
 //! an update of the workload.
 
-use crate::custom::{ScalePaths, custom, custom_mut};
-use crate::rest::UpdatedObject;
-use crate::store::validate_metadata::validate_metadata;
+use crate::custom::scale::ScalePaths;
+use crate::store::updated_object::UpdatedObject;
+use crate::stored::custom_object::{custom, custom_mut};
 use crate::stored::scheme::Scheme;
-use crate::{MetadataRules, NameRule};
+use crate::strategy::facts::MetadataRules;
+use crate::strategy::name_rule::NameRule;
+use crate::strategy::validate_metadata::validate_metadata;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, GroupResource, ObjectMeta, Preconditions, Status,
@@ -159,7 +161,7 @@ impl Scaled<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Replacement;
+    use crate::store::updated_object::Replacement;
     use crate::stored::scheme::Replicas;
     use kubist_api::apps::v1::Deployment;
 

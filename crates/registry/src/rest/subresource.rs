@@ -2,8 +2,8 @@
 //!
 //! What connects to a node (logs, exec, proxies) and tokens, which need keys, are not here.
 
-use crate::registry::kinds::Kinds;
-use crate::rest::action::Action;
+use crate::store::action::Action;
+use crate::store::kinds::Kinds;
 use kubist_api::{Kind, ResourceFacts, find_kind};
 
 /// Which part of a resource a request is about.

@@ -1,11 +1,15 @@
 //! Create and update, of objects and of their subresources.
 
-use super::{Created, Rest, Updated, UpdatedObject, Verb};
-use crate::rest::action::ActionCall;
+use super::{Rest, Updated, Verb};
 use crate::rest::scale;
 use crate::rest::subresource::Subresource;
-use crate::store::{GroupRules, Part, UpdateRequest};
-use crate::{RequestContext, Stored};
+use crate::store::GroupRules;
+use crate::store::action::{ActionCall, Created};
+use crate::store::resource_store::ResourceStore;
+use crate::store::update::{Part, UpdateRequest};
+use crate::store::updated_object::UpdatedObject;
+use crate::stored::Stored;
+use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, PostOptions, Preconditions, Status};
 
 impl Rest {
@@ -23,7 +27,7 @@ impl Rest {
         let dry_run = options.dry_run;
         if let Subresource::Action(subresource, action) = self.subresource {
             let call = ActionCall {
-                store: &self.resource_store(),
+                store: &ResourceStore::new(&self.stores, &self.store),
                 cx,
                 subresource,
                 namespace,
@@ -35,7 +39,7 @@ impl Rest {
         }
         let (object, rules) = (self.to_storage(object)?, self.group_rules());
         let store = self.store();
-        let created = store.create(&self.shared, cx, namespace, object, dry_run, rules);
+        let created = store.create(&self.stores, cx, namespace, object, dry_run, rules);
         let created = created.await.map_err(|status| self.in_own_group(status))?;
         Ok(Created::Object(self.serve(&created)?))
     }
@@ -126,7 +130,7 @@ impl Rest {
         dry_run: bool,
     ) -> UpdateRequest<'a> {
         UpdateRequest {
-            shared: &self.shared,
+            stores: &self.stores,
             cx,
             namespace,
             name,
@@ -140,7 +144,7 @@ impl Rest {
 
     /// The rules of the group that objects are written to.
     pub(super) fn group_rules(&self) -> Option<GroupRules> {
-        self.shared.kinds.group_rules(self.facts)
+        self.stores.kinds.group_rules(self.facts)
     }
 
     /// What an update by this path may change.

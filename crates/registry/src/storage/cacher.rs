@@ -25,15 +25,17 @@ use self::freshness::Freshness;
 use self::reading::Source;
 use self::state::{Content, State};
 use crate::metrics::ResourceMetrics;
-use crate::storage::error::Operation;
-use crate::storage::key::KeyLayout;
+use crate::storage::error::{Operation, StorageError};
+use crate::storage::raw::RawStorage;
+use crate::storage::watch::EventStream;
 use crate::storage::{
     Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
-    StorageStats, UpdateRequest, WatchRequest, list,
+    StorageState, StorageStats, UpdateRequest, WatchRequest, list,
 };
-use crate::store::strategy::{BoxFuture, Strategy};
+use crate::stored::Stored;
+use crate::stored::key::KeyLayout;
 use crate::stored::scheme::StoredKind;
-use crate::{EventStream, RawStorage, StorageError, Stored};
+use crate::strategy::{BoxFuture, Strategy};
 use kubist_apimachinery::{AnyObject, Status};
 use parking_lot::Mutex;
 use std::fmt;
@@ -300,7 +302,9 @@ impl Storage for Cacher {
             request,
         ))
     }
+}
 
+impl StorageState for Cacher {
     fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>> {
         let objects = self
             .shared

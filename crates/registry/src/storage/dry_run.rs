@@ -3,8 +3,9 @@
 //! Lies above [`Storage`], so that nothing below knows of dry runs.
 
 use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
+use crate::storage::error::StorageError;
 use crate::storage::raw::given_version;
-use crate::{StorageError, Stored};
+use crate::stored::Stored;
 use kubist_apimachinery::{AnyObject, Preconditions};
 use std::ops::Deref;
 use std::sync::Arc;

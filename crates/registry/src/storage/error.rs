@@ -1,7 +1,8 @@
 //! Why storage refused, and the status that each verb makes of it.
 
-use crate::Stored;
-use crate::storage::has_none_upstream;
+use crate::storage::upstream_form::has_none_upstream;
+use crate::stored::Stored;
+use crate::stored::key::InvalidKey;
 use kubist_apimachinery::{GroupResource, Status, StatusReason, with_causes};
 use kubist_storage::{Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
 
@@ -256,5 +257,11 @@ fn at_most(bytes_max: usize) -> String {
     match bytes_max {
         0 => String::new(),
         bytes_max => format!(", at most {bytes_max}"),
+    }
+}
+
+impl From<InvalidKey> for StorageError {
+    fn from(InvalidKey { key, why }: InvalidKey) -> Self {
+        Self::InvalidKey { key, why }
     }
 }

@@ -1,15 +1,15 @@
 //! Decides for each resource how it is kept: key prefix, watch cache, transformer, encoding.
 
 use super::{Storage, WatchCache, upstream_form};
-use crate::RawStorage;
 use crate::metrics::ResourceMetrics;
 use crate::storage::cacher::{Cacher, CacherConfig};
-use crate::storage::key::{KeyLayout, NoPlace};
-use crate::store::strategy::{PlainStrategy, Strategy};
+use crate::storage::raw::RawStorage;
 use crate::stored::cache::StoredCache;
 use crate::stored::codec::{StorageEncoding, StoredCodec};
+use crate::stored::key::{KeyLayout, NoPlace};
 use crate::stored::scheme::StoredKind;
 use crate::stored::transformer::{Identity, LiveEncryption, TransformCounts, Transformer};
+use crate::strategy::{PlainStrategy, Strategy};
 use hashbrown::HashMap;
 use kubist_api::find_kind;
 use kubist_apimachinery::GroupResource;

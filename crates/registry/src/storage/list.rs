@@ -1,14 +1,14 @@
 //! Lists: version, match, limit and continue over one consistent state.
 
-use crate::Stored;
 use crate::storage::continue_token::ContinueToken;
 use crate::storage::error::{Operation, StorageError};
-use crate::storage::key::KeyLayout;
 use crate::storage::predicate::Predicate;
 use crate::storage::reader::Reader;
 use crate::storage::work_budget::{OBJECT, WorkBudget};
 use crate::storage::{ListRequest, Listed, Scope, Unreadable};
+use crate::stored::Stored;
 use crate::stored::codec::StoredCodec;
+use crate::stored::key::KeyLayout;
 use bytes::Bytes;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{

@@ -5,8 +5,8 @@
 
 mod field_rules;
 
-use crate::store::strategy::ALWAYS_SELECTABLE;
-use crate::{Stored, Strategy};
+use crate::stored::Stored;
+use crate::strategy::{ALWAYS_SELECTABLE, Strategy};
 use field_rules::FieldRules;
 use kubist_apimachinery::{FieldSelector, LabelMatcher, Selector, Status};
 use std::sync::Arc;
@@ -162,7 +162,8 @@ impl Predicate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PlainStrategy, StrategyFacts};
+    use crate::strategy::PlainStrategy;
+    use crate::strategy::facts::StrategyFacts;
     use kubist_api::core::v1::Pod;
 
     fn predicate(labels: &str, fields: &str) -> Result<Predicate, Status> {

@@ -8,16 +8,18 @@ mod delete;
 mod update;
 
 use crate::metrics::StorageRequest;
-use crate::storage::key::KeyLayout;
+use crate::storage::error::StorageError;
 use crate::storage::reader::KvReader;
+use crate::storage::watch::EventStream;
 use crate::storage::{
     Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
-    StorageStats, UpdateRequest, WatchRequest, list,
+    StorageState, StorageStats, UpdateRequest, WatchRequest, list,
 };
-use crate::store::strategy::BoxFuture;
+use crate::stored::Stored;
 use crate::stored::codec::StoredCodec;
+use crate::stored::key::KeyLayout;
 use crate::stored::scheme::StoredKind;
-use crate::{EventStream, StorageError, Stored};
+use crate::strategy::BoxFuture;
 use bytes::Bytes;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{AnyObject, Status};
@@ -261,7 +263,9 @@ impl Storage for RawStorage {
         let source = Arc::new(KvReader(Arc::clone(&self.kv)));
         Box::pin(EventStream::start(self.codec.clone(), source, request))
     }
+}
 
+impl StorageState for RawStorage {
     fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>> {
         Box::pin(async { Ok(self.all(Some(0)).await?.object_count) })
     }

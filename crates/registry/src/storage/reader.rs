@@ -2,9 +2,9 @@
 //!
 //! An engine is one, a watch cache is another; so the rules of lists and watches stand once.
 
-use crate::StorageError;
+use crate::storage::error::StorageError;
 use crate::storage::predicate::Predicate;
-use crate::store::strategy::BoxFuture;
+use crate::strategy::BoxFuture;
 use kubist_apimachinery::Status;
 use kubist_storage::{
     KeyRange, Kv, KvFuture, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError,

@@ -2,6 +2,7 @@
 //! but for what its servers of definitions and of APIServices keep, which is JSON.
 
 use crate::stored::codec::StorageEncoding;
+use kubist_api::Kind;
 use kubist_apimachinery::GroupResource;
 
 struct InJson {
@@ -40,4 +41,16 @@ pub(super) fn encoding(resource: &GroupResource) -> StorageEncoding {
 /// The version in which objects are written, where it is not the one that storage hands out.
 pub(super) fn version(resource: &GroupResource) -> Option<&'static str> {
     in_json(resource)?.version
+}
+
+/// Whether upstream keeps no cache of a resource by default. Its storage says some things otherwise
+/// than its cache, and clients see which of them answers, whatever we have.
+pub(crate) fn has_none_upstream(resource: &GroupResource) -> bool {
+    resource.resource == "events" && matches!(&*resource.group, "" | "events.k8s.io")
+}
+
+/// The same of the objects of a kind.
+pub(crate) fn kind_has_none_upstream(kind: &Kind) -> bool {
+    let facts = kind.facts();
+    facts.kind == "Event" && matches!(facts.group, "" | "events.k8s.io")
 }

@@ -13,13 +13,14 @@ mod rewrite;
 mod start;
 
 use self::held::{HeldBack, Known};
+use crate::storage::WatchRequest;
 use crate::storage::list::{narrow, no_keys};
 use crate::storage::reader::{Interest, Snapshot, WatchSource};
-use crate::storage::watch_event::INITIAL_EVENTS_END;
+use crate::storage::upstream_form::kind_has_none_upstream;
+use crate::storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
 use crate::storage::work_budget::{OBJECT, WorkBudget};
-use crate::storage::{WatchRequest, kind_has_none_upstream};
+use crate::stored::Stored;
 use crate::stored::codec::StoredCodec;
-use crate::{Stored, WatchEvent};
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::Status;
@@ -83,7 +84,7 @@ struct Bookmarks {
 /// Objects read at once before the events begin.
 const INITIAL_PAGE: usize = 500;
 /// How often a client that wants bookmarks gets one, as upstream.
-const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
+const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// How long before the end of a watch its last bookmark is sent, as upstream.
 const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 /// How long to wait for an engine to say how far it is, before asking again.

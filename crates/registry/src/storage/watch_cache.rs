@@ -1,7 +1,6 @@
 //! `WatchCache`: which resources have a watch cache, and how upstream's option says so.
 
 use crate::storage::cacher::CacherConfig;
-use kubist_api::Kind;
 use kubist_apimachinery::GroupResource;
 use std::str::FromStr;
 
@@ -30,18 +29,6 @@ impl WatchCache {
     pub fn covers(&self, resource: &GroupResource) -> bool {
         self.enabled && self.sizes.get(resource) != Some(0)
     }
-}
-
-/// Whether upstream keeps no cache of a resource by default. Its storage says some things otherwise
-/// than its cache, and clients see which of them answers, whatever we have.
-pub(crate) fn has_none_upstream(resource: &GroupResource) -> bool {
-    resource.resource == "events" && matches!(&*resource.group, "" | "events.k8s.io")
-}
-
-/// The same of the objects of a kind.
-pub(crate) fn kind_has_none_upstream(kind: &Kind) -> bool {
-    let facts = kind.facts();
-    facts.kind == "Event" && matches!(facts.group, "" | "events.k8s.io")
 }
 
 /// Sizes of watch caches by resource, as upstream's option has them: a cache adapts its size, so

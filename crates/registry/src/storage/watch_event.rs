@@ -1,6 +1,6 @@
 //! What a watch delivers.
 
-use crate::Stored;
+use crate::stored::Stored;
 use kubist_apimachinery::Status;
 
 /// One event of a watch.

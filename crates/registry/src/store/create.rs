@@ -1,16 +1,18 @@
 //! Create: from a decoded body to a stored object.
 
 use super::{GroupRules, Store};
-use crate::registry::Shared;
-use crate::rest::warn;
 use crate::storage::CreateRequest;
 use crate::storage::error::{Operation, StorageError};
-use crate::store::admission::Admission;
 use crate::store::hooks::{AllBegun, Begin};
-use crate::store::object_fields::{self, equal_in};
-use crate::store::strategy_facts::{Generation, MetadataRules};
-use crate::store::validate_metadata::{validate_metadata, validate_named};
-use crate::{NameRule, RequestContext, Stored};
+use crate::store::stores::Stores;
+use crate::stored::Stored;
+use crate::strategy::admission::Admission;
+use crate::strategy::context::RequestContext;
+use crate::strategy::facts::{Generation, MetadataRules};
+use crate::strategy::name_rule::NameRule;
+use crate::strategy::object_fields::equal_in;
+use crate::strategy::validate_metadata::{validate_metadata, validate_named};
+use crate::strategy::{object_fields, warn};
 use kubist_apimachinery::{AnyObject, Status, Str};
 use kubist_storage::Guard;
 use std::collections::BTreeSet;
@@ -21,7 +23,7 @@ const GENERATE_NAME_TRIES: usize = 8;
 /// Who creates, and whether in earnest.
 #[derive(Clone, Copy)]
 struct CreateCall<'a> {
-    shared: &'a Shared,
+    stores: &'a Stores,
     cx: &'a RequestContext,
     dry_run: bool,
     rules: Option<GroupRules>,
@@ -31,7 +33,7 @@ impl Store {
     /// Creates an object in `namespace`. It satisfies `rules`, or what the strategy says.
     pub(crate) async fn create(
         &self,
-        shared: &Shared,
+        stores: &Stores,
         cx: &RequestContext,
         namespace: &str,
         mut object: Box<dyn AnyObject>,
@@ -40,13 +42,13 @@ impl Store {
     ) -> Result<Stored, Status> {
         self.settle_namespace(&mut *object, namespace)?;
         let name = object.meta().name.clone();
-        let guards = self.check_place(shared, namespace, &name).await?;
+        let guards = self.check_place(stores, namespace, &name).await?;
         self.strategy.apply_defaults(&mut *object);
-        let mut admission = Admission::new(cx, shared);
+        let mut admission = Admission::new(cx, stores);
         admission.dry_run = dry_run;
         self.strategy.admit(&admission, &mut *object, None).await?;
         let call = CreateCall {
-            shared,
+            stores,
             cx,
             dry_run,
             rules,
@@ -68,7 +70,7 @@ impl Store {
         loop {
             let mut object = object.boxed_clone();
             if generated {
-                object.meta_mut().name = call.shared.random.name(&base).into();
+                object.meta_mut().name = call.stores.random.name(&base).into();
             }
             let meta = object.meta();
             let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
@@ -82,7 +84,7 @@ impl Store {
                 }
                 // Somebody has changed the namespace or the definition, perhaps ended it.
                 Err(StorageError::Overtaken { .. }) => {
-                    guards = self.check_place(call.shared, &namespace, &name).await?;
+                    guards = self.check_place(call.stores, &namespace, &name).await?;
                 }
                 result => return result.map_err(self.failed(Operation::Create, &name)),
             }
@@ -136,7 +138,7 @@ impl Store {
         object: Box<dyn AnyObject>,
         guards: Vec<Guard>,
     ) -> Result<(String, Box<dyn AnyObject>, CreateRequest), Status> {
-        let object = self.begin_create(call.shared, call.cx, object, call.rules)?;
+        let object = self.begin_create(call.stores, call.cx, object, call.rules)?;
         let meta = object.meta();
         let key = self.storage.keys().key(&meta.namespace, &meta.name)?;
         let ttl = self.strategy.facts().time_to_live;
@@ -147,13 +149,13 @@ impl Store {
     /// an update does that creates.
     pub(crate) fn begin_create(
         &self,
-        shared: &Shared,
+        stores: &Stores,
         cx: &RequestContext,
         mut object: Box<dyn AnyObject>,
         own_rules: Option<GroupRules>,
     ) -> Result<Box<dyn AnyObject>, Status> {
         let meta = object.meta_mut();
-        meta.uid = shared.random.uid().into();
+        meta.uid = stores.random.uid().into();
         meta.creation_timestamp = Some(cx.now());
         meta.deletion_timestamp = None;
         meta.deletion_grace_period_seconds = None;

@@ -3,9 +3,11 @@
 use super::deletion::{self, Stage};
 use super::{Store, namespaces};
 use crate::storage::error::{Operation, StorageError};
+use crate::storage::predicate::Predicate;
 use crate::storage::{Change, Changed, DeleteRequest};
-use crate::store::strategy::BoxFuture;
-use crate::{Predicate, RequestContext, Stored};
+use crate::stored::Stored;
+use crate::strategy::BoxFuture;
+use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{
     AnyObject, DeleteOptions, Deletion, FieldError, FieldPath, GroupKind, ObjectMeta,
     Preconditions, Status, StatusDetails, Str,

@@ -2,8 +2,8 @@
 //!
 //! Pure: it reads no storage and no clock.
 
-use crate::store::strategy::Strategy;
-use crate::store::strategy_facts::Dependents;
+use crate::strategy::Strategy;
+use crate::strategy::facts::Dependents;
 use kubist_apimachinery::{
     AnyObject, GroupResource, ObjectMeta, Preconditions, PropagationPolicy, Status, Str, Time,
 };
@@ -181,7 +181,8 @@ pub fn check_preconditions(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PlainStrategy, StrategyFacts};
+    use crate::strategy::PlainStrategy;
+    use crate::strategy::facts::StrategyFacts;
     use kubist_api::core::v1::ConfigMap;
     use proptest::{prop_assert, proptest};
 

@@ -4,17 +4,17 @@
 //! became of the write. So from the write on everything runs in a task ([`Finishing`]); what the
 //! request itself knows how to do (its checks, the new object of an update) stays in its future.
 //!
-//! [`Finishing`]: crate::store::finishing::Finishing
+//! [`Finishing`]: crate::Finishing
 
 use super::Store;
 use super::delete::{DeleteCall, DeleteOutcome, Only};
 use super::update::TryUpdate;
-use crate::Stored;
 use crate::storage::error::StorageError;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
 use crate::store::finishing::Place;
 use crate::store::hooks::AllBegun;
-use crate::store::strategy::BoxFuture;
+use crate::stored::Stored;
+use crate::strategy::BoxFuture;
 use kubist_apimachinery::{AnyObject, Preconditions, Status};
 use std::pin::pin;
 use tokio::sync::{mpsc, oneshot};

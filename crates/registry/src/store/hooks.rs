@@ -4,8 +4,10 @@
 //! notice to somebody. A begin hook may change the new object or refuse it; what it took goes back
 //! unless the write succeeds. Rules about one object alone are a `Strategy`'s.
 
-use crate::store::strategy::BoxFuture;
-use crate::{RequestContext, StorageError, Stored};
+use crate::storage::error::StorageError;
+use crate::stored::Stored;
+use crate::strategy::BoxFuture;
+use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, Status};
 use std::fmt;
 use std::future::ready;

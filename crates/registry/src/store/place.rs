@@ -3,8 +3,8 @@
 //! has ended meanwhile.
 
 use super::{DefinedBy, Store};
-use crate::Stored;
-use crate::registry::Shared;
+use crate::store::stores::Stores;
+use crate::stored::Stored;
 use bytes::Bytes;
 use kubist_apimachinery::{GroupResource, Status, StatusCause, StatusReason};
 use kubist_storage::{Guard, Revision};
@@ -33,23 +33,23 @@ impl Store {
     /// ending; 404 and 405 for a definition. The answer is what the write has to be guarded by.
     pub(super) async fn check_place(
         &self,
-        shared: &Shared,
+        stores: &Stores,
         namespace: &str,
         name: &str,
     ) -> Result<Vec<Guard>, Status> {
         let mut guards = Vec::new();
         if self.namespaced {
-            guards.extend(self.check_namespace(shared, namespace, name).await?);
+            guards.extend(self.check_namespace(stores, namespace, name).await?);
         }
         if let Some(definition) = &self.definition {
-            guards.extend(self.check_definition(shared, definition, name).await?);
+            guards.extend(self.check_definition(stores, definition, name).await?);
         }
         Ok(guards)
     }
 
     async fn check_namespace(
         &self,
-        shared: &Shared,
+        stores: &Stores,
         namespace: &str,
         name: &str,
     ) -> Result<Option<Guard>, Status> {
@@ -57,12 +57,12 @@ impl Store {
             // The check of the object says that it is missing, with all else that is.
             return Ok(None);
         }
-        let Some(namespaces) = shared.find("", "namespaces") else {
+        let Some(namespaces) = stores.find("", "namespaces") else {
             return Ok(None);
         };
         let resource = GroupResource::new("", "namespaces");
         let key = namespaces.storage.keys().key("", namespace)?;
-        let Some(found) = shared.one(namespaces, "", namespace).await? else {
+        let Some(found) = stores.one(namespaces, "", namespace).await? else {
             return Err(Status::not_found(&resource, namespace));
         };
         if !found.object()?.meta().is_terminating() {
@@ -73,15 +73,15 @@ impl Store {
 
     async fn check_definition(
         &self,
-        shared: &Shared,
+        stores: &Stores,
         definition: &DefinedBy,
         name: &str,
     ) -> Result<Option<Guard>, Status> {
-        let Some(definitions) = shared.find(DEFINITIONS.0, DEFINITIONS.1) else {
+        let Some(definitions) = stores.find(DEFINITIONS.0, DEFINITIONS.1) else {
             return Ok(None);
         };
         let key = definitions.storage.keys().key("", &definition.name)?;
-        let found = shared.one(definitions, "", &definition.name).await?;
+        let found = stores.one(definitions, "", &definition.name).await?;
         let Some(found) = found else {
             return Err(Status::not_found(&self.resource(), name));
         };

@@ -2,19 +2,20 @@
 
 use super::create::remove_duplicate_owners;
 use super::{GroupRules, Store};
-use crate::registry::Shared;
-use crate::rest::{UpdatedObject, warn};
 use crate::storage::error::Operation;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
-use crate::store::admission::Admission;
 use crate::store::hooks::{AllBegun, Begin};
-use crate::store::object_fields::{equal_in, number_of, splice};
-use crate::store::strategy::{BoxFuture, Strategy};
-use crate::store::strategy_facts::{Generation, MetadataUpdate, StatusKeeps};
-use crate::store::validate_metadata::{
+use crate::store::stores::Stores;
+use crate::store::updated_object::UpdatedObject;
+use crate::stored::Stored;
+use crate::strategy::admission::Admission;
+use crate::strategy::context::RequestContext;
+use crate::strategy::facts::{Generation, MetadataUpdate, StatusKeeps};
+use crate::strategy::object_fields::{equal_in, number_of, splice};
+use crate::strategy::validate_metadata::{
     validate_metadata_change, validate_metadata_update, validate_named,
 };
-use crate::{RequestContext, Stored};
+use crate::strategy::{BoxFuture, Strategy, warn};
 use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status, Str,
 };
@@ -36,7 +37,7 @@ pub(crate) enum Part {
 
 /// An update.
 pub(crate) struct UpdateRequest<'a> {
-    pub(crate) shared: &'a Shared,
+    pub(crate) stores: &'a Stores,
     pub(crate) cx: &'a RequestContext,
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
@@ -308,13 +309,13 @@ impl TryUpdate<'_> {
         let mut new = request.object.updated(old)?;
         store.settle_namespace(&mut *new, request.namespace)?;
         store.strategy.apply_defaults(&mut *new);
-        let mut admission = Admission::new(request.cx, request.shared);
+        let mut admission = Admission::new(request.cx, request.stores);
         admission.dry_run = request.dry_run;
         admission.subresource = request.subresource;
         let mut guards = Vec::new();
         if old.is_none() {
-            let (shared, name) = (request.shared, new.meta().name.clone());
-            guards = store.check_place(shared, request.namespace, &name).await?;
+            let (stores, name) = (request.stores, new.meta().name.clone());
+            guards = store.check_place(stores, request.namespace, &name).await?;
         }
         store.strategy.admit(&admission, &mut *new, old).await?;
         if request.part == Part::Whole {
@@ -346,7 +347,7 @@ impl TryUpdate<'_> {
         let version = ResourceVersion::from(&new.meta().resource_version);
         crate::storage::list::parse_version(&version)?;
         new.meta_mut().resource_version = Str::default();
-        let new = store.begin_create(request.shared, request.cx, new, request.rules)?;
+        let new = store.begin_create(request.stores, request.cx, new, request.rules)?;
         let ttl = store.strategy.facts().time_to_live;
         Ok(Changed::Create(new, CreateRequest { ttl, guards }))
     }

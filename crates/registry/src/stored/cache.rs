@@ -4,7 +4,7 @@
 //! Two generations: what was used since the last turn, and what was used before. It bounds the
 //! memory by estimate; it is not a watch cache and answers no reads by itself.
 
-use crate::Stored;
+use crate::stored::Stored;
 use bytes::Bytes;
 use hashbrown::{Equivalent, HashMap};
 use parking_lot::Mutex;

@@ -3,15 +3,14 @@
 //! One stored encoding for each object, in the storage version and without resource version; then
 //! the transformer. On the way back each version of an object is looked at once while in use.
 
-use crate::Stored;
 use crate::metrics::ResourceMetrics;
-use crate::storage::key::KeyLayout;
 use crate::stored::cache::StoredCache;
+use crate::stored::key::KeyLayout;
 use crate::stored::scheme::StoredKind;
 use crate::stored::stored_bytes::StoredBytes;
 use crate::stored::transformer::{Identity, Transformer};
 use crate::stored::version::VersionPlace;
-use crate::stored::{unreadable, written_json};
+use crate::stored::{Stored, unreadable, written_json};
 use bytes::Bytes;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, merge_protobuf};

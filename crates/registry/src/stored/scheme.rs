@@ -4,7 +4,7 @@
 //! knows what a set of kinds has of its own, and is plain where the set says nothing.
 
 use super::Stored;
-use crate::custom::custom;
+use crate::stored::custom_object::custom;
 use kubist_api::Kind;
 use kubist_apimachinery::wire::{DecodeContext, KindFacts, merge_json, to_json_value};
 use kubist_apimachinery::{AnyObject, Status, Str};

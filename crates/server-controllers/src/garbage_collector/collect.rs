@@ -98,7 +98,7 @@ impl Collector {
 
     async fn check_owners(&self, found: &Found) -> Result<Next, CollectError> {
         let Some(metadata) = found.read().await? else {
-            return Ok(Next::default()); // its end is on its way to the graph
+            return Ok(Next::default()); // the graph will receive its deletion
         };
         if metadata.is_terminating() || metadata.owner_references.is_empty() {
             return Ok(Next::default());

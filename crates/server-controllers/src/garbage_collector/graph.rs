@@ -273,7 +273,11 @@ mod tests {
         assert_eq!(state("owner", "shop"), OwnerState::Present);
         assert_eq!(state("owner", "elsewhere"), OwnerState::Unseen);
         assert_eq!(state("another", "shop"), OwnerState::Unseen);
-        assert_eq!(state("owner", ""), OwnerState::Present, "nobody can say");
+        assert_eq!(
+            state("owner", ""),
+            OwnerState::Present,
+            "it cannot be decided"
+        );
         let node = Node {
             resource: Arc::default(),
             name: ObjectName::new("elsewhere", "a"),
@@ -372,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_that_own_each_other_are_noticed() {
+    fn objects_that_own_each_other_are_detected() {
         let mut graph = Graph::default();
         graph.put("a", &["!b"], Phase::Alive);
         graph.put("b", &["!a"], Phase::Alive);

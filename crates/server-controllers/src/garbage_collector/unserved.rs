@@ -48,19 +48,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_resource_that_is_in_discovery_and_not_served_is_told_once_and_later() {
+    async fn a_resource_that_is_in_discovery_and_not_served_is_reported_once_and_later() {
         let unserved = Unserved::default();
-        let told = |refused| unserved.contradiction(refused, Instant::now()).is_some();
-        assert!(!told(true), "nobody said so");
+        let reported = |refused| unserved.contradiction(refused, Instant::now()).is_some();
+        assert!(!reported(true), "no report yet");
         unserved.note(&problem(), Instant::now());
-        assert!(!told(true), "it may be a definition that came anew");
+        assert!(!reported(true), "the definition may have been recreated");
         tokio::time::advance(PERSISTS).await;
-        assert!(told(true));
-        assert!(!told(true), "it was told");
+        assert!(reported(true));
+        assert!(!reported(true), "it was reported");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_resource_that_is_served_again_is_not_told() {
+    async fn a_resource_that_is_served_again_is_not_reported() {
         let unserved = Unserved::default();
         unserved.note(&problem(), Instant::now());
         tokio::time::advance(PERSISTS).await;

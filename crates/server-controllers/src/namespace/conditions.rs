@@ -121,20 +121,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_remains_is_told_and_taken_back() {
+    fn remaining_content_is_reported_until_it_is_gone() {
         let mut status = NamespaceStatus::default();
         let mut remains = Remains::default();
         remains.objects.insert("pods".to_owned(), 2);
         remains.finalizers.insert("example.com/x".into(), 1);
         assert!(update(&mut status, &[], &remains, Time::from_unix(1)));
         assert!(!update(&mut status, &[], &remains, Time::from_unix(2)));
-        let told: Vec<_> = status
+        let observed: Vec<_> = status
             .conditions
             .iter()
             .filter(|it| it.status == "True")
             .collect();
         assert_eq!(
-            told.iter().map(|it| &*it.message).collect::<Vec<_>>(),
+            observed.iter().map(|it| &*it.message).collect::<Vec<_>>(),
             [
                 "Some resources are remaining: pods has 2 resource instances",
                 "Some content in the namespace has finalizers remaining: \

@@ -87,71 +87,71 @@ fn assert_noticed(defect: Defect, check: Check) {
 }
 
 #[test]
-fn a_source_that_loses_deletions_is_noticed_by_convergence() {
+fn a_source_that_loses_deletions_is_detected_by_convergence() {
     assert_noticed(Defect::LosesDeletions, Check::Convergence);
 }
 
 #[test]
-fn a_handler_that_misses_updates_is_noticed_by_the_final_state() {
+fn a_handler_that_misses_updates_is_detected_by_the_final_state() {
     assert_noticed(Defect::StaleHandler, Check::FinalState);
 }
 
 #[test]
-fn old_states_told_again_are_noticed_by_the_order() {
+fn old_states_reported_again_are_detected_by_the_order() {
     assert_noticed(Defect::RepeatsOldStates, Check::Order);
 }
 
 #[test]
-fn deletions_told_twice_are_noticed() {
+fn deletions_reported_twice_are_detected() {
     assert_noticed(Defect::RepeatsDeletions, Check::Deletes);
 }
 
 #[test]
-fn a_first_list_that_comes_after_synced_is_noticed() {
+fn a_first_list_that_comes_after_synced_is_detected() {
     assert_noticed(Defect::LateFirstList, Check::Synced);
 }
 
 #[test]
-fn a_step_that_every_event_leaves_out_is_noticed_by_the_history() {
+fn a_step_that_every_event_leaves_out_is_detected_by_the_history() {
     assert_noticed(Defect::SkipsSteps, Check::History);
 }
 
 #[test]
-fn a_key_that_is_not_reconciled_is_noticed() {
+fn a_key_that_is_not_reconciled_is_detected() {
     assert_noticed(Defect::ForgetsKeys, Check::Keys);
 }
 
 #[test]
-fn a_copy_that_is_none_is_noticed_by_the_mirror() {
+fn a_copy_that_is_none_is_detected_by_the_mirror() {
     assert_noticed(Defect::WritesWrongly, Check::Mirror);
 }
 
 #[test]
-fn a_mailbox_without_bound_is_noticed() {
+fn a_mailbox_without_bound_is_detected() {
     assert_noticed(Defect::HoardsChanges, Check::Memory);
 }
 
 #[test]
-fn a_task_that_outlives_the_shutdown_is_noticed() {
+fn a_task_that_outlives_the_shutdown_is_detected() {
     assert_noticed(Defect::LeavesTask, Check::Tasks);
 }
 
 #[test]
-fn a_run_that_depends_on_more_than_its_seed_is_noticed() {
+fn a_run_that_depends_on_more_than_its_seed_is_detected() {
     assert_noticed(Defect::Nondeterminism, Check::Determinism);
 }
 
 #[test]
-fn a_former_owner_that_is_not_run_again_is_noticed_by_what_it_had_read() {
+fn a_former_owner_that_is_not_run_again_is_detected_by_what_it_had_read() {
     assert_noticed(Defect::MapsLastState, Check::Reads);
 }
 
 #[test]
-fn a_ghost_of_a_deletion_that_could_not_be_read_is_noticed_by_convergence() {
+fn a_ghost_of_a_deletion_that_could_not_be_read_is_detected_by_convergence() {
     assert_noticed(Defect::ForgetsTypes, Check::Convergence);
 }
 
 #[test]
-fn a_write_that_is_said_to_be_shown_before_it_is_is_noticed() {
+fn a_write_reported_as_shown_too_early_is_detected() {
     assert_noticed(Defect::HidesUnread, Check::Shown);
 }

@@ -1,16 +1,16 @@
-//! Asks a watch's stream for progress, whichever stream that is at the time.
+//! Requests progress on the current stream of a watch.
 
 use super::stream::Stream;
 use crate::proto;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::Sender;
 
-/// The way into the stream that is open; none where etcd's answers cannot be trusted.
+/// The sender of the open stream; `None` where etcd's responses cannot be trusted.
 #[derive(Debug, Default)]
 pub(super) struct ProgressAsker(Mutex<Option<Sender<proto::WatchRequest>>>);
 
 impl ProgressAsker {
-    /// From now on asks this stream.
+    /// Switches to this stream.
     pub(super) fn ask_through(&self, stream: &Stream) {
         *self.0.lock() = stream.progress_asks().cloned();
     }
@@ -20,12 +20,12 @@ impl ProgressAsker {
         *self.0.lock() = None;
     }
 
-    /// Asks, unless so many questions are under way that another would tell nothing new.
+    /// Sends a progress request, unless enough are pending that another adds nothing.
     pub(super) fn ask(&self) {
         if let Some(asks) = &*self.0.lock() {
             let progress = proto::WatchProgressRequest {};
             let ask = Some(proto::WatchAsk::Progress(progress));
-            // Full: one of those in it is answered. Closed: the watch is being taken up again.
+            // Full: a pending one will be answered. Closed: the watch is being resumed.
             drop(asks.try_send(proto::WatchRequest { ask }));
         }
     }

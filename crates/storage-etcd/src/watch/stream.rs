@@ -1,4 +1,4 @@
-//! One stream of one watch, to one member.
+//! One stream of a watch, to one member.
 
 use crate::engine::Shared;
 use crate::member::Member;
@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{self, Sender};
 use tokio::time::{Instant, timeout_at};
 use tonic::{Status, Streaming};
 
-/// Questions for progress that may wait to be sent. One that waits asks for all that do.
+/// Limit of pending progress requests. A pending one serves all callers.
 const ASKS_WAITING_MAX: usize = 4;
 
 pub(super) struct Stream {
@@ -27,15 +27,15 @@ pub(super) struct Stream {
 
 /// Why a stream ended.
 pub(super) enum Ended {
-    /// At etcd's will, because history below this revision is gone.
+    /// Canceled by etcd because history below this revision was compacted.
     Compacted(i64),
-    /// Without a word.
+    /// It ended without a reason.
     Quietly,
     Refused(Refusal),
 }
 
 impl Stream {
-    /// Opens a stream; returns when the member watches.
+    /// Opens a stream; returns when the member has created the watch.
     pub(super) async fn open(
         shared: &Shared,
         request: &WatchRangeRequest,
@@ -87,7 +87,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// The next response that is not the end.
+    /// Returns the next response that is not the end.
     ///
     /// Cancel safety: dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Result<WatchResponse, Ended> {
@@ -113,7 +113,7 @@ impl Stream {
         &self.member
     }
 
-    /// The way in for requests for progress, where their answers can be trusted.
+    /// Returns the sender for progress requests, where the responses can be trusted.
     pub(super) fn progress_asks(&self) -> Option<&Sender<proto::WatchRequest>> {
         self.progress_is_safe.then_some(&self.asks)
     }
@@ -124,7 +124,7 @@ impl Ended {
         Self::Refused(Refusal::of(status))
     }
 
-    /// Whether another member should be asked next.
+    /// Reports whether to switch to another member.
     pub(super) fn blames_member(&self) -> bool {
         match self {
             Self::Compacted(_) => false,
@@ -135,7 +135,7 @@ impl Ended {
 }
 
 fn create(request: &WatchRangeRequest, from: Revision) -> WatchCreateRequest {
-    // In a range that can hold nothing one key is watched, and what comes is not delivered.
+    // For an empty range an arbitrary key is watched, and its events are not delivered.
     let nothing = || (LOWEST_KEY, Default::default());
     let (key, range_end) = bounds(&request.range).unwrap_or_else(nothing);
     WatchCreateRequest {

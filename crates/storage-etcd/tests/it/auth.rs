@@ -1,13 +1,15 @@
-//! An etcd that wants to know who asks.
+//! An etcd with authentication.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, ReadError, WatchError};
+use kubist_storage::{
+    Expected, FaultKind, KeyRange, KvRead, KvWatch, KvWrite, PutRequest, ReadError, WatchError,
+};
 use kubist_storage::{WatchRangeRequest, WriteError};
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Calls etcd's gateway, which takes JSON.
+/// Calls etcd's JSON gateway.
 async fn call(etcd: SocketAddr, path: &str, body: &str) {
     let mut stream = TcpStream::connect(etcd).await.unwrap();
     let length = body.len();

@@ -1,8 +1,11 @@
-//! Watches and writes while connections break and etcd restarts.
+//! Watches and writes across broken connections and restarts of etcd.
 
 use crate::etcd::{Etcd, Release};
 use crate::faults::impatient;
-use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, Watch, WatchError};
+use kubist_storage::{
+    Expected, FaultKind, KeyRange, KvMaintenance, KvRead, KvWatch, KvWrite, PutRequest, Revision,
+    Watch, WatchError,
+};
 use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, EtcdKv};
 use kubist_test_support::FaultProxy;
@@ -16,7 +19,7 @@ async fn put(kv: &EtcdKv, at: usize) -> Result<Revision, WriteError> {
     Ok(kv.put(put).await?.committed().unwrap())
 }
 
-/// Reads until `last` and checks that revisions come one by one.
+/// Reads until `last`, and checks that no revision is missing.
 async fn follow(mut watch: Watch, first: Revision, last: Revision) {
     let mut next = first;
     while next <= last {

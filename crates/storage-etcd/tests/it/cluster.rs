@@ -1,10 +1,11 @@
-//! A cluster of three, of which one is killed and comes back.
+//! A cluster of three members, of which one is killed and restarted.
 
 use crate::etcd::{Etcd, Release};
 use kubist_storage::WriteError;
 use kubist_storage::conformance::clients::Race;
 use kubist_storage::conformance::history::is_linearizable;
 use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, WatchRangeRequest};
+use kubist_storage::{KvRead, KvWatch, KvWrite};
 use kubist_storage_etcd::{Config, EtcdKv};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +13,14 @@ use tokio::time::{sleep, timeout};
 
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// An engine that begins with the member at `at`.
+/// An engine that starts with the member at `at`.
 fn engine(members: &[Etcd], at: usize) -> EtcdKv {
     let mut servers: Vec<_> = members.iter().map(Etcd::url).collect();
     servers.rotate_left(at);
     EtcdKv::new(Config::new(servers)).unwrap()
 }
 
-/// Kills each member in turn, the leader among them, and brings it back.
+/// Kills and restarts each member in turn, including the leader.
 async fn trouble(members: &mut [Etcd]) {
     for member in members {
         sleep(Duration::from_millis(700)).await;
@@ -66,7 +67,7 @@ async fn a_watch_loses_nothing_while_each_member_in_turn_is_away() {
     assert!(pairs.all(|it| it[1] == it[0].next()), "in order: {seen:?}");
     assert_eq!(seen.first(), Some(&first), "from the first on");
     assert!(done.iter().all(|it| seen.binary_search(it).is_ok()));
-    // The write that was under way at the end may have come after the head was asked for.
+    // The last write may have completed after the revision was read.
     let under_way = 1;
     assert!(
         seen.len() <= done.len() + unknown + under_way,
@@ -99,7 +100,7 @@ async fn histories_are_linearizable_while_each_member_in_turn_is_away() {
     }
 }
 
-/// Two of three are gone: nobody can be leader.
+/// Two of three are gone, so there is no leader.
 #[tokio::test]
 async fn without_a_leader_reads_and_writes_fail_in_time_and_watches_end() {
     let Some(mut members) = Etcd::start_cluster(Release::Current, 3).await else {

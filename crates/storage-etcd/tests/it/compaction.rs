@@ -1,7 +1,7 @@
 //! Compaction by several API servers on one cluster.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{Expected, Kv, PutRequest, ReadError, Revision};
+use kubist_storage::{Expected, KvMaintenance, KvRead, KvWrite, PutRequest, ReadError, Revision};
 use kubist_storage_etcd::{Config, EtcdKv};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -22,7 +22,7 @@ async fn put(kv: &EtcdKv) -> Revision {
     outcome.unwrap().committed().unwrap()
 }
 
-/// Both give up history in turns, both learn how far it goes back, and neither fails.
+/// Both compact in turns, both learn the compacted revision, and neither fails.
 #[tokio::test]
 async fn several_engines_give_up_old_history_together() {
     let Some(etcd) = Etcd::start(Release::Current).await else {

@@ -1,5 +1,5 @@
-//! The etcd engine against the conformance suite, on both etcds: Debian's 3.4, which must not be
-//! asked for progress, and a current one.
+//! The etcd engine against the conformance suite, on Debian's etcd 3.4, without progress requests,
+//! and on a current one.
 
 use crate::etcd::{Etcd, Release};
 use kubist_storage::conformance::Subject;

@@ -1,8 +1,8 @@
-//! An etcd of this test's own: on loopback, in a folder that goes with it.
+//! An etcd process for a test, on loopback and in a temporary directory.
 //!
-//! `KUBIST_ETCD_3_4` and `KUBIST_ETCD_3_6` name the binaries; else they are `/usr/bin/etcd` and
-//! what `cargo xtask interop` builds. Without one the test says so and passes, unless
-//! `KUBIST_ETCD_REQUIRED` is set.
+//! `KUBIST_ETCD_3_4` and `KUBIST_ETCD_3_6` name the binaries; the defaults are `/usr/bin/etcd` and
+//! the one that `cargo xtask interop` builds. Without a binary the test passes with a message,
+//! unless `KUBIST_ETCD_REQUIRED` is set.
 
 use kubist_storage_etcd::{Config, EtcdKv};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -13,22 +13,22 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-/// How long an etcd may take to listen.
+/// Time limit for an etcd to listen.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often another is started when its ports were taken by somebody else.
+/// Number of attempts when its ports are taken.
 const ATTEMPTS: usize = 5;
 
-/// Which etcd.
+/// The release of etcd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Release {
-    /// Debian's: 3.4, from before its answers to progress requests could be trusted.
+    /// Debian's 3.4, whose progress notifications are unreliable.
     Packaged,
     /// 3.6, built from upstream's module.
     Current,
 }
 
 impl Release {
-    /// The binary; `None`, said on standard error, where there is none and none is required.
+    /// Returns the binary; `None`, with a message, if it is missing and not required.
     #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     pub(crate) fn binary(self) -> Option<PathBuf> {
         let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/interop/etcd");
@@ -47,7 +47,7 @@ impl Release {
     }
 }
 
-/// One member of a cluster, mostly the only one. Dropping it kills it.
+/// A member of a cluster, usually the only one. Dropping it kills it.
 pub(crate) struct Etcd {
     binary: PathBuf,
     name: String,
@@ -60,12 +60,12 @@ pub(crate) struct Etcd {
 }
 
 impl Etcd {
-    /// A cluster of one that answers.
+    /// Starts a cluster with one member.
     pub(crate) async fn start(release: Release) -> Option<Self> {
         Self::start_with(release, &[]).await
     }
 
-    /// The same with further arguments, in which `{client}` is the address for clients.
+    /// The same with further arguments, in which `{client}` is the client address.
     pub(crate) async fn start_with(release: Release, extra: &[&str]) -> Option<Self> {
         let binary = release.binary()?;
         for _ in 0..ATTEMPTS {
@@ -78,7 +78,7 @@ impl Etcd {
         panic!("{} does not start", binary.display());
     }
 
-    /// A cluster of so many that answer.
+    /// Starts a cluster with this many members.
     pub(crate) async fn start_cluster(release: Release, count: usize) -> Option<Vec<Self>> {
         let binary = release.binary()?;
         let mut members = Self::members(&binary, count, &[]);
@@ -111,7 +111,7 @@ impl Etcd {
         (0..count).map(member).collect()
     }
 
-    /// Starts it, again if it has been killed, and waits until it listens.
+    /// Starts or restarts it, and waits until it listens.
     pub(crate) async fn run(&mut self) -> bool {
         self.spawn();
         self.listens().await
@@ -156,7 +156,7 @@ impl Etcd {
         false
     }
 
-    /// Kills it. Its folder and its ports stay its own.
+    /// Kills it. Its directory and ports stay reserved.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap();
@@ -184,7 +184,7 @@ impl Drop for Etcd {
     }
 }
 
-/// Addresses that nobody has at the moment.
+/// Returns free addresses.
 pub(crate) fn free_addresses(count: usize) -> Vec<SocketAddr> {
     let listeners: Vec<_> = (0..count)
         .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())

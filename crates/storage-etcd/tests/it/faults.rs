@@ -1,14 +1,16 @@
-//! What an etcd that refuses, is slow or is not there comes to.
+//! Errors of an etcd that refuses, is slow or is unreachable.
 
 use crate::etcd::{Etcd, Release, free_addresses};
-use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, ReadError, WatchError};
+use kubist_storage::{
+    Expected, FaultKind, KeyRange, KvRead, KvWatch, KvWrite, PutRequest, ReadError, WatchError,
+};
 use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, ConfigError, EtcdKv};
 use kubist_test_support::FaultProxy;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Limits that a test can wait for.
+/// Time limits for tests.
 pub(crate) fn impatient(server: String) -> Config {
     Config {
         request_timeout: Duration::from_secs(2),

@@ -1,4 +1,4 @@
-//! Tests of the etcd engine through its public face, against etcds that they start.
+//! Tests of the etcd engine's public API, against etcd processes that they start.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,14 +1,14 @@
-//! Requests for progress: asked of an etcd that answers rightly, and not of one that does not.
+//! Progress requests: sent to an etcd that responds correctly, and not to another.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{Expected, KeyRange, Kv, PutRequest, WatchRangeRequest};
+use kubist_storage::{Expected, KeyRange, KvRead, KvWatch, KvWrite, PutRequest, WatchRangeRequest};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a watch may take to answer.
+/// Time limit for a progress notification.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Asks a watch at which nothing happens for progress, until it answers or `PATIENCE` is over.
+/// Requests progress from an idle watch, until it responds or `PATIENCE` is over.
 async fn progress_comes(etcd: &Etcd, patience: Duration) -> bool {
     let kv = etcd.kv();
     let put = |key: &'static str| kv.put(PutRequest::new(key, "1", Expected::Any));
@@ -62,7 +62,7 @@ async fn an_etcd_whose_answers_may_be_wrong_is_never_asked_for_progress() {
         "the version is known, and too old"
     );
     assert!(!progress_comes(&etcd, Duration::from_secs(2)).await);
-    // Whoever needs the newest reads it, which works as everywhere.
+    // Consistent reads work everywhere.
     let written = kv.put(PutRequest::new("/a", "1", Expected::Absent)).await;
     let written = written.unwrap().committed().unwrap();
     assert!(kv.revision().await.unwrap() >= written);

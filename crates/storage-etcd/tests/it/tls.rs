@@ -1,7 +1,7 @@
-//! TLS: whom the engine trusts, and who it says that it is.
+//! TLS: trusted authorities, and client certificates.
 
 use crate::etcd::{Etcd, Release};
-use kubist_storage::{FaultKind, Kv, ReadError};
+use kubist_storage::{FaultKind, KvRead, ReadError};
 use kubist_storage_etcd::{Config, EtcdKv, Identity};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use std::path::Path;
@@ -34,7 +34,7 @@ impl Authority {
     }
 }
 
-/// An etcd that lets in who has a certificate of this authority.
+/// An etcd that requires a client certificate of this authority.
 async fn start(authority: &Authority, folder: &Path) -> Option<Etcd> {
     let identity = authority.issue();
     let file = |name: &str, content: &[u8]| {

@@ -1,11 +1,12 @@
-//! The power fails at any moment, and what was not synced is on the disk in part.
+//! Power failures at any moment: unsynced data may be on the disk in part.
 
 use crate::disk::Disk;
 use crate::random::Random;
 use crate::witness::{Step, Witness};
+use kubist_storage::KvMaintenance;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
-use kubist_storage::{FaultKind, Kv, ManualClock, Revision, WriteError};
+use kubist_storage::{FaultKind, ManualClock, Revision, WriteError};
 use kubist_storage_redb::Store;
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinSet;
@@ -14,7 +15,7 @@ const WORKERS: u64 = 6;
 const POWER_LOSSES: u64 = 40;
 const IMAGES_EACH: u64 = 5;
 
-/// So little history that most writes push some out.
+/// So little history that most writes discard some.
 fn config() -> Config {
     Config {
         history_events_max: 30,
@@ -29,7 +30,7 @@ fn open(disk: Disk) -> JournaledKv {
         .unwrap()
 }
 
-/// Has all workers go on from step `from`, until the store fails or all have done `steps`.
+/// Lets all workers continue from step `from`, until the store fails or all have done `steps`.
 async fn write(kv: &JournaledKv, witness: &Arc<Mutex<Witness>>, from: u64, steps: u64) {
     let mut workers = JoinSet::new();
     for worker in 0..WORKERS {
@@ -83,7 +84,7 @@ async fn every_image_that_a_power_loss_leaves_opens_with_all_that_was_answered()
     assert!(answers > 2000, "{answers}");
 }
 
-/// Opens an image, checks it, and goes on writing.
+/// Opens an image, verifies it, and continues to write.
 async fn check(mut witness: Witness, image: Vec<u8>, seed: u64) {
     let disk = Disk::holding(image);
     let kv = open(disk.clone());

@@ -1,41 +1,41 @@
-//! A disk in memory that loses power: what was not synced is there, or not, or in part.
+//! An in-memory disk that loses power: unsynced data is there, or missing, or there in part.
 
 use crate::random::Random;
 use redb::StorageBackend;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// What is written at once, or not.
+/// What is written atomically, or not at all.
 const SECTOR: usize = 512;
 
-/// A clone is the same disk.
+/// Clones share the disk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// What is there after a loss of power, at least.
+    /// The data that survives a loss of power.
     synced: Vec<u8>,
-    /// What a process sees.
+    /// The data that a process sees.
     seen: Vec<u8>,
     unsynced: Vec<Change>,
-    /// Changes and syncs until the power is lost; `None` for never.
+    /// Number of changes and syncs until the power is lost; `None` for never.
     left: Option<u64>,
-    /// Whether it is full then, in place of being gone.
+    /// Whether it is then full instead of gone.
     full: bool,
-    /// What is wrong with it then; that it is full if there is nothing here.
+    /// The error from then on; full, if there is none.
     refusal: Option<io::ErrorKind>,
     changes: u64,
 }
 
 #[derive(Debug)]
-enum EventKind {
+enum Change {
     Write { offset: usize, data: Vec<u8> },
     SetLen(usize),
 }
 
 impl Disk {
-    /// A disk that holds `bytes`.
+    /// A disk that contains `bytes`.
     pub(crate) fn holding(bytes: Vec<u8>) -> Self {
         let disk = Self::default();
         {
@@ -46,51 +46,51 @@ impl Disk {
         disk
     }
 
-    /// Loses power after so many changes and syncs more.
+    /// Loses power after this many further changes and syncs.
     pub(crate) fn fail_after(&self, changes: u64) {
         self.0.lock().unwrap().left = Some(changes);
     }
 
-    /// Has no room after so many changes and syncs more.
+    /// Is full after this many further changes and syncs.
     pub(crate) fn full_after(&self, changes: u64) {
         let mut state = self.0.lock().unwrap();
         (state.left, state.full) = (Some(changes), true);
     }
 
-    /// Has room again.
+    /// Has space again.
     pub(crate) fn free(&self) {
         let mut state = self.0.lock().unwrap();
         (state.left, state.full) = (None, false);
     }
 
-    /// Refuses every change from now on, as a file system that has become read-only.
+    /// Refuses every change from now on, like a file system that became read-only.
     pub(crate) fn read_only(&self) {
         let mut state = self.0.lock().unwrap();
         (state.left, state.full) = (Some(0), true);
         state.refusal = Some(io::ErrorKind::ReadOnlyFilesystem);
     }
 
-    /// Changes and syncs so far.
+    /// Number of changes and syncs so far.
     pub(crate) fn changes(&self) -> u64 {
         self.0.lock().unwrap().changes
     }
 
-    /// What the process saw last.
+    /// Returns what the process saw last.
     pub(crate) fn seen(&self) -> Vec<u8> {
         self.0.lock().unwrap().seen.clone()
     }
 
-    /// One of the many states in which the disk may be found: of what was not synced, each
-    /// sector of each write is there or is not.
+    /// Returns one of the many states in which the disk may be found: each sector of each unsynced
+    /// write is there or missing.
     pub(crate) fn after_power_loss(&self, random: &mut Random) -> Vec<u8> {
         let state = self.0.lock().unwrap();
         let mut image = state.synced.clone();
         let kept_of_four = random.below(5);
         for change in &state.unsynced {
             match change {
-                EventKind::SetLen(len) if random.below(4) < kept_of_four => image.resize(*len, 0),
-                EventKind::SetLen(_) => {}
-                EventKind::Write { offset, data } => {
+                Change::SetLen(len) if random.below(4) < kept_of_four => image.resize(*len, 0),
+                Change::SetLen(_) => {}
+                Change::Write { offset, data } => {
                     let mut at = *offset;
                     let end = offset + data.len();
                     while at < end {
@@ -156,7 +156,7 @@ impl StorageBackend for Disk {
         state.change()?;
         let len = usize::try_from(len).unwrap();
         state.seen.resize(len, 0);
-        state.unsynced.push(EventKind::SetLen(len));
+        state.unsynced.push(Change::SetLen(len));
         Ok(())
     }
 
@@ -166,8 +166,8 @@ impl StorageBackend for Disk {
         let state = &mut *state;
         for change in state.unsynced.drain(..) {
             match change {
-                EventKind::SetLen(len) => state.synced.resize(len, 0),
-                EventKind::Write { offset, data } => put(&mut state.synced, offset, &data),
+                Change::SetLen(len) => state.synced.resize(len, 0),
+                Change::Write { offset, data } => put(&mut state.synced, offset, &data),
             }
         }
         debug_assert_eq!(state.synced.len(), state.seen.len());
@@ -179,7 +179,7 @@ impl StorageBackend for Disk {
         state.change()?;
         let (offset, data) = (usize::try_from(offset).unwrap(), data.to_vec());
         put(&mut state.seen, offset, &data);
-        state.unsynced.push(EventKind::Write { offset, data });
+        state.unsynced.push(Change::Write { offset, data });
         Ok(())
     }
 }

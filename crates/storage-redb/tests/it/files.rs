@@ -1,10 +1,11 @@
-//! The folder and its files: what is refused and how it is said, backups, damage.
+//! The directory and its files: refusals and their errors, backups, corruption.
 
 use crate::disk::Disk;
 use crate::random::Random;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
-use kubist_storage::{DeleteRequest, Expected, KeyRange, Kv, ManualClock, PutRequest};
+use kubist_storage::{DeleteRequest, Expected, KeyRange, ManualClock, PutRequest};
+use kubist_storage::{KvMaintenance, KvRead, KvWrite};
 use kubist_storage::{RangeRequest, RangeResponse, Revision};
 use kubist_storage_redb::{Store, StoreError};
 use redb::{Database, ReadableDatabase as _, TableDefinition};
@@ -23,7 +24,7 @@ fn into_kv(store: Store) -> JournaledKv {
     store.into_kv(Config::default(), clock).unwrap()
 }
 
-/// Writes something of everything.
+/// Writes data of every kind.
 async fn fill(kv: &JournaledKv) {
     for at in 0..60 {
         let request = PutRequest::new(format!("k{}", at % 7), vec![at; 300], Expected::Any);
@@ -52,7 +53,7 @@ fn error_of(dir: &Path) -> StoreError {
     Store::open(dir).expect_err("it is refused")
 }
 
-/// Changes a store behind its back, by redb's own means.
+/// Modifies a store directly with redb.
 fn tamper(dir: &Path, change: impl FnOnce(&redb::WriteTransaction)) {
     let database = Database::open(dir.join(FILE)).unwrap();
     let write = database.begin_write().unwrap();
@@ -125,18 +126,18 @@ async fn store_that_contradicts_itself_is_refused() {
     let changes: [(EventKind, &str); 6] = [
         (
             |write| drop(write.open_table(VERSIONS).unwrap().remove(40).unwrap()),
-            "revision 41 is stored where 40 has to be",
+            "found revision 41 where 40 was expected",
         ),
         (
             |write| drop(write.open_table(VERSIONS).unwrap().remove(63).unwrap()),
-            "history ends at revision 62, and not at 63",
+            "history ends at revision 62, not at 63",
         ),
         (
             |write| {
                 let mut versions = write.open_table(VERSIONS).unwrap();
                 versions.insert(40, &b"\x01short"[..]).unwrap();
             },
-            "the row of revision 40 makes no sense",
+            "the row of revision 40 is malformed",
         ),
         (
             |write| drop(write.open_table(META).unwrap().remove("revision").unwrap()),
@@ -147,11 +148,11 @@ async fn store_that_contradicts_itself_is_refused() {
                 let mut meta = write.open_table(META).unwrap();
                 meta.insert("compacted", 31).unwrap();
             },
-            "revision 30 does not follow from what is stored before it",
+            "revision 30 contradicts earlier revisions",
         ),
         (
             |write| drop(write.open_table(LEASES).unwrap().insert(9, 1).unwrap()),
-            "lease 0000000000000009 is stored, which was never granted",
+            "lease 0000000000000009 is stored but was never granted",
         ),
     ];
     for (change, expected) in changes {
@@ -197,7 +198,7 @@ async fn damaged_file_is_refused_or_unharmed_but_never_served_wrong() {
                 let damage = matches!(error, StoreError::Corrupt { .. });
                 assert!(damage, "seed {seed}: {error:?}");
             }
-            // An empty file is where a new store begins.
+            // A new store begins in an empty file.
             Ok(kv) if kv.stats().revision == Revision(1) => {}
             Ok(kv) => {
                 served += 1;

@@ -1,7 +1,6 @@
-//! A process that writes is killed at any moment, by the signal that it cannot see.
+//! A writing process is killed at any moment with SIGKILL.
 //!
-//! The process is this test binary again, told by an argument of its environment to be the one
-//! that writes.
+//! The process is this test binary, which an environment variable turns into the writer.
 
 use crate::random::Random;
 use crate::witness::{Step, Witness};
@@ -18,11 +17,11 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 const WORKERS: u64 = 8;
-/// Times that a writer is killed, unless `KUBIST_KILLS` says otherwise.
+/// Number of kills, unless `KUBIST_KILLS` is set.
 const KILLS: u64 = 200;
-/// Lines read before the signal is sent, at most; the writer does not wait for it.
+/// Maximum lines read before the signal is sent; the writer does not wait for it.
 const LINES_MAX: u64 = 120;
-/// The folder, and the number of the first step, separated by a colon.
+/// The directory and the number of the first step, separated by a colon.
 const WRITER: &str = "KUBIST_TEST_WRITER";
 
 fn open(dir: &Path) -> Result<JournaledKv, StoreError> {
@@ -39,7 +38,7 @@ fn say(line: &str) {
     out.flush().unwrap();
 }
 
-/// Writes, and says what, until it is killed, or has taken so many steps.
+/// Writes and reports until it is killed or has done this many steps.
 async fn write(kv: &JournaledKv, from: u64, steps: u64, say: fn(&str)) {
     let mut workers = JoinSet::new();
     for worker in 0..WORKERS {
@@ -58,7 +57,7 @@ async fn write(kv: &JournaledKv, from: u64, steps: u64, say: fn(&str)) {
     }
 }
 
-/// What the process does that is killed; where none is asked for, a few of its steps.
+/// Runs in the process that is killed; without the variable, it does a few steps.
 #[tokio::test]
 async fn writer_writes_what_it_says() {
     let asked = std::env::var_os(WRITER).map(|it| it.into_string().unwrap());
@@ -92,7 +91,7 @@ fn writer(dir: &Path, from: u64) -> (Child, BufReader<ChildStdout>) {
     (child, out)
 }
 
-/// Takes note of a line. True if it was one of ours.
+/// Parses a line. True if it was from the writer.
 fn hear(witness: &mut Witness, highest: &mut u64, line: &str) -> bool {
     let words: Vec<&str> = line.split(' ').collect();
     let step = |worker: &str, number: &str| Step {

@@ -1,4 +1,4 @@
-//! Tests of the redb engine through its public face.
+//! Tests of the redb engine's public API.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

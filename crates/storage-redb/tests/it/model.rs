@@ -1,11 +1,12 @@
-//! The redb engine against the memory engine: the same random operations, and restarts of the
-//! one that can be restarted.
+//! The redb engine against the memory engine: the same random operations, with restarts of the redb
+//! engine.
 
 use crate::disk::Disk;
 use bytes::Bytes;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats};
 use kubist_storage::{DeleteRequest, Event, Expected, KeyRange, Kv, LeaseId, ManualClock};
+use kubist_storage::{KvMaintenance, KvRead, KvWrite};
 use kubist_storage::{PutRequest, RangeRequest, Revision, WatchRangeRequest};
 use kubist_storage_redb::Store;
 use proptest::prelude::*;
@@ -15,9 +16,9 @@ use std::time::Duration;
 
 const HISTORY_EVENTS_MAX: usize = 25;
 const TTL: Duration = Duration::from_secs(10);
-/// Longer than a test: the reference has its leases ended by hand, because only the other knows
+/// Longer than a test: leases of the reference are ended explicitly, because only the other engine
 /// restarts.
-const NEVER: Duration = Duration::from_hours(1000);
+const NEVER: Duration = Duration::from_secs(1000 * 3600);
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -86,7 +87,7 @@ struct World {
     reference: MemoryKv,
     clock: Arc<ManualClock>,
     now: Duration,
-    /// Leases alive, and when each ends.
+    /// Active leases, and when each expires.
     leases: Vec<(LeaseId, Duration)>,
 }
 
@@ -189,12 +190,12 @@ impl World {
             self.reference.revoke(lease).await.unwrap();
         }
         self.kv.tick();
-        // Served after the tick, and changes nothing.
+        // Processed after the tick, without effect.
         let barrier = DeleteRequest::new("no such key", Expected::Any);
         self.kv.delete(barrier).await.unwrap();
     }
 
-    /// Ends the engine, in order or by pulling the plug, and has a look at all that is left.
+    /// Ends the engine, in order or abruptly, and verifies what is left.
     async fn restart(&mut self, cleanly: bool) {
         if cleanly {
             self.kv.close().await;
@@ -221,7 +222,7 @@ impl World {
     }
 }
 
-/// All events from a revision on.
+/// Returns all events from a revision on.
 async fn events(kv: &dyn Kv, from: Revision) -> Vec<Arc<Event>> {
     let request = WatchRangeRequest::new(KeyRange::all())
         .from(from)
@@ -238,7 +239,7 @@ async fn events(kv: &dyn Kv, from: Revision) -> Vec<Arc<Event>> {
     events
 }
 
-/// The same answer, or the same error in the same words.
+/// Compares results, including the texts of errors.
 fn same<T: std::fmt::Debug, E: std::fmt::Debug>(left: &Result<T, E>, right: &Result<T, E>) {
     assert_eq!(format!("{left:?}"), format!("{right:?}"));
 }

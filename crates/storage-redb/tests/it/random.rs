@@ -1,4 +1,4 @@
-//! Numbers that are the same for the same seed.
+//! A random generator with a seed.
 
 /// xorshift64*.
 #[derive(Clone, Debug)]

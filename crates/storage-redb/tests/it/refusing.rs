@@ -1,21 +1,21 @@
-//! A disk that takes no more for a while: full, or read-only.
+//! A disk that refuses writes for a while: full, or read-only.
 //!
-//! What that costs: one failed write for each batch until the store is stalled, then nothing for
-//! refused writes, and one opening of the store for each try, a second to a minute apart.
+//! Cost: a failed write per batch until the store is stalled, then nothing for refused writes, and
+//! reopening the store at each attempt, a second to a minute apart.
 
 use crate::disk::Disk;
 use crate::witness::{Step, Witness};
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
 use kubist_storage::{
-    Expected, FaultKind, KeyRange, Kv, ManualClock, PutRequest, Revision, WatchRangeRequest,
-    WriteError,
+    Expected, FaultKind, KeyRange, ManualClock, PutRequest, Revision, WatchRangeRequest, WriteError,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage_redb::Store;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So little history that most writes push some out.
+/// So little history that most writes discard some.
 fn config() -> Config {
     Config {
         history_events_max: 30,
@@ -30,7 +30,7 @@ fn open(disk: &Disk) -> (JournaledKv, Arc<ManualClock>) {
     (kv, clock)
 }
 
-/// Takes steps until one is refused for want of room; gives the step after it.
+/// Takes steps until one is refused for lack of space; returns the next step.
 async fn write(kv: &JournaledKv, witness: &mut Witness, from: u64, steps: u64) -> u64 {
     for number in from..from + steps {
         let step = Step { worker: 0, number };
@@ -44,7 +44,7 @@ async fn write(kv: &JournaledKv, witness: &mut Witness, from: u64, steps: u64) -
     from + steps
 }
 
-/// Lets time pass until the store takes writes again.
+/// Advances time until the store accepts writes again.
 async fn recovered(kv: &JournaledKv, clock: &ManualClock) {
     for _ in 0..200 {
         clock.advance(Duration::from_secs(61));
@@ -59,7 +59,7 @@ async fn recovered(kv: &JournaledKv, clock: &ManualClock) {
 
 #[tokio::test]
 async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room() {
-    // Wherever in a commit it happens.
+    // At any point of a commit.
     for room in 20..60 {
         let disk = Disk::default();
         let mut witness = Witness::default();
@@ -69,7 +69,7 @@ async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room(
         assert_eq!(kv.writable().unwrap_err().kind(), FaultKind::NoSpace);
         assert!(!kv.is_closed() && kv.failure().is_none());
 
-        // Refused at once, without touching the disk; what was answered is read and watched.
+        // Refused at once without disk access; acknowledged data can be read and watched.
         let changes = disk.changes();
         for _ in 0..3 {
             let put = kv.put(PutRequest::new("more", "1", Expected::Any)).await;
@@ -80,14 +80,14 @@ async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room(
             assert_eq!(fault.to_string(), "the storage engine is out of space");
         }
         assert_eq!(disk.changes(), changes);
-        // What was under way may be found when the disk is opened again.
+        // Unacknowledged writes may be found when the disk is reopened.
         witness.clone().check(&kv).await;
         let mut watch = kv
             .watch(WatchRangeRequest::new(KeyRange::all()))
             .await
             .unwrap();
 
-        // Tried again in vain: it is still full.
+        // The retry fails: the disk is still full.
         clock.advance(Duration::from_secs(2));
         kv.tick();
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -157,7 +157,7 @@ async fn leases_outlive_a_full_disk() {
     assert!(kv.get(b"leased", None).await.unwrap().kv.is_some());
     clock.advance(Duration::from_secs(601));
     kv.tick();
-    // Whatever comes after the tick is served after it.
+    // Requests after the tick are processed after it.
     kv.put(PutRequest::new("next", "1", Expected::Any))
         .await
         .unwrap();

@@ -1,11 +1,12 @@
-//! What a restart leaves as it was: leases, compaction, history, watches.
+//! What a restart preserves: leases, compaction, history, watches.
 
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
 use kubist_storage::{
-    CompactError, DeleteRequest, Expected, KeyRange, Kv, LeaseError, ManualClock, PutRequest,
+    CompactError, DeleteRequest, Expected, KeyRange, LeaseError, ManualClock, PutRequest,
     RangeRequest, ReadError, Revision, WatchError, WatchRangeRequest, WriteError,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage_redb::Store;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ async fn put(kv: &JournaledKv, key: &str, value: &str) -> Revision {
     kv.put(request).await.unwrap().committed().unwrap()
 }
 
-/// Has everything done that was asked for before: requests are served in order.
+/// Waits for earlier requests: they are processed in order.
 async fn settle(kv: &JournaledKv) {
     let request = DeleteRequest::new("no such key", Expected::Any);
     kv.delete(request).await.unwrap();
@@ -155,7 +156,7 @@ async fn compaction_takes_rows_and_the_file_gets_smaller() {
     kv.close().await;
     let mut store = Store::open_existing(folder.path()).unwrap();
     let rest = store.check().unwrap();
-    // The newest of each key, and the one that the newest event has replaced.
+    // The newest version of each key, and the one that the newest event replaced.
     assert_eq!((rest.versions, rest.history_events, rest.keys), (4, 1, 3));
     assert_eq!(
         (rest.revision, rest.compacted),

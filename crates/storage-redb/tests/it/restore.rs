@@ -1,4 +1,4 @@
-//! Stores made of backups: everything that was there, above all that was told, whole or not there.
+//! Stores restored from backups: complete, at a revision above all earlier ones, or absent.
 
 use kubist_storage::backup::{Reader, Snapshot, Writer};
 use kubist_storage::memory::{Config, MemoryKv};
@@ -6,12 +6,13 @@ use kubist_storage::{
     Expected, KeyRange, Kv, LeaseId, ManualClock, PutRequest, Revision, WatchError,
     WatchRangeRequest,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use kubist_storage_redb::{REVISIONS_SKIPPED, Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Ten keys, one replaced, one deleted, one under a lease.
+/// Ten keys: one replaced, one deleted, one with a lease.
 async fn origin() -> Arc<MemoryKv> {
     let kv = MemoryKv::new(Config::default(), Arc::new(ManualClock::default()));
     for number in 0..10 {
@@ -91,7 +92,7 @@ async fn restored_store_has_everything_and_goes_on_above_all_that_was_told() {
     let batch = watch.next().await.unwrap().unwrap();
     assert_eq!(batch.revision, Revision(revision + 1));
 
-    // What was under a lease lives for an hour, and no new lease has its number.
+    // Keys with a lease live for an hour, and new leases have other ids.
     let lease = new.grant(Duration::from_secs(60)).await.unwrap();
     assert_eq!(lease, LeaseId(2));
     clock.advance(Duration::from_secs(3_500));
@@ -126,7 +127,7 @@ async fn backup_of_a_restored_store_is_restored_like_any_other() {
         (report.revision, report.leases),
         (Revision(revision + 100), 1)
     );
-    // The keys, and the mark of where the history begins.
+    // The keys, and the mark where the history begins.
     assert_eq!(
         (report.keys, report.compacted),
         (11, Revision(revision + 100))
@@ -149,7 +150,7 @@ async fn nothing_is_left_of_a_backup_that_is_not_whole() {
     assert!(matches!(error, StoreError::NotEmpty { .. }), "{error}");
     assert_eq!(std::fs::read(dir.join("mine")).unwrap(), b"kept");
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
-    // An empty folder will do.
+    // An empty directory is accepted.
     std::fs::remove_file(dir.join("mine")).unwrap();
     assert!(restore(&bytes, &dir, 1).is_ok());
 }

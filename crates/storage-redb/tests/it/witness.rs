@@ -1,19 +1,20 @@
-//! Who writes, and who remembers what was answered.
+//! Writers, and the record of acknowledged writes.
 //!
-//! What worker `w` does in its step `n` follows from the seed, so that a test in another process
-//! knows it from the numbers alone.
+//! What worker `w` does in step `n` follows from the seed, so that a test in another process can
+//! derive it from the numbers.
 
 use crate::random::Random;
 use bytes::Bytes;
 use kubist_storage::journal::JournaledKv;
-use kubist_storage::{DeleteRequest, Expected, Kv, PutRequest, Revision, WriteError};
+use kubist_storage::{DeleteRequest, Expected, PutRequest, Revision, WriteError};
+use kubist_storage::{KvRead, KvWrite};
 use std::collections::BTreeMap;
 
-/// Keys of each worker.
+/// Keys per worker.
 const KEYS: u64 = 12;
 const VALUE_BYTES_MAX: u64 = 6000;
 
-/// One step of a worker.
+/// A step of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) worker: u64,
@@ -21,7 +22,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The key, and what it is to be; nothing if it is to be deleted.
+    /// Returns the key and its new value; `None` to delete it.
     pub(crate) fn change(self) -> (Bytes, Option<Bytes>) {
         let mut random = Random::new(self.worker << 32 | self.number);
         let key = format!("/{}/{}", self.worker, random.below(KEYS));
@@ -47,11 +48,11 @@ impl Step {
     }
 }
 
-/// What was answered, and what may have happened besides.
+/// Acknowledged writes, and those that may have happened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Witness {
     answered: BTreeMap<Bytes, Option<Bytes>>,
-    /// What each worker was about when it was last heard of.
+    /// The pending step of each worker.
     begun: BTreeMap<u64, Step>,
     newest: Revision,
     pub(crate) answers: u64,
@@ -70,8 +71,8 @@ impl Witness {
         self.answers += 1;
     }
 
-    /// Whether all answered is there, and nothing is there that nobody wrote. What was under way
-    /// is known afterwards.
+    /// Checks that everything acknowledged is there, and nothing else except pending steps, whose
+    /// outcome is then known.
     pub(crate) async fn check(&mut self, kv: &JournaledKv) {
         let revision = kv.revision().await.unwrap();
         assert!(revision >= self.newest, "{revision} < {}", self.newest);

@@ -1,4 +1,4 @@
-//! `Reader`: bytes in, verified versions out.
+//! `Reader`: decodes and verifies a backup.
 
 use super::{DIGEST_BYTES, END, HEAD_BYTES, MAGIC, PART_BYTES_MAX, RECORD};
 use crate::{KeyValue, LeaseId, Note, Revision};
@@ -11,42 +11,42 @@ use std::io::{self, ErrorKind, Read};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// It begins like something else.
-    #[error("this is no backup, or one of another version")]
+    /// It does not begin like a backup.
+    #[error("this is not a backup, or of another version")]
     Foreign,
-    /// It ends too early, as one whose writer was cut off does.
-    #[error("the backup breaks off after {records} objects")]
+    /// It is truncated.
+    #[error("the backup is truncated after {records} objects")]
     BrokenOff {
-        /// The objects that were read.
+        /// Number of objects that were read.
         records: u64,
     },
-    /// Its bytes are not those that were written.
+    /// It is corrupt.
     #[error("the backup is damaged: {why}")]
     Damaged {
         /// What is wrong.
         why: &'static str,
     },
-    /// It cannot be read.
+    /// Reading failed.
     #[error("the backup cannot be read")]
     Io(#[source] io::Error),
 }
 
-/// Reads a backup. Until [`next`](Self::next) has answered `None`, what came may be damaged.
+/// Reads a backup. Until [`next`](Self::next) returns `None`, the data is not verified.
 pub struct Reader<R> {
     input: R,
     digest: Context,
     revision: Revision,
     records: u64,
-    /// The key before.
+    /// The previous key.
     last: Bytes,
     ended: bool,
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the beginning. `input` is read in small pieces, so it should be buffered.
+    /// Reads the header. `input` is read in small pieces, so it should be buffered.
     ///
     /// # Errors
-    /// It is no backup, or cannot be read.
+    /// It is not a backup, or cannot be read.
     pub fn open(input: R) -> Result<Self, BackupError> {
         let mut reader = Self {
             input,
@@ -68,20 +68,20 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    /// The revision that it is of.
+    /// Returns the revision of the backup.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// How many objects were read.
+    /// Returns the number of objects read.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// The next key; `None` at the end, once all of it has been verified.
+    /// Returns the next key; `None` at the end, once everything is verified.
     ///
     /// # Errors
-    /// It breaks off, is damaged, or cannot be read.
+    /// It is truncated, corrupt, or cannot be read.
     #[expect(
         clippy::should_implement_trait,
         reason = "an iterator would hide errors"
@@ -112,7 +112,7 @@ impl<R: Read> Reader<R> {
         };
         let (key_len, value_len) = (length(24), length(28));
         if key_len == 0 || key_len > PART_BYTES_MAX || value_len > PART_BYTES_MAX {
-            return Err(damaged("the size of an object makes no sense"));
+            return Err(damaged("the size of an object is invalid"));
         }
         let (key, value) = (self.bytes(key_len)?, self.bytes(value_len)?);
         let lease = i64::from_le_bytes(number(16).to_le_bytes());
@@ -161,7 +161,7 @@ impl<R: Read> Reader<R> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// So many bytes; memory for them is taken as they come.
+    /// Reads this many bytes; the buffer grows as they arrive.
     fn bytes(&mut self, len: usize) -> Result<Bytes, BackupError> {
         let mut bytes = Vec::new();
         let read = (&mut self.input).take(len as u64).read_to_end(&mut bytes);

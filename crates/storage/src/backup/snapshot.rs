@@ -1,31 +1,31 @@
-//! `Snapshot`: all keys of a range on one revision, page by page.
+//! `Snapshot`: all keys of a range at one revision, page by page.
 
 use crate::memory::Tree;
 use crate::{KeyRange, KeyValue, Kv, RangeRequest, ReadError, Revision};
 use std::sync::Arc;
 
-/// Keys read at once from an engine that is elsewhere.
+/// Keys per page of a remote engine.
 const PAGE_KEYS_MAX: usize = 500;
-/// Bytes of one page, except that one key always fits.
+/// Maximum bytes of a page; a single key always fits.
 const PAGE_BYTES_MAX: usize = 1 << 20;
 
-/// All keys of a range on one revision. One of an engine in this process holds on to that state,
-/// whatever is written and compacted meanwhile; one of an engine elsewhere ends with
-/// [`ReadError::Compacted`] if the engine gives the revision up before all is read.
+/// All keys of a range at one revision. A snapshot of an in-process engine keeps that state,
+/// whatever is written and compacted meanwhile; one of a remote engine ends with
+/// [`ReadError::Compacted`] if the revision is compacted before everything is read.
 #[derive(Debug)]
 pub struct Snapshot {
     kv: Arc<dyn Kv>,
     held: Option<Tree>,
     revision: Revision,
-    /// What is left; `None` at the end.
+    /// The rest; `None` at the end.
     rest: Option<KeyRange>,
 }
 
 impl Snapshot {
-    /// The newest state: no older than any write that was answered before.
+    /// Begins at the current revision.
     ///
     /// # Errors
-    /// The engine is closed, or cannot be reached.
+    /// The engine is closed or unreachable.
     pub async fn begin(kv: Arc<dyn Kv>, range: KeyRange) -> Result<Self, ReadError> {
         let (held, revision) = match kv.head() {
             Some((tree, revision)) => (Some(tree), revision),
@@ -39,19 +39,19 @@ impl Snapshot {
         })
     }
 
-    /// The revision that it is of.
+    /// Returns the revision of the snapshot.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// The next keys in byte order, about a mebibyte; none at the end.
+    /// Returns the next keys in byte order, about a mebibyte; none at the end.
     ///
     /// # Errors
-    /// The engine has failed, or has given the revision up.
+    /// The engine failed, or has compacted the revision.
     ///
     /// # Cancel safety
     ///
-    /// A page whose future was dropped comes again.
+    /// A page whose future was dropped is returned again.
     pub async fn page(&mut self) -> Result<Vec<Arc<KeyValue>>, ReadError> {
         let Some(range) = self.rest.clone() else {
             return Ok(Vec::new());

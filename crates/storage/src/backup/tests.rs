@@ -1,4 +1,4 @@
-//! Backups: what is written is read, and what is not whole is refused.
+//! Round trips of backups; truncated and corrupt ones are refused.
 
 use super::*;
 use crate::memory::{Config, MemoryKv};

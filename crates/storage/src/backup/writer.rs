@@ -1,18 +1,18 @@
-//! `Writer`: versions in, bytes out.
+//! `Writer`: encodes a backup.
 
 use super::{DIGEST_BYTES, END, MAGIC, RECORD};
 use crate::{KeyValue, Revision};
 use ring::digest::{Context, SHA256};
 use std::fmt;
 
-/// Writes a backup, piece by piece, into buffers of its caller.
+/// Encodes a backup piece by piece into the caller's buffers.
 pub struct Writer {
     digest: Context,
     records: u64,
 }
 
 impl Writer {
-    /// Begins a backup of what there is at `revision`.
+    /// Begins a backup of the state at `revision`.
     pub fn begin(revision: Revision, out: &mut Vec<u8>) -> Self {
         let mut writer = Self {
             digest: Context::new(&SHA256),
@@ -25,7 +25,7 @@ impl Writer {
         writer
     }
 
-    /// Appends a key. Keys come in byte order.
+    /// Appends a key. Keys must be in byte order.
     pub fn put(&mut self, kv: &KeyValue, out: &mut Vec<u8>) {
         self.records += 1;
         // Requests are far smaller than 4 GiB.
@@ -42,7 +42,7 @@ impl Writer {
         });
     }
 
-    /// Appends the end.
+    /// Appends the end marker.
     pub fn finish(mut self, out: &mut Vec<u8>) {
         let records = self.records;
         self.append(out, |out| {

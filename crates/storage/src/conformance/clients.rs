@@ -1,4 +1,4 @@
-//! Clients that race for one key and write down what they saw.
+//! Clients that compete for one key and record what they see.
 
 use super::history::{Call, Effect};
 use crate::{DeleteRequest, Expected, FaultKind, Kv, PutRequest, Revision, WriteError};
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
 
-/// Steps of the generator of choices (Knuth's).
+/// The multiplier of the random generator (Knuth's).
 const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 
-/// A race for one key.
+/// A competition for one key.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct Race {
@@ -19,15 +19,15 @@ pub struct Race {
     pub key: Bytes,
     /// How many calls each client makes.
     pub calls: usize,
-    /// Decides what is called.
+    /// Seed of the calls.
     pub seed: u64,
 }
 
 impl Race {
-    /// Runs one client on each handle, and gives back what all of them saw.
+    /// Runs one client on each handle, and returns the calls of all.
     ///
     /// # Panics
-    /// A call fails in a way that is no client's to expect.
+    /// A call fails in an unexpected way.
     pub async fn run(&self, handles: &[Arc<dyn Kv>]) -> Vec<Call> {
         let counter = Arc::new(AtomicU64::new(1));
         let mut clients = JoinSet::new();
@@ -51,7 +51,7 @@ struct Client {
     race: Race,
     counter: Arc<AtomicU64>,
     state: u64,
-    /// The version that it saw last.
+    /// The version it last saw.
     seen: Option<(Revision, u64)>,
     calls: Vec<Call>,
 }
@@ -92,7 +92,7 @@ impl Client {
 
     async fn read(&mut self) {
         let started = self.tick();
-        // A read without an answer says nothing.
+        // A read without a response carries no information.
         if let Ok(found) = self.kv.get(&self.race.key, None).await {
             self.seen = found.kv.as_deref().map(version);
             self.note(Effect::Read(self.value()), started);

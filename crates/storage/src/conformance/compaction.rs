@@ -1,4 +1,4 @@
-//! Checks of compaction: what it takes, and what it leaves.
+//! Checks of compaction.
 
 use super::{Subject, events, next};
 use crate::{CompactError, RangeRequest, ReadError, Revision, WatchError};
@@ -40,7 +40,7 @@ pub async fn reads_below_a_compaction_fail_and_at_it_work(subject: &Subject) {
     assert!(subject.kv().compacted() >= third, "the process knows of it");
 }
 
-/// Only versions that have been replaced are given up.
+/// Only replaced versions are discarded.
 pub async fn current_values_survive_compaction(subject: &Subject) {
     subject.put("a", "1").await;
     subject.put("b", "1").await;
@@ -56,7 +56,7 @@ pub async fn current_values_survive_compaction(subject: &Subject) {
     assert_eq!(subject.put("b", "2").await, last.next());
 }
 
-/// Compaction goes forward, and not past the present.
+/// Compaction moves forward, and not past the current revision.
 pub async fn compacting_again_or_ahead_is_refused(subject: &Subject) {
     let first = subject.put("a", "1").await;
     let second = subject.put("a", "2").await;
@@ -76,7 +76,7 @@ pub async fn compacting_again_or_ahead_is_refused(subject: &Subject) {
     assert_eq!(subject.value("a", None).await.expect("it exists"), "2");
 }
 
-/// A watch that would miss something says so, and how far history goes back, and ends.
+/// A watch that would miss events ends with the oldest revision that is available.
 pub async fn watch_from_below_a_compaction_ends_with_compacted(subject: &Subject) {
     let first = subject.put("a", "1").await;
     let second = subject.put("a", "2").await;

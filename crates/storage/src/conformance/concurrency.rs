@@ -1,4 +1,4 @@
-//! Checks of writers that race.
+//! Checks of concurrent writers.
 
 use super::Subject;
 use super::clients::Race;
@@ -10,14 +10,14 @@ use tokio::task::JoinSet;
 
 const WRITERS: u64 = 8;
 const INCREMENTS: u64 = 25;
-/// Races for a key, each on another.
+/// Runs competitions for several keys.
 const RACES: u64 = 20;
-/// Clients in a race.
+/// Clients per competition.
 const CLIENTS: usize = 5;
-/// Calls of each client.
+/// Calls per client.
 const CALLS: usize = 12;
 
-/// What racing clients see of a key can have happened one after the other.
+/// The calls of concurrent clients to one key are linearizable.
 pub async fn compare_and_set_histories_are_linearizable(subject: &Subject) {
     let handles = vec![Arc::clone(subject.kv()); CLIENTS];
     for seed in 0..RACES {
@@ -32,8 +32,8 @@ pub async fn compare_and_set_histories_are_linearizable(subject: &Subject) {
     }
 }
 
-/// Compare-and-set loses no update: the counter ends at the number of increments, and each took
-/// one revision.
+/// Compare-and-set loses no update: the counter ends at the number of increments, and each took one
+/// revision.
 pub async fn concurrent_increments_are_all_counted(subject: &Subject) {
     let before = subject.put("counter", "0").await;
     let mut writers = JoinSet::new();
@@ -71,7 +71,7 @@ async fn increment(kv: &dyn Kv, key: &Bytes) {
     }
 }
 
-/// Of several creates of one key exactly one happens, and the others learn its value.
+/// Of several creates of a key exactly one succeeds, and the others get its value.
 pub async fn one_of_many_creates_wins(subject: &Subject) {
     let mut creates = JoinSet::new();
     for writer in 0..WRITERS {

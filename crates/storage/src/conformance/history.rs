@@ -1,43 +1,43 @@
-//! Whether what concurrent clients saw of one key can have happened one after the other.
+//! A linearizability checker for calls to one key.
 //!
-//! Wing and Gong's search with the memory that Lowe added: it tries every order in which each call
-//! takes effect at one moment between its start and its end. A call of which nobody knows the
-//! outcome may have taken effect at any time after its start, or never. Values are unique, so a
-//! compare of revisions is one of values.
+//! Wing and Gong's search with Lowe's memoization: it tries every order in which each call takes
+//! effect at one moment between its start and its end. A call with an unknown outcome may have
+//! taken effect at any time after its start, or never. Values are unique, so comparing revisions is
+//! comparing values.
 
 use std::collections::BTreeSet;
 
-/// The most calls that one history holds.
+/// Maximum number of calls in a history.
 pub const CALLS_MAX: usize = 64;
 
-/// One call to one key, as its client saw it.
+/// A call to a key, as its client saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a record of what was seen")]
 pub struct Call {
-    /// What was called, and what came of it.
+    /// The call and its result.
     pub effect: Effect,
-    /// When it was called, by a counter that all clients share.
+    /// When it began, on a counter that all clients share.
     pub started: u64,
-    /// When it was answered; `u64::MAX` if it was not.
+    /// When it returned; `u64::MAX` if it did not.
     pub ended: u64,
 }
 
-/// What a call was. A value of `None` is the key's absence.
+/// A call. The value `None` means that the key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the search decides on each")]
 pub enum Effect {
-    /// It read this.
+    /// It read this value.
     Read(Option<u64>),
     /// It replaced one value by another.
     Replaced(Option<u64>, Option<u64>),
-    /// It would have replaced the first, but found the second.
+    /// It expected the first value but found the second.
     Refused(Option<u64>, Option<u64>),
-    /// It may have replaced one value by another, if it found it, or may do so yet.
+    /// It may have replaced one value by another, or may still do so.
     Unknown(Option<u64>, Option<u64>),
 }
 
 impl Effect {
-    /// Whether the call can take effect on `value` and come out as it did.
+    /// Reports whether the call can take effect on `value` with its result.
     fn fits(self, value: Option<u64>) -> bool {
         match self {
             Self::Read(found) => found == value,
@@ -46,7 +46,7 @@ impl Effect {
         }
     }
 
-    /// What is there afterwards.
+    /// Returns the value afterwards.
     fn after(self, value: Option<u64>) -> Option<u64> {
         match self {
             Self::Read(_) | Self::Refused(..) => value,
@@ -55,7 +55,7 @@ impl Effect {
     }
 }
 
-/// Whether the calls can have taken effect one after the other, beginning with no value.
+/// Reports whether the calls are linearizable, starting without a value.
 ///
 /// # Panics
 /// There are more than [`CALLS_MAX`].
@@ -75,7 +75,7 @@ fn search(
         let numbered = calls.iter().enumerate();
         numbered.filter(move |(at, _)| done & (1 << at) == 0)
     };
-    // No call can take effect after another's end that has not.
+    // No call can take effect after the end of a call that has not.
     let horizon = left().map(|(_, call)| call.ended).min().unwrap_or(u64::MAX);
     if horizon == u64::MAX {
         return true; // What is left is not known to have happened.

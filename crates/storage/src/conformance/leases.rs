@@ -1,16 +1,16 @@
-//! Checks of leases: what ends with them, and what does not.
+//! Checks of leases.
 
 use super::{Subject, events};
 use crate::{EventKind, Expected, LeaseError, LeaseId, PutRequest, Revision, WriteError};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// A short life. Engines may round it up to a second or two.
+/// A short lifetime. Engines may round it up to a second or two.
 const TTL: Duration = Duration::from_secs(2);
-/// Long enough for a lease of `TTL` to have ended on any engine.
+/// Long enough for a lease of `TTL` to expire on any engine.
 const LONG_ENOUGH: Duration = Duration::from_secs(8);
 /// Longer than a check runs.
-const LONG_TTL: Duration = Duration::from_hours(1);
+const LONG_TTL: Duration = Duration::from_secs(3600);
 
 async fn put_under(subject: &Subject, name: &str, lease: LeaseId) -> Revision {
     let request = PutRequest::new(subject.key(name), "leased", Expected::Any).lease(lease);
@@ -27,7 +27,7 @@ async fn grant(subject: &Subject, ttl: Duration) -> LeaseId {
     subject.kv().grant(ttl).await.expect("a lease is granted")
 }
 
-/// The keys under a lease go with it, and watchers see why they left: they were deleted.
+/// The keys of an expired lease are deleted, with ordinary delete events.
 pub async fn expiry_is_an_ordinary_delete_event(subject: &Subject) {
     let lease = grant(subject, TTL).await;
     put_under(subject, "a", lease).await;
@@ -56,7 +56,7 @@ pub async fn expiry_is_an_ordinary_delete_event(subject: &Subject) {
     assert_eq!(subject.names(&subject.list(None, None).await), ["stays"]);
 }
 
-/// An update without a lease takes the key from under the one it had.
+/// An update without a lease detaches the key from its lease.
 pub async fn put_without_a_lease_outlives_the_old_one(subject: &Subject) {
     let lease = grant(subject, TTL).await;
     put_under(subject, "a", lease).await;
@@ -66,7 +66,7 @@ pub async fn put_without_a_lease_outlives_the_old_one(subject: &Subject) {
     assert_eq!(subject.revision().await, put);
 }
 
-/// The newest put decides under which lease a key is.
+/// The newest put determines the lease of a key.
 pub async fn put_under_another_lease_outlives_the_first(subject: &Subject) {
     let (short, long) = (grant(subject, TTL).await, grant(subject, LONG_TTL).await);
     put_under(subject, "a", short).await;
@@ -77,7 +77,7 @@ pub async fn put_under_another_lease_outlives_the_first(subject: &Subject) {
     assert_eq!(subject.value("a", None).await, None);
 }
 
-/// A key that was deleted, and put again by somebody else, is no business of the old lease.
+/// A key that was deleted and written again is not affected by its old lease.
 pub async fn deleted_key_is_not_deleted_again_by_its_lease(subject: &Subject) {
     let lease = grant(subject, TTL).await;
     put_under(subject, "a", lease).await;
@@ -88,7 +88,7 @@ pub async fn deleted_key_is_not_deleted_again_by_its_lease(subject: &Subject) {
     assert_eq!(subject.revision().await, again);
 }
 
-/// A lease has to be granted before it is used, and is of no use when it is over.
+/// Only granted, active leases can be used.
 pub async fn put_under_an_unknown_lease_is_refused(subject: &Subject) {
     let lease = grant(subject, TTL).await;
     sleep(LONG_ENOUGH).await;
@@ -102,7 +102,7 @@ pub async fn put_under_an_unknown_lease_is_refused(subject: &Subject) {
     assert_eq!(subject.revision().await, before);
 }
 
-/// Revoking is expiry now.
+/// Revoking expires at once.
 pub async fn revoking_deletes_at_once_and_only_once(subject: &Subject) {
     let lease = grant(subject, LONG_TTL).await;
     put_under(subject, "a", lease).await;
@@ -115,7 +115,7 @@ pub async fn revoking_deletes_at_once_and_only_once(subject: &Subject) {
     );
 }
 
-/// A lease lives for some time.
+/// A lease must have a lifetime.
 pub async fn ttl_of_zero_is_refused(subject: &Subject) {
     let result = subject.kv().grant(Duration::ZERO).await;
     assert!(

@@ -3,7 +3,7 @@
 use super::Subject;
 use crate::{KeyRange, RangeRequest, ReadError};
 
-/// Not to be there is an answer.
+/// An absent key is a result, not an error.
 pub async fn absent_key_is_no_error(subject: &Subject) {
     let revision = subject.put("a", "1").await;
     let response = subject
@@ -14,7 +14,7 @@ pub async fn absent_key_is_no_error(subject: &Subject) {
     assert_eq!((response.kv, response.revision), (None, revision));
 }
 
-/// Neither do gets, ranges or counts.
+/// Gets, ranges and counts do not change the revision.
 pub async fn reads_never_move_the_revision(subject: &Subject) {
     let revision = subject.put("a", "1").await;
     subject.value("a", None).await;
@@ -25,7 +25,7 @@ pub async fn reads_never_move_the_revision(subject: &Subject) {
     assert_eq!(subject.put("a", "2").await, revision.next());
 }
 
-/// Each revision has its state, deletes included.
+/// Each revision has its own state, including deletes.
 pub async fn get_at_an_earlier_revision_sees_the_version_of_then(subject: &Subject) {
     let before = subject.put("other", "0").await;
     let first = subject.put("a", "1").await;
@@ -45,7 +45,7 @@ pub async fn get_at_an_earlier_revision_sees_the_version_of_then(subject: &Subje
     }
 }
 
-/// Keys that came later are not there yet, and keys that went later still are.
+/// A past range lacks later keys and still has keys that were deleted later.
 pub async fn range_at_an_earlier_revision_sees_the_keys_of_then(subject: &Subject) {
     subject.put("a", "1").await;
     subject.put("b", "1").await;
@@ -69,7 +69,7 @@ pub async fn range_at_an_earlier_revision_sees_the_keys_of_then(subject: &Subjec
     );
 }
 
-/// What is ahead is an error, not the present.
+/// A future revision is an error, not the current state.
 pub async fn reading_ahead_of_the_store_fails(subject: &Subject) {
     let ahead = subject.put("a", "1").await.next();
     let result = subject.kv().get(&subject.key("a"), Some(ahead)).await;
@@ -87,7 +87,7 @@ pub async fn reading_ahead_of_the_store_fails(subject: &Subject) {
     );
 }
 
-/// The response's revision is where the store stands.
+/// The revision of a response is the current one.
 pub async fn range_reports_the_stores_revision_not_the_one_read(subject: &Subject) {
     let first = subject.put("a", "1").await;
     let second = subject.put("b", "1").await;
@@ -101,7 +101,7 @@ pub async fn range_reports_the_stores_revision_not_the_one_read(subject: &Subjec
     assert_eq!(response.revision, second);
 }
 
-/// The number of remaining items depends on it.
+/// The count is that of all keys.
 pub async fn count_ignores_the_limit(subject: &Subject) {
     for name in ["a", "b", "c", "d"] {
         subject.put(name, "1").await;
@@ -116,7 +116,7 @@ pub async fn count_ignores_the_limit(subject: &Subject) {
     );
 }
 
-/// No items, but their number.
+/// A limit of zero returns no items but the count.
 pub async fn limit_of_zero_counts_only(subject: &Subject) {
     assert_eq!(subject.list(None, Some(0)).await.count, 0);
     assert!(!subject.list(None, Some(0)).await.more);
@@ -128,7 +128,7 @@ pub async fn limit_of_zero_counts_only(subject: &Subject) {
     );
 }
 
-/// The end is excluded, and bytes are compared as numbers.
+/// The end is exclusive, and bytes are compared as numbers.
 pub async fn range_is_half_open_and_in_byte_order(subject: &Subject) {
     for name in ["b", "a/b", "a", "a.b", "\u{e9}", "B"] {
         subject.put(name, "1").await;
@@ -163,7 +163,7 @@ pub async fn range_is_half_open_and_in_byte_order(subject: &Subject) {
     );
 }
 
-/// A paged list is one list, whatever is written between its pages.
+/// A paged list is consistent, whatever is written between its pages.
 pub async fn pages_of_one_revision_see_one_state(subject: &Subject) {
     for at in 0..25 {
         subject.put(&format!("k{at:02}"), "1").await;

@@ -1,16 +1,16 @@
-//! Checks of watches: where they start, what they carry, how they end.
+//! Checks of watches: their start, their events, their end.
 
 use super::{PATIENCE, Subject, events, next};
 use crate::{EventKind, KeyRange, WatchError, WatchRangeRequest};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Writes that a slow watcher misses at first.
+/// Writes before a slow watcher reads.
 const BURST: usize = 3000;
-/// How often a caller asks again for progress: as often as an API server does.
+/// Interval of progress requests, as an API server makes them.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The start itself is delivered.
+/// The start is inclusive.
 pub async fn start_is_inclusive(subject: &Subject) {
     subject.put("a", "1").await;
     let second = subject.put("a", "2").await;
@@ -24,7 +24,7 @@ pub async fn start_is_inclusive(subject: &Subject) {
     assert_eq!(found, [second, third]);
 }
 
-/// Without a start there is no history.
+/// Without a start there are no past events.
 pub async fn watch_without_a_start_sees_only_what_comes(subject: &Subject) {
     subject.put("a", "1").await;
     let mut watch = subject.watch(WatchRangeRequest::new(subject.all())).await;
@@ -32,7 +32,7 @@ pub async fn watch_without_a_start_sees_only_what_comes(subject: &Subject) {
     assert_eq!(events(&mut watch, 1).await[0].revision, second);
 }
 
-/// A start ahead of the store skips what is below it.
+/// A start in the future skips earlier events.
 pub async fn watch_of_the_future_waits_for_it(subject: &Subject) {
     let now = subject.put("a", "1").await;
     let mut watch = subject.watch_from(now.next().next()).await;
@@ -41,7 +41,7 @@ pub async fn watch_of_the_future_waits_for_it(subject: &Subject) {
     assert_eq!(events(&mut watch, 1).await[0].revision, third);
 }
 
-/// Puts carry the new and the old version, deletes the old one and a revision of their own.
+/// Puts have the new and the old version, deletes the old one and their own revision.
 pub async fn delete_event_has_its_own_revision_and_the_old_value(subject: &Subject) {
     let before = subject.revision().await;
     let mut watch = subject.watch_from(before.next()).await;
@@ -73,7 +73,7 @@ pub async fn delete_event_has_its_own_revision_and_the_old_value(subject: &Subje
     );
 }
 
-/// A range is watched, not the store.
+/// A watch covers only its range.
 pub async fn watch_of_a_key_ignores_its_neighbours(subject: &Subject) {
     let from = subject.revision().await.next();
     let request = |range: KeyRange| WatchRangeRequest::new(range).from(from);
@@ -128,11 +128,11 @@ pub async fn history_and_present_join_without_gap_or_repeat(subject: &Subject) {
     assert_eq!(revisions(&left), expected);
 }
 
-/// How long a watch that does not answer is asked.
+/// How long progress is requested from a watch that does not respond.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// Asked often enough, a watch says that it has reached where the store stood; unless the engine
-/// says that it does not answer: then no notice comes, which could be wrong.
+/// A watch that is asked repeatedly reports the revision of the request; unless the engine does not
+/// support that: then no notification arrives, because it could be wrong.
 pub async fn progress_reaches_the_revision_of_the_request(subject: &Subject) {
     let from = subject.revision().await.next();
     let request = WatchRangeRequest::new(KeyRange::prefix(subject.key("quiet/"))).from(from);
@@ -161,7 +161,7 @@ pub async fn progress_reaches_the_revision_of_the_request(subject: &Subject) {
     }
 }
 
-/// What a progress notice covers has been delivered before it.
+/// What a progress notification covers has been delivered before it.
 pub async fn progress_is_never_ahead_of_events(subject: &Subject) {
     let from = subject.revision().await.next();
     let mut watch = subject.watch_from(from).await;
@@ -187,7 +187,7 @@ pub async fn progress_is_never_ahead_of_events(subject: &Subject) {
     }
 }
 
-/// A watch that is read late has lost nothing, unless it says so.
+/// A watch that is read late has lost nothing, unless it reports that.
 pub async fn watcher_that_reads_late_gets_everything_or_compacted(subject: &Subject) {
     let from = subject.revision().await.next();
     let mut watch = subject.watch_from(from).await;

@@ -3,10 +3,10 @@
 use super::Subject;
 use crate::{Expected, Guard, PutRequest, Revision, WriteError, WriteOutcome};
 
-/// More than any engine takes in one request.
+/// More than any engine accepts in a request.
 const TOO_LARGE_BYTES: usize = 8 << 20;
 
-/// A put or delete that changes something counts one.
+/// A put or delete that changes something increments the revision by one.
 pub async fn each_write_raises_the_revision_by_one(subject: &Subject) {
     let before = subject.revision().await;
     assert_eq!(subject.put("a", "1").await, before.next());
@@ -19,7 +19,7 @@ pub async fn each_write_raises_the_revision_by_one(subject: &Subject) {
     assert_eq!(subject.revision().await, Revision(before.0 + 3));
 }
 
-/// Conflicts neither write nor count.
+/// Conflicts neither write nor increment.
 pub async fn refused_writes_leave_no_trace(subject: &Subject) {
     let revision = subject.put("a", "1").await;
     let stale = Expected::Revision(revision.previous());
@@ -41,7 +41,7 @@ pub async fn refused_writes_leave_no_trace(subject: &Subject) {
     assert_eq!(subject.value("a", None).await.expect("it exists"), "1");
 }
 
-/// The loser of a create race learns who won.
+/// The loser of a create gets the winner's version.
 pub async fn create_of_an_existing_key_conflicts_and_reads_it(subject: &Subject) {
     let created = subject.put_if("a", "1", Expected::Absent).await;
     let revision = created.committed().expect("the key was absent");
@@ -51,7 +51,7 @@ pub async fn create_of_an_existing_key_conflicts_and_reads_it(subject: &Subject)
     }
 }
 
-/// The revision seen is the permission to write.
+/// A put that expects the current revision succeeds.
 pub async fn put_of_the_seen_revision_replaces(subject: &Subject) {
     let created = subject.put("a", "1").await;
     let updated = subject.put_if("a", "2", Expected::Revision(created)).await;
@@ -68,7 +68,7 @@ pub async fn put_of_the_seen_revision_replaces(subject: &Subject) {
     assert!(!kv.is_created());
 }
 
-/// A stale revision is told the newest version, and an absent key that there is none.
+/// A conflict returns the newest version, or that the key is absent.
 pub async fn put_of_another_revision_conflicts_and_reads_it(subject: &Subject) {
     let first = subject.put("a", "1").await;
     let second = subject.put("a", "2").await;
@@ -89,7 +89,7 @@ pub async fn delete_of_another_revision_conflicts_and_reads_it(subject: &Subject
     assert_eq!(subject.value("a", None).await, None);
 }
 
-/// Nothing to delete is a conflict with nothing, whatever was expected.
+/// Deleting an absent key is a conflict without a version, whatever was expected.
 pub async fn absent_key_cannot_be_deleted(subject: &Subject) {
     let before = subject.revision().await;
     for expected in [Expected::Any, Expected::Absent, Expected::Revision(before)] {
@@ -98,7 +98,7 @@ pub async fn absent_key_cannot_be_deleted(subject: &Subject) {
     assert_eq!(subject.revision().await, before);
 }
 
-/// A second life of a key has its own creation.
+/// A key that is written again after a delete has a new creation revision.
 pub async fn key_put_again_after_delete_is_created_anew(subject: &Subject) {
     subject.put("a", "1").await;
     subject.delete("a").await;
@@ -117,8 +117,8 @@ pub async fn key_put_again_after_delete_is_created_anew(subject: &Subject) {
     assert!(kv.is_created());
 }
 
-/// A put that was judged by other keys does not happen once one of them has changed, gone or come,
-/// and says so by a conflict in which its own key is as expected.
+/// A put with guards conflicts once one of their keys was changed, deleted or created, although its
+/// own key is as expected.
 pub async fn guarded_put_happens_only_while_its_guards_are_the_same(subject: &Subject) {
     let guard = |name: &str, revision| Guard {
         key: subject.key(name),
@@ -148,7 +148,7 @@ pub async fn guarded_put_happens_only_while_its_guards_are_the_same(subject: &Su
     assert!(put(Expected::Any, fresh).await.committed().is_some());
 }
 
-/// Empty is not absent.
+/// An empty value is not an absent key.
 pub async fn empty_value_is_a_value(subject: &Subject) {
     subject.put("a", "").await;
     assert_eq!(subject.value("a", None).await.expect("it exists"), "");
@@ -169,7 +169,7 @@ pub async fn empty_key_is_refused(subject: &Subject) {
     assert_eq!(subject.revision().await, before);
 }
 
-/// The limit on requests is an error of its own, and nothing is written.
+/// An oversized request is a specific error, and nothing is written.
 pub async fn too_large_a_request_is_refused_whole(subject: &Subject) {
     let before = subject.put("a", "1").await;
     let request = PutRequest::new(subject.key("a"), vec![b'x'; TOO_LARGE_BYTES], Expected::Any);

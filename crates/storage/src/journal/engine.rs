@@ -1,4 +1,4 @@
-//! The durable engine's face: reads and watches go to the memory engine, writes to the writer.
+//! `JournaledKv`: reads and watches go to the memory engine, writes to the writer.
 
 use super::Journal;
 use super::queue::{Queue, Refusal, Request};
@@ -18,14 +18,14 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Requests that wait to be written; whoever comes next waits for a place.
+/// Limit of write requests that wait; further callers wait for a place.
 const WAITING_MAX: usize = 8192;
 
-/// The memory engine with every write made durable by a [`Journal`] before anybody hears of it.
-/// A clone is another handle to the same store.
+/// The memory engine with every write made durable by a [`Journal`] before it is visible. Clones
+/// share the same store.
 ///
-/// Needs a tokio runtime, on whose threads for blocking work the journal is called. Something
-/// has to let time pass: [`run`](Self::run) beside it, or calls of [`tick`](Self::tick).
+/// Needs a tokio runtime, on whose blocking threads the journal runs. Something must advance its
+/// time: [`run`](Self::run) in a task, or calls of [`tick`](Self::tick).
 #[derive(Clone, Debug)]
 pub struct JournaledKv {
     shared: Arc<Shared>,
@@ -34,23 +34,23 @@ pub struct JournaledKv {
 /// Lock order: `writer`, then `queue`.
 #[derive(Debug)]
 struct Shared {
-    /// All that is durable, for readers and watchers.
+    /// The durable state, for readers and watchers.
     published: MemoryKv,
-    /// A place for each request that waits or is being served.
+    /// A permit for each request that waits or is being processed.
     room: Semaphore,
     queue: Mutex<Queue>,
-    /// Locked by who works, for as long as there is work.
+    /// Locked by the worker while there is work.
     writer: Mutex<Writer>,
-    /// Leases that have not ended.
+    /// The active leases.
     leases: Arc<AtomicUsize>,
-    /// What the writer had no room for.
+    /// The last request that the writer had no space for.
     limit: Arc<DataLimit>,
-    /// Bytes of the journal; zero if it cannot tell.
+    /// Size of the journal in bytes; zero if unknown.
     size: Arc<AtomicU64>,
 }
 
 impl JournaledKv {
-    /// A store that goes on from what a replay brought back, and writes to `journal`.
+    /// A store that continues from a replay and writes to `journal`.
     pub fn new(replayed: Replayed, clock: Arc<dyn Clock>, journal: impl Journal) -> Self {
         let Replayed {
             config,
@@ -78,19 +78,19 @@ impl JournaledKv {
         }
     }
 
-    /// Ticks, and wakes crowds of watchers, until the store is closed. To be run once beside the
+    /// Ticks, and wakes large numbers of watchers, until the store is closed. Run it once per
     /// store; a second run only ticks.
     ///
     /// # Cancel safety
     ///
-    /// Can be dropped at any time, and run again.
+    /// May be dropped at any time and run again.
     pub async fn run(&self) {
         self.shared.published.drive(|| self.tick()).await;
     }
 
-    /// Lets time pass up to what the clock says: has leases ended and old history given up soon,
-    /// sends progress that is due, and tries a journal again that could not write. Needs to be
-    /// called within the runtime.
+    /// Advances to the clock's time: schedules the expiry of leases and the compaction of old
+    /// history, sends due progress notifications, and retries a failed journal. Must be called
+    /// within the runtime.
     pub fn tick(&self) {
         self.shared.published.send_progress();
         let now = self.shared.published.now();
@@ -105,12 +105,12 @@ impl JournaledKv {
         }
     }
 
-    /// Ends all watches, refuses every operation from now on, has what waits written, and returns
-    /// once the journal is let go of. Closing again does nothing more.
+    /// Ends all watches, refuses further operations, writes pending requests, and returns once the
+    /// journal is released. Closing again has no effect.
     ///
     /// # Cancel safety
     ///
-    /// Once polled it happens, waited for or not.
+    /// Once polled it completes in the background.
     pub async fn close(&self) {
         let (answer, answered) = oneshot::channel();
         {
@@ -118,28 +118,28 @@ impl JournaledKv {
             queue.closed = true;
             self.shared.add(queue, Request::Close { answer });
         }
-        // No answer: the runtime is being shut down, and the journal goes with the store.
+        // No response: the runtime is shutting down, and the journal with it.
         drop(answered.await);
     }
 
-    /// Whether the store has been closed, or has closed itself.
+    /// Reports whether the store was closed, or closed itself.
     pub fn is_closed(&self) -> bool {
         self.shared.published.is_closed()
     }
 
-    /// Why the store has closed itself; `None` if it has not.
+    /// Returns why the store closed itself, if it did.
     pub fn failure(&self) -> Option<Fault> {
         self.shared.queue.lock().failed.clone()
     }
 
-    /// Why nothing can be written at the moment, although all that was can be read; `None` if
-    /// writes are taken, or the store is closed.
+    /// Returns why writes are refused while reads work; `None` if writes are accepted or the store
+    /// is closed.
     pub fn stalled(&self) -> Option<Fault> {
         let queue = self.shared.queue.lock();
         queue.stalled.as_ref().map(|it| it.fault.clone())
     }
 
-    /// How large the store is now.
+    /// Returns the current size of the store.
     pub fn stats(&self) -> Stats {
         Stats {
             leases: self.shared.leases.load(Ordering::Relaxed),
@@ -147,7 +147,7 @@ impl JournaledKv {
         }
     }
 
-    /// Has a request served, and waits for its answer.
+    /// Submits a request and waits for its response.
     async fn ask<T, E: Refusal>(
         &self,
         request: impl FnOnce(oneshot::Sender<Result<T, E>>) -> Request,
@@ -170,15 +170,15 @@ impl JournaledKv {
 }
 
 impl Shared {
-    /// Has a request wait, and sees to it that somebody works.
+    /// Enqueues a request, and starts a worker if there is none.
     fn add(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>, request: Request) {
-        // Before anything is changed: it panics where there is none.
+        // Before any change, because it panics outside a runtime.
         let runtime = Handle::current();
         queue.push(request);
         if mem::replace(&mut queue.working, true) {
             return;
         }
-        // A runtime that is being shut down drops the shift here, which then needs the lock.
+        // A runtime that is shutting down drops the worker here, which then needs the lock.
         drop(queue);
         let shift = Shift {
             shared: Arc::clone(self),
@@ -187,7 +187,7 @@ impl Shared {
         drop(runtime.spawn_blocking(move || shift.work()));
     }
 
-    /// Refuses everything from now on, because of `fault`; that holds for those who wait, too.
+    /// Refuses everything from now on because of `fault`, including pending requests.
     fn fail(&self, fault: Fault) {
         {
             let mut queue = self.queue.lock();
@@ -199,8 +199,8 @@ impl Shared {
         self.published.close();
     }
 
-    /// Refuses writes until the journal works again. What was published is read and watched.
-    /// False if somebody closes the store anyway.
+    /// Refuses writes until the journal works again; published data stays readable. False if the
+    /// store is being closed anyway.
     fn stall(&self, fault: &Fault) -> bool {
         let now = self.published.now();
         let mut queue = self.queue.lock();
@@ -218,8 +218,8 @@ impl Shared {
     }
 }
 
-/// The duty to serve all who wait. Dropped undone, nobody waits any more: the runtime is being
-/// shut down, or a journal has panicked.
+/// The worker that processes all pending requests. Dropping it early drops them: the runtime is
+/// shutting down, or a journal panicked.
 #[derive(Debug)]
 struct Shift {
     shared: Arc<Shared>,

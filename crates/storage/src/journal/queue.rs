@@ -1,4 +1,4 @@
-//! The requests that wait for the writer. Knows how many it hands out at once, not what they do.
+//! The queue of the writer's requests, and its batches.
 
 use crate::{CompactError, DeleteRequest, Fault, LeaseError, LeaseId, PutRequest, Revision};
 use crate::{ReadError, WatchError, WriteError, WriteOutcome};
@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Requests evaluated for one batch. What is published at once holds up readers for as long.
+/// Maximum number of requests in a batch. Publishing a batch blocks readers for as long.
 const BATCH_REQUESTS_MAX: usize = 1024;
-/// Bytes of keys and values of those requests, except that one always fits.
+/// Maximum bytes of keys and values in a batch; a single request always fits.
 const BATCH_BYTES_MAX: usize = 16 << 20;
 
-/// Where an answer goes.
+/// Where a response is sent.
 pub(super) type Answerer<T, E> = oneshot::Sender<Result<T, E>>;
 
 #[derive(Debug)]
@@ -32,31 +32,30 @@ pub(super) enum Request {
         revision: Revision,
         answer: Answerer<(), CompactError>,
     },
-    /// Ends leases and gives up history, as time demands.
+    /// Expires leases and discards old history.
     Tick {
         now: Duration,
     },
-    /// Tries a journal again that could not write.
+    /// Retries a failed journal.
     Reopen {
         now: Duration,
     },
-    /// Lets go of the journal.
+    /// Releases the journal.
     Close {
         answer: oneshot::Sender<()>,
     },
 }
 
-/// How long after a commit that failed the journal is tried again; each time in vain, twice as
-/// long.
+/// Pause after a failed commit before the journal is retried; it doubles with each failure.
 const REOPEN_AFTER_MIN: Duration = Duration::from_secs(1);
-/// The longest pause: each try may cost as much as opening the store.
-const REOPEN_AFTER_MAX: Duration = Duration::from_mins(1);
+/// The longest pause: each attempt may cost as much as opening the store.
+const REOPEN_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// Why nothing can be written at the moment.
+/// Why writes are refused.
 #[derive(Clone, Debug)]
 pub(super) struct Stall {
     pub(super) fault: Fault,
-    /// When to try again; `None` while that is being done.
+    /// When to retry; `None` while an attempt is running.
     pub(super) retry_at: Option<Duration>,
 }
 
@@ -70,19 +69,19 @@ impl Request {
     }
 }
 
-/// Requests in the order in which they came.
+/// Requests in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: VecDeque<Request>,
-    /// Whether somebody works, and will look here again before they stop.
+    /// Whether a worker is running, which checks the queue again before it stops.
     pub(super) working: bool,
-    /// Whether no more requests are taken, but for one to close.
+    /// Whether further requests are refused, except to close.
     pub(super) closed: bool,
     /// Why the engine closed itself.
     pub(super) failed: Option<Fault>,
-    /// Why no request is taken now.
+    /// Why requests are refused.
     pub(super) stalled: Option<Stall>,
-    /// The last pause before the journal was tried again; zero if it has worked since.
+    /// The last pause before a retry; zero if the journal has worked since.
     pause: Duration,
 }
 
@@ -96,7 +95,7 @@ impl Queue {
         newest.any(|request| matches!(request, Request::Tick { .. }))
     }
 
-    /// Takes no request but one to close or to reopen, and forgets who waits.
+    /// Refuses requests except to close or reopen, and drops pending ones.
     pub(super) fn stall(&mut self, fault: Fault, now: Duration) {
         let longer = self.pause.saturating_mul(2);
         self.pause = longer.clamp(REOPEN_AFTER_MIN, REOPEN_AFTER_MAX);
@@ -112,7 +111,7 @@ impl Queue {
         self.pause = Duration::ZERO;
     }
 
-    /// Whether it is time to try the journal again; true once.
+    /// Reports whether a retry is due; true once.
     pub(super) fn may_reopen(&mut self, now: Duration) -> bool {
         let Some(stall) = &mut self.stalled else {
             return false;
@@ -124,7 +123,7 @@ impl Queue {
         due
     }
 
-    /// What the next batch is made of; empty if nobody waits.
+    /// Returns the next batch; empty if nothing is pending.
     pub(super) fn take(&mut self) -> Vec<Request> {
         let (mut count, mut bytes) = (0, 0);
         for request in self.waiting.iter().take(BATCH_REQUESTS_MAX) {
@@ -137,13 +136,13 @@ impl Queue {
         self.waiting.drain(..count).collect()
     }
 
-    /// Forgets who waits; they see that they get no answer.
+    /// Drops pending requests; their callers get no response.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
     }
 }
 
-/// An error that can say that the store is closed, and why.
+/// An error that can report that the store closed, and why.
 pub(super) trait Refusal: From<Fault> {
     fn closed() -> Self;
 }
@@ -176,7 +175,7 @@ mod tests {
         let mut pauses = Vec::new();
         for _ in 0..8 {
             queue.stall(
-                Fault::new(crate::FaultKind::NoSpace, "no room"),
+                Fault::new(crate::FaultKind::NoSpace, "no space"),
                 Duration::ZERO,
             );
             let pause = (0..=100).find(|it| queue.may_reopen(Duration::from_secs(*it)));
@@ -186,7 +185,7 @@ mod tests {
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60]);
         queue.works();
         queue.stall(
-            Fault::new(crate::FaultKind::NoSpace, "no room"),
+            Fault::new(crate::FaultKind::NoSpace, "no space"),
             Duration::ZERO,
         );
         assert!(queue.may_reopen(Duration::from_secs(1)));

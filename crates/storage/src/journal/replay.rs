@@ -1,8 +1,7 @@
-//! Brings back what a journal has stored, and checks that it is a history.
+//! `Replay`: restores a store from its journal, and validates the history.
 //!
-//! Reads no file: a journal hands over versions in order of their revision. From the compacted
-//! revision on there is one for each revision; before it, only those that nothing has replaced
-//! until then.
+//! It does no I/O: a journal passes versions in order of revision. From the compacted revision on
+//! there must be one for each revision; before it, only those not replaced by then.
 
 use crate::memory::{Config, Leases, Versions};
 use crate::{Event, EventKind, KeyRange, KeyValue, LeaseId, Revision};
@@ -10,17 +9,17 @@ use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A store that is being read back.
+/// A store that is being restored.
 #[derive(Debug)]
 pub struct Replay {
     config: Config,
     versions: Versions,
     leases: RestoredLeases,
-    /// The version handed over last.
+    /// The last version passed.
     last: Revision,
 }
 
-/// What was read back, ready for [`JournaledKv`](super::JournaledKv).
+/// The restored state, ready for [`JournaledKv`](super::JournaledKv).
 #[derive(Debug)]
 pub struct Replayed {
     pub(super) config: Config,
@@ -34,34 +33,34 @@ pub(super) struct RestoredLeases {
     alive: Vec<(LeaseId, Duration)>,
 }
 
-/// Why what was read back is no history.
+/// Why the stored versions are not a valid history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// A version is not where it belongs: something is missing, or comes twice.
-    #[error("revision {found} is stored where {expected} has to be")]
+    /// A version is out of order: one is missing or duplicated.
+    #[error("found revision {found} where {expected} was expected")]
     OutOfOrder {
-        /// What was found.
+        /// The revision found.
         found: Revision,
-        /// What comes next in a history, or the lowest that can.
+        /// The revision expected, or the lowest possible one.
         expected: Revision,
     },
-    /// The newest version is not the one that the journal says it stored last.
-    #[error("history ends at revision {found}, and not at {expected}")]
+    /// The newest version is not the last one that the journal reports.
+    #[error("history ends at revision {found}, not at {expected}")]
     WrongEnd {
-        /// Where it ends.
+        /// The newest revision found.
         found: Revision,
-        /// Where it has to.
+        /// The last revision reported.
         expected: Revision,
     },
-    /// A version does not go with those of its key before it.
-    #[error("revision {revision} does not follow from what is stored before it")]
+    /// A version contradicts earlier versions of its key.
+    #[error("revision {revision} contradicts earlier revisions")]
     Contradiction {
-        /// The version.
+        /// Its revision.
         revision: Revision,
     },
     /// A lease that was never granted.
-    #[error("lease {lease} is stored, which was never granted")]
+    #[error("lease {lease} is stored but was never granted")]
     UnknownLease {
         /// The lease.
         lease: LeaseId,
@@ -69,8 +68,8 @@ pub enum ReplayError {
 }
 
 impl Replay {
-    /// Begins to read back a store that can be read from `compacted` on; zero if nothing was
-    /// compacted. `leases_granted` is the highest number of a lease so far.
+    /// Begins to restore a store that is readable from `compacted` on; zero if nothing was
+    /// compacted. `leases_granted` is the highest lease id so far.
     pub fn new(config: Config, compacted: Revision, leases_granted: i64) -> Self {
         let versions = Versions::compacted_at(&config, compacted);
         let leases = RestoredLeases {
@@ -85,10 +84,10 @@ impl Replay {
         }
     }
 
-    /// Hands over the version that a put has made.
+    /// Adds the version that a put wrote.
     ///
     /// # Errors
-    /// It does not go on from the version handed over before.
+    /// It does not continue the previous version.
     pub fn put(&mut self, kv: KeyValue) -> Result<(), ReplayError> {
         let revision = kv.mod_revision;
         let contradiction = ReplayError::Contradiction { revision };
@@ -118,10 +117,10 @@ impl Replay {
         Ok(())
     }
 
-    /// Hands over that a key was deleted.
+    /// Adds a delete.
     ///
     /// # Errors
-    /// It does not go on from the version handed over before.
+    /// It does not continue the previous version.
     pub fn delete(&mut self, revision: Revision, key: &[u8]) -> Result<(), ReplayError> {
         let in_history = self.next(revision)?;
         match self.versions.current(key).cloned() {
@@ -134,11 +133,11 @@ impl Replay {
         }
     }
 
-    /// Hands over a lease that has not ended. It gets all of its time to live anew: how long
-    /// nobody was there to count is not known. So does etcd.
+    /// Adds an active lease. It gets its full lifetime again, as in etcd: how long the store was
+    /// down is unknown.
     ///
     /// # Errors
-    /// It is not among the leases that were granted.
+    /// It was never granted.
     pub fn lease(&mut self, lease: LeaseId, ttl: Duration) -> Result<(), ReplayError> {
         if lease.0 <= 0 || lease.0 > self.leases.granted {
             return Err(ReplayError::UnknownLease { lease });
@@ -147,10 +146,11 @@ impl Replay {
         Ok(())
     }
 
-    /// Ends at the revision that the journal stored last; 1 for a store never written to.
+    /// Ends the replay at the last revision of the journal; 1 for a store that was never written
+    /// to.
     ///
     /// # Errors
-    /// History does not end there.
+    /// The history does not end there.
     pub fn finish(self, revision: Revision) -> Result<Replayed, ReplayError> {
         let found = self.versions.revision();
         if found != revision {
@@ -164,7 +164,7 @@ impl Replay {
         })
     }
 
-    /// Whether a revision, which has to come after the one before, is part of history.
+    /// Validates the next revision, and reports whether it is part of the history.
     fn next(&mut self, found: Revision) -> Result<bool, ReplayError> {
         let first = self.versions.revision().next();
         let in_history = found >= first;
@@ -193,34 +193,34 @@ impl Replay {
 }
 
 impl Replayed {
-    /// Where the store stands.
+    /// Returns the current revision.
     pub fn revision(&self) -> Revision {
         self.versions.revision()
     }
 
-    /// The oldest readable revision; zero if nothing was compacted.
+    /// Returns the oldest readable revision; zero if nothing was compacted.
     pub fn compacted(&self) -> Revision {
         self.versions.compacted()
     }
 
-    /// Keys that exist.
+    /// Returns the number of keys.
     pub fn keys(&self) -> usize {
         self.versions.keys()
     }
 
-    /// Events in history.
+    /// Returns the number of events in history.
     pub fn history_events(&self) -> usize {
         self.versions.log().len()
     }
 
-    /// Leases that have not ended.
+    /// Returns the number of active leases.
     pub fn leases(&self) -> usize {
         self.leases.alive.len()
     }
 }
 
 impl RestoredLeases {
-    /// The leases with the keys under them.
+    /// Returns the leases with their keys.
     pub(super) fn restored(self, versions: &Versions, now: Duration) -> Leases {
         let mut leases = Leases::after(self.granted);
         for (lease, ttl) in self.alive {

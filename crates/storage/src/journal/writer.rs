@@ -1,6 +1,6 @@
-//! The one who writes: decides on requests, has the outcome made durable, publishes, answers.
+//! The writer: evaluates requests, makes the results durable, publishes them, and responds.
 //!
-//! Blocks, knows no runtime and takes no time from a clock.
+//! It blocks, and uses neither a runtime nor a clock.
 
 use super::queue::{Answerer, Refusal, Request};
 use super::{Batch, Journal};
@@ -13,24 +13,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Events of one batch. Only the end of a lease with many keys reaches it.
+/// Maximum number of events in a batch; only the expiry of a lease with many keys reaches it.
 const BATCH_EVENTS_MAX: usize = 4096;
 
 pub(super) struct Writer {
-    /// Ahead of what is published, by the batch that is being made.
+    /// Ahead of the published state by the current batch.
     state: State,
     effects: Effects,
-    /// Who is told once the batch is durable.
+    /// The responses to send once the batch is durable.
     replies: Vec<Reply>,
     leases: Arc<AtomicUsize>,
-    /// The size of the journal in bytes; zero if it cannot tell.
+    /// Size of the journal in bytes; zero if unknown.
     size: Arc<AtomicU64>,
     /// `None` once it is closed.
     journal: Option<Box<dyn Journal>>,
     config: Config,
-    /// What a failed commit left behind: it may be durable or not.
+    /// The batch of a failed commit, which may or may not be durable.
     uncertain: Option<Batch>,
-    /// Whether the journal has stored something since this was last looked at.
+    /// Whether the journal has stored something since the last check.
     stored: bool,
 }
 
@@ -55,26 +55,27 @@ impl Writer {
         }
     }
 
-    /// How many leases there are, kept up to date.
+    /// Number of leases, kept up to date.
     pub(super) fn leases(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.leases)
     }
 
-    /// What it remembers of writes that it had no room for.
+    /// Requests refused for lack of space.
     pub(super) fn limit(&self) -> Arc<DataLimit> {
         Arc::clone(&self.state.limit)
     }
 
-    /// How large the journal is in bytes, kept up to date; zero if it cannot tell.
+    /// Size of the journal in bytes, kept up to date; zero if unknown.
     pub(super) fn size(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.size)
     }
 
-    /// Serves requests in order, and answers all of them. True if the journal has stored
+    /// Processes requests in order and responds to all of them. True if the journal has stored
     /// something.
     ///
     /// # Errors
-    /// The journal failed; nobody may write any more. Some wait to be [refused](Self::refuse).
+    /// The journal failed; no further writes are possible. Some requests remain to be
+    /// [refused](Self::refuse).
     pub(super) fn serve(&mut self, requests: Vec<Request>, to: &MemoryKv) -> Result<bool, Fault> {
         for request in requests {
             self.evaluate(request, to)?;
@@ -83,14 +84,14 @@ impl Writer {
         Ok(mem::take(&mut self.stored))
     }
 
-    /// Tells those who wait for what the journal did not do.
+    /// Responds with the journal's failure.
     pub(super) fn refuse(&mut self, fault: &Fault) {
         for reply in self.replies.drain(..) {
             reply(Err(fault.clone()));
         }
     }
 
-    /// Whether the journal may work again later after this fault.
+    /// Reports whether the journal may work again after this fault.
     pub(super) fn may_recover(&self, fault: &Fault) -> bool {
         let may_pass = matches!(
             fault.kind(),
@@ -99,7 +100,7 @@ impl Writer {
         may_pass && self.journal.as_ref().is_some_and(|it| it.reopens())
     }
 
-    /// Lets go of the journal, and of those who wait for what it has not finished.
+    /// Releases the journal, and drops the requests that it has not finished.
     pub(super) fn close(&mut self) {
         self.state.close(&mut self.effects);
         self.replies.clear();
@@ -138,7 +139,7 @@ impl Writer {
                 self.commit(to)?;
                 self.close();
                 to.close();
-                // Whoever closes may have stopped waiting.
+                // The caller that closes may have stopped waiting.
                 answer.send(()).ok();
             }
         }
@@ -155,15 +156,15 @@ impl Writer {
         Ok(())
     }
 
-    /// An answer, even one that nothing was done, tells of what came before it in the batch. So
-    /// it waits for the batch.
+    /// Even a response that nothing was done reflects earlier writes of the batch, so it waits for
+    /// the batch.
     fn reply<T: Send + 'static, E: Refusal + Send + 'static>(
         &mut self,
         to: Answerer<T, E>,
         result: Result<T, E>,
     ) {
         self.replies.push(Box::new(move |committed| {
-            // A writer that has given up waiting is told nothing.
+            // The caller may have stopped waiting.
             drop(to.send(match committed {
                 Ok(()) => result,
                 Err(fault) => Err(E::from(fault)),
@@ -196,17 +197,17 @@ impl Writer {
     }
 }
 
-/// What was read back is neither what was published nor that and the last batch.
+/// The restored state must be the published one, with or without the last batch.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the journal holds revision {found}; {published} is what was answered")]
+#[error("the journal is at revision {found}, but {published} was acknowledged")]
 struct OtherHistory {
     found: Revision,
     published: Revision,
 }
 
 impl Writer {
-    /// Tries the journal again, and goes on from what is durable. The batch that failed is
-    /// published if it is.
+    /// Reopens the journal and continues from what is durable. The failed batch is published if it
+    /// is durable.
     fn reopen(&mut self, now: Duration, to: &MemoryKv) -> Result<(), Fault> {
         let Some(journal) = &mut self.journal else {
             return Ok(());
@@ -227,7 +228,7 @@ impl Writer {
             let error = OtherHistory { found, published };
             return Err(Fault::new(FaultKind::Corrupt, error));
         }
-        // What is published is shared, as ever; of what was read back the leases are news.
+        // The published state stays shared; only the restored leases are new.
         let versions = to.versions();
         let leases = replayed.leases.restored(&versions, now);
         let limit = Arc::clone(&self.state.limit);

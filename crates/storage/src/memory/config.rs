@@ -1,4 +1,4 @@
-//! `Config`: limits of the engine in memory, and of the one with a journal below it.
+//! `Config`: limits of the in-memory engine, with or without a journal.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -6,31 +6,31 @@ use std::time::Duration;
 /// Limits of the memory engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Largest key and value together, in bytes. Default: 1.5 MiB, as etcd.
+    /// Maximum bytes of a key and its value. Default: 1.5 MiB, as etcd.
     pub request_bytes_max: usize,
-    /// Bytes of all current keys and values together, roughly as they are in memory. Beyond it
-    /// writes that need more room are refused. Default: none, no limit.
+    /// Maximum bytes of all current keys and values, approximately as in memory. At the limit,
+    /// writes that need more space are refused. Default: no limit.
     pub data_bytes_max: Option<usize>,
-    /// Events kept for watches and reads of the past. Default: 100,000.
+    /// Number of events kept for watches and reads of the past. Default: 100,000.
     pub history_events_max: usize,
-    /// Bytes that those events may keep alive, counting current values too. Default: 256 MiB.
+    /// Bytes that these events may keep in memory, including current values. Default: 256 MiB.
     pub history_bytes_max: usize,
-    /// Events older than this are given up at a tick. Default: 10 minutes, the longest that
-    /// upstream's compactor with its 5 minutes lets history live.
+    /// Events older than this are discarded at a tick. Default: 10 minutes, the longest age that
+    /// upstream's compactor leaves with its interval of 5 minutes.
     pub history_age: Duration,
-    /// Revisions between two kept states: the most events that a read of the past has to take
-    /// back. More often costs memory, and time when writing. Default: 16,384.
+    /// Revisions between retained trees: the maximum number of events that a read of the past has
+    /// to undo. A smaller interval costs memory and write time. Default: 16,384.
     pub checkpoint_every: NonZeroU64,
-    /// Events in one batch of a watch. Default: 1,000, as etcd.
+    /// Maximum events in a batch of a watch. Default: 1,000, as etcd.
     pub batch_events_max: usize,
-    /// Bytes in one batch of a watch, except that one event always fits. Default: 1 MiB.
+    /// Maximum bytes in a batch of a watch; a single event always fits. Default: 1 MiB.
     pub batch_bytes_max: usize,
-    /// Longest life of a lease. Default: 9,000,000,000 s, as etcd.
+    /// Maximum lifetime of a lease. Default: 9,000,000,000 s, as etcd.
     pub lease_ttl_max: Duration,
-    /// How often watches that want progress get it unasked. Default: 10 minutes, as etcd.
+    /// Interval of periodic progress notifications. Default: 10 minutes, as etcd.
     pub progress_every: Duration,
-    /// How often [`MemoryKv::run`](super::MemoryKv::run) ticks, and so how late a lease may end.
-    /// Default: 500 ms.
+    /// Tick interval of [`MemoryKv::run`](super::MemoryKv::run), which bounds the delay of lease
+    /// expiry. Default: 500 ms.
     pub tick_every: Duration,
 }
 
@@ -41,12 +41,12 @@ impl Default for Config {
             data_bytes_max: None,
             history_events_max: 100_000,
             history_bytes_max: 256 << 20,
-            history_age: Duration::from_mins(10),
+            history_age: Duration::from_secs(10 * 60),
             checkpoint_every: const { NonZeroU64::new(16_384).expect("not zero") },
             batch_events_max: 1000,
             batch_bytes_max: 1 << 20,
-            lease_ttl_max: Duration::from_hours(2_500_000),
-            progress_every: Duration::from_mins(10),
+            lease_ttl_max: Duration::from_secs(2_500_000 * 3600),
+            progress_every: Duration::from_secs(10 * 60),
             tick_every: Duration::from_millis(500),
         }
     }

@@ -1,17 +1,17 @@
-//! `DataLimit`: how much a store may hold, and whether it had to refuse a write because of that.
+//! `DataLimit`: the size limit of a store, and the writes refused for it.
 //!
-//! Asked by the one who decides on writes; what it remembers anybody may read.
+//! The writer checks it; its state may be read by anyone.
 
 use crate::WriteError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Nothing has been refused, or there has been room for it since.
+/// No write was refused, or there has been space for it since.
 const NOTHING: usize = 0;
 
 #[derive(Debug)]
 pub(crate) struct DataLimit {
     bytes_max: Option<usize>,
-    /// What the smallest write that was refused would have added, until there is room for it.
+    /// What the smallest refused write would have added, until there is space for it.
     missed: AtomicUsize,
 }
 
@@ -23,12 +23,13 @@ impl DataLimit {
         }
     }
 
-    /// The same limit for another store.
+    /// Returns the same limit for another store.
     pub(crate) fn anew(&self) -> Self {
         Self::new(self.bytes_max)
     }
 
-    /// Whether a store that holds `live` bytes takes `added` more. What adds nothing always fits.
+    /// Reports whether a store of `live` bytes may grow by `added`. A write that adds nothing
+    /// always fits.
     pub(crate) fn check(&self, live: usize, added: usize) -> Result<(), WriteError> {
         let Some(bytes_max) = self.bytes_max else {
             return Ok(());
@@ -44,7 +45,7 @@ impl DataLimit {
         Err(WriteError::Full { bytes, bytes_max })
     }
 
-    /// Notes that the store holds `live` bytes now.
+    /// Notes that the store has `live` bytes now.
     pub(crate) fn note(&self, live: usize) {
         let missed = self.missed.load(Ordering::Relaxed);
         if missed != NOTHING && self.bytes_max.is_none_or(|most| live + missed <= most) {
@@ -52,7 +53,7 @@ impl DataLimit {
         }
     }
 
-    /// What a write was refused with, if it would be now that the store holds `live` bytes.
+    /// Returns the error of the refused write, if it would still be refused with `live` bytes.
     pub(crate) fn missed(&self, live: usize) -> Option<WriteError> {
         let is_missed = self.missed.load(Ordering::Relaxed) != NOTHING;
         let bytes_max = self.bytes_max.filter(|_| is_missed)?;

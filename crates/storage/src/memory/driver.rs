@@ -1,7 +1,8 @@
-//! What runs beside the memory engine: its clock, its ticks, and the waking of crowds.
+//! The background driver of the memory engine: its clock, its ticks, and the waking of many
+//! watchers.
 //!
-//! The only part of the engine that knows tokio. Without it leases do not end and history is
-//! bounded by number and bytes alone.
+//! The only part of the engine that uses tokio. Without it leases do not expire, and history is
+//! bounded by count and bytes only.
 
 use super::MemoryKv;
 use crate::Clock;
@@ -10,12 +11,12 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-/// Tokio's clock, counted from its making. Stands still when a test pauses tokio's time.
+/// Tokio's clock, relative to its creation. It stops while a test pauses tokio's time.
 #[derive(Clone, Copy, Debug)]
 pub struct TokioClock(Instant);
 
 impl TokioClock {
-    /// A clock that starts at zero now.
+    /// Creates a clock that starts at zero.
     pub fn start() -> Self {
         Self(Instant::now())
     }
@@ -28,17 +29,17 @@ impl Clock for TokioClock {
 }
 
 impl MemoryKv {
-    /// Ticks, and wakes crowds of watchers, until the store is closed. Needs a tokio runtime
-    /// with time enabled. To be run once beside the store; a second run only ticks.
+    /// Ticks, and wakes large numbers of watchers, until the store is closed. Needs a tokio runtime
+    /// with time enabled. Run it once per store; a second run only ticks.
     ///
     /// # Cancel safety
     ///
-    /// Can be dropped at any time, and run again.
+    /// May be dropped at any time and run again.
     pub async fn run(&self) {
         self.drive(|| self.tick()).await;
     }
 
-    /// As [`run`](Self::run), for an engine that has something else to do at each tick.
+    /// Like [`run`](Self::run), for an engine with additional work at each tick.
     pub(crate) async fn drive(&self, mut tick: impl FnMut()) {
         let driver = self.shared.fanout.drive();
         let mut ticks = interval(self.shared.config.tick_every);

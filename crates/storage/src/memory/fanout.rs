@@ -1,7 +1,7 @@
-//! Wakes watchers without making the writer pay for a crowd of them.
+//! `Fanout`: wakes watchers without making the writer pay for large numbers of them.
 //!
-//! A few wakers are woken on the spot. More are left to the engine's driver, if one runs: the
-//! writer then wakes the driver alone, and the driver the crowd, in portions.
+//! The writer wakes a few watchers itself. With more, it wakes only the engine's driver, if one is
+//! running, and the driver wakes the watchers in portions.
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -9,11 +9,11 @@ use std::mem;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-/// Wakers that a writer wakes itself.
+/// Maximum number of wakers that a writer wakes itself.
 const WOKEN_BY_WRITER_MAX: usize = 32;
-/// Wakers that the driver wakes before it lets others run.
+/// Wakers that the driver wakes before it yields.
 const WOKEN_AT_ONCE_MAX: usize = 256;
-/// Wakers that wait for the driver; beyond, the writer wakes them after all.
+/// Maximum number of wakers that wait for the driver; beyond it, the writer wakes them itself.
 const WAITING_MAX: usize = 65_536;
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct State {
 }
 
 impl Fanout {
-    /// Sees to it that all of `wakers` are woken soon.
+    /// Wakes all of `wakers` soon.
     pub(crate) fn wake(&self, wakers: Vec<Waker>) {
         if wakers.len() > WOKEN_BY_WRITER_MAX {
             let mut state = self.state.lock();
@@ -44,19 +44,19 @@ impl Fanout {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Becomes the driver; `None` if there is one.
+    /// Becomes the driver; `None` if there already is one.
     pub(crate) fn drive(self: &Arc<Self>) -> Option<Driver> {
         let driven = mem::replace(&mut self.state.lock().driven, true);
         (!driven).then(|| Driver(Arc::clone(self)))
     }
 }
 
-/// The right, and the duty, to wake the crowd. Dropped, it wakes all who still wait.
+/// The driver, which must wake the waiting wakers. Dropping it wakes all of them.
 #[derive(Debug)]
 pub(crate) struct Driver(Arc<Fanout>);
 
 impl Driver {
-    /// Wakes a portion; the task is woken again when there is more.
+    /// Wakes a portion; the task is woken again if more are waiting.
     pub(crate) fn poll(&self, cx: &Context<'_>) {
         let mut state = self.0.state.lock();
         let portion = state.waiting.len().min(WOKEN_AT_ONCE_MAX);

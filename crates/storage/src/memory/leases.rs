@@ -1,4 +1,4 @@
-//! Leases and the keys under them. Knows no clock: `now` is an argument.
+//! Leases and the keys attached to them. It reads no clock: `now` is an argument.
 
 use crate::LeaseId;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Leases {
     by_id: BTreeMap<LeaseId, Lease>,
     deadlines: BTreeSet<(Duration, LeaseId)>,
-    /// Leases that are over, and whose keys are being deleted.
+    /// Expired leases whose keys are being deleted.
     ended: BTreeSet<LeaseId>,
     granted: i64,
 }
@@ -40,7 +40,7 @@ impl Leases {
         id
     }
 
-    /// Goes on numbering after the leases that were granted so far.
+    /// Continues the numbering after the leases granted so far.
     pub(crate) fn after(granted: i64) -> Self {
         Self {
             granted,
@@ -48,15 +48,15 @@ impl Leases {
         }
     }
 
-    /// Brings back a lease that was alive, with all of its time before it.
+    /// Restores an active lease with its full lifetime.
     pub(crate) fn restore(&mut self, id: LeaseId, ttl: Duration, now: Duration) {
         let (deadline, keys) = (now.saturating_add(ttl), BTreeSet::new());
         self.by_id.insert(id, Lease { deadline, keys });
         self.deadlines.insert((deadline, id));
     }
 
-    /// Brings back that a key is under a lease. One that is not alive had ended, and its keys
-    /// were about to be deleted: so they are now.
+    /// Restores that a key is attached to a lease. If the lease had expired, its keys were about to
+    /// be deleted, and are deleted now.
     pub(crate) fn restore_key(&mut self, id: LeaseId, key: &Bytes) {
         let lease = self.by_id.entry(id).or_insert_with(|| {
             self.ended.insert(id);
@@ -66,12 +66,12 @@ impl Leases {
         lease.keys.insert(key.clone());
     }
 
-    /// Whether keys may be put under the lease.
+    /// Reports whether the lease is active.
     pub(crate) fn is_alive(&self, id: LeaseId) -> bool {
         self.by_id.contains_key(&id) && !self.ended.contains(&id)
     }
 
-    /// Moves a key from under one lease to under another.
+    /// Moves a key from one lease to another.
     pub(crate) fn rebind(&mut self, key: &Bytes, from: Option<LeaseId>, to: Option<LeaseId>) {
         if from == to {
             return;
@@ -84,7 +84,7 @@ impl Leases {
         }
     }
 
-    /// Ends a lease before its time. False if it is not alive.
+    /// Ends a lease early. False if it is not active.
     pub(crate) fn revoke(&mut self, id: LeaseId) -> bool {
         let alive = self.is_alive(id);
         if let Some(lease) = self.by_id.get(&id) {
@@ -94,7 +94,7 @@ impl Leases {
         alive
     }
 
-    /// Ends the leases whose time is over, and returns them.
+    /// Expires due leases and returns them.
     pub(crate) fn end_due(&mut self, now: Duration) -> Vec<LeaseId> {
         let mut ended = Vec::new();
         while let Some(&(deadline, id)) = self.deadlines.first() {
@@ -107,8 +107,8 @@ impl Leases {
         ended
     }
 
-    /// Up to `keys_max` keys whose lease has ended. Each must then be deleted, which takes it
-    /// from under its lease; leases without keys are forgotten. Empty when all is done.
+    /// Returns up to `keys_max` keys of expired leases. Each must then be deleted, which detaches
+    /// it; leases without keys are forgotten. Empty when nothing is left.
     pub(crate) fn orphans(&mut self, keys_max: usize) -> Vec<Bytes> {
         let mut keys = Vec::new();
         while let Some(&id) = self.ended.first() {

@@ -1,15 +1,14 @@
 //! The event log that all watchers share, oldest first.
 //!
-//! Each revision has exactly one event, so a revision is a position and look-up is arithmetic.
-//! Bounded by number and by bytes; what is pushed out is handed back, to be dropped where no
-//! lock is held.
+//! Each revision has exactly one event, so a revision determines a position. The log is bounded by
+//! count and bytes; discarded events are returned, to be dropped without a lock.
 
 use crate::{Event, Revision};
 use std::collections::VecDeque;
 use std::collections::vec_deque;
 use std::sync::Arc;
 
-/// Cost of an event beyond its bytes: the event, two versions and their places in lists.
+/// Memory of an event beyond its bytes: the event, two versions and their list entries.
 const EVENT_OVERHEAD: usize = 320;
 
 #[derive(Clone, Debug)]
@@ -17,12 +16,12 @@ pub(crate) struct Log {
     events: VecDeque<Arc<Event>>,
     /// The revision of the next event.
     next: Revision,
-    /// Sum of the events' weights.
+    /// Sum of the sizes of the events.
     bytes: usize,
 }
 
 impl Log {
-    /// An empty log that will continue after `head`.
+    /// An empty log that continues after `head`.
     pub(crate) fn after(head: Revision) -> Self {
         Self {
             events: VecDeque::new(),
@@ -39,7 +38,7 @@ impl Log {
         self.bytes
     }
 
-    /// The oldest revision whose event is held, or the next to come if none is.
+    /// Returns the oldest revision held, or the next one if the log is empty.
     pub(crate) fn first(&self) -> Revision {
         Revision(self.next.0 - self.events.len() as u64)
     }
@@ -57,7 +56,7 @@ impl Log {
         Some(event)
     }
 
-    /// Takes out all events below `revision`.
+    /// Removes and returns all events below `revision`.
     pub(crate) fn drop_before(&mut self, revision: Revision) -> VecDeque<Arc<Event>> {
         let kept = self.events.split_off(self.index(revision));
         let dropped = std::mem::replace(&mut self.events, kept);
@@ -65,13 +64,13 @@ impl Log {
         dropped
     }
 
-    /// The events from `from` (inclusive) to `to` (exclusive), as far as they are held.
+    /// Returns the events from `from` (inclusive) to `to` (exclusive) that are held.
     pub(crate) fn range(&self, from: Revision, to: Revision) -> vec_deque::Iter<'_, Arc<Event>> {
         let (from, to) = (self.index(from), self.index(to));
         self.events.range(from.min(to)..to)
     }
 
-    /// The position of a revision among the held events, clamped to their ends.
+    /// Returns the position of a revision among the events, clamped to their range.
     fn index(&self, revision: Revision) -> usize {
         let index = revision.0.saturating_sub(self.first().0);
         usize::try_from(index).map_or(self.events.len(), |it| it.min(self.events.len()))

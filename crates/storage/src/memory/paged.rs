@@ -1,18 +1,18 @@
-//! The states that paged reads have begun on, so that their later pages cost no more.
+//! The states that paged reads began on, so that later pages cost no more.
 //!
-//! A cache only: what is not here is reconstructed from history. Each state kept makes later
-//! writes copy the nodes that it shares with them, and keeps old values alive, so they are few.
+//! This is only a cache: other states are reconstructed from history. Every state kept makes later
+//! writes copy shared nodes and keeps old values in memory, so there are few.
 
 use super::tree::Tree;
 use crate::Revision;
 use std::collections::VecDeque;
 
-/// States kept.
+/// Maximum number of states.
 const PAGED_MAX: usize = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct Paged {
-    /// The newest last.
+    /// Newest last.
     states: VecDeque<(Revision, Tree)>,
 }
 
@@ -25,7 +25,7 @@ impl Paged {
             .map(|(_, tree)| tree)
     }
 
-    /// Remembers a state. Returns one that has to go, to be dropped without a lock.
+    /// Adds a state. Returns the one that it displaces, to be dropped without a lock.
     pub(crate) fn keep(&mut self, revision: Revision, tree: Tree) -> Option<(Revision, Tree)> {
         if self.get(revision).is_some() {
             return None;
@@ -38,7 +38,7 @@ impl Paged {
         }
     }
 
-    /// Takes out the states below `revision`.
+    /// Removes and returns the states below `revision`.
     pub(crate) fn drop_before(&mut self, revision: Revision) -> VecDeque<(Revision, Tree)> {
         let (dropped, kept) = self
             .states

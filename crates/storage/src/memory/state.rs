@@ -1,7 +1,7 @@
-//! Everything that changes together: versions, leases, and the topics that hear of it.
+//! The state that changes atomically: versions, leases, and the topics to notify.
 //!
-//! Pure: no lock, no clock. A change leaves `Effects` behind, which are to be released once the
-//! caller holds no lock any more.
+//! It has no lock and no clock. A change returns `Effects`, to be applied once the caller holds no
+//! lock.
 
 use super::Config;
 use super::data_limit::DataLimit;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-/// Keys that expire in one go, before others get their turn at the lock.
+/// Maximum number of keys that expire before the lock is released.
 const EXPIRED_KEYS_MAX: usize = 256;
 
 #[derive(Debug)]
@@ -27,17 +27,17 @@ pub(crate) struct State {
     pub(crate) closed: bool,
     timeline: Timeline,
     request_bytes_max: usize,
-    /// Who decides on writes asks it.
+    /// Checked when writes are evaluated.
     pub(crate) limit: Arc<DataLimit>,
     lease_ttl_max: Duration,
 }
 
-/// What a change leaves to be done: whom to wake, what to drop, and what to make durable.
+/// The effects of a change: whom to wake, what to drop, and what to make durable.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) wakers: Vec<Waker>,
     pub(crate) dropped: Vec<Arc<Event>>,
-    /// Filled only where somebody wants to know; the engine in memory does not.
+    /// Filled only for a journal.
     pub(crate) batch: Option<Box<Batch>>,
 }
 
@@ -46,7 +46,7 @@ impl State {
         Self::restored(Versions::new(config), Leases::default(), config)
     }
 
-    /// What a store held before, with nobody watching.
+    /// Restores a store, without watches.
     pub(crate) fn restored(versions: Versions, leases: Leases, config: &Config) -> Self {
         Self {
             versions,
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// The same data and history, with nobody watching.
+    /// Returns a copy with the same data and history, without watches.
     pub(crate) fn fork(&self) -> Self {
         Self {
             versions: self.versions.clone(),
@@ -156,7 +156,7 @@ impl State {
         Ok(())
     }
 
-    /// Deletes some keys whose leases are over. False once there are none left.
+    /// Deletes some keys of expired leases. False when none are left.
     pub(crate) fn expire(&mut self, now: Duration, effects: &mut Effects) -> bool {
         if self.closed {
             return false;
@@ -194,8 +194,8 @@ impl State {
         Ok(())
     }
 
-    /// Takes over what another state decided, leases excepted: this one is read and watched,
-    /// and decides nothing.
+    /// Applies what another state has decided, except for leases: this one is only read and
+    /// watched.
     pub(crate) fn apply(&mut self, batch: &Batch, effects: &mut Effects) {
         if self.closed {
             return;
@@ -210,7 +210,7 @@ impl State {
         let dropped = self.versions.compact(revision);
         debug_assert!(dropped.is_ok(), "the other state could compact so far");
         effects.dropped.extend(dropped.into_iter().flatten());
-        // Where each write pushes out one event, few topics hold what goes.
+        // Each write discards one event, so few topics are affected.
         if batch.dropped.len() > batch.written.len() {
             self.topics.drop_before(revision);
         } else {
@@ -218,12 +218,12 @@ impl State {
         }
     }
 
-    /// Gives up history that has become too old.
+    /// Discards history that is too old.
     pub(crate) fn age(&mut self, now: Duration, effects: &mut Effects) {
         if let Some(revision) = self.timeline.mark(now, self.versions.revision())
             && revision > self.versions.compacted()
         {
-            // Cannot fail: the store has been at that revision, and has not compacted it.
+            // Cannot fail: the store has been at that revision and has not compacted it.
             let compacted = self.compact(revision, effects);
             debug_assert!(compacted.is_ok() || self.closed);
         }
@@ -248,7 +248,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether there is room for a value. One that is no larger than what it replaces always has.
+    /// Checks the size limit for a value. A value no larger than the one it replaces always fits.
     fn check_room(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
         let before = self.versions.current(key).map(|kv| kv.value.len());
         let added = match before {

@@ -1,10 +1,10 @@
-//! Which revision the store had at which time, coarsely, so that history can be cut by age.
+//! The approximate revision of the store over time, to discard history by age.
 
 use crate::Revision;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Marks within one history age. History is kept for at most a sixteenth longer than asked.
+/// Marks per history age. History is kept for at most a sixteenth longer than configured.
 const MARKS_PER_AGE: u32 = 16;
 
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ impl Timeline {
         }
     }
 
-    /// Notes where the store stands, and returns the revision that it had at least `age` ago.
+    /// Notes the current revision, and returns the one at least `age` ago.
     pub(crate) fn mark(&mut self, now: Duration, revision: Revision) -> Option<Revision> {
         let due =
             |(at, _): &(Duration, Revision)| at.saturating_add(self.age / MARKS_PER_AGE) <= now;
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn marks_are_few_and_come_back_once_they_are_old_enough() {
-        let mut timeline = Timeline::new(Duration::from_mins(10));
+        let mut timeline = Timeline::new(Duration::from_secs(10 * 60));
         let mut cuts = Vec::new();
         for second in 0..1260 {
             cuts.extend(timeline.mark(Duration::from_secs(second), Revision(second)));

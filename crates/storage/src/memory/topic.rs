@@ -1,8 +1,9 @@
-//! What all watchers of one range share: its newest events, and who waits for the next.
+//! `Topic`: what all watchers of one range share: its newest events, and the wakers that wait for
+//! the next.
 //!
-//! A topic is an index into the log, not a second history: it holds few events and never older
-//! ones than the log does. A watcher that needs an earlier one reads the log (`watcher`). Wakers
-//! are handed out to be woken, and dropped, where no lock is held.
+//! A topic is an index into the log, not a second history: it holds few events, and none older than
+//! the log. A watcher that needs an earlier one reads the log (`watcher`). Wakers are returned, to
+//! be woken and dropped without a lock.
 
 use crate::{Event, KeyRange, Revision};
 use parking_lot::Mutex;
@@ -11,7 +12,7 @@ use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// Events that a topic holds; a watcher further behind reads the log.
+/// Maximum number of events in a topic; a watcher further behind reads the log.
 const TOPIC_EVENTS_MAX: usize = 1024;
 
 #[derive(Debug)]
@@ -22,31 +23,31 @@ pub(crate) struct Topic {
 
 #[derive(Debug)]
 struct State {
-    /// Every event of the range from this revision on is in `events`.
+    /// All events of the range from this revision on are in `events`.
     complete_from: Revision,
     events: VecDeque<Arc<Event>>,
-    /// One slot for each watcher, taken when it waits.
+    /// One slot per watcher, set while it waits.
     waiting: Vec<Option<Waker>>,
-    /// Slots that no watcher has.
+    /// Unused slots.
     free: Vec<usize>,
     closed: bool,
 }
 
-/// What a topic has for a watcher.
+/// The result of a read.
 #[derive(Debug)]
 pub(crate) enum Read {
-    /// Events, oldest first, at least one.
+    /// At least one event, oldest first.
     Events(Vec<Arc<Event>>),
     /// Events before this revision have to be read from the log first.
     Behind { complete_from: Revision },
-    /// Nothing yet; the waker will be woken.
+    /// No event yet; the waker will be woken.
     Nothing,
-    /// Nothing any more.
+    /// The topic is closed.
     Closed,
 }
 
 impl Topic {
-    /// A topic of a store that stands at `head`.
+    /// A topic of a store whose current revision is `head`.
     pub(crate) fn new(range: KeyRange, head: Revision) -> Self {
         let state = State {
             complete_from: head.next(),
@@ -65,7 +66,7 @@ impl Topic {
         &self.range
     }
 
-    /// A slot for one more watcher.
+    /// Returns a slot for another watcher.
     pub(crate) fn join(&self) -> usize {
         let mut state = self.state.lock();
         if let Some(slot) = state.free.pop() {
@@ -75,7 +76,7 @@ impl Topic {
         state.waiting.len() - 1
     }
 
-    /// Gives a slot back. Returns whether it was the last, and the waker that lay in it.
+    /// Frees a slot. Returns whether it was the last, and its waker.
     pub(crate) fn leave(&self, slot: usize) -> (bool, Option<Waker>) {
         let mut state = self.state.lock();
         let waker = state.waiting[slot].take();
@@ -83,7 +84,7 @@ impl Topic {
         (state.free.len() == state.waiting.len(), waker)
     }
 
-    /// Adds an event of the range, and moves those who waited for it to `wakers`.
+    /// Adds an event of the range, and moves the waiting wakers to `wakers`.
     pub(crate) fn push(&self, event: &Arc<Event>, wakers: &mut Vec<Waker>) {
         let mut state = self.state.lock();
         if state.events.len() == TOPIC_EVENTS_MAX {
@@ -93,7 +94,7 @@ impl Topic {
         state.take_waiting(wakers);
     }
 
-    /// Lets go of events that have left the log, so that they are not kept alive here.
+    /// Drops events that have left the log, so that they do not stay in memory.
     pub(crate) fn drop_before(&self, revision: Revision) {
         let mut state = self.state.lock();
         while state
@@ -105,7 +106,7 @@ impl Topic {
         }
     }
 
-    /// The next events from `position` on, while `wanted` takes them.
+    /// Returns the next events from `position` on, while `wanted` accepts them.
     pub(crate) fn read(
         &self,
         position: Revision,
@@ -136,7 +137,7 @@ impl Topic {
         Read::Nothing
     }
 
-    /// Wakes one watcher, if it waits.
+    /// Wakes one watcher if it waits.
     pub(crate) fn wake(&self, slot: usize) {
         let waker = self
             .state
@@ -149,7 +150,7 @@ impl Topic {
         }
     }
 
-    /// Ends the topic, and moves all who wait to `wakers`.
+    /// Closes the topic, and moves all wakers to `wakers`.
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
         let mut state = self.state.lock();
         state.closed = true;
@@ -168,8 +169,8 @@ impl State {
         wakers.extend(self.waiting.iter_mut().filter_map(mem::take));
     }
 
-    /// Stores a waker and returns the one that it replaces. To drop a waker can drop a task, and
-    /// with it a watch, which needs the lock that the caller holds.
+    /// Stores a waker and returns the previous one. Dropping a waker can drop a task with a watch,
+    /// which needs the lock that the caller holds.
     fn wait(&mut self, slot: usize, waker: &Waker) -> Option<Waker> {
         match &mut self.waiting[slot] {
             Some(known) if known.will_wake(waker) => None,

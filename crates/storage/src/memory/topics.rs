@@ -1,7 +1,8 @@
-//! All topics, found by key: who is to hear of a write, without asking everybody.
+//! `Topics`: all topics, indexed by key, so that a write only visits the topics that contain its
+//! key.
 //!
-//! A look-up costs one probe for the key itself and one for each length of prefix that is
-//! watched; only ranges that are neither are compared one by one.
+//! A look-up costs one probe for the key, and one for each length of a watched prefix; only other
+//! ranges are compared one by one.
 
 use super::topic::Topic;
 use crate::{Event, KeyRange, Revision};
@@ -13,13 +14,13 @@ use std::task::Waker;
 #[derive(Debug, Default)]
 pub(crate) struct Topics {
     keys: BTreeMap<Bytes, Arc<Topic>>,
-    /// By the prefix's length, then by prefix.
+    /// By length of the prefix, then by prefix.
     prefixes: BTreeMap<usize, BTreeMap<Bytes, Arc<Topic>>>,
     others: BTreeMap<KeyRange, Arc<Topic>>,
 }
 
 impl Topics {
-    /// The topic of a range; a new one begins after `head`.
+    /// Returns the topic of a range; a new one begins after `head`.
     pub(crate) fn join(&mut self, range: KeyRange, head: Revision) -> Arc<Topic> {
         let topic = || Arc::new(Topic::new(range.clone(), head));
         let topic = if let Some(key) = range.as_key() {
@@ -33,7 +34,7 @@ impl Topics {
         Arc::clone(topic)
     }
 
-    /// Forgets the topic of a range that nobody watches any more.
+    /// Removes the topic of a range that is no longer watched.
     pub(crate) fn remove(&mut self, range: &KeyRange) {
         if let Some(key) = range.as_key() {
             self.keys.remove(key);
@@ -49,24 +50,24 @@ impl Topics {
         }
     }
 
-    /// Gives an event to the topics of its key.
+    /// Adds an event to the topics of its key.
     pub(crate) fn publish(&self, event: &Arc<Event>, wakers: &mut Vec<Waker>) {
         self.of_key(&event.key)
             .for_each(|topic| topic.push(event, wakers));
     }
 
-    /// Lets the topics of an event's key go of it.
+    /// Drops an event from the topics of its key.
     pub(crate) fn retract(&self, event: &Event) {
         self.of_key(&event.key)
             .for_each(|topic| topic.drop_before(event.revision.next()));
     }
 
-    /// Lets every topic go of events below `revision`.
+    /// Drops events below `revision` from all topics.
     pub(crate) fn drop_before(&self, revision: Revision) {
         self.all().for_each(|topic| topic.drop_before(revision));
     }
 
-    /// Ends every topic.
+    /// Closes all topics.
     pub(crate) fn close(&self, wakers: &mut Vec<Waker>) {
         self.all().for_each(|topic| topic.close(wakers));
     }

@@ -1,8 +1,8 @@
-//! `Tree`: a persistent ordered map of versions, a B+ tree whose nodes are shared.
+//! `Tree`: a persistent ordered map of versions, a B+ tree with shared nodes.
 //!
-//! A clone is one pointer and stays as it was, so readers take one and hold no lock; a change
-//! copies the nodes on its path only. Each branch knows how many keys lie below, so a range is
-//! counted without being read. Not versioned: history is in `log`, which knows how to go back.
+//! A clone is one pointer and never changes, so readers clone the tree and hold no lock; a write
+//! copies only the nodes on its path. Each branch knows its number of keys, so ranges are counted
+//! without being read. History is kept in `log`, which can reconstruct earlier trees.
 
 use crate::{KeyRange, KeyValue};
 use bytes::Bytes;
@@ -10,19 +10,19 @@ use std::mem;
 use std::slice;
 use std::sync::Arc;
 
-/// Entries of a node. Small in tests, so that few keys make a deep tree.
+/// Entries per node. Small in tests, so that few keys make a deep tree.
 const NODE_MAX: usize = if cfg!(test) { 4 } else { 32 };
-/// A node with fewer entries is joined with a neighbour if both fit into one.
+/// A node with fewer entries is merged with a neighbour if both fit into one node.
 const NODE_MIN: usize = NODE_MAX / 2;
 
-/// A persistent ordered map of versions by their keys. A clone costs one pointer and stays as it
-/// was; watch caches keep their snapshots so.
+/// A persistent ordered map of versions by key. A clone costs one pointer and never changes; watch
+/// caches use clones as snapshots.
 #[derive(Clone, Debug)]
 pub struct Tree {
     root: Arc<Node>,
 }
 
-/// All leaves lie at the same depth.
+/// All leaves have the same depth.
 #[derive(Debug)]
 enum Node {
     Leaf(Vec<Arc<KeyValue>>),
@@ -31,10 +31,10 @@ enum Node {
 
 #[derive(Clone, Debug)]
 struct Child {
-    /// No key in the child is lower; for a branch's first child it says nothing, because that
-    /// one also takes all keys below it.
+    /// No key in the child is lower. Irrelevant for the first child of a branch, which also has all
+    /// keys below it.
     first: Bytes,
-    /// Keys below.
+    /// Number of keys below.
     len: usize,
     node: Arc<Node>,
 }
@@ -48,17 +48,17 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// How many keys there are.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.root.len()
     }
 
-    /// Whether there are no keys.
+    /// Reports whether the tree is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The version of a key.
+    /// Returns the version of a key.
     pub fn get(&self, key: &[u8]) -> Option<&Arc<KeyValue>> {
         let mut node = &*self.root;
         loop {
@@ -69,7 +69,7 @@ impl Tree {
         }
     }
 
-    /// Puts a version in, and returns the one that was there.
+    /// Inserts a version and returns the previous one.
     pub fn insert(&mut self, kv: Arc<KeyValue>) -> Option<Arc<KeyValue>> {
         let (previous, split) = insert(&mut self.root, kv);
         if let Some(right) = split {
@@ -84,7 +84,7 @@ impl Tree {
         previous
     }
 
-    /// Takes a key out. Copies nothing if it is not there.
+    /// Removes a key. Copies nothing if it does not exist.
     pub fn remove(&mut self, key: &[u8]) -> Option<Arc<KeyValue>> {
         self.get(key)?;
         let removed = remove(&mut self.root, key);
@@ -98,13 +98,13 @@ impl Tree {
         removed
     }
 
-    /// How many keys the range holds. Costs as much as two look-ups.
+    /// Returns the number of keys in the range, at the cost of two look-ups.
     pub fn count(&self, range: &KeyRange) -> usize {
         let end = range.end().map_or_else(|| self.len(), |end| self.rank(end));
         end.saturating_sub(self.rank(range.start()))
     }
 
-    /// The versions in the range, in byte order of their keys.
+    /// Returns the versions in the range, in byte order of their keys.
     pub fn range<'a>(&'a self, range: &'a KeyRange) -> Iter<'a> {
         let mut branches = Vec::new();
         let mut node = &*self.root;
@@ -127,7 +127,7 @@ impl Tree {
         }
     }
 
-    /// How many keys lie below `key`.
+    /// Returns the number of keys below `key`.
     fn rank(&self, key: &[u8]) -> usize {
         let mut below = 0;
         let mut node = &*self.root;
@@ -144,10 +144,10 @@ impl Tree {
     }
 }
 
-/// Versions in byte order of their keys.
+/// Iterates over versions in byte order of their keys.
 #[derive(Debug)]
 pub struct Iter<'a> {
-    /// What is left of each branch on the way down, the root's first.
+    /// The remaining children of each branch on the path, root first.
     branches: Vec<slice::Iter<'a, Child>>,
     leaf: slice::Iter<'a, Arc<KeyValue>>,
     end: Option<&'a Bytes>,
@@ -186,7 +186,7 @@ impl Node {
         }
     }
 
-    /// Entries of this node itself.
+    /// The entries of this node.
     fn width(&self) -> usize {
         match self {
             Self::Leaf(kvs) => kvs.len(),
@@ -196,7 +196,7 @@ impl Node {
 }
 
 impl Clone for Node {
-    /// With room for one more, because a node is copied in order to be changed.
+    /// Has capacity for one more, because a node is copied to be changed.
     fn clone(&self) -> Self {
         fn copy<T: Clone>(entries: &[T]) -> Vec<T> {
             let mut copy = Vec::with_capacity(entries.len() + 1);
@@ -214,7 +214,7 @@ fn position(kvs: &[Arc<KeyValue>], key: &[u8]) -> Result<usize, usize> {
     kvs.binary_search_by(|kv| kv.key[..].cmp(key))
 }
 
-/// The child in which `key` lies, or would.
+/// Returns the child that may contain `key`.
 fn child_of(children: &[Child], key: &[u8]) -> usize {
     children
         .partition_point(|it| &it.first[..] <= key)
@@ -254,8 +254,8 @@ fn insert(node: &mut Arc<Node>, kv: Arc<KeyValue>) -> (Option<Arc<KeyValue>>, Op
     }
 }
 
-/// The upper part of a node that has outgrown its size. Keys that come in order fill nodes to
-/// the brim, because a node that grew at its end gives up only the newcomer.
+/// Splits off the upper part of a node that is too large. A node that grew at its end splits off
+/// only the new entry, so keys inserted in order fill their nodes.
 fn split<T>(entries: &mut Vec<T>, inserted: usize) -> Option<Vec<T>> {
     if entries.len() <= NODE_MAX {
         return None;
@@ -281,7 +281,7 @@ fn remove(node: &mut Arc<Node>, key: &[u8]) -> Option<Arc<KeyValue>> {
     }
 }
 
-/// Joins a thin child with the neighbour on its left or right, if one has room.
+/// Merges an underfull child with a neighbour that has space.
 fn join_neighbours(children: &mut Vec<Child>, thin: usize) {
     let fits = |left: &usize| {
         let pair = children.get(*left).zip(children.get(*left + 1));
@@ -298,7 +298,7 @@ fn join_neighbours(children: &mut Vec<Child>, thin: usize) {
     ) {
         (Node::Leaf(kvs), Node::Leaf(more)) => kvs.extend(more),
         (Node::Branch(branch), Node::Branch(mut more)) => {
-            // Its own bound said nothing while it was a first child.
+            // As a first child its lower bound was irrelevant.
             if let Some(child) = more.first_mut() {
                 child.first = right.first;
             }
@@ -330,7 +330,7 @@ mod tests {
         })
     }
 
-    /// Checks the tree's own rules, and returns its depth.
+    /// Checks the invariants of the tree and returns its depth.
     fn depth(node: &Node, root: bool) -> usize {
         assert!(root || node.width() > 0);
         assert!(node.width() <= NODE_MAX);

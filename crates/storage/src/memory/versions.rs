@@ -1,9 +1,9 @@
-//! The multi-version core: what every key is now, and what it was.
+//! The multi-version core: the current version of every key, and the past ones.
 //!
-//! The present is a persistent tree. The past is the event log, whose events carry what they
-//! replaced, and a tree kept every so many revisions; an earlier state is the next tree above it
-//! with the events between taken back. So a write costs no bookkeeping per key, a snapshot is a
-//! pointer, and to compact is to drop the log's old end. Knows no lock, clock, lease or watcher.
+//! The present is a persistent tree. The past is the event log, whose events have the versions that
+//! they replaced, and a tree retained every so many revisions: an earlier state is the next tree
+//! after it with the events between undone. So writes need no per-key bookkeeping, a snapshot is a
+//! pointer, and compaction drops the old end of the log. It has no lock, clock, leases or watchers.
 
 use super::Config;
 use super::log::Log;
@@ -19,32 +19,32 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Versions {
     head: Tree,
-    /// What the current values weigh.
+    /// Total size of the current values.
     live_bytes: usize,
     revision: Revision,
-    /// Where the store stood before its first write.
+    /// The revision before the first write.
     begin: Revision,
-    /// Reads below fail. Zero before the first compaction.
+    /// Reads below it fail. Zero before the first compaction.
     compacted: Revision,
     log: Log,
-    /// Trees of the past, oldest first, none below `compacted`.
+    /// Retained trees, oldest first, none below `compacted`.
     checkpoints: VecDeque<(Revision, Tree)>,
     checkpoint_every: u64,
     history_events_max: usize,
     history_bytes_max: usize,
 }
 
-/// A write that happened, and the events that it pushed out of history.
+/// A write, and the events that it displaced from history.
 #[derive(Debug)]
 pub(crate) struct Commit {
     pub(crate) event: Arc<Event>,
     pub(crate) dropped: Vec<Arc<Event>>,
 }
 
-/// Part of the log as a late watcher reads it.
+/// A section of the log for a late watcher.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Scan {
-    /// The events of the range among those looked at, and where to go on.
+    /// The events of the range in the section, and where to continue.
     Found {
         events: Vec<Arc<Event>>,
         next: Revision,
@@ -54,7 +54,7 @@ pub(crate) enum Scan {
 }
 
 impl Versions {
-    /// An empty store, with the limits of `config`.
+    /// An empty store with the limits of `config`.
     pub(crate) fn new(config: &Config) -> Self {
         let revision = Revision::EMPTY_STORE;
         Self {
@@ -71,7 +71,7 @@ impl Versions {
         }
     }
 
-    /// An empty store whose history begins at `revision`, with nothing before it.
+    /// An empty store whose history begins at `revision`.
     pub(crate) fn beginning_at(config: &Config, revision: Revision) -> Self {
         let revision = revision.max(Revision::EMPTY_STORE);
         let is_first = revision == Revision::EMPTY_STORE;
@@ -84,8 +84,8 @@ impl Versions {
         }
     }
 
-    /// A store without keys whose history is about to be read back: what is put in now with
-    /// [`keep`](Self::keep) was there before it, what comes with [`apply`](Self::apply) is it.
+    /// An empty store whose history is about to be restored: versions added with
+    /// [`keep`](Self::keep) precede it, those added with [`apply`](Self::apply) are part of it.
     pub(crate) fn compacted_at(config: &Config, compacted: Revision) -> Self {
         let before = compacted.previous().max(Revision::EMPTY_STORE);
         Self {
@@ -96,7 +96,7 @@ impl Versions {
         }
     }
 
-    /// Puts in a version older than history. Returns the one that was there.
+    /// Adds a version older than the history. Returns the previous one.
     pub(crate) fn keep(&mut self, kv: Arc<KeyValue>) -> Option<Arc<KeyValue>> {
         debug_assert!(kv.mod_revision <= self.revision, "it is before history");
         self.insert(kv)
@@ -110,7 +110,7 @@ impl Versions {
         self.begin
     }
 
-    /// Every key as it is now, in byte order.
+    /// Returns the current versions in byte order.
     pub(crate) fn head(&self) -> &Tree {
         &self.head
     }
@@ -131,7 +131,7 @@ impl Versions {
         self.head.get(key)
     }
 
-    /// The revision that a read at `at` reads, if it can be read.
+    /// Returns the revision that a read at `at` refers to, if it is readable.
     pub(crate) fn readable(&self, at: Option<Revision>) -> Result<Revision, ReadError> {
         let (requested, current) = (at.unwrap_or(self.revision), self.revision);
         if requested > current {
@@ -147,7 +147,7 @@ impl Versions {
         Ok(requested)
     }
 
-    /// The keys of `range` as they were at a revision that is readable.
+    /// Returns a view of `range` at a readable revision.
     pub(crate) fn view(&self, range: &KeyRange, requested: Revision) -> View {
         if requested == self.revision {
             return View::new(self.head.clone(), Vec::new());
@@ -169,7 +169,7 @@ impl Versions {
 
     pub(crate) fn put(&mut self, key: &[u8], value: Bytes, lease: Option<LeaseId>) -> Commit {
         let revision = self.revision.next();
-        // One buffer for each key, shared by all its versions, and not part of a larger one.
+        // One buffer per key, shared by all its versions, and not part of a larger one.
         let (key, create_revision) = match self.head.get(key) {
             Some(kv) => (kv.key.clone(), kv.create_revision),
             None => (Bytes::copy_from_slice(key), revision),
@@ -192,7 +192,7 @@ impl Versions {
         })
     }
 
-    /// Removes a key; `None`, and nothing done, if it does not exist.
+    /// Deletes a key; `None` without effect if it does not exist.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Option<Commit> {
         let previous = self.remove(key)?;
         let (revision, key) = (self.revision.next(), previous.key.clone());
@@ -205,7 +205,7 @@ impl Versions {
         }))
     }
 
-    /// Gives up history below `revision`, and returns its events.
+    /// Discards history below `revision` and returns its events.
     pub(crate) fn compact(
         &mut self,
         revision: Revision,
@@ -228,8 +228,8 @@ impl Versions {
         Ok(dropped)
     }
 
-    /// Looks for events of `range` from `from` on and below `to`, at most `looked_at_max` of
-    /// them, until `wanted` says that it has enough.
+    /// Returns events of `range` from `from` on and below `to`, looking at most at `looked_at_max`
+    /// events, until `wanted` declines one.
     pub(crate) fn scan(
         &self,
         range: &KeyRange,
@@ -262,7 +262,7 @@ impl Versions {
         }
     }
 
-    /// Takes over a write that was decided elsewhere, and pushes nothing out of history.
+    /// Applies a write that was decided elsewhere, without discarding history.
     pub(crate) fn apply(&mut self, event: &Arc<Event>) {
         match event.current() {
             Some(kv) => drop(self.insert(Arc::clone(kv))),
@@ -284,7 +284,7 @@ impl Versions {
         Some(previous)
     }
 
-    /// What the current values weigh together.
+    /// Returns the total size of the current values.
     pub(crate) fn live_bytes(&self) -> usize {
         self.live_bytes
     }
@@ -293,7 +293,7 @@ impl Versions {
         let event = Arc::new(event);
         self.remember(&event);
         let mut dropped = Vec::new();
-        // The newest event stays, whatever its size: its watchers are about to read it.
+        // The newest event always stays: its watchers are about to read it.
         while self.log.len() > 1
             && (self.log.len() > self.history_events_max
                 || self.log.bytes() > self.history_bytes_max)
@@ -306,7 +306,7 @@ impl Versions {
         Commit { event, dropped }
     }
 
-    /// Adds an event that the head has seen to history.
+    /// Adds an event that the current tree already contains to the history.
     fn remember(&mut self, event: &Arc<Event>) {
         self.revision = event.revision;
         self.log.push(Arc::clone(event));
@@ -328,7 +328,7 @@ impl Versions {
     }
 }
 
-/// What a key with so long a value weighs while it is current.
+/// Returns the size of a key with a value of this length.
 pub(crate) fn weight_of(key: usize, value: usize) -> usize {
     key + value + KEY_OVERHEAD
 }
@@ -337,5 +337,5 @@ fn live_weight(kv: &KeyValue) -> usize {
     weight_of(kv.key.len(), kv.value.len())
 }
 
-/// Cost of a current value beyond its bytes: the version and its place in the tree.
+/// Memory of a current value beyond its bytes: the version and its tree entry.
 const KEY_OVERHEAD: usize = 160;

@@ -1,7 +1,7 @@
-//! The store as it was at one revision.
+//! `View`: the store at one revision.
 //!
-//! A tree, plus the events to take back to come from the tree's revision to the wanted one. It
-//! holds no lock and stays valid whatever is written or compacted meanwhile.
+//! It is a tree and the events to undo to get from the tree's revision to the requested one. It
+//! holds no lock and is not affected by later writes and compactions.
 
 use super::tree::Tree;
 use crate::{Event, KeyRange, KeyValue};
@@ -14,12 +14,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct View {
     tree: Tree,
-    /// Events above the wanted revision that the tree has seen, oldest first. All lie in the
-    /// range that the view was made for.
+    /// The tree's events above the requested revision, oldest first. All are in the range of the
+    /// view.
     undone: Vec<Arc<Event>>,
 }
 
-/// Some versions of a range, with the number of all.
+/// Some versions of a range, and the number of all.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) kvs: Vec<Arc<KeyValue>>,
@@ -31,7 +31,7 @@ impl View {
         Self { tree, undone }
     }
 
-    /// The tree that the view starts from. It is the state itself in a view of the head.
+    /// Returns the underlying tree; for a view of the present, it is the state itself.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -43,7 +43,7 @@ impl View {
         }
     }
 
-    /// The first `limit` versions of `range`, and how many there are.
+    /// Returns the first `limit` versions of `range`, and their total number.
     pub(crate) fn page(&self, range: &KeyRange, limit: Option<usize>) -> Page {
         let limit = limit.unwrap_or(usize::MAX);
         let count = self.tree.count(range);
@@ -81,7 +81,7 @@ impl View {
         Page { kvs, count }
     }
 
-    /// What the keys of the undone events were before the first of them.
+    /// Returns the versions of the undone keys before the first event.
     fn before(&self) -> BTreeMap<&Bytes, Option<&Arc<KeyValue>>> {
         let mut before = BTreeMap::new();
         for event in &self.undone {

@@ -1,7 +1,7 @@
-//! One watch on the memory engine: a position in history.
+//! `Watcher`: a watch on the memory engine: a position in history.
 //!
-//! It holds no events, only where it is. At the head it reads its topic; further back it reads
-//! the log, until it has caught up or the log has been cut off before it.
+//! It holds no events. At the current revision it reads its topic; further back it reads the log,
+//! until it has caught up or the log was compacted past it.
 
 use super::Shared;
 use super::topic::{Read, Topic};
@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-/// Events of the log looked at under its lock.
+/// Number of log events scanned under the lock.
 const SCANNED_AT_ONCE_MAX: u64 = 1024;
-/// Portions of the log looked at before other tasks get their turn.
+/// Number of scans before the task yields.
 const SCANS_PER_POLL_MAX: usize = 16;
 
 #[derive(Debug)]
@@ -26,12 +26,12 @@ pub(crate) struct Watcher {
     /// The next revision to deliver.
     position: Revision,
     progress: Arc<Progress>,
-    /// Set before the start: the watch then ends with it.
+    /// Set at the start: the watch then ends with it.
     failed: Option<WatchError>,
     ended: bool,
 }
 
-/// Whether somebody has asked a watch for progress.
+/// Whether progress was requested for a watch.
 #[derive(Debug)]
 pub(crate) struct Progress {
     wanted: AtomicBool,
@@ -89,9 +89,9 @@ impl Watcher {
         &self.progress
     }
 
-    /// One attempt to find something to deliver. `None` means to try again.
+    /// Tries to find something to deliver. `None` means to try again.
     fn step(&mut self, cx: &Context<'_>) -> Option<Poll<Item>> {
-        // Read before the topic is: whatever happened up to here is in the topic by then.
+        // Read before the topic: everything up to this revision is in the topic by then.
         let wanted = self.progress.wanted.swap(false, Ordering::AcqRel);
         let reached = wanted.then(|| self.shared.state.read().versions.revision());
         let mut budget = Budget::of(&self.shared);
@@ -182,12 +182,12 @@ impl Drop for Watcher {
             state.topics.remove(self.topic.range());
         }
         drop(state);
-        // Only now: a waker can hold a task that holds another watch.
+        // Dropped last: a waker can own a task with another watch.
         drop(waker);
     }
 }
 
-/// How much one batch may still take. The first event always fits.
+/// The remaining size of the batch. The first event always fits.
 #[derive(Debug)]
 struct Budget {
     events: usize,

@@ -1,4 +1,4 @@
-//! What can be sent between threads, shared, and moved.
+//! Auto traits of the public types.
 
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{

@@ -1,11 +1,11 @@
-//! Stores that may hold no more than so much, and what they remember of what they refused.
+//! Stores with a size limit, and the errors of refused writes.
 
 use kubist_storage::journal::{Batch, JournaledKv, Replay};
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use kubist_storage::{DeleteRequest, Expected, Fault, Journal, Kv, PutRequest, Revision};
 use std::sync::Arc;
 
-/// A journal that keeps nothing.
+/// A journal that stores nothing.
 #[derive(Debug)]
 struct Nowhere;
 

@@ -1,4 +1,4 @@
-//! The journaled engine: the conformance suite, and that nothing is told before it is durable.
+//! The journaled engine: the conformance suite, and that nothing is visible before it is durable.
 
 use bytes::Bytes;
 use kubist_storage::conformance::Subject;
@@ -19,7 +19,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// What a journal has stored, as a table of versions.
+/// The contents of a journal, as a table of versions.
 #[derive(Debug, Default)]
 struct Table {
     versions: BTreeMap<Revision, (Bytes, Option<Arc<KeyValue>>)>,
@@ -93,13 +93,13 @@ enum Act {
 impl Journal for TestJournal {
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault> {
         let gate = self.gate.as_ref();
-        // Without anybody to say otherwise, it stores.
+        // It stores unless a test intervenes.
         let act = gate.map_or(Act::Store, |it| {
             it.lock().unwrap().recv().unwrap_or(Act::Store)
         });
         match act {
             Act::Store => self.table.lock().unwrap().store(batch),
-            Act::Fail => return Err(Fault::new(FaultKind::NoSpace, "no room")),
+            Act::Fail => return Err(Fault::new(FaultKind::NoSpace, "no space")),
             Act::Panic => panic!("a journal with a defect"),
         }
         Ok(())
@@ -145,7 +145,7 @@ fn put(
     async move { kv.put(request).await }
 }
 
-/// Lets a future do what it does at once; it must not be ready.
+/// Polls a future once; it must be pending.
 async fn started<T>(future: impl Future<Output = T> + Unpin) {
     let mut future = future;
     let polled = pin!(&mut future).poll(&mut Context::from_waker(Waker::noop()));
@@ -333,7 +333,8 @@ async fn keys_of_a_lease_that_had_ended_are_deleted_after_the_restart() {
     let request = PutRequest::new("leased", "1", Expected::Any).lease(lease);
     kv.put(request.clone()).await.unwrap();
     kv.close().await;
-    // As if the process had been killed between the end of the lease and that of its key.
+    // As if the process had been killed between the expiry of the lease and the deletion of its
+    // key.
     journal.table.lock().unwrap().leases.clear();
     let kv = open(journal, clock);
     let refused = kv.put(request).await;

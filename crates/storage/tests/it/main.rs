@@ -1,4 +1,4 @@
-//! Tests of the storage crate through its public face.
+//! Tests of the storage crate's public API.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
 //! The memory engine against a list of versions: random writes, compactions, reads of every
-//! revision, and watches from anywhere.
+//! revision, and watches from any revision.
 
 mod op;
 mod specification;
@@ -23,14 +23,14 @@ use std::time::Duration;
 const HISTORY_EVENTS_MAX: usize = 40;
 const TTL: Duration = Duration::from_secs(10);
 
-/// A watch and what it has to see.
+/// A watch, and what it must deliver.
 struct Watching {
     watch: Watch,
     range: KeyRange,
-    /// Where it started or what it read last, whichever is later: the next revision.
+    /// The next revision: where it started, or after the last one delivered.
     next: u64,
-    /// Whether it still reads what was written before it started. The log cannot tell it that
-    /// what was compacted there did not concern it.
+    /// Whether it still reads history from before its start. The log cannot tell it that compacted
+    /// events did not concern it.
     in_the_past: bool,
     ended: bool,
 }
@@ -47,7 +47,7 @@ fn name(key: u8) -> Bytes {
     Bytes::from(format!("k/{key:02}"))
 }
 
-/// What the memory engine answers at once.
+/// Returns the immediate result of the memory engine.
 fn now<T>(answer: impl Future<Output = T>) -> T {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -106,7 +106,7 @@ impl World {
         assert_eq!(stats.keys, self.model.state(u64::MAX).len());
     }
 
-    /// An expectation that may hold, and whether it does.
+    /// A random precondition, and whether it holds.
     fn expected(&self, key: &Bytes, which: u8) -> (Expected, bool, u64) {
         let found = self
             .model

@@ -1,4 +1,4 @@
-//! Many watchers at once: who is woken, what they cost, and that none is forgotten.
+//! Large numbers of watchers: which are woken, what they cost, and that none is missed.
 
 use kubist_storage::WatchRangeRequest;
 use kubist_storage::memory::{Config, MemoryKv};
@@ -21,7 +21,7 @@ impl Wake for Woken {
     }
 }
 
-/// Polls a watch once; true if something was there.
+/// Polls a watch once; true if it returned something.
 fn poll(watch: &mut Watch, waker: &Waker) -> bool {
     pin!(watch.next())
         .poll(&mut Context::from_waker(waker))
@@ -130,7 +130,7 @@ async fn crowd_is_woken_by_the_driver_or_by_the_writer_if_there_is_none() {
 async fn progress_comes_unasked_to_those_who_want_it() {
     let clock = Arc::new(ManualClock::default());
     let config = Config {
-        progress_every: Duration::from_mins(1),
+        progress_every: Duration::from_secs(60),
         ..Config::default()
     };
     let kv = MemoryKv::new(config, Arc::<ManualClock>::clone(&clock));
@@ -140,7 +140,7 @@ async fn progress_comes_unasked_to_those_who_want_it() {
     let reached = put(&kv, "loud").await;
     kv.tick();
     assert!(!poll(&mut wants, Waker::noop()), "not yet due");
-    clock.advance(Duration::from_mins(1));
+    clock.advance(Duration::from_secs(60));
     kv.tick();
     let batch = wants.next().await.unwrap().unwrap();
     assert!(batch.is_progress());
@@ -208,7 +208,7 @@ fn watchers_on_other_threads_miss_nothing() {
                         next = Revision(next.0 + 2);
                     }
                     assert!(batch.revision < next);
-                    // Progress is always ready: nothing else would let the writer run.
+                    // Progress is always ready; otherwise the writer would not run.
                     tokio::task::yield_now().await;
                 }
             });
@@ -227,7 +227,7 @@ fn watchers_on_other_threads_miss_nothing() {
                 done.unwrap();
             }
         };
-        tokio::time::timeout(Duration::from_mins(1), all)
+        tokio::time::timeout(Duration::from_secs(60), all)
             .await
             .unwrap();
     });

@@ -1,4 +1,4 @@
-//! A wrapper without methods of its own against the conformance suite.
+//! A wrapper without any methods against the conformance suite.
 
 use kubist_storage::KvRead;
 use kubist_storage::conformance::Subject;

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_deadline_nothing_is_said_about_progress() {
+    fn without_a_deadline_progress_is_not_reported() {
         let mut it = deployment();
         it.spec.progress_deadline_seconds = Some(NO_DEADLINE);
         assert_eq!(look(&mut it, &set(3, 3), 10).len(), 1);

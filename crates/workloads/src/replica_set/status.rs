@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_and_taken_back() {
+    fn a_failure_is_reported_until_it_is_gone() {
         let mut set = ReplicaSet::default();
         set.spec.replicas = Some(1);
         let refusal = Status::failure(403, StatusReason::Forbidden, "quota");

@@ -118,7 +118,7 @@ impl<T> Slots<T> {
 
     #[cfg(test)]
     pub(super) fn used(&self) -> impl Iterator<Item = (SlotId, &Entry<T>)> {
-        let slots = (0..).map(SlotId).zip(&self.entries);
+        let slots = (0..).map(SlotId::new).zip(&self.entries);
         slots.filter_map(|(slot, entry)| entry.as_ref().map(|entry| (slot, entry)))
     }
 }

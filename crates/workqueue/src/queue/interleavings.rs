@@ -133,7 +133,7 @@ fn a_call_to_a_worker_that_goes_away_is_passed_on() {
             work.succeed();
         });
         let gone = [impatient(&queue), impatient(&queue)];
-        let time = thread::spawn(let_time_pass); // for what failed in impatient hands
+        let time = thread::spawn(let_time_pass); // for items that failed in `impatient`
         queue.add(0);
         join(gone);
         join([taker]);
@@ -143,7 +143,7 @@ fn a_call_to_a_worker_that_goes_away_is_passed_on() {
 }
 
 #[test]
-fn a_delayed_item_is_taken_whoever_kept_the_time() {
+fn a_delayed_item_is_taken_whichever_worker_owned_the_timer() {
     check(|| {
         let queue: WorkQueue<usize> = WorkQueue::default();
         let time = thread::spawn(let_time_pass);
@@ -185,7 +185,7 @@ fn closing_lets_every_worker_go_whatever_else_happens() {
 }
 
 #[test]
-fn everybody_who_waits_for_the_drain_returns() {
+fn every_wait_for_the_drain_returns() {
     check(|| {
         let (queue, items) = (WorkQueue::default(), Arc::new(Items::default()));
         let workers = [worker(&queue, &items), worker(&queue, &items)];

@@ -103,7 +103,7 @@ pub struct AdmissionResponse {
     pub allowed: bool,
     /// Optional.
     pub status: Option<Box<Status>>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub patch: ByteString,
     /// Optional. Known values: `JSONPatch`.
     pub patch_type: Option<Str>,

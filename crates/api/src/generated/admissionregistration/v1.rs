@@ -14,7 +14,7 @@ pub struct MutatingAdmissionPolicy {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// The requests the policy is about, and the changes.
+    /// The requests that the policy applies to, and the changes.
     /// Optional.
     pub spec: MutatingAdmissionPolicySpec,
 }
@@ -42,7 +42,7 @@ api_resource! {
 /// A list of [`MutatingAdmissionPolicy`].
 pub type MutatingAdmissionPolicyList = List<MutatingAdmissionPolicy>;
 
-/// What a mutating admission policy changes, and in which requests.
+/// The changes a mutating admission policy makes, and the requests it applies to.
 ///
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -59,8 +59,8 @@ pub struct MutatingAdmissionPolicySpec {
     /// The changes, made one after another, each on the result of the previous one.
     /// Optional. List type `atomic`.
     pub mutations: Vec<Mutation>,
-    /// What errors of expressions and a wrong configuration do to the request: `Fail` (the default)
-    /// refuses it, `Ignore` passes over them.
+    /// Effect of expression errors and invalid configuration on the request: `Fail` (the default)
+    /// rejects it, `Ignore` ignores them.
     /// Optional.
     pub failure_policy: Option<Str>,
     /// CEL conditions that must all hold for an object to be changed, after the constraints have
@@ -119,21 +119,21 @@ api_type! {
 #[derive(Clone, Default, PartialEq)]
 pub struct MatchResources {
     /// Only requests for objects in namespaces with these labels, for a namespace itself its own
-    /// labels; an empty or absent selector picks all.
+    /// labels; an empty or absent selector selects all.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
-    /// Only requests whose object, new or old, has these labels; an empty or absent selector picks
-    /// all. Users can often evade it by choosing labels.
+    /// Only requests whose object, new or old, has these labels; an empty or absent selector
+    /// selects all. Users can often evade it by choosing labels.
     /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
-    /// Rules of which at least one has to match.
+    /// Rules, at least one of which must match.
     /// Optional. List type `atomic`.
     pub resource_rules: Vec<NamedRuleWithOperations>,
-    /// Rules of which none may match; they take precedence over `resourceRules`.
+    /// Rules, none of which may match; they take precedence over `resourceRules`.
     /// Optional. List type `atomic`.
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
     /// Whether rules also match requests for the same resource through another group or version:
-    /// `Equivalent` (the default) converts them, `Exact` passes them by.
+    /// `Equivalent` (the default) converts them, `Exact` ignores them.
     /// Optional.
     pub match_policy: Option<Str>,
 }
@@ -148,10 +148,10 @@ api_type! {
             .pointer().omit_empty(),
         2 resource_rules =
             field("resourceRules", 3, T::MessageList(NamedRuleWithOperations::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         3 exclude_resource_rules =
             field("excludeResourceRules", 4, T::MessageList(NamedRuleWithOperations::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         4 match_policy = field("matchPolicy", 7, T::Str).pointer().omit_empty(),
     ],
 }
@@ -241,10 +241,10 @@ pub struct Mutation {
     /// holds it.
     /// Required.
     pub patch_type: Str,
-    /// The change as an apply configuration; given exactly with patch type `ApplyConfiguration`.
+    /// The change as an apply configuration; required with patch type `ApplyConfiguration`.
     /// Optional.
     pub apply_configuration: Option<Box<ApplyConfiguration>>,
-    /// The change as a JSON patch; given exactly with patch type `JSONPatch`.
+    /// The change as a JSON patch; required with patch type `JSONPatch`.
     /// Optional.
     pub json_patch: Option<Box<JSONPatch>>,
 }
@@ -256,7 +256,7 @@ api_type! {
         0 patch_type = field("patchType", 2, T::Str).required(),
         1 apply_configuration =
             field("applyConfiguration", 3, T::Message(ApplyConfiguration::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 json_patch = field("jsonPatch", 4, T::Message(JSONPatch::SCHEMA)).pointer().omit_empty(),
     ],
 }
@@ -298,7 +298,7 @@ api_type! {
     ],
 }
 
-/// A CEL condition that a request has to meet for a webhook or policy to see it.
+/// A CEL condition that a request must satisfy for the webhook or policy to be applied.
 ///
 /// `io.k8s.api.admissionregistration.v1.MatchCondition`.
 #[derive(Clone, Default, PartialEq)]
@@ -359,7 +359,7 @@ api_resource! {
 /// A list of [`MutatingAdmissionPolicyBinding`].
 pub type MutatingAdmissionPolicyBindingList = List<MutatingAdmissionPolicyBinding>;
 
-/// Which policy is in effect, and where.
+/// The policy that the binding activates, and the objects it is activated for.
 ///
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBindingSpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -370,8 +370,8 @@ pub struct MutatingAdmissionPolicyBindingSpec {
     /// Objects with the parameters; the policy is evaluated once with each of them.
     /// Optional.
     pub param_ref: Option<Box<ParamRef>>,
-    /// Requests the binding is limited to, of those that the policy matches; absent means all of
-    /// these.
+    /// Limits the binding to some of the requests that the policy matches; absent means all of
+    /// them.
     /// Optional.
     pub match_resources: Option<Box<MatchResources>>,
 }
@@ -399,11 +399,11 @@ pub struct ParamRef {
     /// cluster-scoped parameters.
     /// Optional.
     pub namespace: Str,
-    /// Picks the objects by their labels, and the policy is evaluated with each; excludes `name`.
+    /// Selects the objects by their labels, and the policy is evaluated with each; excludes `name`.
     /// Optional.
     pub selector: Option<Box<LabelSelector>>,
-    /// What it means if there is no such object: `Allow` skips the binding, `Deny` (the default)
-    /// leaves it to the policy's `failurePolicy`.
+    /// Action if no such object exists: `Allow` skips the binding, `Deny` (the default) applies the
+    /// policy's `failurePolicy`.
     /// Optional.
     pub parameter_not_found_action: Option<Str>,
 }
@@ -420,8 +420,7 @@ api_type! {
     ],
 }
 
-/// Webhooks that may change the objects of requests before they are validated, or refuse the
-/// requests.
+/// Webhooks that may change the objects of requests before validation, or reject the requests.
 ///
 /// `io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration`: kind
 /// `MutatingWebhookConfiguration` of `admissionregistration.k8s.io/v1`, cluster-scoped.
@@ -468,38 +467,37 @@ pub struct MutatingWebhook {
     /// unique in the configuration.
     /// Required.
     pub name: Str,
-    /// How the webhook is reached.
+    /// Connection to the webhook.
     /// Required.
     pub client_config: WebhookClientConfig,
     /// Requests that are sent to the webhook; requests about webhook configurations and admission
     /// policies never are.
     /// Optional. List type `atomic`.
     pub rules: Vec<RuleWithOperations>,
-    /// What a call that fails does to the request: `Fail` (the default) refuses it, `Ignore` lets
-    /// it pass.
+    /// Effect of a failed call on the request: `Fail` (the default) rejects it, `Ignore` admits it.
     /// Optional.
     pub failure_policy: Option<Str>,
     /// Whether rules also match requests for the same resource through another group or version:
-    /// `Equivalent` (the default) converts them, `Exact` passes them by.
+    /// `Equivalent` (the default) converts them, `Exact` ignores them.
     /// Optional.
     pub match_policy: Option<Str>,
     /// Only requests for objects in namespaces with these labels, for a namespace itself its own
-    /// labels; an empty or absent selector picks all.
+    /// labels; an empty or absent selector selects all.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
-    /// Only requests whose object, new or old, has these labels; an empty or absent selector picks
-    /// all. Users can often evade it by choosing labels.
+    /// Only requests whose object, new or old, has these labels; an empty or absent selector
+    /// selects all. Users can often evade it by choosing labels.
     /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
-    /// Whether calls change anything else: `None`, or `NoneOnDryRun` for webhooks that hold back in
-    /// a dry run; `Some` and `Unknown` are only known from older versions.
+    /// Whether calls have side effects: `None`, or `NoneOnDryRun` for webhooks that have none in a
+    /// dry run; `Some` and `Unknown` exist in older versions only.
     /// Required.
     pub side_effects: Option<Str>,
     /// Seconds after which a call counts as failed, from 1 to 30; 10 if absent.
     /// Optional.
     pub timeout_seconds: Option<i32>,
-    /// Versions of `AdmissionReview` the webhook understands, preferred ones first; the server uses
-    /// the first it knows itself.
+    /// Versions of `AdmissionReview` the webhook accepts, in order of preference; the server uses
+    /// the first one it supports.
     /// Required. List type `atomic`.
     pub admission_review_versions: Vec<Str>,
     /// Whether the webhook is called again if a later one changes the object: `Never` (the default)
@@ -537,7 +535,7 @@ api_type! {
     ],
 }
 
-/// How a webhook is reached: by URL or as a service of the cluster.
+/// The connection to a webhook: a URL or a service of the cluster.
 ///
 /// `io.k8s.api.admissionregistration.v1.WebhookClientConfig`.
 #[derive(Clone, Default, PartialEq)]
@@ -551,7 +549,7 @@ pub struct WebhookClientConfig {
     pub service: Option<Box<ServiceReference>>,
     /// PEM certificates that the webhook's certificate is checked against; the system's roots if
     /// absent.
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 
@@ -650,7 +648,7 @@ pub struct ValidatingAdmissionPolicy {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// The requests the policy is about, and the expressions.
+    /// The requests that the policy applies to, and the expressions.
     /// Optional.
     pub spec: ValidatingAdmissionPolicySpec,
     /// Warnings about the expressions, as set by the controller.
@@ -683,7 +681,7 @@ api_resource! {
 /// A list of [`ValidatingAdmissionPolicy`].
 pub type ValidatingAdmissionPolicyList = List<ValidatingAdmissionPolicy>;
 
-/// What a validating admission policy checks, and for which requests.
+/// The checks of a validating admission policy, and the requests they apply to.
 ///
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -697,8 +695,8 @@ pub struct ValidatingAdmissionPolicySpec {
     /// Expressions that must hold for the request; a policy without any needs audit annotations.
     /// Optional. List type `atomic`.
     pub validations: Vec<Validation>,
-    /// What errors of expressions and a wrong configuration do to the request: `Fail` (the default)
-    /// treats them as a failed validation, `Ignore` passes over them.
+    /// Effect of expression errors and invalid configuration on the request: `Fail` (the default)
+    /// treats them as a failed validation, `Ignore` ignores them.
     /// Optional.
     pub failure_policy: Option<Str>,
     /// Annotations to add to the audit event of the request; a policy without any needs
@@ -743,12 +741,12 @@ pub struct Validation {
     /// `namespaceObject`, `variables` and `authorizer`.
     /// Required.
     pub expression: Str,
-    /// What the user is told if the expression is false; needed if the expression contains line
+    /// Message for the user if the expression is false; required if the expression contains line
     /// breaks.
     /// Optional.
     pub message: Str,
-    /// Reason of the refusal, which also decides on the HTTP code: `Unauthorized`, `Forbidden`,
-    /// `Invalid` (the default) or `RequestEntityTooLarge`.
+    /// Reason for the rejection, which also determines the HTTP status code: `Unauthorized`,
+    /// `Forbidden`, `Invalid` (the default) or `RequestEntityTooLarge`.
     /// Optional. Known values: `""`, `Unauthorized`, `Forbidden`, `NotFound`, `AlreadyExists`,
     /// `Conflict` and 14 more.
     pub reason: Option<Str>,
@@ -800,8 +798,7 @@ pub struct ValidatingAdmissionPolicyStatus {
     /// The `metadata.generation` that the controller has last acted on.
     /// Optional.
     pub observed_generation: i64,
-    /// What came of checking the types in the expressions; absent as long as they have not been
-    /// checked.
+    /// Result of type-checking the expressions; absent until they have been checked.
     /// Optional.
     pub type_checking: Option<Box<TypeChecking>>,
     /// The state of the policy under several aspects.
@@ -826,7 +823,7 @@ api_type! {
 /// `io.k8s.api.admissionregistration.v1.TypeChecking`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypeChecking {
-    /// What was found, by expression; none if all types fit.
+    /// Warnings by expression; empty if all types match.
     /// Optional. List type `atomic`.
     pub expression_warnings: Vec<ExpressionWarning>,
 }
@@ -837,7 +834,7 @@ api_type! {
     fields: [
         0 expression_warnings =
             field("expressionWarnings", 1, T::MessageList(ExpressionWarning::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
     ],
 }
 
@@ -849,7 +846,7 @@ pub struct ExpressionWarning {
     /// Path of the expression in the policy, such as `spec.validations[0].expression`.
     /// Required.
     pub field_ref: Str,
-    /// What is wrong with the types, and for which kind, for people.
+    /// Human-readable description of the type error and of the kind it occurs for.
     /// Required.
     pub warning: Str,
 }
@@ -901,7 +898,8 @@ api_resource! {
 /// A list of [`ValidatingAdmissionPolicyBinding`].
 pub type ValidatingAdmissionPolicyBindingList = List<ValidatingAdmissionPolicyBinding>;
 
-/// Which policy is in effect, where, and with which consequences.
+/// The policy that the binding activates, the objects it is activated for, and the effect of failed
+/// validations.
 ///
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -912,12 +910,12 @@ pub struct ValidatingAdmissionPolicyBindingSpec {
     /// Objects with the parameters; the policy is checked once with each of them.
     /// Optional.
     pub param_ref: Option<Box<ParamRef>>,
-    /// Requests the binding is limited to, of those that the policy matches; absent means all of
-    /// these.
+    /// Limits the binding to some of the requests that the policy matches; absent means all of
+    /// them.
     /// Optional.
     pub match_resources: Option<Box<MatchResources>>,
-    /// What a failed validation does: `Deny` refuses the request, `Warn` adds a warning to the
-    /// answer, `Audit` notes it in the audit event; not `Deny` and `Warn` together.
+    /// Actions on a failed validation: `Deny` rejects the request, `Warn` adds a warning to the
+    /// response, `Audit` records it in the audit event; `Deny` and `Warn` are mutually exclusive.
     /// Required. List type `set`.
     pub validation_actions: Vec<Str>,
 }
@@ -935,7 +933,7 @@ api_type! {
     ],
 }
 
-/// Webhooks that are asked whether requests are admitted, without changing them.
+/// Webhooks that admit or reject requests without changing them.
 ///
 /// `io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration`: kind
 /// `ValidatingWebhookConfiguration` of `admissionregistration.k8s.io/v1`, cluster-scoped.
@@ -944,7 +942,7 @@ pub struct ValidatingWebhookConfiguration {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// The webhooks, which are called in parallel; one refusal is enough.
+    /// The webhooks, which are called in parallel; one rejection is sufficient.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub webhooks: Vec<ValidatingWebhook>,
 }
@@ -982,38 +980,37 @@ pub struct ValidatingWebhook {
     /// unique in the configuration.
     /// Required.
     pub name: Str,
-    /// How the webhook is reached.
+    /// Connection to the webhook.
     /// Required.
     pub client_config: WebhookClientConfig,
     /// Requests that are sent to the webhook; requests about webhook configurations and admission
     /// policies never are.
     /// Optional. List type `atomic`.
     pub rules: Vec<RuleWithOperations>,
-    /// What a call that fails does to the request: `Fail` (the default) refuses it, `Ignore` lets
-    /// it pass.
+    /// Effect of a failed call on the request: `Fail` (the default) rejects it, `Ignore` admits it.
     /// Optional.
     pub failure_policy: Option<Str>,
     /// Whether rules also match requests for the same resource through another group or version:
-    /// `Equivalent` (the default) converts them, `Exact` passes them by.
+    /// `Equivalent` (the default) converts them, `Exact` ignores them.
     /// Optional.
     pub match_policy: Option<Str>,
     /// Only requests for objects in namespaces with these labels, for a namespace itself its own
-    /// labels; an empty or absent selector picks all.
+    /// labels; an empty or absent selector selects all.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
-    /// Only requests whose object, new or old, has these labels; an empty or absent selector picks
-    /// all. Users can often evade it by choosing labels.
+    /// Only requests whose object, new or old, has these labels; an empty or absent selector
+    /// selects all. Users can often evade it by choosing labels.
     /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
-    /// Whether calls change anything else: `None`, or `NoneOnDryRun` for webhooks that hold back in
-    /// a dry run; `Some` and `Unknown` are only known from older versions.
+    /// Whether calls have side effects: `None`, or `NoneOnDryRun` for webhooks that have none in a
+    /// dry run; `Some` and `Unknown` exist in older versions only.
     /// Required.
     pub side_effects: Option<Str>,
     /// Seconds after which a call counts as failed, from 1 to 30; 10 if absent.
     /// Optional.
     pub timeout_seconds: Option<i32>,
-    /// Versions of `AdmissionReview` the webhook understands, preferred ones first; the server uses
-    /// the first it knows itself.
+    /// Versions of `AdmissionReview` the webhook accepts, in order of preference; the server uses
+    /// the first one it supports.
     /// Required. List type `atomic`.
     pub admission_review_versions: Vec<Str>,
     /// CEL conditions that must all hold for a request to be sent, after rules and selectors have

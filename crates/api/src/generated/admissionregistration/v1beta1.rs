@@ -118,10 +118,10 @@ api_type! {
             .pointer().omit_empty(),
         2 resource_rules =
             field("resourceRules", 3, T::MessageList(NamedRuleWithOperations::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         3 exclude_resource_rules =
             field("excludeResourceRules", 4, T::MessageList(NamedRuleWithOperations::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         4 match_policy = field("matchPolicy", 7, T::Str).pointer().omit_empty(),
     ],
 }
@@ -212,7 +212,7 @@ api_type! {
         0 patch_type = field("patchType", 2, T::Str).required(),
         1 apply_configuration =
             field("applyConfiguration", 3, T::Message(ApplyConfiguration::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 json_patch = field("jsonPatch", 4, T::Message(JSONPatch::SCHEMA)).pointer().omit_empty(),
     ],
 }
@@ -443,7 +443,7 @@ pub struct WebhookClientConfig {
     pub url: Option<Str>,
     /// Optional.
     pub service: Option<Box<ServiceReference>>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 
@@ -636,7 +636,7 @@ api_type! {
     fields: [
         0 expression_warnings =
             field("expressionWarnings", 1, T::MessageList(ExpressionWarning::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
     ],
 }
 

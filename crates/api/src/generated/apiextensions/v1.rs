@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 /// `ConversionReview` of `apiextensions.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConversionReview {
-    /// What is to be converted.
+    /// The objects to convert.
     /// Optional.
     pub request: Option<Box<ConversionRequest>>,
-    /// What came of it.
+    /// The result of the conversion.
     /// Optional.
     pub response: Option<Box<ConversionResponse>>,
 }
@@ -92,7 +92,7 @@ api_type! {
     ],
 }
 
-/// Adds a resource of its own to the API; its name has to be `<plural>.<group>`.
+/// Adds a custom resource to the API; its name must be `<plural>.<group>`.
 ///
 /// `CustomResourceDefinition` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`: kind
 /// `CustomResourceDefinition` of `apiextensions.k8s.io/v1`, cluster-scoped.
@@ -134,12 +134,12 @@ api_resource! {
 /// A list of [`CustomResourceDefinition`].
 pub type CustomResourceDefinitionList = List<CustomResourceDefinition>;
 
-/// What the custom resource looks like.
+/// Names, scope, versions and schemas of the custom resource.
 ///
 /// `CustomResourceDefinitionSpec` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionSpec {
-    /// API group of the resource, a domain such as `example.com`; it stands in the URL as
+    /// API group of the resource, a domain such as `example.com`; it appears in the URL as
     /// `/apis/<group>/`, and is immutable.
     /// Required.
     pub group: Str,
@@ -150,15 +150,15 @@ pub struct CustomResourceDefinitionSpec {
     /// immutable.
     /// Required.
     pub scope: Str,
-    /// The versions of the resource, of which exactly one is the storage version; discovery orders
-    /// them by the maturity in their names.
+    /// The versions of the resource, exactly one of which is the storage version; discovery sorts
+    /// them by the stability that their names express.
     /// Required. List type `atomic`.
     pub versions: Vec<CustomResourceDefinitionVersion>,
-    /// How objects are converted between versions; without it only their `apiVersion` changes.
+    /// Conversion of objects between versions; without it only their `apiVersion` changes.
     /// Optional.
     pub conversion: Option<Box<CustomResourceConversion>>,
-    /// Obsolete: has to be `false`. Where unknown fields are to be kept, the schema says so with
-    /// `x-kubernetes-preserve-unknown-fields`.
+    /// Obsolete: must be `false`. To keep unknown fields, set
+    /// `x-kubernetes-preserve-unknown-fields` in the schema.
     /// Optional.
     pub preserve_unknown_fields: bool,
 }
@@ -183,7 +183,7 @@ api_type! {
 /// `CustomResourceDefinitionNames` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionNames {
-    /// Plural name, which stands in the URL; lower case and immutable.
+    /// Plural name, used in the URL; lower case and immutable.
     /// Required.
     pub plural: Str,
     /// Singular name for use on the command line, in lower case; the kind in lower case if absent.
@@ -221,7 +221,7 @@ api_type! {
 /// `CustomResourceDefinitionVersion` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionVersion {
-    /// Name of the version, such as `v1` or `v1beta1`, which stands in the URL.
+    /// Name of the version, such as `v1` or `v1beta1`, as used in the URL.
     /// Required.
     pub name: Str,
     /// Whether the version is available through the API.
@@ -236,7 +236,8 @@ pub struct CustomResourceDefinitionVersion {
     /// Text of that warning instead of the standard one; only for deprecated versions.
     /// Optional.
     pub deprecation_warning: Option<Str>,
-    /// What objects of the version look like; the server validates, prunes and defaults them by it.
+    /// Schema of the objects of this version, by which the server validates, prunes and defaults
+    /// them.
     /// Optional.
     pub schema: Option<Box<CustomResourceValidation>>,
     /// Subresources that objects of the version have.
@@ -265,7 +266,7 @@ api_type! {
             .pointer().omit_empty(),
         7 additional_printer_columns =
             field("additionalPrinterColumns", 6, T::MessageList(CustomResourceColumnDefinition::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         8 selectable_fields = field("selectableFields", 9, T::MessageList(SelectableField::SCHEMA))
             .omit_empty().with_list(ListType::Atomic),
     ],
@@ -276,7 +277,7 @@ api_type! {
 /// `CustomResourceValidation` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceValidation {
-    /// OpenAPI v3 schema of the objects, which has to be structural.
+    /// OpenAPI v3 schema of the objects, which must be structural.
     /// Optional; `openAPIV3Schema` in JSON.
     pub open_api_v3_schema: Option<Box<JSONSchemaProps>>,
 }
@@ -304,7 +305,7 @@ pub struct JSONSchemaProps {
     /// Reference to a schema that stands elsewhere; not allowed in custom resource definitions.
     /// Optional; `$ref` in JSON.
     pub ref_path: Option<Str>,
-    /// What the value means, for people; shown by `kubectl explain`.
+    /// Human-readable description of the value; shown by `kubectl explain`.
     /// Optional.
     pub description: Str,
     /// JSON type of the value: `object`, `array`, `string`, `integer`, `number` or `boolean`.
@@ -314,7 +315,7 @@ pub struct JSONSchemaProps {
     /// are ignored.
     /// Optional.
     pub format: Str,
-    /// Short heading of the schema, for people.
+    /// Short human-readable title of the schema.
     /// Optional.
     pub title: Str,
     /// Value the server fills in where the field is absent.
@@ -338,7 +339,7 @@ pub struct JSONSchemaProps {
     /// Fewest characters a string may have.
     /// Optional.
     pub min_length: Option<i64>,
-    /// Regular expression that a string has to match somewhere.
+    /// Regular expression that must match some part of a string.
     /// Optional.
     pub pattern: Str,
     /// Most items a list may have.
@@ -351,7 +352,7 @@ pub struct JSONSchemaProps {
     /// definitions, where a list of type `set` serves instead.
     /// Optional.
     pub unique_items: bool,
-    /// A number has to be a multiple of this one.
+    /// A number must be a multiple of this one.
     /// Optional.
     pub multiple_of: Option<f64>,
     /// The only values allowed.
@@ -372,10 +373,10 @@ pub struct JSONSchemaProps {
     /// Schemas that must all hold.
     /// Optional. List type `atomic`.
     pub all_of: Vec<JSONSchemaProps>,
-    /// Schemas of which exactly one must hold.
+    /// Schemas, exactly one of which must match.
     /// Optional. List type `atomic`.
     pub one_of: Vec<JSONSchemaProps>,
-    /// Schemas of which at least one must hold.
+    /// Schemas, at least one of which must match.
     /// Optional. List type `atomic`.
     pub any_of: Vec<JSONSchemaProps>,
     /// A schema that must not hold.
@@ -391,8 +392,7 @@ pub struct JSONSchemaProps {
     /// Schemas of fields whose names match a pattern; not allowed in custom resource definitions.
     /// Optional.
     pub pattern_properties: BTreeMap<Str, JSONSchemaProps>,
-    /// What must hold for an object that has a certain field; not allowed in custom resource
-    /// definitions.
+    /// Conditions on objects that have certain fields; not allowed in custom resource definitions.
     /// Optional.
     pub dependencies: BTreeMap<Str, JSONSchemaPropsOrStringArray>,
     /// Schema of list items beyond those that `items` lists; not allowed in custom resource
@@ -402,17 +402,17 @@ pub struct JSONSchemaProps {
     /// Schemas for other places to refer to; not allowed in custom resource definitions.
     /// Optional.
     pub definitions: BTreeMap<Str, JSONSchemaProps>,
-    /// Where more documentation can be found.
+    /// Reference to further documentation.
     /// Optional.
     pub external_docs: Option<Box<ExternalDocumentation>>,
     /// A value that serves as an example; not validated.
     /// Optional.
     pub example: Option<RawJson>,
     /// Whether the value may be `null`; without it a `null` is dropped if there is a default, and
-    /// otherwise refused.
+    /// otherwise rejected.
     /// Optional.
     pub nullable: bool,
-    /// If `true`, fields that the schema does not know are kept here instead of being pruned;
+    /// If `true`, fields that the schema does not define are kept here instead of being pruned;
     /// `false` is not allowed.
     /// Optional; `x-kubernetes-preserve-unknown-fields` in JSON.
     pub x_kubernetes_preserve_unknown_fields: Option<bool>,
@@ -427,14 +427,14 @@ pub struct JSONSchemaProps {
     /// them or defaults for them.
     /// Optional; `x-kubernetes-list-map-keys` in JSON. List type `atomic`.
     pub x_kubernetes_list_map_keys: Vec<Str>,
-    /// How a list is merged: `atomic` as a whole (the default), `set` by unique scalar values,
+    /// Merge rule of a list: `atomic` as a whole (the default), `set` by unique scalar values,
     /// `map` by the key fields of the items.
     /// Optional; `x-kubernetes-list-type` in JSON.
     pub x_kubernetes_list_type: Option<Str>,
-    /// How an object is merged: `granular` field by field (the default), or `atomic` as a whole.
+    /// Merge rule of an object: `granular` field by field (the default), or `atomic` as a whole.
     /// Optional; `x-kubernetes-map-type` in JSON.
     pub x_kubernetes_map_type: Option<Str>,
-    /// CEL rules that the value has to satisfy.
+    /// CEL rules that the value must satisfy.
     /// Optional; `x-kubernetes-validations` in JSON. List type `map` by `rule`; patch strategy
     /// `merge` by `rule`.
     pub x_kubernetes_validations: Vec<ValidationRule>,
@@ -480,12 +480,12 @@ api_type! {
         28 properties = field("properties", 29, T::MessageMap(&JSON_SCHEMA_PROPS)).omit_empty(),
         29 additional_properties =
             field("additionalProperties", 30, T::Message(&JSON_SCHEMA_PROPS_OR_BOOL))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         30 pattern_properties = field("patternProperties", 31, T::MessageMap(&JSON_SCHEMA_PROPS))
             .omit_empty(),
         31 dependencies =
             field("dependencies", 32, T::MessageMap(&JSON_SCHEMA_PROPS_OR_STRING_ARRAY))
-            .omit_empty(),
+                .omit_empty(),
         32 additional_items = field("additionalItems", 33, T::Message(&JSON_SCHEMA_PROPS_OR_BOOL))
             .pointer().omit_empty(),
         33 definitions = field("definitions", 34, T::MessageMap(&JSON_SCHEMA_PROPS)).omit_empty(),
@@ -507,7 +507,7 @@ api_type! {
             .pointer().omit_empty(),
         43 x_kubernetes_validations =
             field("x-kubernetes-validations", 44, T::MessageList(ValidationRule::SCHEMA))
-            .omit_empty().with_merge(Merge::by("rule")).with_list(ListType::Map(&["rule"])),
+                .omit_empty().with_merge(Merge::by("rule")).with_list(ListType::Map(&["rule"])),
     ],
 }
 
@@ -580,7 +580,7 @@ api_type! {
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExternalDocumentation {
-    /// What is found there.
+    /// Description of the linked documentation.
     /// Optional.
     pub description: Str,
     /// Address of the documentation.
@@ -597,7 +597,7 @@ api_type! {
     ],
 }
 
-/// A CEL expression that a value has to satisfy, and the error if it does not.
+/// A CEL expression that a value must satisfy, and the error if it does not.
 ///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule`.
 #[derive(Clone, Default, PartialEq)]
@@ -606,7 +606,7 @@ pub struct ValidationRule {
     /// it is only evaluated on updates.
     /// Required.
     pub rule: Str,
-    /// What the user is told if the rule fails; needed if the rule contains line breaks.
+    /// Message for the user if the rule fails; required if the rule contains line breaks.
     /// Optional.
     pub message: Str,
     /// CEL expression for that message, with the same variables as the rule; takes precedence over
@@ -674,11 +674,10 @@ pub struct CustomResourceSubresourceStatus {}
 api_type! {
     CustomResourceSubresourceStatus,
     full_name: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceStatus",
-    fields: [
-    ],
+    fields: [],
 }
 
-/// Where a custom resource keeps what its scale subresource shows.
+/// The fields of a custom resource that its scale subresource maps to.
 ///
 /// `CustomResourceSubresourceScale` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
@@ -720,7 +719,7 @@ pub struct CustomResourceColumnDefinition {
     /// object's name.
     /// Optional.
     pub format: Str,
-    /// What the column shows, for people.
+    /// Human-readable description of the column.
     /// Optional.
     pub description: Str,
     /// Importance of the column: 0 for the normal view, higher numbers only where there is more
@@ -750,7 +749,7 @@ api_type! {
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelectableField {
-    /// Simple JSON path of the field, without brackets for lists or filters; it has to be a string,
+    /// Simple JSON path of the field, without brackets for lists or filters; it must be a string,
     /// boolean or integer outside the metadata.
     /// Required.
     pub json_path: Str,
@@ -764,7 +763,7 @@ api_type! {
     ],
 }
 
-/// How objects of a custom resource are converted between versions.
+/// The conversion of custom resource objects between versions.
 ///
 /// `CustomResourceConversion` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
@@ -792,11 +791,11 @@ api_type! {
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WebhookConversion {
-    /// How the webhook is reached.
+    /// Connection to the webhook.
     /// Optional.
     pub client_config: Option<Box<WebhookClientConfig>>,
-    /// Versions of `ConversionReview` the webhook understands, preferred ones first; the server
-    /// uses the first it knows itself.
+    /// Versions of `ConversionReview` the webhook accepts, in order of preference; the server uses
+    /// the first one it supports.
     /// Required. List type `atomic`.
     pub conversion_review_versions: Vec<Str>,
 }
@@ -812,7 +811,7 @@ api_type! {
     ],
 }
 
-/// How a webhook is reached: by URL or as a service of the cluster.
+/// The connection to a webhook: a URL or a service of the cluster.
 ///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig`.
 #[derive(Clone, Default, PartialEq)]
@@ -826,7 +825,7 @@ pub struct WebhookClientConfig {
     pub service: Option<Box<ServiceReference>>,
     /// PEM certificates that the webhook's certificate is checked against; the system's roots if
     /// absent.
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 
@@ -899,7 +898,7 @@ api_type! {
     fields: [
         0 conditions =
             field("conditions", 1, T::MessageList(CustomResourceDefinitionCondition::SCHEMA))
-            .with_list(ListType::Map(&["type"])),
+                .with_list(ListType::Map(&["type"])),
         1 accepted_names =
             field("acceptedNames", 2, T::Message(CustomResourceDefinitionNames::SCHEMA)),
         2 stored_versions = field("storedVersions", 3, T::StrList).with_list(ListType::Atomic),
@@ -923,10 +922,10 @@ pub struct CustomResourceDefinitionCondition {
     /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Short CamelCase reason for the last transition, meant for programs.
+    /// Short CamelCase reason for the last transition, for programs.
     /// Optional.
     pub reason: Str,
-    /// Explanation of the last transition for people.
+    /// Human-readable explanation of the last transition.
     /// Optional.
     pub message: Str,
     /// The `metadata.generation` the condition was computed from; if lower than the current one,

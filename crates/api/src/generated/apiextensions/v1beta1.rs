@@ -160,10 +160,10 @@ api_type! {
             .omit_empty().with_list(ListType::Atomic),
         7 additional_printer_columns =
             field("additionalPrinterColumns", 8, T::MessageList(CustomResourceColumnDefinition::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         8 selectable_fields =
             field("selectableFields", 11, T::MessageList(SelectableField::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         9 conversion = field("conversion", 9, T::Message(CustomResourceConversion::SCHEMA))
             .pointer().omit_empty(),
         10 preserve_unknown_fields = field("preserveUnknownFields", 10, T::Bool)
@@ -352,12 +352,12 @@ api_type! {
         28 properties = field("properties", 29, T::MessageMap(&JSON_SCHEMA_PROPS)).omit_empty(),
         29 additional_properties =
             field("additionalProperties", 30, T::Message(&JSON_SCHEMA_PROPS_OR_BOOL))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         30 pattern_properties = field("patternProperties", 31, T::MessageMap(&JSON_SCHEMA_PROPS))
             .omit_empty(),
         31 dependencies =
             field("dependencies", 32, T::MessageMap(&JSON_SCHEMA_PROPS_OR_STRING_ARRAY))
-            .omit_empty(),
+                .omit_empty(),
         32 additional_items = field("additionalItems", 33, T::Message(&JSON_SCHEMA_PROPS_OR_BOOL))
             .pointer().omit_empty(),
         33 definitions = field("definitions", 34, T::MessageMap(&JSON_SCHEMA_PROPS)).omit_empty(),
@@ -379,7 +379,7 @@ api_type! {
             .pointer().omit_empty(),
         43 x_kubernetes_validations =
             field("x-kubernetes-validations", 44, T::MessageList(ValidationRule::SCHEMA))
-            .omit_empty().with_merge(Merge::by("rule")).with_list(ListType::Map(&["rule"])),
+                .omit_empty().with_merge(Merge::by("rule")).with_list(ListType::Map(&["rule"])),
     ],
 }
 
@@ -519,8 +519,7 @@ pub struct CustomResourceSubresourceStatus {}
 api_type! {
     CustomResourceSubresourceStatus,
     full_name: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1beta1.CustomResourceSubresourceStatus",
-    fields: [
-    ],
+    fields: [],
 }
 
 /// `CustomResourceSubresourceScale` of
@@ -584,7 +583,7 @@ api_type! {
             .pointer().omit_empty(),
         7 additional_printer_columns =
             field("additionalPrinterColumns", 6, T::MessageList(CustomResourceColumnDefinition::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         8 selectable_fields = field("selectableFields", 9, T::MessageList(SelectableField::SCHEMA))
             .omit_empty().with_list(ListType::Atomic),
     ],
@@ -654,7 +653,7 @@ api_type! {
         0 strategy = field("strategy", 1, T::Str).required(),
         1 webhook_client_config =
             field("webhookClientConfig", 2, T::Message(WebhookClientConfig::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 conversion_review_versions = field("conversionReviewVersions", 3, T::StrList)
             .omit_empty().with_list(ListType::Atomic),
     ],
@@ -667,7 +666,7 @@ pub struct WebhookClientConfig {
     pub url: Option<Str>,
     /// Optional.
     pub service: Option<Box<ServiceReference>>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 
@@ -726,7 +725,7 @@ api_type! {
     fields: [
         0 conditions =
             field("conditions", 1, T::MessageList(CustomResourceDefinitionCondition::SCHEMA))
-            .with_list(ListType::Map(&["type"])),
+                .with_list(ListType::Map(&["type"])),
         1 accepted_names =
             field("acceptedNames", 2, T::Message(CustomResourceDefinitionNames::SCHEMA)),
         2 stored_versions = field("storedVersions", 3, T::StrList).with_list(ListType::Atomic),

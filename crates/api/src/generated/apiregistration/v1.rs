@@ -51,7 +51,7 @@ pub struct APIServiceSpec {
     pub version: Str,
     /// Optional; `insecureSkipTLSVerify` in JSON.
     pub insecure_skip_tls_verify: bool,
-    /// Optional; base64 in JSON. List type `atomic`.
+    /// Optional; in JSON as base64. List type `atomic`.
     pub ca_bundle: ByteString,
     /// Required.
     pub group_priority_minimum: i32,

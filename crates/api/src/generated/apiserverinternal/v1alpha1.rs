@@ -47,8 +47,7 @@ pub struct StorageVersionSpec {}
 api_type! {
     StorageVersionSpec,
     full_name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersionSpec",
-    fields: [
-    ],
+    fields: [],
 }
 
 /// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersionStatus`.
@@ -68,7 +67,7 @@ api_type! {
     fields: [
         0 storage_versions =
             field("storageVersions", 1, T::MessageList(ServerStorageVersion::SCHEMA)).omit_empty()
-            .with_list(ListType::Map(&["apiServerID"])),
+                .with_list(ListType::Map(&["apiServerID"])),
         1 common_encoding_version = field("commonEncodingVersion", 2, T::Str)
             .pointer().omit_empty(),
         2 conditions = field("conditions", 3, T::MessageList(StorageVersionCondition::SCHEMA))

@@ -14,7 +14,7 @@ pub struct ControllerRevision {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// The state itself, in a form that only its controller has to understand; immutable.
+    /// The state itself, in a form that is specific to the controller; immutable.
     /// Optional.
     pub data: RawExtension,
     /// Number of the revision; the higher, the newer.
@@ -46,8 +46,7 @@ api_resource! {
 /// A list of [`ControllerRevision`].
 pub type ControllerRevisionList = List<ControllerRevision>;
 
-/// Runs one pod on every node, or on every node that fits, as for log collectors and network
-/// agents.
+/// Runs one pod on every matching node, for example for log collectors and network agents.
 ///
 /// `io.k8s.api.apps.v1.DaemonSet`: kind `DaemonSet` of `apps/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
@@ -58,7 +57,7 @@ pub struct DaemonSet {
     /// The pod to run on the nodes, and how to update it.
     /// Optional.
     pub spec: DaemonSetSpec,
-    /// How many nodes run the pod, as last seen by the daemon set controller.
+    /// Number of nodes that run the pod, as last observed by the daemon set controller.
     /// Optional.
     pub status: DaemonSetStatus,
 }
@@ -96,16 +95,16 @@ pub struct DaemonSetSpec {
     /// Required.
     pub selector: Option<Box<LabelSelector>>,
     /// The pod to create on each node that its node selector, affinity and tolerations allow; the
-    /// restart policy has to be `Always`.
+    /// restart policy must be `Always`.
     /// Required.
     pub template: PodTemplateSpec,
-    /// How pods are brought to a changed template.
+    /// How pods are updated when the template changes.
     /// Optional.
     pub update_strategy: DaemonSetUpdateStrategy,
     /// Seconds a new pod must have been ready without interruption before it counts as available.
     /// Optional.
     pub min_ready_seconds: i32,
-    /// How many old revisions are kept for a rollback; 10 if absent.
+    /// Number of old revisions to keep for rollbacks; 10 if absent.
     /// Optional.
     pub revision_history_limit: Option<i32>,
 }
@@ -123,7 +122,7 @@ api_type! {
     ],
 }
 
-/// How a daemon set brings its pods to a changed template.
+/// The update strategy of a daemon set.
 ///
 /// `io.k8s.api.apps.v1.DaemonSetUpdateStrategy`.
 #[derive(Clone, Default, PartialEq)]
@@ -147,7 +146,7 @@ api_type! {
     ],
 }
 
-/// How many nodes a rolling update may leave without the pod, or give two.
+/// Limits of a rolling update: the number of nodes that may be without the pod or have two.
 ///
 /// `io.k8s.api.apps.v1.RollingUpdateDaemonSet`.
 #[derive(Clone, Default, PartialEq)]
@@ -192,18 +191,18 @@ pub struct DaemonSetStatus {
     /// The `metadata.generation` that the controller has last acted on.
     /// Optional.
     pub observed_generation: i64,
-    /// Nodes that should have the pod and have one made from the current template.
+    /// Number of nodes that should run the pod and have one created from the current template.
     /// Optional.
     pub updated_number_scheduled: i32,
     /// Nodes that should have the pod and have one that has been ready for at least
     /// `minReadySeconds`.
     /// Optional.
     pub number_available: i32,
-    /// Nodes that should have the pod and have none that is available.
+    /// Number of nodes that should run the pod and have no available one.
     /// Optional.
     pub number_unavailable: i32,
-    /// How often the name of a new ControllerRevision was already taken; the controller adds it to
-    /// the hash in the name to find a free one.
+    /// Number of name collisions of new ControllerRevisions; the controller includes it in the hash
+    /// of the name to find a free one.
     /// Optional.
     pub collision_count: Option<i32>,
     /// The state of the daemon set under several aspects.
@@ -243,10 +242,10 @@ pub struct DaemonSetCondition {
     /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Short CamelCase reason for the last transition, meant for programs.
+    /// Short CamelCase reason for the last transition, for programs.
     /// Optional.
     pub reason: Str,
-    /// Explanation of the last transition for people.
+    /// Human-readable explanation of the last transition.
     /// Optional.
     pub message: Str,
 }
@@ -276,7 +275,7 @@ pub struct Deployment {
     /// The pods to run, and how to roll out changes to them.
     /// Optional.
     pub spec: DeploymentSpec,
-    /// How far the rollout is, as last seen by the deployment controller.
+    /// Progress of the rollout, as last observed by the deployment controller.
     /// Optional.
     pub status: DeploymentStatus,
 }
@@ -316,17 +315,16 @@ pub struct DeploymentSpec {
     /// Picks the pods of the deployment; must match the labels of the template, and is immutable.
     /// Required.
     pub selector: Option<Box<LabelSelector>>,
-    /// The pods to create; any change of it starts a rollout. The restart policy has to be
-    /// `Always`.
+    /// The pods to create; any change of it starts a rollout. The restart policy must be `Always`.
     /// Required.
     pub template: PodTemplateSpec,
-    /// How old pods are replaced by new ones.
+    /// Strategy for replacing old pods with new ones.
     /// Optional. Patch strategy `retainKeys`.
     pub strategy: DeploymentStrategy,
     /// Seconds a new pod must have been ready without interruption before it counts as available.
     /// Optional.
     pub min_ready_seconds: i32,
-    /// How many old ReplicaSets are kept for a rollback; 10 if absent.
+    /// Number of old ReplicaSets to keep for rollbacks; 10 if absent.
     /// Optional.
     pub revision_history_limit: Option<i32>,
     /// Whether changes of the template are left without a rollout until the deployment is resumed.
@@ -355,7 +353,7 @@ api_type! {
     ],
 }
 
-/// How a deployment replaces its old pods by new ones.
+/// The strategy by which a deployment replaces old pods with new ones.
 ///
 /// `io.k8s.api.apps.v1.DeploymentStrategy`.
 #[derive(Clone, Default, PartialEq)]
@@ -379,16 +377,16 @@ api_type! {
     ],
 }
 
-/// How many pods a rolling update may have too few and too many.
+/// Limits of a rolling update: the number of missing and of surplus pods.
 ///
 /// `io.k8s.api.apps.v1.RollingUpdateDeployment`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
-    /// How many pods may be unavailable during the update, as a number or a percentage of
-    /// `replicas`, rounded down; 25% if absent. Cannot be 0 if `maxSurge` is.
+    /// Maximal number of pods that may be unavailable during the update, as a number or a
+    /// percentage of `replicas`, rounded down; 25% if absent. Cannot be 0 if `maxSurge` is.
     /// Optional.
     pub max_unavailable: Option<IntOrString>,
-    /// How many pods may exist beyond `replicas` during the update, as a number or a percentage of
+    /// Maximal number of pods beyond `replicas` during the update, as a number or a percentage of
     /// it, rounded up; 25% if absent. Cannot be 0 if `maxUnavailable` is.
     /// Optional.
     pub max_surge: Option<IntOrString>,
@@ -415,7 +413,7 @@ pub struct DeploymentStatus {
     /// Pods of the deployment, old and new; those that are terminating do not count.
     /// Optional.
     pub replicas: i32,
-    /// Pods that were made from the current template.
+    /// Number of pods that were created from the current template.
     /// Optional.
     pub updated_replicas: i32,
     /// Pods that are ready.
@@ -436,8 +434,8 @@ pub struct DeploymentStatus {
     /// whether its rollout makes progress.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<DeploymentCondition>,
-    /// How often the name of a new ReplicaSet was already taken; the controller adds it to the hash
-    /// in the name to find a free one.
+    /// Number of name collisions of new ReplicaSets; the controller includes it in the hash of the
+    /// name to find a free one.
     /// Optional.
     pub collision_count: Option<i32>,
 }
@@ -476,10 +474,10 @@ pub struct DeploymentCondition {
     /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Short CamelCase reason for the last transition, meant for programs.
+    /// Short CamelCase reason for the last transition, for programs.
     /// Optional.
     pub reason: Str,
-    /// Explanation of the last transition for people.
+    /// Human-readable explanation of the last transition.
     /// Optional.
     pub message: Str,
 }
@@ -509,7 +507,7 @@ pub struct ReplicaSet {
     /// The pods to run, and how many of them.
     /// Optional.
     pub spec: ReplicaSetSpec,
-    /// How many pods exist, as last seen by the replica set controller.
+    /// Number of existing pods, as last observed by the replica set controller.
     /// Optional.
     pub status: ReplicaSetStatus,
 }
@@ -576,7 +574,7 @@ pub struct ReplicaSetStatus {
     /// Pods of the replica set; those that are terminating do not count.
     /// Required.
     pub replicas: i32,
-    /// Pods that have all labels of the template, not only those that the selector asks for.
+    /// Pods that have all labels of the template, not only those that the selector requires.
     /// Optional.
     pub fully_labeled_replicas: i32,
     /// Pods that are ready.
@@ -627,10 +625,10 @@ pub struct ReplicaSetCondition {
     /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Short CamelCase reason for the last transition, meant for programs.
+    /// Short CamelCase reason for the last transition, for programs.
     /// Optional.
     pub reason: Str,
-    /// Explanation of the last transition for people.
+    /// Human-readable explanation of the last transition.
     /// Optional.
     pub message: Str,
 }
@@ -660,7 +658,8 @@ pub struct StatefulSet {
     /// The pods to run, their volumes, and how to update them.
     /// Optional.
     pub spec: StatefulSetSpec,
-    /// How many pods exist and at which revision, as last seen by the stateful set controller.
+    /// Number of existing pods and their revisions, as last observed by the stateful set
+    /// controller.
     /// Optional.
     pub status: StatefulSetStatus,
 }
@@ -701,35 +700,35 @@ pub struct StatefulSetSpec {
     /// Required.
     pub selector: Option<Box<LabelSelector>>,
     /// The pods to create; each gets the name of the set with its number, and the restart policy
-    /// has to be `Always`.
+    /// must be `Always`.
     /// Required.
     pub template: PodTemplateSpec,
     /// Claims to make for every pod; they take precedence over volumes of the same name in the
     /// template and outlive the pod. Immutable.
     /// Optional. List type `atomic`.
     pub volume_claim_templates: Vec<PersistentVolumeClaim>,
-    /// Headless service that gives the pods their network names, and has to be created separately;
-    /// immutable.
+    /// Headless service that gives the pods their network names; it must be created separately.
+    /// Immutable.
     /// Optional.
     pub service_name: Str,
     /// `OrderedReady` (the default) creates and deletes pods one after another in order, `Parallel`
     /// all at once; immutable.
     /// Optional.
     pub pod_management_policy: Str,
-    /// How pods are brought to a changed template.
+    /// How pods are updated when the template changes.
     /// Optional.
     pub update_strategy: StatefulSetUpdateStrategy,
-    /// How many old revisions are kept for a rollback; 10 if absent.
+    /// Number of old revisions to keep for rollbacks; 10 if absent.
     /// Optional.
     pub revision_history_limit: Option<i32>,
     /// Seconds a new pod must have been ready without interruption before it counts as available.
     /// Optional.
     pub min_ready_seconds: i32,
-    /// What happens to the claims of pods that no longer exist; by default they are kept.
+    /// Retention of the claims of pods that no longer exist; by default they are kept.
     /// Optional.
     pub persistent_volume_claim_retention_policy:
         Option<Box<StatefulSetPersistentVolumeClaimRetentionPolicy>>,
-    /// How the pods are numbered; from 0 if absent.
+    /// Numbering of the pods; from 0 if absent.
     /// Optional.
     pub ordinals: Option<Box<StatefulSetOrdinals>>,
 }
@@ -743,7 +742,7 @@ api_type! {
         2 template = field("template", 3, T::Message(PodTemplateSpec::SCHEMA)).required(),
         3 volume_claim_templates =
             field("volumeClaimTemplates", 4, T::MessageList(PersistentVolumeClaim::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         4 service_name = field("serviceName", 5, T::Str),
         5 pod_management_policy = field("podManagementPolicy", 6, T::Str).omit_empty(),
         6 update_strategy =
@@ -752,13 +751,13 @@ api_type! {
         8 min_ready_seconds = field("minReadySeconds", 9, T::I32).omit_empty(),
         9 persistent_volume_claim_retention_policy =
             field("persistentVolumeClaimRetentionPolicy", 10, T::Message(StatefulSetPersistentVolumeClaimRetentionPolicy::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         10 ordinals = field("ordinals", 11, T::Message(StatefulSetOrdinals::SCHEMA))
             .pointer().omit_empty(),
     ],
 }
 
-/// How a stateful set brings its pods to a changed template.
+/// The update strategy of a stateful set.
 ///
 /// `io.k8s.api.apps.v1.StatefulSetUpdateStrategy`.
 #[derive(Clone, Default, PartialEq)]
@@ -779,11 +778,11 @@ api_type! {
         0 type_ = field("type", 1, T::Str).omit_empty(),
         1 rolling_update =
             field("rollingUpdate", 2, T::Message(RollingUpdateStatefulSetStrategy::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
-/// Which pods a rolling update reaches, and how many at a time.
+/// The pods that a rolling update includes, and the number of pods updated at a time.
 ///
 /// `io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy`.
 #[derive(Clone, Default, PartialEq)]
@@ -792,8 +791,9 @@ pub struct RollingUpdateStatefulSetStrategy {
     /// stages; 0 if absent.
     /// Optional.
     pub partition: Option<i32>,
-    /// How many pods may be unavailable during the update, as a number or a percentage of
-    /// `replicas`; 1 if absent. Dropped unless the feature `MaxUnavailableStatefulSet` is enabled.
+    /// Maximal number of pods that may be unavailable during the update, as a number or a
+    /// percentage of `replicas`; 1 if absent. Dropped unless the feature
+    /// `MaxUnavailableStatefulSet` is enabled.
     /// Optional.
     pub max_unavailable: Option<IntOrString>,
 }
@@ -813,12 +813,11 @@ api_type! {
 /// `io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
-    /// What happens to the claims when the stateful set is deleted: `Retain` (the default) or
-    /// `Delete`.
+    /// Handling of the claims when the stateful set is deleted: `Retain` (the default) or `Delete`.
     /// Optional.
     pub when_deleted: Str,
-    /// What happens to the claims of pods that a lower `replicas` removes: `Retain` (the default)
-    /// or `Delete`.
+    /// Handling of the claims of pods that are removed by scaling down: `Retain` (the default) or
+    /// `Delete`.
     /// Optional.
     pub when_scaled: Str,
 }
@@ -874,12 +873,12 @@ pub struct StatefulSetStatus {
     /// Name of the revision that pods not yet updated are at.
     /// Optional.
     pub current_revision: Str,
-    /// Name of the revision made from the current template; equal to `currentRevision` once an
-    /// update is complete.
+    /// Name of the revision of the current template; equal to `currentRevision` once an update is
+    /// complete.
     /// Optional.
     pub update_revision: Str,
-    /// How often the name of a new ControllerRevision was already taken; the controller adds it to
-    /// the hash in the name to find a free one.
+    /// Number of name collisions of new ControllerRevisions; the controller includes it in the hash
+    /// of the name to find a free one.
     /// Optional.
     pub collision_count: Option<i32>,
     /// The state of the stateful set under several aspects.
@@ -922,10 +921,10 @@ pub struct StatefulSetCondition {
     /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Short CamelCase reason for the last transition, meant for programs.
+    /// Short CamelCase reason for the last transition, for programs.
     /// Optional.
     pub reason: Str,
-    /// Explanation of the last transition for people.
+    /// Human-readable explanation of the last transition.
     /// Optional.
     pub message: Str,
 }

@@ -418,7 +418,7 @@ api_type! {
         2 template = field("template", 3, T::Message(PodTemplateSpec::SCHEMA)).required(),
         3 volume_claim_templates =
             field("volumeClaimTemplates", 4, T::MessageList(PersistentVolumeClaim::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         4 service_name = field("serviceName", 5, T::Str),
         5 pod_management_policy = field("podManagementPolicy", 6, T::Str).omit_empty(),
         6 update_strategy =
@@ -427,7 +427,7 @@ api_type! {
         8 min_ready_seconds = field("minReadySeconds", 9, T::I32).omit_empty(),
         9 persistent_volume_claim_retention_policy =
             field("persistentVolumeClaimRetentionPolicy", 10, T::Message(StatefulSetPersistentVolumeClaimRetentionPolicy::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         10 ordinals = field("ordinals", 11, T::Message(StatefulSetOrdinals::SCHEMA))
             .pointer().omit_empty(),
     ],
@@ -449,7 +449,7 @@ api_type! {
         0 type_ = field("type", 1, T::Str).omit_empty(),
         1 rolling_update =
             field("rollingUpdate", 2, T::Message(RollingUpdateStatefulSetStrategy::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 

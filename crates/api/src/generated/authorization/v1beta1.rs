@@ -66,10 +66,10 @@ api_type! {
     fields: [
         0 resource_attributes =
             field("resourceAttributes", 1, T::Message(ResourceAttributes::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         1 non_resource_attributes =
             field("nonResourceAttributes", 2, T::Message(NonResourceAttributes::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 user = field("user", 3, T::Str).omit_empty(),
         3 group = field("group", 4, T::StrList).omit_empty().with_list(ListType::Atomic),
         4 extra = field("extra", 5, T::MessageMap(ExtraValue::SCHEMA)).omit_empty(),
@@ -228,10 +228,10 @@ api_type! {
     fields: [
         0 resource_attributes =
             field("resourceAttributes", 1, T::Message(ResourceAttributes::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         1 non_resource_attributes =
             field("nonResourceAttributes", 2, T::Message(NonResourceAttributes::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
@@ -308,7 +308,7 @@ api_type! {
             .required().with_list(ListType::Atomic),
         1 non_resource_rules =
             field("nonResourceRules", 2, T::MessageList(NonResourceRule::SCHEMA)).required()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         2 incomplete = field("incomplete", 3, T::Bool).required(),
         3 evaluation_error = field("evaluationError", 4, T::Str).omit_empty(),
     ],

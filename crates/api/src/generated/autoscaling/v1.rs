@@ -350,7 +350,7 @@ api_type! {
             .pointer().omit_empty(),
         4 container_resource =
             field("containerResource", 7, T::Message(ContainerResourceMetricSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         5 external = field("external", 5, T::Message(ExternalMetricSource::SCHEMA))
             .pointer().omit_empty(),
     ],
@@ -459,7 +459,7 @@ api_type! {
             .pointer().omit_empty(),
         4 container_resource =
             field("containerResource", 7, T::Message(ContainerResourceMetricStatus::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         5 external = field("external", 5, T::Message(ExternalMetricStatus::SCHEMA))
             .pointer().omit_empty(),
     ],

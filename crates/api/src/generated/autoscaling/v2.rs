@@ -122,7 +122,7 @@ api_type! {
             .pointer().omit_empty(),
         4 container_resource =
             field("containerResource", 7, T::Message(ContainerResourceMetricSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         5 external = field("external", 5, T::Message(ExternalMetricSource::SCHEMA))
             .pointer().omit_empty(),
     ],
@@ -367,7 +367,7 @@ api_type! {
             .with_list(ListType::Atomic),
         5 conditions =
             field("conditions", 6, T::MessageList(HorizontalPodAutoscalerCondition::SCHEMA))
-            .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
+                .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
     ],
 }
 
@@ -400,7 +400,7 @@ api_type! {
             .pointer().omit_empty(),
         4 container_resource =
             field("containerResource", 7, T::Message(ContainerResourceMetricStatus::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         5 external = field("external", 5, T::Message(ExternalMetricStatus::SCHEMA))
             .pointer().omit_empty(),
     ],

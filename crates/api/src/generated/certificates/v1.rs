@@ -45,7 +45,7 @@ pub type CertificateSigningRequestList = List<CertificateSigningRequest>;
 /// `io.k8s.api.certificates.v1.CertificateSigningRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestSpec {
-    /// Required; base64 in JSON.
+    /// Required; in JSON as base64.
     pub request: ByteString,
     /// Required.
     pub signer_name: Str,
@@ -103,7 +103,7 @@ api_type! {
 pub struct CertificateSigningRequestStatus {
     /// Optional. List type `map` by `type`.
     pub conditions: Vec<CertificateSigningRequestCondition>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub certificate: ByteString,
 }
 
@@ -113,7 +113,7 @@ api_type! {
     fields: [
         0 conditions =
             field("conditions", 1, T::MessageList(CertificateSigningRequestCondition::SCHEMA))
-            .omit_empty().with_list(ListType::Map(&["type"])),
+                .omit_empty().with_list(ListType::Map(&["type"])),
         1 certificate = field("certificate", 2, T::Bytes).omit_empty(),
     ],
 }

@@ -46,7 +46,7 @@ pub type CertificateSigningRequestList = List<CertificateSigningRequest>;
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestSpec {
-    /// Required; base64 in JSON.
+    /// Required; in JSON as base64.
     pub request: ByteString,
     /// Optional.
     pub signer_name: Option<Str>,
@@ -101,7 +101,7 @@ api_type! {
 pub struct CertificateSigningRequestStatus {
     /// Optional. List type `map` by `type`.
     pub conditions: Vec<CertificateSigningRequestCondition>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub certificate: ByteString,
 }
 
@@ -111,7 +111,7 @@ api_type! {
     fields: [
         0 conditions =
             field("conditions", 1, T::MessageList(CertificateSigningRequestCondition::SCHEMA))
-            .omit_empty().with_list(ListType::Map(&["type"])),
+                .omit_empty().with_list(ListType::Map(&["type"])),
         1 certificate = field("certificate", 2, T::Bytes).omit_empty(),
     ],
 }
@@ -253,11 +253,11 @@ pub struct PodCertificateRequestSpec {
     pub node_uid: Str,
     /// Optional; in seconds; default `86400`.
     pub max_expiration_seconds: Option<i32>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub pkix_public_key: ByteString,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub proof_of_possession: ByteString,
-    /// Required; `stubPKCS10Request` in JSON; base64 in JSON.
+    /// Required; `stubPKCS10Request` in JSON; in JSON as base64.
     pub stub_pkcs10_request: ByteString,
     /// Optional.
     pub unverified_user_annotations: BTreeMap<Str, Str>,

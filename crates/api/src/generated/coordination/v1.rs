@@ -12,7 +12,7 @@ pub struct Lease {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// Who holds the lease, and for how long.
+    /// Holder and duration of the lease.
     /// Optional.
     pub spec: LeaseSpec,
 }
@@ -40,17 +40,16 @@ api_resource! {
 /// A list of [`Lease`].
 pub type LeaseList = List<Lease>;
 
-/// Who holds a lease, and for how long.
+/// The holder and the duration of a lease.
 ///
 /// `io.k8s.api.coordination.v1.LeaseSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LeaseSpec {
-    /// Identity of the present holder; empty or absent if nobody holds the lease, and the name of a
+    /// Identity of the current holder; empty or absent if the lease is not held, and the name of a
     /// LeaseCandidate in coordinated leader election.
     /// Optional.
     pub holder_identity: Option<Str>,
-    /// Time in seconds after `renewTime` that others have to wait before they may take over the
-    /// lease.
+    /// Seconds after `renewTime` that other candidates must wait before they may acquire the lease.
     /// Optional.
     pub lease_duration_seconds: Option<i32>,
     /// When the present holder got the lease.
@@ -59,15 +58,15 @@ pub struct LeaseSpec {
     /// When the present holder last renewed the lease.
     /// Optional.
     pub renew_time: Option<MicroTime>,
-    /// How often the lease has gone from one holder to another.
+    /// Number of transitions of the lease between holders.
     /// Optional.
     pub lease_transitions: Option<i32>,
-    /// How the leader is picked in coordinated leader election, such as `OldestEmulationVersion`;
-    /// absent if candidates compete for the lease themselves.
+    /// Strategy for picking the leader in coordinated leader election, such as
+    /// `OldestEmulationVersion`; absent without coordinated election.
     /// Optional.
     pub strategy: Option<Str>,
-    /// Candidate in whose favor the present holder should give up the lease; only valid together
-    /// with `strategy`.
+    /// Preferred next holder, for which the current holder should release the lease; only valid
+    /// together with `strategy`.
     /// Optional.
     pub preferred_holder: Option<Str>,
 }

@@ -59,11 +59,11 @@ api_type! {
     fields: [
         0 priority_level_configuration =
             field("priorityLevelConfiguration", 1, T::Message(PriorityLevelConfigurationReference::SCHEMA))
-            .required(),
+                .required(),
         1 matching_precedence = field("matchingPrecedence", 2, T::I32),
         2 distinguisher_method =
             field("distinguisherMethod", 3, T::Message(FlowDistinguisherMethod::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 rules = field("rules", 4, T::MessageList(PolicyRulesWithSubjects::SCHEMA)).omit_empty()
             .with_list(ListType::Atomic),
     ],
@@ -120,7 +120,7 @@ api_type! {
             .omit_empty().with_list(ListType::Atomic),
         2 non_resource_rules =
             field("nonResourceRules", 3, T::MessageList(NonResourcePolicyRule::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -446,7 +446,7 @@ api_type! {
     fields: [
         0 conditions =
             field("conditions", 1, T::MessageList(PriorityLevelConfigurationCondition::SCHEMA))
-            .omit_empty().with_list(ListType::Map(&["type"])),
+                .omit_empty().with_list(ListType::Map(&["type"])),
     ],
 }
 

@@ -41,7 +41,7 @@ api_type! {
             field("preferredVersion", 3, T::Message(GroupVersionForDiscovery::SCHEMA)).omit_empty(),
         3 server_address_by_client_cidrs =
             field("serverAddressByClientCIDRs", 4, T::MessageList(ServerAddressByClientCIDR::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -148,7 +148,7 @@ api_type! {
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIResource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIResource {
-    /// Plural name as it stands in URLs; a subresource follows after a slash, as in `pods/log`.
+    /// Plural name as used in URLs; for subresources with the name after a slash, as in `pods/log`.
     /// Required.
     pub name: Str,
     /// Singular name for use on the command line; empty for subresources.
@@ -243,7 +243,7 @@ api_type! {
         0 versions = field("versions", 1, T::StrList).required().with_list(ListType::Atomic),
         1 server_address_by_client_cidrs =
             field("serverAddressByClientCIDRs", 2, T::MessageList(ServerAddressByClientCIDR::SCHEMA))
-            .required().with_list(ListType::Atomic),
+                .required().with_list(ListType::Atomic),
     ],
 }
 
@@ -259,8 +259,8 @@ pub struct CreateOptions {
     /// characters; by default derived from the user agent.
     /// Optional.
     pub field_manager: Str,
-    /// What to do about unknown and duplicate fields: `Ignore` them, `Warn` in a response header
-    /// (the default), or refuse the request with `Strict`.
+    /// Handling of unknown and duplicate fields: `Ignore` drops them silently, `Warn` (the default)
+    /// adds a warning header, `Strict` rejects the request.
     /// Optional.
     pub field_validation: Str,
 }
@@ -286,26 +286,26 @@ api_type! {
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions`: kind `DeleteOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeleteOptions {
-    /// Seconds the object gets to shut down; zero deletes at once, and absent takes the default of
-    /// the kind.
+    /// Seconds until the object is terminated; zero deletes immediately, and absent means the
+    /// kind's default.
     /// Optional.
     pub grace_period_seconds: Option<i64>,
-    /// What must hold for the object to be deleted; otherwise the request fails with 409 Conflict.
+    /// Conditions for the deletion; if they are not met, the request fails with 409 Conflict.
     /// Optional.
     pub preconditions: Option<Box<Preconditions>>,
     /// Superseded by `propagationPolicy`, with which it cannot be combined: `true` leaves the
     /// dependents in place, `false` has them deleted.
     /// Optional.
     pub orphan_dependents: Option<bool>,
-    /// What happens to dependents: `Orphan` keeps them, `Background` deletes them afterwards,
-    /// `Foreground` deletes them first. Absent means the default of the kind.
+    /// Handling of dependents: `Orphan` keeps them, `Background` deletes them afterwards,
+    /// `Foreground` deletes them first. Absent means the kind's default.
     /// Optional.
     pub propagation_policy: Option<Str>,
     /// With `All`, the request passes every stage, admission included, but nothing is deleted.
     /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
     /// Deletes even an object that cannot be read from the store, without finalizers or
-    /// preconditions; a last resort that can break the cluster, and needs a permission of its own.
+    /// preconditions; a last resort that can break the cluster and requires a separate permission.
     /// Optional.
     pub ignore_store_read_error_with_cluster_breaking_potential: Option<bool>,
 }
@@ -328,7 +328,7 @@ api_type! {
         4 dry_run = field("dryRun", 5, T::StrList).omit_empty().with_list(ListType::Atomic),
         5 ignore_store_read_error_with_cluster_breaking_potential =
             field("ignoreStoreReadErrorWithClusterBreakingPotential", 6, T::Bool)
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
@@ -359,7 +359,7 @@ api_type! {
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GetOptions`: kind `GetOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GetOptions {
-    /// The answer is at least as new as this version; absent reads the most recent state, and `0`
+    /// The response is at least as new as this version; absent reads the most recent state, and `0`
     /// allows any cached one.
     /// Optional.
     pub resource_version: Str,
@@ -399,23 +399,23 @@ pub struct ListOptions {
     /// resume from; the server decides when to send them.
     /// Optional.
     pub allow_watch_bookmarks: bool,
-    /// Version the answer is based on; for a watch, the version after which it starts. Absent and
-    /// `0` mean the most recent state and any state, respectively.
+    /// Version that the response is based on; for a watch, the version after which it starts.
+    /// Absent and `0` mean the most recent state and any state, respectively.
     /// Optional.
     pub resource_version: Str,
-    /// How `resourceVersion` applies to a list: `NotOlderThan` allows newer data, `Exact` wants
-    /// precisely that version.
+    /// Match rule for `resourceVersion` in a list: `NotOlderThan` allows newer data, `Exact`
+    /// requires exactly that version.
     /// Optional.
     pub resource_version_match: Str,
     /// Seconds after which the server ends the request, whether or not there was any activity.
     /// Optional.
     pub timeout_seconds: Option<i64>,
-    /// Most items per page; if there are more, the list has a `continue` token. Zero asks for
-    /// everything at once.
+    /// Most items per page; if there are more, the list has a `continue` token. Zero requests all
+    /// items at once.
     /// Optional.
     pub limit: i64,
-    /// Token from the previous page; if it has expired, the server answers 410 Gone and the list
-    /// must be started over.
+    /// Token from the previous page; if it has expired, the server responds with 410 Gone and the
+    /// list must be restarted.
     /// Optional.
     pub continue_: Str,
     /// If `true`, the watch begins with `ADDED` events for the existing objects and marks their end
@@ -501,8 +501,8 @@ pub struct PatchOptions {
     /// characters; mandatory for server-side apply.
     /// Optional.
     pub field_manager: Str,
-    /// What to do about unknown and duplicate fields: `Ignore` them, `Warn` in a response header
-    /// (the default), or refuse the request with `Strict`.
+    /// Handling of unknown and duplicate fields: `Ignore` drops them silently, `Warn` (the default)
+    /// adds a warning header, `Strict` rejects the request.
     /// Optional.
     pub field_validation: Str,
 }
@@ -536,8 +536,8 @@ pub struct UpdateOptions {
     /// characters; by default derived from the user agent.
     /// Optional.
     pub field_manager: Str,
-    /// What to do about unknown and duplicate fields: `Ignore` them, `Warn` in a response header
-    /// (the default), or refuse the request with `Strict`.
+    /// Handling of unknown and duplicate fields: `Ignore` drops them silently, `Warn` (the default)
+    /// adds a warning header, `Strict` rejects the request.
     /// Optional.
     pub field_validation: Str,
 }
@@ -563,7 +563,7 @@ api_type! {
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent`: kind `WatchEvent` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WatchEvent {
-    /// What happened: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` (only progress) or `ERROR`.
+    /// Type of the event: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` (only progress) or `ERROR`.
     /// Required.
     pub type_: Str,
     /// The object after the change, or its last state if deleted; only a resource version for a
@@ -619,10 +619,10 @@ api_type! {
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FieldSelectorRequirement {
-    /// Name of the field the requirement is about.
+    /// Name of the field that the requirement applies to.
     /// Required.
     pub key: Str,
-    /// How the field relates to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    /// Relation of the field to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`.
     /// Required.
     pub operator: Str,
     /// Values to compare with; at least one for `In` and `NotIn`, none for `Exists` and
@@ -746,8 +746,7 @@ pub struct Patch {}
 api_type! {
     Patch,
     full_name: "io.k8s.apimachinery.pkg.apis.meta.v1.Patch",
-    fields: [
-    ],
+    fields: [],
 }
 
 /// The paths a server answers, as listed at its root.

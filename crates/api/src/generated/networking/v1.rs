@@ -14,7 +14,7 @@ pub struct IPAddress {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What the address is used for.
+    /// The object that the address belongs to.
     /// Required.
     pub spec: IPAddressSpec,
 }
@@ -103,7 +103,7 @@ pub struct Ingress {
     /// The rules for the traffic, and the controller responsible.
     /// Optional.
     pub spec: IngressSpec,
-    /// Where the ingress is reachable, as set by its controller.
+    /// Addresses of the ingress, as set by its controller.
     /// Optional.
     pub status: IngressStatus,
 }
@@ -137,19 +137,18 @@ pub type IngressList = List<Ingress>;
 /// `io.k8s.api.networking.v1.IngressSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressSpec {
-    /// IngressClass whose controller carries out the ingress; the default class, if there is one,
-    /// is filled in at creation.
+    /// IngressClass whose controller implements the ingress; on creation, the default class is set
+    /// if there is one.
     /// Optional.
     pub ingress_class_name: Option<Str>,
-    /// Where requests go that no rule matches; must be given if there are no rules.
+    /// Backend for requests that match no rule; required if there are no rules.
     /// Optional.
     pub default_backend: Option<Box<IngressBackend>>,
-    /// Certificates for the hosts of the ingress; the controller picks one by the host name of the
-    /// TLS handshake.
+    /// Certificates for the hosts of the ingress; the controller selects one by the host name of
+    /// the TLS handshake.
     /// Optional. List type `atomic`.
     pub tls: Vec<IngressTLS>,
-    /// What to do with requests, by host and path; without any, all of them go to the default
-    /// backend.
+    /// Rules for requests, by host and path; without rules, all requests go to the default backend.
     /// Optional. List type `atomic`.
     pub rules: Vec<IngressRule>,
 }
@@ -168,7 +167,7 @@ api_type! {
     ],
 }
 
-/// Where requests go: either a service or another resource.
+/// The backend for requests: a service or another resource.
 ///
 /// `io.k8s.api.networking.v1.IngressBackend`.
 #[derive(Clone, Default, PartialEq)]
@@ -247,7 +246,7 @@ pub struct IngressTLS {
     /// Optional. List type `atomic`.
     pub hosts: Vec<Str>,
     /// Secret of the same namespace with the certificate and its key; without it the controller may
-    /// use a certificate of its own.
+    /// use its own certificate.
     /// Optional.
     pub secret_name: Str,
 }
@@ -261,13 +260,13 @@ api_type! {
     ],
 }
 
-/// Where requests for a host go, by path.
+/// The backends for requests to a host, by path.
 ///
 /// `io.k8s.api.networking.v1.IngressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRule {
-    /// Host the rule is about, without a port; a first label of `*` stands for any one label, and
-    /// absent means every host.
+    /// Host that the rule applies to, without a port; `*` as the first label matches any one label,
+    /// and absent means all hosts.
     /// Optional.
     pub host: Str,
     /// Backends for HTTP requests, by path.
@@ -318,11 +317,11 @@ pub struct HTTPIngressPath {
     /// type `ImplementationSpecific`.
     /// Optional.
     pub path: Str,
-    /// How paths are compared: `Exact`, `Prefix` by whole elements between slashes, or
-    /// `ImplementationSpecific`, which leaves it to the controller.
+    /// Comparison of paths: `Exact`, `Prefix` by whole path elements, or `ImplementationSpecific`,
+    /// which is up to the controller.
     /// Required.
     pub path_type: Option<Str>,
-    /// Where matching requests go.
+    /// Backend for matching requests.
     /// Required.
     pub backend: IngressBackend,
 }
@@ -526,7 +525,7 @@ api_type! {
     ],
 }
 
-/// Limits which connections pods may take and make; the network plugin has to enforce it.
+/// Limits the connections to and from pods; requires a network plugin that enforces it.
 ///
 /// `io.k8s.api.networking.v1.NetworkPolicy`: kind `NetworkPolicy` of `networking.k8s.io/v1`,
 /// namespaced.
@@ -569,10 +568,11 @@ pub type NetworkPolicyList = List<NetworkPolicy>;
 /// `io.k8s.api.networking.v1.NetworkPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicySpec {
-    /// Pods of the same namespace that the policy is about; an empty selector picks all of them.
+    /// Pods of the same namespace that the policy applies to; an empty selector selects all of
+    /// them.
     /// Optional.
     pub pod_selector: LabelSelector,
-    /// Connections the pods may take; if empty, and ingress is among the policy types, none.
+    /// Permitted incoming connections; none if empty while ingress is among the policy types.
     /// Optional. List type `atomic`.
     pub ingress: Vec<NetworkPolicyIngressRule>,
     /// Connections the pods may make; if empty, and egress is among the policy types, none.
@@ -633,7 +633,8 @@ pub struct NetworkPolicyPort {
     /// Number of the port, or its name in the pod; absent means all ports of the protocol.
     /// Optional.
     pub port: Option<IntOrString>,
-    /// Last port of a range that begins with `port`, which has to be a number and not greater.
+    /// Last port of a range that begins with `port`, which must then be a number and not be
+    /// greater.
     /// Optional.
     pub end_port: Option<i32>,
 }
@@ -658,7 +659,7 @@ pub struct NetworkPolicyPeer {
     /// Optional.
     pub pod_selector: Option<Box<LabelSelector>>,
     /// Namespaces with these labels; all of their pods, unless `podSelector` narrows them down. An
-    /// empty selector picks all namespaces.
+    /// empty selector selects all namespaces.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
     /// Addresses of this range; excludes both selectors.
@@ -789,8 +790,7 @@ api_type! {
 /// `io.k8s.api.networking.v1.ServiceCIDRStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRStatus {
-    /// The state of the ranges under several aspects; `Ready` says whether addresses are taken from
-    /// them.
+    /// Conditions of the ranges; `Ready` reports whether addresses are allocated from them.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
@@ -804,7 +804,7 @@ api_type! {
     ],
 }
 
-/// What an ingress rule does, by protocol.
+/// The rules of an ingress for a protocol.
 ///
 /// `io.k8s.api.networking.v1.IngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]

@@ -15,7 +15,7 @@ pub struct Eviction {
     /// Name and namespace of the pod to evict.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// How to delete the pod, such as its grace period or a dry run.
+    /// Options for deleting the pod, such as a grace period or a dry run.
     /// Optional.
     pub delete_options: Option<Box<DeleteOptions>>,
 }
@@ -54,10 +54,10 @@ pub struct PodDisruptionBudget {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// Which pods are protected, and how much disruption is tolerated.
+    /// The protected pods, and the tolerated disruption.
     /// Optional.
     pub spec: PodDisruptionBudgetSpec,
-    /// How many more pods may be disrupted now, as the disruption controller reports it.
+    /// Number of pods that may currently be disrupted, as reported by the disruption controller.
     /// Optional.
     pub status: PodDisruptionBudgetStatus,
 }
@@ -86,13 +86,13 @@ api_resource! {
 /// A list of [`PodDisruptionBudget`].
 pub type PodDisruptionBudgetList = List<PodDisruptionBudget>;
 
-/// Which pods a budget protects, and how much disruption is tolerated; `minAvailable` and
+/// The pods that a budget protects, and the tolerated disruption; `minAvailable` and
 /// `maxUnavailable` are mutually exclusive.
 ///
 /// `io.k8s.api.policy.v1.PodDisruptionBudgetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudgetSpec {
-    /// Number or percentage of the pods that has to stay healthy after an eviction; `100%` forbids
+    /// Number or percentage of the pods that must remain healthy after an eviction; `100%` forbids
     /// every voluntary eviction.
     /// Optional.
     pub min_available: Option<IntOrString>,
@@ -100,8 +100,8 @@ pub struct PodDisruptionBudgetSpec {
     /// protects all of them, an absent one none.
     /// Optional. Patch strategy `replace`.
     pub selector: Option<Box<LabelSelector>>,
-    /// Number or percentage of the pods that may be unhealthy or gone after an eviction; 0 forbids
-    /// every voluntary eviction.
+    /// Number or percentage of the pods that may be unhealthy or missing after an eviction; 0
+    /// forbids every voluntary eviction.
     /// Optional.
     pub max_unavailable: Option<IntOrString>,
     /// When running pods that are not ready may be evicted: `IfHealthyBudget` (the default) only
@@ -144,13 +144,14 @@ pub struct PodDisruptionBudgetStatus {
     /// Number of healthy pods.
     /// Optional.
     pub current_healthy: i32,
-    /// Number of pods that have to stay healthy.
+    /// Number of pods that must be healthy.
     /// Optional.
     pub desired_healthy: i32,
     /// Number of pods that should exist according to the scale of their controllers.
     /// Optional.
     pub expected_pods: i32,
-    /// Details of the state; `DisruptionAllowed` tells whether any pod may be evicted now.
+    /// Conditions of the budget; `DisruptionAllowed` reports whether a pod may currently be
+    /// evicted.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }

@@ -62,8 +62,8 @@ pub struct PolicyRule {
     /// `*/scale` one subresource of all.
     /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
-    /// Names of the only objects to which the rule applies; absent means all, and `create` cannot
-    /// be limited by name.
+    /// Names of the objects that the rule is limited to; absent means all, and `create` cannot be
+    /// limited by name.
     /// Optional. List type `atomic`.
     pub resource_names: Vec<Str>,
     /// URL paths outside the resource API, such as `/healthz`, `/healthz/*` or `*`; only effective
@@ -102,7 +102,7 @@ api_type! {
     fields: [
         0 cluster_role_selectors =
             field("clusterRoleSelectors", 1, T::MessageList(LabelSelector::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
     ],
 }
 

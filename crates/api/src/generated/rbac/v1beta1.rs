@@ -84,7 +84,7 @@ api_type! {
     fields: [
         0 cluster_role_selectors =
             field("clusterRoleSelectors", 1, T::MessageList(LabelSelector::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
     ],
 }
 

@@ -408,7 +408,7 @@ api_type! {
             .pointer().omit_empty(),
         1 reserved_for =
             field("reservedFor", 2, T::MessageList(ResourceClaimConsumerReference::SCHEMA))
-            .omit_empty().with_merge(Merge::by("uid")).with_list(ListType::Map(&["uid"])),
+                .omit_empty().with_merge(Merge::by("uid")).with_list(ListType::Map(&["uid"])),
         2 devices = field("devices", 4, T::MessageList(AllocatedDeviceStatus::SCHEMA)).omit_empty()
             .with_list(ListType::Map(&["driver", "device", "pool", "shareID"])),
     ],
@@ -797,7 +797,7 @@ api_type! {
         2 capacity = field("capacity", 3, T::MessageMap(DeviceCapacity::SCHEMA)).omit_empty(),
         3 consumes_counters =
             field("consumesCounters", 4, T::MessageList(DeviceCounterConsumption::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         4 node_name = field("nodeName", 5, T::Str).pointer().omit_empty(),
         5 node_selector = field("nodeSelector", 6, T::Message(NodeSelector::SCHEMA))
             .pointer().omit_empty(),
@@ -813,7 +813,7 @@ api_type! {
             .pointer().omit_empty(),
         12 node_allocatable_resource_mappings =
             field("nodeAllocatableResourceMappings", 13, T::MessageMap(NodeAllocatableResourceMapping::SCHEMA))
-            .omit_empty(),
+                .omit_empty(),
     ],
 }
 

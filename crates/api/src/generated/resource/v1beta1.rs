@@ -392,7 +392,7 @@ api_type! {
             .pointer().omit_empty(),
         1 reserved_for =
             field("reservedFor", 2, T::MessageList(ResourceClaimConsumerReference::SCHEMA))
-            .omit_empty().with_merge(Merge::by("uid")).with_list(ListType::Map(&["uid"])),
+                .omit_empty().with_merge(Merge::by("uid")).with_list(ListType::Map(&["uid"])),
         2 devices = field("devices", 4, T::MessageList(AllocatedDeviceStatus::SCHEMA)).omit_empty()
             .with_list(ListType::Map(&["driver", "device", "pool", "shareID"])),
     ],
@@ -796,7 +796,7 @@ api_type! {
         1 capacity = field("capacity", 2, T::MessageMap(DeviceCapacity::SCHEMA)).omit_empty(),
         2 consumes_counters =
             field("consumesCounters", 3, T::MessageList(DeviceCounterConsumption::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         3 node_name = field("nodeName", 4, T::Str).pointer().omit_empty(),
         4 node_selector = field("nodeSelector", 5, T::Message(NodeSelector::SCHEMA))
             .pointer().omit_empty(),
@@ -812,7 +812,7 @@ api_type! {
             .pointer().omit_empty(),
         11 node_allocatable_resource_mappings =
             field("nodeAllocatableResourceMappings", 12, T::MessageMap(NodeAllocatableResourceMapping::SCHEMA))
-            .omit_empty(),
+                .omit_empty(),
     ],
 }
 

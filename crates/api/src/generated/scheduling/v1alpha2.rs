@@ -65,15 +65,16 @@ api_type! {
     fields: [
         0 pod_group_template_ref =
             field("podGroupTemplateRef", 1, T::Message(PodGroupTemplateReference::SCHEMA))
-            .pointer(),
+                .pointer(),
         1 scheduling_policy =
             field("schedulingPolicy", 2, T::Message(PodGroupSchedulingPolicy::SCHEMA)).required(),
         2 scheduling_constraints =
             field("schedulingConstraints", 3, T::Message(PodGroupSchedulingConstraints::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 resource_claims =
             field("resourceClaims", 4, T::MessageList(PodGroupResourceClaim::SCHEMA)).omit_empty()
-            .with_merge(Merge::by("name").and_retain_keys()).with_list(ListType::Map(&["name"])),
+                .with_merge(Merge::by("name").and_retain_keys())
+                .with_list(ListType::Map(&["name"])),
         4 disruption_mode = field("disruptionMode", 5, T::Str).pointer().omit_empty(),
         5 priority_class_name = field("priorityClassName", 6, T::Str).omit_empty(),
         6 priority = field("priority", 7, T::I32).pointer().omit_empty(),
@@ -140,8 +141,7 @@ pub struct BasicSchedulingPolicy {}
 api_type! {
     BasicSchedulingPolicy,
     full_name: "io.k8s.api.scheduling.v1alpha2.BasicSchedulingPolicy",
-    fields: [
-    ],
+    fields: [],
 }
 
 /// `io.k8s.api.scheduling.v1alpha2.GangSchedulingPolicy`.
@@ -229,8 +229,8 @@ api_type! {
             .with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
         1 resource_claim_statuses =
             field("resourceClaimStatuses", 2, T::MessageList(PodGroupResourceClaimStatus::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name").and_retain_keys())
-            .with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name").and_retain_keys())
+                .with_list(ListType::Map(&["name"])),
     ],
 }
 
@@ -302,7 +302,7 @@ api_type! {
             .pointer().omit_empty(),
         1 pod_group_templates =
             field("podGroupTemplates", 2, T::MessageList(PodGroupTemplate::SCHEMA)).required()
-            .with_list(ListType::Map(&["name"])),
+                .with_list(ListType::Map(&["name"])),
     ],
 }
 
@@ -355,10 +355,11 @@ api_type! {
             field("schedulingPolicy", 2, T::Message(PodGroupSchedulingPolicy::SCHEMA)).required(),
         2 scheduling_constraints =
             field("schedulingConstraints", 3, T::Message(PodGroupSchedulingConstraints::SCHEMA))
-            .pointer(),
+                .pointer(),
         3 resource_claims =
             field("resourceClaims", 4, T::MessageList(PodGroupResourceClaim::SCHEMA)).omit_empty()
-            .with_merge(Merge::by("name").and_retain_keys()).with_list(ListType::Map(&["name"])),
+                .with_merge(Merge::by("name").and_retain_keys())
+                .with_list(ListType::Map(&["name"])),
         4 disruption_mode = field("disruptionMode", 5, T::Str).pointer().omit_empty(),
         5 priority_class_name = field("priorityClassName", 6, T::Str).omit_empty(),
         6 priority = field("priority", 7, T::I32).pointer().omit_empty(),

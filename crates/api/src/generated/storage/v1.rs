@@ -6,7 +6,8 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{LabelSelector, List, ObjectMeta, Quantity, Str, Time};
 use std::collections::BTreeMap;
 
-/// What the cluster needs to know about a CSI driver; its name is that of the driver.
+/// The capabilities of a CSI driver and its requirements on the cluster; its name is that of the
+/// driver.
 ///
 /// `io.k8s.api.storage.v1.CSIDriver`: kind `CSIDriver` of `storage.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -14,7 +15,7 @@ pub struct CSIDriver {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// How the cluster works with the driver.
+    /// Capabilities and requirements of the driver.
     /// Required.
     pub spec: CSIDriverSpec,
 }
@@ -42,17 +43,17 @@ api_resource! {
 /// A list of [`CSIDriver`].
 pub type CSIDriverList = List<CSIDriver>;
 
-/// How the cluster works with a CSI driver.
+/// The capabilities and requirements of a CSI driver.
 ///
 /// `io.k8s.api.storage.v1.CSIDriverSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIDriverSpec {
-    /// Whether volumes have to be attached to the node before they are mounted; `true` if absent.
+    /// Whether volumes must be attached to the node before they are mounted; `true` if absent.
     /// Immutable.
     /// Optional.
     pub attach_required: Option<bool>,
-    /// Whether the driver is told name, namespace, UID and service account of the pod when a volume
-    /// is mounted; `false` if absent.
+    /// Whether the driver receives the name, namespace, UID and service account of the pod when a
+    /// volume is mounted; `false` if absent.
     /// Optional.
     pub pod_info_on_mount: Option<bool>,
     /// Kinds of volumes the driver supports: `Persistent` (the default), by claims, and
@@ -67,15 +68,15 @@ pub struct CSIDriverSpec {
     /// (`None`), or by file system and access mode (`ReadWriteOnceWithFSType`, the default).
     /// Optional.
     pub fs_group_policy: Option<Str>,
-    /// Tokens of the pod's service account that the driver gets when it mounts a volume; audiences
-    /// have to be distinct.
+    /// Tokens of the pod's service account that the driver receives when it mounts a volume;
+    /// audiences must be distinct.
     /// Optional. List type `atomic`.
     pub token_requests: Vec<TokenRequest>,
     /// Whether the kubelet calls the driver again and again during a pod's life, to refresh what
     /// the volume contains; `false` if absent.
     /// Optional.
     pub requires_republish: Option<bool>,
-    /// Whether the driver can mount each volume with an SELinux context of its own, by the mount
+    /// Whether the driver can mount each volume with a separate SELinux context, by the mount
     /// option `context`; `false` if absent.
     /// Optional.
     pub se_linux_mount: Option<bool>,
@@ -121,7 +122,7 @@ api_type! {
 /// `io.k8s.api.storage.v1.TokenRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenRequest {
-    /// Audience the token is meant for; empty means the API server's own.
+    /// Intended audience of the token; empty means that of the API server.
     /// Required.
     pub audience: Str,
     /// Seconds the token is valid; left to the token API's default if absent.
@@ -201,7 +202,7 @@ pub struct CSINodeDriver {
     /// Name of the driver, as the driver itself reports it.
     /// Required.
     pub name: Str,
-    /// Name of the node in the driver's own terms, for calls that concern it.
+    /// Name by which the driver identifies the node.
     /// Required; `nodeID` in JSON.
     pub node_id: Str,
     /// Node labels the driver uses to describe where volumes can be reached; the kubelet sets their
@@ -258,7 +259,7 @@ pub struct CSIStorageCapacity {
     /// absent one none. Immutable.
     /// Optional.
     pub node_topology: Option<Box<LabelSelector>>,
-    /// StorageClass the capacity is for; immutable.
+    /// StorageClass that the capacity applies to; immutable.
     /// Required.
     pub storage_class_name: Str,
     /// Free capacity, as the driver last reported it; absent if not known.
@@ -311,10 +312,10 @@ pub struct StorageClass {
     /// Driver that makes the volumes, such as `ebs.csi.aws.com`; immutable.
     /// Required.
     pub provisioner: Str,
-    /// Settings for the driver, which alone knows what they mean; immutable.
+    /// Driver-specific settings; immutable.
     /// Optional.
     pub parameters: BTreeMap<Str, Str>,
-    /// What happens to a volume of the class once its claim is gone: `Delete` (the default) or
+    /// Handling of a volume of the class after its claim is deleted: `Delete` (the default) or
     /// `Retain`; immutable.
     /// Optional. One of `Recycle`, `Delete`, `Retain`.
     pub reclaim_policy: Option<Str>,
@@ -329,7 +330,8 @@ pub struct StorageClass {
     /// pod that uses it is scheduled; immutable.
     /// Optional.
     pub volume_binding_mode: Option<Str>,
-    /// Where volumes may be made, by the labels of nodes; absent or empty means anywhere.
+    /// Topology domains in which volumes may be provisioned, by node labels; absent or empty means
+    /// anywhere.
     /// Optional. List type `atomic`.
     pub allowed_topologies: Vec<TopologySelectorTerm>,
 }
@@ -349,7 +351,7 @@ api_type! {
         6 volume_binding_mode = field("volumeBindingMode", 7, T::Str).pointer().omit_empty(),
         7 allowed_topologies =
             field("allowedTopologies", 8, T::MessageList(TopologySelectorTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -455,7 +457,7 @@ api_type! {
         0 persistent_volume_name = field("persistentVolumeName", 1, T::Str).pointer().omit_empty(),
         1 inline_volume_spec =
             field("inlineVolumeSpec", 2, T::Message(PersistentVolumeSpec::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
@@ -467,7 +469,7 @@ pub struct VolumeAttachmentStatus {
     /// Whether the volume is attached.
     /// Required.
     pub attached: bool,
-    /// What the driver returned about the attachment, to be passed on when the volume is mounted.
+    /// Data that the driver returned about the attachment, passed on when the volume is mounted.
     /// Optional.
     pub attachment_metadata: BTreeMap<Str, Str>,
     /// The last failure to attach the volume; absent if the last attempt succeeded.
@@ -499,7 +501,8 @@ pub struct VolumeError {
     /// When the attempt failed.
     /// Optional.
     pub time: Option<Time>,
-    /// What went wrong, for people; may be logged, and so must not contain anything confidential.
+    /// Human-readable description of the error; may be logged, so it must not contain confidential
+    /// data.
     /// Optional.
     pub message: Str,
     /// Code of the gRPC error that the driver returned; absent if there was none.
@@ -530,7 +533,7 @@ pub struct VolumeAttributesClass {
     /// CSI driver the class is for; immutable.
     /// Required.
     pub driver_name: Str,
-    /// Attributes for the driver, which alone knows what they mean; immutable.
+    /// Driver-specific attributes; immutable.
     /// Optional.
     pub parameters: BTreeMap<Str, Str>,
 }

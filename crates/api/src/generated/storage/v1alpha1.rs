@@ -125,7 +125,7 @@ api_type! {
         0 persistent_volume_name = field("persistentVolumeName", 1, T::Str).pointer().omit_empty(),
         1 inline_volume_spec =
             field("inlineVolumeSpec", 2, T::Message(PersistentVolumeSpec::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 

@@ -280,7 +280,7 @@ api_type! {
         6 volume_binding_mode = field("volumeBindingMode", 7, T::Str).pointer().omit_empty(),
         7 allowed_topologies =
             field("allowedTopologies", 8, T::MessageList(TopologySelectorTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -371,7 +371,7 @@ api_type! {
         0 persistent_volume_name = field("persistentVolumeName", 1, T::Str).pointer().omit_empty(),
         1 inline_volume_spec =
             field("inlineVolumeSpec", 2, T::Message(PersistentVolumeSpec::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 

@@ -24,16 +24,16 @@ pub struct Identity {
 #[non_exhaustive]
 pub enum PemError {
     /// The certificate is not that of an authority.
-    #[error("the certificate is not an authority's")]
+    #[error("the certificate is not that of an authority")]
     NotAuthority,
     /// There is no certificate, or it is malformed.
-    #[error("there is no certificate in it that can be read")]
+    #[error("it contains no valid certificate")]
     NoCertificate,
     /// There is no private key, or it is unusable.
-    #[error("there is no private key in it that can be used")]
+    #[error("it contains no usable private key")]
     NoKey,
     /// The certificate and the key do not match.
-    #[error("the certificate and the key do not belong together")]
+    #[error("the certificate and the key do not match")]
     KeyMismatch,
 }
 

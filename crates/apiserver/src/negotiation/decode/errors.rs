@@ -4,7 +4,7 @@ use kubist_api::Kind;
 use kubist_apimachinery::Status;
 use std::fmt::Write;
 
-/// Bytes of a malformed body that an error shows.
+/// Bytes of a malformed body shown in an error.
 const SHOWN_BYTES_MAX: usize = 30;
 
 pub(super) fn refused(kind: &'static Kind, why: &str) -> Status {
@@ -23,7 +23,7 @@ pub(super) fn unrecognized(kind: &'static Kind, why: &str, body: &[u8]) -> Statu
     ))
 }
 
-/// The beginning of a body: as text if it may be JSON, in hexadecimal otherwise.
+/// Returns the beginning of a body: as text if it may be JSON, otherwise in hexadecimal.
 fn shown(body: &[u8]) -> String {
     let (start, dots) = match body.get(..SHOWN_BYTES_MAX) {
         Some(start) if body.len() > SHOWN_BYTES_MAX => (start, " ..."),

@@ -4,7 +4,7 @@ use crate::negotiation::go_decode::{self, go_type};
 use kubist_apimachinery::wire::{Field, FieldType, Schema, WireError, WireErrorKind};
 use kubist_codec::go_json;
 
-/// What Go says about JSON that is no message of a schema.
+/// Returns Go's error for JSON that does not match a schema.
 pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schema) -> String {
     let of_go = matches!(
         error.kind,
@@ -42,8 +42,8 @@ pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schem
     }
 }
 
-/// Go's name of a place, which has neither indexes of lists nor keys of maps, and the field there.
-fn go_field(path: &str, root: &'static Schema) -> (String, Option<&'static Field>) {
+/// Returns Go's path of a field, which has no list indexes and no map keys, and the field.
+pub(super) fn go_field(path: &str, root: &'static Schema) -> (String, Option<&'static Field>) {
     let mut schema = Some(root);
     let (mut names, mut last) = (Vec::new(), None);
     let mut segments = path.split('.');

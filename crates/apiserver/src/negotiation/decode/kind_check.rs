@@ -6,10 +6,10 @@ use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{FieldError, FieldPath, GroupKind, Status};
 
-/// What upstream calls the table of its kinds, in texts that clients compare.
-const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
+/// Upstream's scheme of kinds, as it appears in error texts that clients compare.
+pub(super) const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
 
-/// Refuses an `apiVersion` that has no group and version.
+/// Refuses a malformed `apiVersion`.
 pub(super) fn check_group_version(
     expected: &'static Kind,
     api_version: Option<&str>,
@@ -23,10 +23,10 @@ pub(super) fn check_group_version(
     Err(unrecognized(expected, &why, body))
 }
 
-/// Bytes of a body without a kind that its refusal quotes.
+/// Bytes of a body without a kind that its error quotes.
 const QUOTED_BYTES_MAX: usize = 64 << 10;
 
-/// What a custom object is must be said.
+/// Custom objects must name their kind.
 pub(super) fn check_named(
     expected: &'static Kind,
     kind: Option<&str>,
@@ -38,22 +38,23 @@ pub(super) fn check_named(
     Err(unrecognized(expected, &missing_kind(body), body))
 }
 
-/// What is wrong with a custom object that does not say what it is.
+/// Returns the error of a custom object without a kind.
 pub(crate) fn missing_kind(json: &[u8]) -> String {
     let quoted = json.get(..QUOTED_BYTES_MAX).unwrap_or(json);
     let quoted = String::from_utf8_lossy(quoted);
     format!("Object 'Kind' is missing in '{quoted}'")
 }
 
-/// Whether a kind of an older version is read as it is now: it has the same fields.
+/// Reports whether an older version of a kind is decoded as the current one: it has the same
+/// fields.
 fn is_deprecated_alias(expected: &'static Kind, api_version: &str, kind: &str) -> bool {
     let facts = expected.facts();
     (facts.group, facts.kind) == ("policy", "Eviction")
         && (api_version, kind) == ("policy/v1beta1", "Eviction")
 }
 
-/// Compares what a body says it is with what the resource has. Absent names are fine, except in
-/// custom objects. `json` is the body if it is text.
+/// Compares the type in a body with that of the resource. Names may be absent, except in custom
+/// objects. `json` is the body if it is text.
 pub(super) fn check_kind(
     expected: &'static Kind,
     api_version: Option<&str>,
@@ -79,7 +80,7 @@ pub(super) fn check_kind(
     }
     let version = api_version.rsplit('/').next().unwrap_or_default();
     let found = find_kind_by_api_version(api_version, kind);
-    // Kinds of one name are one to upstream, in whatever group: it can convert them.
+    // Upstream can convert between kinds of the same name, in any group.
     if found.is_some() && kind == facts.kind {
         return Err(Status::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version \
@@ -94,7 +95,7 @@ pub(super) fn check_kind(
     )))
 }
 
-/// Kinds that upstream knows in whichever version they say they are of.
+/// Kinds that upstream accepts in any version.
 const UNVERSIONED: [&str; 5] = [
     "Status",
     "APIVersions",
@@ -103,11 +104,11 @@ const UNVERSIONED: [&str; 5] = [
     "APIResourceList",
 ];
 
-/// Kinds of answers, which upstream decodes in clients only.
+/// Kinds of responses, which upstream decodes in clients only.
 const OF_CLIENTS: [&str; 2] = ["PartialObjectMetadata", "PartialObjectMetadataList"];
 
-/// Why an object of another kind cannot be one of a built-in kind. Upstream decodes it as what it
-/// says it is before it finds that out.
+/// Returns the error of an object of another kind. Upstream first decodes it as what it claims to
+/// be.
 pub(crate) fn foreign(
     expected: &'static Kind,
     api_version: &str,
@@ -131,7 +132,7 @@ pub(crate) fn foreign(
     })
 }
 
-/// The kind of another version that a body says it is of, if upstream reads both as one.
+/// Returns the kind of another version in a body, if upstream considers both the same kind.
 pub(crate) fn other_version(
     expected: &'static Kind,
     api_version: &str,
@@ -150,7 +151,7 @@ pub(crate) fn other_version(
     (internal(found) == internal(expected)).then_some(found)
 }
 
-/// The refusal of an object that is of another kind or version than a custom resource.
+/// Returns the error of an object whose kind or version is not that of the custom resource.
 fn other_custom(expected: &'static Kind, api_version: &str, kind: &str, name: &str) -> Status {
     let facts = expected.facts();
     if api_version != facts.api_version {
@@ -165,13 +166,13 @@ fn other_custom(expected: &'static Kind, api_version: &str, kind: &str, name: &s
     Status::invalid(&GroupKind::new(facts.group, kind), name, &[error])
 }
 
-/// That a scheme does not know a kind.
+/// Returns the error of a kind that is not registered in a scheme.
 pub(crate) fn not_registered(api_version: &str, kind: &str, scheme: &str) -> String {
     let (kind, version) = (quote(kind), quote(api_version));
     format!("no kind {kind} is registered for version {version} in scheme \"{scheme}\"")
 }
 
-/// The Go package of upstream's internal types of a group.
+/// Returns the Go package of a group's internal types.
 pub(crate) fn internal_package(group: &str) -> &str {
     match group {
         "" | "events.k8s.io" => "core",

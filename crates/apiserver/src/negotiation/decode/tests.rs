@@ -1,5 +1,7 @@
-//! Bodies that upstream was asked about.
+//! Bodies and the errors that upstream was recorded to return for them.
 
+use super::go_text::go_field;
+use super::kind_check::SCHEME;
 use super::*;
 use kubist_api::find_kind;
 

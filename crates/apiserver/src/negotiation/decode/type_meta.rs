@@ -8,17 +8,17 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Go's name for what it reads first.
+/// Go's name of the type that it decodes first.
 const TYPE_META: &str = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind \
                          string \"json:\\\"kind,omitempty\\\"\" }";
 
-/// What a body says it is.
+/// The type that a body claims to have.
 #[derive(Debug, Default)]
 struct TypeMeta<'a> {
-    /// As Go reads it into a struct: the case of names does not matter, the last of several counts,
-    /// null says nothing.
+    /// As Go decodes into a struct: names are case-insensitive, the last of several wins, null is
+    /// ignored.
     any_case: ApiVersionAndKind<'a>,
-    /// As Go reads it into a map, which custom objects are: other names are content.
+    /// As Go decodes into a map, which custom objects are: names are case-sensitive.
     exact: ApiVersionAndKind<'a>,
 }
 
@@ -68,16 +68,16 @@ impl<'de> Visitor<'de> for TypeMetaVisitor {
     }
 }
 
-/// What a body says of itself, if it does.
+/// The optional `apiVersion` and `kind`.
 type ApiVersionAndKind<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
 
-/// `apiVersion` and `kind` of a JSON text, or Go's words about it.
+/// Returns `apiVersion` and `kind` of JSON, or Go's error.
 pub(crate) fn json_type_meta(body: &[u8]) -> Result<ApiVersionAndKind<'_>, String> {
     type_meta(body).map(|meta| meta.any_case)
 }
 
-/// `apiVersion` and `kind` of a custom object. Names of another case are none of these, but what
-/// they have must be text, too.
+/// Returns `apiVersion` and `kind` of a custom object. Names in another case are ignored, but their
+/// values must be strings.
 pub(crate) fn custom_type_meta(body: &[u8]) -> Result<ApiVersionAndKind<'_>, String> {
     type_meta(body).map(|meta| meta.exact)
 }
@@ -93,7 +93,7 @@ fn type_meta(body: &[u8]) -> Result<TypeMeta<'_>, String> {
     ))
 }
 
-/// Well-formed JSON that is no object, or whose kind is no string.
+/// The error of well-formed JSON that is no object, or whose kind is no string.
 fn type_meta_error(body: &[u8], error: &serde_json::Error) -> String {
     let found = match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => None,

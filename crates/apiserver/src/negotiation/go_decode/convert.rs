@@ -1,7 +1,7 @@
-//! What Go's converter says about a tree that is no message of a schema. Strategic patches go
-//! through it, not through the decoder.
+//! The errors of Go's converter for a tree that does not match a schema. Strategic patches use it
+//! instead of the decoder.
 //!
-//! It takes the fields in the order of the struct, and stops at the first that does not fit.
+//! It visits the fields in the order of the struct, and stops at the first error.
 
 use super::names::{self, Name, Target};
 use super::{Stop, Walk};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 type Conversion = Result<(), String>;
 
-/// Go's message about the first mistake; none if it would find none.
+/// Returns the first error of the converter, if any.
 pub(crate) fn mistake(tree: &Value, schema: &'static Schema) -> Option<String> {
     convert(tree, Target::plain(FieldType::Message(schema))).err()
 }
@@ -128,12 +128,12 @@ fn no_conversion(from: &str, to: &Target) -> String {
     format!("cannot convert {from} to {}", to.go_name())
 }
 
-/// Whether Go reads it as a whole number.
+/// Whether Go parses it as an integer.
 fn is_int(number: &serde_json::Number) -> bool {
     number.is_i64()
 }
 
-/// The kind of the Go value that stands for it.
+/// The kind of the corresponding Go value.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "invalid",

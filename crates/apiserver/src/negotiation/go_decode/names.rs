@@ -1,39 +1,39 @@
-//! Go's types of fields, and the structs that they are embedded by.
+//! The Go types of fields, and the structs that embed them.
 //!
-//! Schemas have the types that the wire knows. `names.txt` has what Go names otherwise: for each
-//! struct its fields as `json@Embedded.Struct=go.Type`, of which a field has one part at least.
+//! Schemas have the wire types. `names.txt` has what differs in Go: for each struct its fields as
+//! `json@Embedded.Struct=go.Type`, with at least one of the two parts.
 
 use kubist_apimachinery::wire::{FieldFlags, FieldType, Schema};
 
 static NAMES: &str = include_str!("names.txt");
 
-/// What a value is decoded into.
+/// The type that a value is decoded into.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     pub(super) ty: FieldType,
     pub(super) name: Name,
 }
 
-/// What Go calls a type.
+/// The Go name of a type.
 #[derive(Clone, Copy)]
 pub(super) enum Name {
-    /// As the wire knows it.
+    /// That of the wire type.
     Plain,
-    /// By a name of its own.
+    /// A different name.
     Own(&'static str),
-    /// As the message that it stands for.
+    /// That of the message that it represents.
     Of(&'static Schema),
 }
 
-/// A field as Go has it.
+/// A field with its Go name.
 pub(super) struct GoField {
     pub(super) json: &'static str,
-    /// The structs that are embedded on the way to it.
+    /// The embedded structs on the path to it.
     pub(super) embedded: std::str::Split<'static, char>,
     pub(super) target: Target,
 }
 
-/// The field of a struct with a JSON name.
+/// Returns the field of a struct by its JSON name.
 pub(super) fn field(schema: &'static Schema, name: &str) -> Option<GoField> {
     let Some(field) = schema.field(name) else {
         return type_meta(schema, name);
@@ -60,13 +60,13 @@ pub(super) fn field(schema: &'static Schema, name: &str) -> Option<GoField> {
     })
 }
 
-/// Whether it is the schema of a kind that is made known at run time.
+/// Reports whether it is the schema of a custom resource.
 pub(super) fn is_custom(schema: &Schema) -> bool {
     let last = schema.fields.last();
     last.is_some_and(|it| it.flags.has(FieldFlags::PROTOBUF_ONLY))
 }
 
-/// `kind` and `apiVersion` of a kind, which schemas leave out.
+/// `kind` and `apiVersion`, which schemas omit.
 fn type_meta(schema: &'static Schema, name: &str) -> Option<GoField> {
     let json = ["kind", "apiVersion"].into_iter().find(|it| *it == name)?;
     schema.kind.map(|_| GoField {
@@ -76,7 +76,7 @@ fn type_meta(schema: &'static Schema, name: &str) -> Option<GoField> {
     })
 }
 
-/// The parts of a path; none of an empty one.
+/// Splits a path; an empty path has no parts.
 fn split(path: &'static str) -> std::str::Split<'static, char> {
     let mut parts = path.split('.');
     if path.is_empty() {
@@ -85,7 +85,7 @@ fn split(path: &'static str) -> std::str::Split<'static, char> {
     parts
 }
 
-/// What the table has of a struct.
+/// Returns the entries of a struct in the table.
 fn entries(schema: &Schema) -> impl Iterator<Item = &'static str> {
     let line = NAMES.lines().find_map(|line| {
         let (name, entries) = line.split_once(' ')?;
@@ -100,7 +100,7 @@ impl Target {
         Self { ty, name }
     }
 
-    /// What its items or values are decoded into.
+    /// Returns the type of the items or values.
     pub(super) fn item(&self) -> Option<Self> {
         let ty = match self.ty {
             FieldType::StrList | FieldType::StrMap => FieldType::Str,
@@ -122,7 +122,7 @@ impl Target {
         Some(Self { ty, name })
     }
 
-    /// The type as Go prints it.
+    /// Returns the type as Go prints it.
     pub(super) fn go_name(&self) -> String {
         match self.name {
             Name::Own(name) => return name.to_owned(),
@@ -151,7 +151,7 @@ impl Target {
     }
 }
 
-/// A type with its package, which is named after the version.
+/// Returns a type with its package, which is named after the version.
 pub(crate) fn go_type(schema: &Schema) -> String {
     let package = schema.full_name.rsplit('.').nth(1).unwrap_or_default();
     format!("{package}.{}", schema.name)

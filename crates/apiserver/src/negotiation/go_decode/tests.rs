@@ -1,4 +1,4 @@
-//! JSON that a real server was asked about.
+//! JSON and the errors that a real server was recorded to return for it.
 
 use super::*;
 use kubist_api::find_kind;
@@ -212,7 +212,7 @@ fn json_without_a_mistake_has_none() {
         r#"{"kind":"Pod","metadata":{"labels":{"a":null},"name":"\"{"},"spec":null,"x":[{}]}"#,
         "{}",
         r#"{"spec":{"containers":[{"ports":[{"containerPort":80}]},null]}}"#,
-        // Not JSON at all: whoever asks has words for that.
+        // Malformed JSON: the caller has the error text.
         "{",
         "",
     ] {

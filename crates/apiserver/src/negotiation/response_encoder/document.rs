@@ -1,8 +1,8 @@
-//! `Document`: an answer of many items that is written while it is sent.
+//! `Document`: a response of many items that is encoded while it is sent.
 //!
-//! Nothing is held but one chunk: what a client does not take is not made. Each chunk costs a
-//! bounded amount of work, by what it says and by what was read for it, and after each the task
-//! gives way to others.
+//! Only one chunk is held: what a client does not read is not encoded. The work per chunk is
+//! bounded by the bytes written and by the bytes read for them, and after each chunk the task
+//! yields.
 
 use crate::response::body::{Body, ResponseAborted};
 use bytes::Bytes;
@@ -13,36 +13,36 @@ use std::task::{Context, Poll};
 
 /// Bytes at which a chunk is complete.
 const CHUNK_BYTES: usize = 64 << 10;
-/// Bytes of stored objects that are read for one chunk.
+/// Bytes of stored objects read for one chunk.
 const READ_BYTES: usize = 128 << 10;
-/// The same for the first chunk, which is made before the client takes anything.
+/// The same for the first chunk, which is encoded before the client reads anything.
 const FIRST_BYTES: usize = 8 << 10;
-/// What a chunk of usual objects needs, so that it is allocated once.
+/// Initial capacity of a chunk, enough for typical objects.
 const CHUNK_CAPACITY: usize = CHUNK_BYTES + (16 << 10);
 
-/// What is written piece by piece.
+/// A document that is written piece by piece.
 pub(super) trait Pieces: Send + Unpin + 'static {
     /// Appends the next piece.
     ///
     /// # Errors
-    /// It cannot be made. Nothing can follow.
+    /// It cannot be encoded. Nothing may follow.
     fn write(&mut self, out: &mut Vec<u8>) -> Result<Step, Status>;
 }
 
-/// What came of writing a piece.
+/// The result of writing a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// There is more. So many bytes were read for it.
+    /// More follow; with the bytes that were read for this one.
     Wrote(usize),
-    /// That was the last piece.
+    /// It was the last piece.
     Ended,
 }
 
-/// The body of a document whose items take `stored` bytes in storage. One that is short is made
-/// whole, so that its length can be said.
+/// Returns the body of a document whose items occupy `stored` bytes in storage. A short one is
+/// encoded at once, so that its length is known.
 ///
 /// # Errors
-/// What is wrong with the first items; later the answer breaks off.
+/// The first items cannot be encoded; later errors abort the response.
 pub(super) fn body(mut pieces: impl Pieces, stored: usize) -> Result<Body, Status> {
     let mut first = Vec::new();
     if stored <= CHUNK_BYTES {
@@ -78,11 +78,11 @@ fn chunk(
     }
 }
 
-/// What follows the first chunk.
+/// Everything after the first chunk.
 struct Document<P> {
-    /// None after the end.
+    /// `None` after the end.
     pieces: Option<P>,
-    /// Whether a chunk was made since others had their turn.
+    /// Whether a chunk was encoded since the task last yielded.
     rests: bool,
 }
 
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use futures_util::{FutureExt, StreamExt};
 
-    /// Writes its bytes one after the other.
+    /// Writes its bytes piece by piece.
     struct Count(u8, usize);
 
     impl Pieces for Count {

@@ -1,11 +1,11 @@
-//! `Indented`: JSON that is written piece by piece, for people.
+//! `Indented`: indents JSON piece by piece.
 
 use super::document::{Pieces, Step};
 use crate::response::pretty::Indenter;
 use bytes::Bytes;
 use kubist_apimachinery::Status;
 
-/// Bytes of an object that are indented at a time.
+/// Bytes of an object indented at a time.
 const SLICE_BYTES: usize = 32 << 10;
 
 /// The JSON of `inner`, indented.
@@ -34,11 +34,11 @@ impl<P: Pieces> Pieces for Indented<P> {
     }
 }
 
-/// JSON that is at hand.
+/// JSON in memory.
 pub(super) struct Slices(Vec<Bytes>);
 
 impl Slices {
-    /// These bytes, one after the other.
+    /// Writes these pieces in order.
     pub(super) fn new(mut all: Vec<Bytes>) -> Self {
         all.reverse();
         Self(all)

@@ -1,8 +1,8 @@
-//! `ListPieces`: the encoding of a list, item by item.
+//! `ListPieces`: encodes a list item by item.
 //!
-//! JSON items are written from what is stored, or copied where others deliver the same object too.
-//! Protobuf items are slices of what is stored with a resource version between them;
-//! protobuf says the length of the whole first, and the lengths can be told without encoding.
+//! JSON items are written from the stored bytes, or copied if their encoding is already shared.
+//! Protobuf items are slices of the stored bytes with a resource version between them. Protobuf
+//! needs the total length first, which is known without encoding.
 
 use super::ListParts;
 use super::document::{Pieces, Step};
@@ -12,7 +12,7 @@ use kubist_codec::list_encoder::{ListEncoder, ListHead};
 use kubist_registry::Stored;
 use std::vec;
 
-/// A list, to be written.
+/// A list that is being written.
 pub(super) struct ListPieces {
     /// The head, until it is written.
     head: Vec<u8>,
@@ -21,23 +21,23 @@ pub(super) struct ListPieces {
     items: Items,
 }
 
-/// Both are written when their turn comes.
+/// Both are encoded when their turn comes.
 enum Items {
     Json(vec::IntoIter<Stored>),
-    /// With the lengths that were promised.
+    /// With the announced lengths.
     Protobuf(vec::IntoIter<(Stored, usize)>, Part),
 }
 
-/// What is written of each item.
+/// The part of each item that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// All of it.
+    /// The complete object.
     Whole,
     /// A `PartialObjectMetadata`.
     Metadata,
 }
 
-/// An item turned out longer or shorter than its list has promised.
+/// The encoding of an item does not have its announced length.
 const BROKEN_PROMISE: &str = "an object changed its length while its list was being sent";
 
 impl ListPieces {
@@ -79,7 +79,7 @@ impl ListPieces {
         })
     }
 
-    /// Appends the next item, and says what was read for it. None after the last.
+    /// Appends the next item and returns the bytes read for it; `None` after the last.
     fn item(
         &mut self,
         encoder: &mut ListEncoder,
@@ -91,7 +91,7 @@ impl ListPieces {
                 let Some(item) = items.next() else {
                     return Ok(None);
                 };
-                // JSON says no lengths.
+                // JSON needs no lengths.
                 encoder.before_item(0, out);
                 item.push_json(out)?;
             }
@@ -133,7 +133,7 @@ impl Pieces for ListPieces {
     }
 }
 
-/// The head of a list that says that nothing is left: lists of custom resources do.
+/// The head of a list with explicit null for an empty continue token, as for custom resources.
 fn with_continue(head: &[u8]) -> Vec<u8> {
     let head = String::from_utf8_lossy(head);
     let metadata = "\"metadata\":{";

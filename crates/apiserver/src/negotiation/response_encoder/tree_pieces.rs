@@ -1,17 +1,16 @@
-//! `TreePieces`: a list of JSON trees, such as the rows of a table, written one after the other,
-//! as JSON or YAML.
+//! `TreePieces`: writes a list of JSON trees, such as table rows, item by item as JSON or YAML.
 
 use super::document::{Pieces, Step};
 use kubist_apimachinery::Status;
 use kubist_codec::yaml;
 use serde_json::{Map, Value};
 
-/// A tree with what was read for it, in bytes.
+/// A tree, and the bytes read for it.
 pub(super) type Costed = (Value, usize);
 
-/// A document with a list in it whose items are made when it is their turn.
+/// A document with a list whose items are built when their turn comes.
 pub(super) struct TreePieces<I> {
-    /// What comes before the items; None once it is written.
+    /// The bytes before the items; `None` once written.
     before: Option<Vec<u8>>,
     after: Vec<u8>,
     items: I,
@@ -23,7 +22,7 @@ impl<I: Iterator<Item = Result<Costed, Status>>> TreePieces<I> {
     /// Compact JSON. `head` is everything but the list, which becomes its member `key`.
     ///
     /// # Errors
-    /// Trees without cycles can be written.
+    /// The head cannot be encoded.
     pub(super) fn json(head: &Map<String, Value>, key: &str, items: I) -> Result<Self, Status> {
         let mut before = serde_json::to_vec(head).map_err(Status::internal_error)?;
         before.pop();
@@ -40,7 +39,7 @@ impl<I: Iterator<Item = Result<Costed, Status>>> TreePieces<I> {
         })
     }
 
-    /// YAML, its keys in order.
+    /// YAML with sorted keys.
     pub(super) fn yaml(head: Map<String, Value>, key: &str, items: I) -> Self {
         let (before, after): (Map<_, _>, Map<_, _>) =
             head.into_iter().partition(|(name, _)| name.as_str() < key);
@@ -64,7 +63,7 @@ impl<I: Iterator<Item = Result<Costed, Status>>> TreePieces<I> {
             if !self.any {
                 out.push(b'\n');
             }
-            // The items of a list stand under its key, no further right: as in a list alone.
+            // Items are not indented below their key.
             let list = Value::Array(vec![item]);
             out.extend_from_slice(yaml::to_yaml(&list).as_bytes());
         } else {

@@ -33,9 +33,9 @@ mod number {
     /// Of `AdditionalPropertiesItem`.
     pub(super) const BOOLEAN: u8 = 2;
 
-    /// Doubles.
+    /// Fields of type double.
     pub(super) const SIZES: [(&str, u8); 3] = [("multipleOf", 6), ("maximum", 7), ("minimum", 9)];
-    /// Integers and booleans.
+    /// Fields of integers and booleans.
     pub(super) const COUNTS: [(&str, u8); 9] = [
         ("exclusiveMaximum", 8),
         ("exclusiveMinimum", 10),

@@ -1,5 +1,5 @@
-//! Whoever asks for it gets what can be read of a list; watches go on in any case; and who may
-//! delete what cannot be read is asked.
+//! Lists of everything that can be decoded, on request; watches, which always continue; and the
+//! authorization of unsafe deletions.
 
 use super::{OPTION, PATH, create, names, put, start, start_with, three};
 use crate::client::{Answer, Client};
@@ -19,7 +19,7 @@ fn warnings(answer: &Answer) -> Vec<String> {
         .collect()
 }
 
-/// The lines of a watch until there are so many.
+/// Returns this many lines of a watch.
 async fn lines(client: &mut Client, path: &str, count: usize) -> Vec<Value> {
     let mut watch = client.send("GET", path, "", "").await.expect("it answers");
     let mut got = Vec::new();
@@ -117,7 +117,7 @@ async fn a_watch_goes_on_around_what_cannot_be_read_and_shows_its_end() {
     }
 }
 
-/// Refuses, and remembers what it was asked.
+/// Denies, and records the attributes.
 #[derive(Debug, Default)]
 struct Refusing(Mutex<Vec<String>>);
 

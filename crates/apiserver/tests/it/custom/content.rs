@@ -1,4 +1,4 @@
-//! What is in custom objects: upstream takes any JSON, and stores it as Go reads it.
+//! The content of custom objects: any JSON is accepted, and stored as Go decodes it.
 
 use super::{WIDGETS, defined};
 use crate::client::{Client, silent_server};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const JSON: &str = "application/json";
 
-/// The body of a widget with members of its own.
+/// The body of a widget with additional members.
 fn body(name: &str, members: &[u8]) -> Vec<u8> {
     let head = format!(
         r#"{{"apiVersion":"example.com/v1","kind":"Widget","metadata":{{"name":"{name}"}},"#

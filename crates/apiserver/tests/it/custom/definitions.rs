@@ -1,5 +1,4 @@
-//! Definitions: what they bring into discovery and into answers, what is wrong with them, and
-//! their end.
+//! Definitions: their effect on discovery and responses, their errors, and their deletion.
 
 use super::{DEFINITIONS, WIDGETS, defined, defined_as, definition, widget};
 use crate::client::{Client, silent_server};

@@ -1,4 +1,4 @@
-//! Custom objects: used in every way that there is, and told of each that there is not.
+//! Custom objects: every supported operation, and the errors of all others.
 
 use super::{WIDGETS, defined, defined_as, definition, widget};
 use crate::client::{Client, silent_server};

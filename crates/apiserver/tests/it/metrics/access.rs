@@ -1,4 +1,4 @@
-//! Who may read `/metrics`.
+//! Access to `/metrics`.
 
 use crate::client::{Client, TOKEN, server_with};
 use kubist_apiserver::{Config, StaticToken};

@@ -1,5 +1,5 @@
-//! The table of what `/metrics` has: names, types, labels and bounds, as upstream's v1.36 declares
-//! them (`endpoints/metrics`, `endpoints/handlers/metrics`, `storage/cacher/metrics`,
+//! The families of `/metrics`: names, types, labels and buckets, as upstream's v1.36 declares them
+//! (`endpoints/metrics`, `endpoints/handlers/metrics`, `storage/cacher/metrics`,
 //! `storage/etcd3/metrics`, `storage/value`, component-base's build information).
 
 use super::scrape::Scrape;
@@ -31,7 +31,7 @@ const EVENTS: &str = "1024 2048 4096 8192 16384 32768 65536 131072";
 const BUILD: &str = "major minor git_version git_commit git_tree_state build_date go_version \
                      compiler platform";
 
-/// Name, type, labels, bounds of buckets.
+/// Name, type, labels, bucket bounds.
 type Row = (&'static str, &'static str, &'static str, String);
 
 fn plain(name: &'static str, kind: &'static str, labels: &'static str) -> Row {
@@ -181,7 +181,7 @@ fn caches() -> Vec<Row> {
     ]
 }
 
-/// What a server has only on bad days, or with another engine.
+/// Families that occur only after failures, or with another engine.
 fn rare() -> Vec<Row> {
     let aborted = "verb group version resource subresource scope";
     vec![
@@ -198,7 +198,7 @@ fn rare() -> Vec<Row> {
     ]
 }
 
-/// The names of labels and the bounds of each family of a scrape, by its name.
+/// Returns the label names and the bucket bounds of each family, by name.
 fn families(scrape: &Scrape) -> BTreeMap<String, (String, BTreeSet<String>, BTreeSet<String>)> {
     let mut families = BTreeMap::new();
     let types = scrape
@@ -259,7 +259,7 @@ fn check(rows: &[Row], scrape: &Scrape, must: bool) -> Vec<String> {
     wrong
 }
 
-/// Does everything once that is counted.
+/// Does everything that is counted once.
 async fn busy(client: &mut Client) {
     assert_eq!(client.post(PATH, &config_map("a")).await.code, 201);
     assert_eq!(client.get("/api/v1/configmaps").await.code, 200);
@@ -274,7 +274,7 @@ async fn busy(client: &mut Client) {
     let initial = "watch=true&sendInitialEvents=true&allowWatchBookmarks=true\
                    &resourceVersionMatch=NotOlderThan";
     until(client, &format!("{PATH}?{initial}"), "initial-events-end").await;
-    // Nodes have no cache here, and a watch that ends soon asks the engine how far it is.
+    // Nodes have no cache here, and a watch that ends early requests progress from the engine.
     let nodes = "/api/v1/nodes";
     assert_eq!(client.get(nodes).await.code, 200);
     let node = json!({"metadata": {"name": "n"}});
@@ -284,7 +284,7 @@ async fn busy(client: &mut Client) {
     until(client, &format!("{nodes}?{short}"), "BOOKMARK").await;
 }
 
-/// Reads a watch until it brings this text.
+/// Reads a watch until it contains this text.
 async fn until(client: &mut Client, path: &str, text: &str) {
     let mut watch = client.send("GET", path, "", "").await.expect("it answers");
     let mut got = Vec::new();
@@ -295,7 +295,7 @@ async fn until(client: &mut Client, path: &str, text: &str) {
     }
 }
 
-/// A request whose body does not come in time.
+/// A request whose body does not arrive in time.
 async fn late(server: &RunningServer) {
     let (mut near, far) = tokio::io::duplex(64 << 10);
     server.serve_stream(far).await.expect("it runs");

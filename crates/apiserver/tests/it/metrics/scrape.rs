@@ -1,11 +1,11 @@
-//! A scrape of `/metrics`, taken apart.
+//! A parsed scrape of `/metrics`.
 
 use crate::client::Client;
 use http::Version;
 use kubist_apiserver::RunningServer;
 use std::collections::BTreeMap;
 
-/// A scrape: each sample by its name and labels.
+/// The samples of a scrape by name and labels.
 pub(super) struct Scrape {
     pub(super) text: String,
     pub(super) samples: BTreeMap<String, f64>,
@@ -32,7 +32,7 @@ impl Scrape {
         }
     }
 
-    /// The sample of a name with exactly these labels, in any order.
+    /// Returns the sample with exactly these labels, in any order.
     pub(super) fn value(&self, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
         let mut wanted: Vec<String> = labels.iter().map(|(k, v)| format!("{k}=\"{v}\"")).collect();
         wanted.sort();

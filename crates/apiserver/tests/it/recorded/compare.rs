@@ -1,17 +1,17 @@
-//! Whether an answer is the recorded one. What a server makes up anew each time stands as a symbol
-//! in the recording; the same symbol is the same value everywhere in a scenario.
+//! Compares a response with the recorded one. Generated values are symbols in the recording; a
+//! symbol has the same value everywhere in a scenario.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What the symbols with numbers stand for.
+/// The values of numbered symbols.
 #[derive(Default)]
 pub(super) struct Symbols {
     meanings: BTreeMap<String, String>,
     names: BTreeMap<String, String>,
 }
 
-/// Characters that a symbol stands for, and how many if that is always the same.
+/// The characters of a symbol's value, and their number if it is fixed.
 type Shape = (fn(char) -> bool, Option<usize>);
 
 fn shape(symbol: &str) -> Option<Shape> {
@@ -30,7 +30,7 @@ fn shape(symbol: &str) -> Option<Shape> {
 }
 
 impl Symbols {
-    /// The first place where an answer differs from what was recorded.
+    /// Returns the first difference from the recording.
     pub(super) fn difference(&mut self, path: &str, want: &Value, got: &Value) -> Option<String> {
         match (want, got) {
             (Value::Object(want), Value::Object(got)) => self.of_objects(path, want, got),
@@ -72,7 +72,7 @@ impl Symbols {
         more.map(|(key, got)| format!("{path}.{key}: expected nothing, got {got}"))
     }
 
-    /// Whether a text is the recorded one with values in place of its symbols.
+    /// Reports whether a text is the recorded one with its symbols replaced.
     fn fits(&mut self, mut want: &str, mut got: &str) -> bool {
         while let Some((before, symbol, after)) = first_symbol(want) {
             let Some(rest) = got.strip_prefix(before) else {
@@ -95,7 +95,7 @@ impl Symbols {
         want == got
     }
 
-    /// Symbols with numbers and their values belong together one to one.
+    /// Numbered symbols and their values correspond one to one.
     fn means(&mut self, symbol: &str, value: &str) -> bool {
         if !symbol.ends_with(|c: char| c.is_numeric()) {
             return true;
@@ -108,7 +108,7 @@ impl Symbols {
     }
 }
 
-/// The first symbol of a text, what is before it and what is behind it.
+/// Splits a text at its first symbol.
 fn first_symbol(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     while let Some(start) = text[from..].find('<') {
@@ -124,7 +124,7 @@ fn first_symbol(text: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// Takes out what recordings do not hold: managed fields, and descriptions of columns.
+/// Removes what recordings lack: managed fields, and column descriptions.
 pub(super) fn strip(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(strip),
@@ -143,7 +143,7 @@ pub(super) fn strip(value: &mut Value) {
     }
 }
 
-/// Types in place of values.
+/// Types instead of values.
 pub(super) fn types(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -160,7 +160,7 @@ pub(super) fn types(value: &Value) -> Value {
     }
 }
 
-/// What is at a path of keys and indexes with dots between them.
+/// Returns the value at a path of keys and indexes, separated by dots.
 pub(super) fn at<'a>(value: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     path.split('.').try_fold(value, |value, part| match value {
         Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?),

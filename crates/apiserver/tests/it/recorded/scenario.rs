@@ -1,4 +1,4 @@
-//! One scenario: a fresh server, its steps in order, and where its answers differ.
+//! A scenario: a fresh server, its steps in order, and the differences.
 
 use super::compare::{Symbols, at, strip, types};
 use crate::client::{Client, server};
@@ -15,26 +15,26 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The administrator's; whoever is asked says his uid, too.
+/// The administrator's token; reviews include the uid.
 const TOKEN: &str = "the-token-of-the-recordings";
 const NAMESPACE: &str = "rec-0123abcd";
-/// Headers that are recorded in any case.
+/// Headers that are always recorded.
 const HEADERS: [&str; 3] = ["content-type", "warning", "retry-after"];
-/// How long an answer may take.
+/// Time limit of a response.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Outcome {
     pub(super) name: String,
     pub(super) area: String,
     pub(super) steps: usize,
-    /// The names of steps, and what differs.
+    /// The step names, and the differences.
     pub(super) differences: Vec<(String, String)>,
 }
 
-/// What was captured from answers, for later requests.
+/// Values captured from responses, for later requests.
 type Captured = BTreeMap<String, String>;
 
-/// What of a recording has to be sent as it is written: the order of fields counts.
+/// Parts of a recording that must be sent as written, because the order of fields matters.
 #[derive(Deserialize)]
 struct Written {
     steps: Vec<WrittenStep>,
@@ -49,7 +49,7 @@ struct WrittenStep {
 pub(super) async fn play(recording: String) -> Outcome {
     let written: Written = serde_json::from_str(&recording).expect("it is a recording");
     let scenario: Value = serde_json::from_str(&recording).expect("it is JSON");
-    // The recorded server allowed everybody everything, and so nobody without credentials.
+    // The recorded server allowed everything to everybody, including anonymous users.
     let mut config = Config {
         anonymous_health: false,
         ..Config::default()
@@ -104,7 +104,7 @@ async fn connect(server: &RunningServer) -> Client {
     Client::over_tls(server, None, &["http/1.1"]).await
 }
 
-/// A request that can be sent twice.
+/// A request that can be repeated.
 struct Ask(Request<Bytes>);
 
 impl Ask {
@@ -140,7 +140,7 @@ impl Ask {
     }
 }
 
-/// The body of a request: a string is sent as it is, anything else as JSON.
+/// The body of a request: a string is sent unchanged, anything else as JSON.
 fn written_body(written: &RawValue, captured: &Captured) -> Option<String> {
     match serde_json::from_str(written.get()).expect("it is JSON") {
         Value::Null => None,
@@ -154,13 +154,13 @@ async fn ask(client: &mut Client, server: &RunningServer, ask: &Ask) -> Response
     if let Ok(Ok(response)) = timeout_at(Instant::now() + PATIENCE, sent).await {
         return response;
     }
-    // The server may close a connection after an answer.
+    // The server may close a connection after a response.
     *client = connect(server).await;
     let sent = client.send_request(ask.request()).await;
     sent.expect("it answers")
 }
 
-/// Sends a step's request, and shows the answer as recordings do.
+/// Sends the request of a step, and returns the response in the form of recordings.
 async fn answer(
     client: &mut Client,
     server: &RunningServer,
@@ -170,7 +170,7 @@ async fn answer(
 ) -> Value {
     let is_watch = step["watch"].is_object();
     let response = if is_watch {
-        // A stream that is left takes its connection with it.
+        // Abandoning a stream closes its connection.
         ask(&mut connect(server).await, server, request).await
     } else {
         ask(client, server, request).await
@@ -250,7 +250,7 @@ fn shown(bytes: &Bytes, is_json: bool, step: &Value, captured: &mut Captured) ->
     value
 }
 
-/// The events that come within the step's limits, and whether the server ended the stream.
+/// Returns the events within the step's limits, and whether the server ended the stream.
 async fn events(body: &mut Incoming, limits: &Value) -> (Vec<Value>, bool) {
     let seconds = limits["seconds"].as_f64().expect("it has a limit");
     let deadline = Instant::now() + Duration::from_secs_f64(seconds);
@@ -276,7 +276,7 @@ async fn events(body: &mut Incoming, limits: &Value) -> (Vec<Value>, bool) {
     }
 }
 
-/// Puts captured values and long texts where a recording names them.
+/// Inserts captured values and long texts.
 fn fill(value: &Value, captured: &Captured) -> Value {
     match value {
         Value::String(text) => fill_text(text, captured).into(),

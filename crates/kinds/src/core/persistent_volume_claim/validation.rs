@@ -1,8 +1,7 @@
 //! What claims of storage must satisfy: those that exist, and templates of them.
 
-use crate::shared;
 use crate::shared::rules::{self, Errors};
-use crate::volume;
+use crate::{shared, volume};
 use kubist_api::core::v1::{
     PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate, TypedLocalObjectReference,
     TypedObjectReference,

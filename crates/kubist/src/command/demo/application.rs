@@ -1,24 +1,23 @@
-//! The bundled application: its manifests, and how they are applied.
+//! The bundled application: its manifests, and their application to a cluster.
 
+use super::error::{DemoError, Doing as _};
 use kubist_api::apps::v1::Deployment;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{ApiResource, Object as _, ObjectName, Resource as _, Str, Unstructured};
 use kubist_client::{Api, Client, Discovery};
 use kubist_codec::yaml;
 
-use super::error::{DemoError, Doing as _};
-
 /// The manifests, as a user would write them.
 const MANIFESTS: &str = include_str!("shop.yaml");
 
-/// The objects of the application, in the order in which they are applied.
+/// The objects of the application, in the order of creation.
 #[derive(Debug)]
 pub(super) struct Application {
     objects: Vec<Unstructured>,
 }
 
 impl Application {
-    /// The bundled one.
+    /// Parses the bundled manifests.
     pub(super) fn bundled() -> Result<Self, DemoError> {
         let broken = |reason: String| DemoError::Manifest { reason };
         let documents = yaml::parse_all(MANIFESTS.as_bytes());
@@ -33,7 +32,7 @@ impl Application {
         Ok(Self { objects })
     }
 
-    /// The Deployments with their replicas.
+    /// Returns the Deployments with their replicas.
     pub(super) fn deployments(&self) -> Vec<(Str, u64)> {
         let of_kind = self
             .objects
@@ -48,7 +47,7 @@ impl Application {
             .collect()
     }
 
-    /// The names of its Services.
+    /// Returns the names of its Services.
     pub(super) fn services(&self) -> Vec<Str> {
         let of_kind = self
             .objects
@@ -57,7 +56,7 @@ impl Application {
         of_kind.map(|object| object.name().into()).collect()
     }
 
-    /// Creates each object in `namespace`; one that exists is replaced. Answers how many were new.
+    /// Creates each object in `namespace`, or replaces it if it exists. Returns how many were new.
     pub(super) async fn apply(
         &self,
         client: &Client,

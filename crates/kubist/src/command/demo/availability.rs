@@ -1,19 +1,18 @@
-//! `Availability`: how many Pods of one application serve, followed event by event.
+//! `Availability`: the number of available Pods of an application, event by event.
 //!
-//! Stands behind an informer handler that gets every change, so that no dip is missed.
-
-use std::collections::BTreeSet;
-use std::sync::Arc;
+//! It is updated by an informer handler that gets every change, so that no drop is missed.
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{Object as _, Str};
 use kubist_cache::{Deleted, ResourceEvent};
 use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// The label that names an application.
+/// The label with the application's name.
 pub(super) const APP_LABEL: &str = "app.kubernetes.io/name";
 
-/// Follows one application. Clones are the same.
+/// The availability of an application. Clones share it.
 #[derive(Clone, Debug)]
 pub(super) struct Availability {
     app: Str,
@@ -29,12 +28,12 @@ struct Counts {
     extremes: Option<Extremes>,
 }
 
-/// The least and the most since [`Availability::begin`].
+/// The minimum and the maximum since [`Availability::begin`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extremes {
-    /// Ready Pods at the worst moment.
+    /// The minimum of ready Pods.
     pub(super) ready_least: usize,
-    /// Live Pods at the fullest moment.
+    /// The maximum of live Pods.
     pub(super) live_most: usize,
 }
 
@@ -46,20 +45,20 @@ impl Availability {
         }
     }
 
-    /// Measures from what is now.
+    /// Begins a measurement at the current state.
     pub(super) fn begin(&self) {
         let mut counts = self.counts.lock();
         counts.extremes = None;
         counts.measure();
     }
 
-    /// What has been since [`Self::begin`].
+    /// Returns the bounds since [`Self::begin`].
     pub(super) fn extremes(&self) -> Extremes {
         let counts = self.counts.lock();
         counts.extremes.unwrap_or_else(|| counts.now())
     }
 
-    /// A Pod has changed.
+    /// Records a change of a Pod.
     pub(super) fn note(&self, change: &ResourceEvent<Pod>) {
         let (pod, gone) = match change {
             ResourceEvent::Added { object, .. }
@@ -115,7 +114,7 @@ pub(super) fn is_live(pod: &Pod) -> bool {
     !pod.is_terminating() && !matches!(pod.status.phase.as_str(), "Succeeded" | "Failed")
 }
 
-/// Whether it serves.
+/// Whether it is ready.
 pub(super) fn is_ready(pod: &Pod) -> bool {
     let mut conditions = pod.status.conditions.iter();
     conditions.any(|it| it.type_.as_str() == "Ready" && it.status.as_str() == "True")

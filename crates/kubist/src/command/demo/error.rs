@@ -1,52 +1,50 @@
-//! `DemoError`: which step did not come out, and what was seen instead.
-
-use std::time::Duration;
-
-use kubist::ServerError;
-use kubist_client::ApiError;
+//! `DemoError`: the step that failed, and what was observed instead.
 
 use super::super::units;
+use kubist::ServerError;
+use kubist_client::ApiError;
+use std::time::Duration;
 
 /// Why a demonstration failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DemoError {
     /// The server did not start.
-    #[error("the server does not start")]
+    #[error("the server did not start")]
     Server(#[from] ServerError),
-    /// A request was refused or not answered.
+    /// A request failed.
     #[error("cannot {doing}")]
     Request {
-        /// What was to be done.
+        /// What was being done.
         doing: String,
         source: ApiError,
     },
-    /// It did not happen in time.
+    /// A condition was not met in time.
     #[error("waited {} until {what}; last seen: {seen}", units::duration(*.waited))]
     Deadline {
-        /// What was waited for.
+        /// The condition.
         what: String,
         waited: Duration,
-        /// How far it had come.
+        /// The last state.
         seen: String,
     },
-    /// The API says something else than it should.
+    /// The state in the API is not the expected one.
     #[error("checked whether {what}: found {found}")]
     Check {
-        /// What should be so.
+        /// The expected state.
         what: String,
-        /// What is so.
+        /// The actual state.
         found: String,
     },
     /// The controllers ended.
     #[error("the controllers ended: {reason}")]
     Controllers {
-        /// Why, with all causes.
+        /// The cause.
         reason: String,
     },
-    /// The bundled manifests are broken.
+    /// The bundled manifests are invalid.
     #[error("the bundled application cannot be read: {reason}")]
     Manifest {
-        /// Why.
+        /// The cause.
         reason: String,
     },
     /// Ctrl-C or SIGTERM.
@@ -54,7 +52,7 @@ pub(super) enum DemoError {
     Interrupted,
 }
 
-/// Says what was being done when a request failed.
+/// Adds what was being done when a request failed.
 pub(super) trait Doing<T> {
     fn doing(self, what: impl FnOnce() -> String) -> Result<T, DemoError>;
 }
@@ -68,7 +66,7 @@ impl<T> Doing<T> for Result<T, ApiError> {
     }
 }
 
-/// Passes if `found` is what it should be.
+/// Checks that `found` is the expected value.
 pub(super) fn check<T: PartialEq + std::fmt::Debug>(
     what: &str,
     found: T,

@@ -1,16 +1,15 @@
-//! Filling a server with Pods, so that caches are as big as a real cluster's.
+//! Creates Pods so that caches are as large as in a real cluster.
 
+use super::error::{DemoError, Doing as _, check};
+use super::pods::PodGenerator;
+use super::progress::Bar;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use kubist_api::core::v1::{Namespace, Pod};
 use kubist_apimachinery::{ListOptions, Object as _, ObjectMeta};
 use kubist_cache::Metadata;
 use kubist_client::{Api, Client};
 
-use super::error::{DemoError, Doing as _, check};
-use super::pods::PodGenerator;
-use super::progress::Bar;
-
-/// Requests under way at a time.
+/// Concurrent requests.
 const IN_FLIGHT: usize = 32;
 
 /// Creates a namespace, unless it exists.
@@ -65,7 +64,7 @@ pub(super) async fn fill(
     check("the server holds the Pods", found, u64::from(count))
 }
 
-/// All Pods, page by page, their metadata only.
+/// Lists the metadata of all Pods, page by page.
 async fn count_pods(client: &Client) -> Result<u64, DemoError> {
     let pods = Api::<Metadata<Pod>>::all(client.clone());
     let mut all = pods.list_all(&ListOptions::default());

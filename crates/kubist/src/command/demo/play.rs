@@ -1,7 +1,4 @@
-//! `Play`: the steps in order, and what is kept of each.
-
-use kubist::Server;
-use kubist_client::Client;
+//! `Play`: runs the steps in order and records their results.
 
 use super::application::Application;
 use super::error::{DemoError, Doing as _};
@@ -12,17 +9,19 @@ use super::simulation::Simulation;
 use super::stage::{NAMESPACE, Stage};
 use super::steps::{bring_up, kill, remove, roll, scale};
 use super::{Options, units, verify};
+use kubist::Server;
+use kubist_client::Client;
 
 /// The Deployment that loses a Pod, and later gets a new image.
 const FRONTEND: &str = "frontend";
 /// The Deployment that is scaled.
 const CATALOG: &str = "catalog";
-/// To how many replicas, one after the other.
+/// Its replicas, one after the other.
 const CATALOG_SCALES: [u64; 2] = [8, 2];
 /// The Deployment that is deleted.
 const MAIL: &str = "mail";
 
-/// One run of the demonstration.
+/// A run of the demonstration.
 pub(super) struct Play<'a> {
     server: &'a Server,
     progress: &'a Progress,
@@ -47,7 +46,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// All steps, until one fails.
+    /// Runs all steps until one fails.
     pub(super) async fn run(&mut self) -> Result<(), DemoError> {
         let client = self.server.client();
         self.step("server", async |_| greet(&client, self.server).await)
@@ -63,7 +62,7 @@ impl<'a> Play<'a> {
             self.step("filling", body).await?;
         }
         fill::create_namespace(&client, NAMESPACE).await?;
-        // Connections of their own, so that their traffic can be told apart.
+        // With separate connections, so that their traffic is counted separately.
         let simulation = Simulation::start(self.server.connect()?, self.options.pod_start());
         let body = async |_: &Step<'_>| simulation.synced().await;
         let synced = self.step("controllers", body).await;
@@ -72,7 +71,8 @@ impl<'a> Play<'a> {
         let application = Application::bundled()?;
         let body = async |_: &Step<'_>| {
             let discovery = client.discover().await;
-            let discovery = discovery.doing(|| "ask the server what it serves".to_owned())?;
+            let discovery =
+                discovery.doing(|| "discover the resources of the server".to_owned())?;
             let created = application.apply(&client, &discovery, NAMESPACE).await?;
             Ok(format!("{created} objects in namespace {NAMESPACE}"))
         };
@@ -83,7 +83,7 @@ impl<'a> Play<'a> {
         played
     }
 
-    /// What happens to the application; ends early if the controllers do.
+    /// Runs the steps on the application; ends early if the controllers do.
     async fn play(&mut self, stage: &Stage, application: &Application) -> Result<(), DemoError> {
         let replicas = |name: &str| {
             let deployments = application.deployments();
@@ -117,10 +117,7 @@ impl<'a> Play<'a> {
                 };
                 verify::rolled_out(stage, name, replicas).await?;
             }
-            Ok(format!(
-                "{} Deployments are as they should be",
-                expected.len()
-            ))
+            Ok(format!("{} Deployments are as expected", expected.len()))
         };
         self.step("final check", body).await
     }
@@ -158,7 +155,7 @@ impl<'a> Play<'a> {
         outcome.map(drop)
     }
 
-    /// Takes the figures of this moment into the report.
+    /// Adds the current figures to the report.
     pub(super) fn figures(&mut self) {
         if let Some(stored) = self.server.storage_stats() {
             self.report.server = ServerReport {
@@ -180,7 +177,7 @@ impl<'a> Play<'a> {
         };
     }
 
-    /// The controllers, which go on.
+    /// The running controllers.
     pub(super) fn into_simulation(self) -> Option<Simulation> {
         self.simulation
     }
@@ -188,10 +185,6 @@ impl<'a> Play<'a> {
 
 async fn greet(client: &Client, server: &Server) -> Result<String, DemoError> {
     let version = client.server_version().await;
-    let version = version.doing(|| "ask the server for its version".to_owned())?;
-    Ok(format!(
-        "{} answers as {}",
-        server.url(),
-        version.git_version
-    ))
+    let version = version.doing(|| "get the server version".to_owned())?;
+    Ok(format!("{} serves {}", server.url(), version.git_version))
 }

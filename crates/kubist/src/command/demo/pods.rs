@@ -1,22 +1,22 @@
-//! Pods like those of a busy cluster, from a seed.
+//! Generated Pods like those of a busy cluster.
 //!
-//! The same seed gives the same Pods. They have a node and a status, as Pods that have run for a
-//! while, and no owner, so that no controller has a reason to touch them.
+//! The same seed gives the same Pods. They have a node and the status of running Pods, and no
+//! owner, so that no controller changes them.
 
 use kubist_api::core::v1::{Pod, PodStatus};
 use kubist_apimachinery::wire::{DecodeContext, Wire as _};
 use serde_json::{Value, json};
 
-/// Pods in one namespace, about.
+/// Approximate Pods per namespace.
 const PER_NAMESPACE: u32 = 250;
-/// Different applications in one namespace.
+/// Applications per namespace.
 const APPLICATIONS: u64 = 12;
-/// Pods on one node, about.
+/// Approximate Pods per node.
 const PER_NODE: u64 = 40;
-/// When the Pods were started, as all say.
+/// The start time of all Pods.
 const STARTED: &str = "2026-03-02T09:30:00Z";
 
-/// Makes Pods.
+/// Generates Pods.
 #[derive(Debug)]
 pub(super) struct PodGenerator {
     seed: u64,
@@ -28,14 +28,14 @@ impl PodGenerator {
         Self { seed, count }
     }
 
-    /// The namespaces that its Pods live in.
+    /// Returns the namespaces of its Pods.
     pub(super) fn namespaces(&self) -> Vec<String> {
         (0..self.count.div_ceil(PER_NAMESPACE))
             .map(namespace)
             .collect()
     }
 
-    /// The Pod of this number, as it is created, and its status.
+    /// Returns the Pod of this number, as it is created, and its status.
     pub(super) fn pod(&self, index: u32) -> (Pod, PodStatus) {
         let mut random = Random(self.seed ^ (u64::from(index) << 20));
         let app = format!("app-{}", random.below(APPLICATIONS));
@@ -178,7 +178,7 @@ fn conditions() -> Vec<Value> {
     types.iter().map(condition).collect()
 }
 
-/// Vigna's splitmix64: any seed is as good as another.
+/// Vigna's splitmix64: every seed is good.
 struct Random(u64);
 
 impl Random {

@@ -1,26 +1,24 @@
-//! `Progress`: bars on a terminal, lines elsewhere.
+//! `Progress`: progress bars on a terminal, lines elsewhere.
 //!
-//! Bars go to standard error, where they disturb nobody. Lines go to standard output, or to
-//! standard error if that is to hold the JSON object alone.
-
-use std::io::{IsTerminal as _, Write as _};
-use std::time::Duration;
-
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tokio::time::Instant;
+//! Bars go to standard error. Lines go to standard output, or to standard error if standard output
+//! is for the JSON report.
 
 use super::super::units;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// How often a bar is redrawn, per second.
+/// Redraws of a bar per second.
 const REDRAWS: u8 = 15;
-/// How often the spinner of a step turns.
+/// Frame interval of the spinner.
 const SPIN: Duration = Duration::from_millis(100);
 
-/// Shows how far the demonstration is.
+/// Displays the progress.
 #[derive(Debug)]
 pub(super) struct Progress {
     bars: Option<MultiProgress>,
-    /// Whether standard output is for the JSON object.
+    /// Whether standard output is for the JSON report.
     json: bool,
 }
 
@@ -32,7 +30,7 @@ impl Progress {
         Self { bars, json }
     }
 
-    /// A step begins.
+    /// Begins a step.
     pub(super) fn step(&self, title: &str) -> Step<'_> {
         let spinner = self.bars.as_ref().map(|bars| {
             let style = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}");
@@ -50,7 +48,7 @@ impl Progress {
         }
     }
 
-    /// A bar below the running step; nothing where there is no terminal.
+    /// Returns a bar below the current step; nothing without a terminal.
     pub(super) fn bar(&self, name: &str, total: u64) -> Bar {
         Bar(self.bars.as_ref().map(|bars| {
             let template = "  {prefix:<14} {bar:24.green/dim} {pos}/{len} {msg:.dim}";
@@ -64,10 +62,10 @@ impl Progress {
         }))
     }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     pub(super) fn line(&self, text: &str) {
         match &self.bars {
-            // A terminal that went away is no reason to stop.
+            // A closed terminal is no reason to stop.
             Some(bars) => drop(bars.println(text)),
             None if self.json => drop(writeln!(std::io::stderr(), "{text}")),
             None => drop(writeln!(std::io::stdout(), "{text}")),
@@ -75,7 +73,7 @@ impl Progress {
     }
 }
 
-/// A step under way.
+/// A step in progress.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
     progress: &'a Progress,
@@ -89,14 +87,14 @@ impl Step<'_> {
         &self.title
     }
 
-    /// What it is doing now; for terminals.
+    /// Shows the current action, on a terminal.
     pub(super) fn note(&self, text: &str) {
         if let Some(spinner) = &self.spinner {
             spinner.set_message(format!("{}: {text}", self.title));
         }
     }
 
-    /// It is done and verified; what came of it. Answers how long it took.
+    /// Ends a successful step with its result. Returns its duration.
     pub(super) fn done(self, result: &str) -> Duration {
         let took = self.started.elapsed();
         let mark = self.mark("✓", |text| console::style(text).green().to_string());
@@ -108,7 +106,7 @@ impl Step<'_> {
         took
     }
 
-    /// It failed. Answers how long it took.
+    /// Ends a failed step. Returns its duration.
     pub(super) fn failed(self) -> Duration {
         let took = self.started.elapsed();
         let mark = self.mark("✗", |text| console::style(text).red().to_string());

@@ -1,27 +1,25 @@
-//! `Report`: what happened, for people and for programs.
+//! `Report`: the results of a demonstration, as text or JSON.
 
-use std::time::Duration;
-
+use super::super::units;
 use kubist_apimachinery::Str;
 use kubist_controller::{Histogram, Stats};
 use serde::Serialize;
+use std::time::Duration;
 
-use super::super::units;
-
-/// The outcome of a demonstration. Times are seconds, latencies milliseconds.
+/// The results of a demonstration. Times are in seconds, latencies in milliseconds.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
     /// Whether every step was verified.
     pub(super) ok: bool,
-    /// What went wrong, with all causes.
+    /// The error with its causes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
     pub(super) steps: Vec<StepReport>,
-    /// Changes that informers told controllers.
+    /// Changes delivered to controllers by informers.
     pub(super) events: u64,
     pub(super) reconciles: u64,
-    /// Reconciles that failed and were tried again.
+    /// Failed reconciles, which were retried.
     pub(super) retries: u64,
     pub(super) controllers: Vec<ControllerReport>,
     pub(super) event_to_reconcile_ms: Quantiles,
@@ -37,7 +35,7 @@ pub(super) struct StepReport {
     pub(super) name: String,
     pub(super) ok: bool,
     pub(super) seconds: f64,
-    /// What came of it.
+    /// The result.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) result: String,
 }
@@ -58,15 +56,15 @@ pub(super) struct Quantiles {
     pub(super) max: f64,
 }
 
-/// What the controllers' informers hold.
+/// The contents of the controllers' informers.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Caches {
     pub(super) objects: u64,
-    /// What encoded objects occupy; decoded ones count as their protobuf.
+    /// Bytes of encoded objects; decoded ones count with their protobuf size.
     pub(super) bytes: u64,
 }
 
-/// Between the controllers and the server.
+/// Traffic between the controllers and the server.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Wire {
@@ -76,7 +74,7 @@ pub(super) struct Wire {
     pub(super) connections: u64,
 }
 
-/// What the server holds.
+/// The contents of the server's store.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Server {
     pub(super) objects: u64,
@@ -84,7 +82,7 @@ pub(super) struct Server {
 }
 
 impl Caches {
-    /// Adds what others hold.
+    /// Adds other counts.
     pub(super) fn add(&mut self, other: &Self) {
         self.objects += other.objects;
         self.bytes += other.bytes;
@@ -92,7 +90,7 @@ impl Caches {
 }
 
 impl Report {
-    /// Adds up what the controllers did.
+    /// Adds the figures of the controllers.
     pub(super) fn add_controllers(&mut self, controllers: Vec<(Str, Stats)>) {
         let mut latency = Histogram::default();
         for (name, stats) in controllers {
@@ -115,14 +113,14 @@ impl Report {
         };
     }
 
-    /// The report as lines of text.
+    /// Formats the report as lines of text.
     pub(super) fn lines(&self) -> Vec<String> {
         let verified = self.steps.iter().filter(|step| step.ok).count();
         let steps = format!(
             "{verified} of {} verified through the API",
             self.steps.len()
         );
-        let events = format!("{} told to controllers", units::count(self.events));
+        let events = format!("{} delivered to controllers", units::count(self.events));
         let wall = units::duration(Duration::from_secs_f64(self.wall_seconds));
         let Caches { objects, bytes } = self.caches;
         let caches = format!("{} objects, {}", units::count(objects), units::bytes(bytes));

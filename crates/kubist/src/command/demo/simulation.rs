@@ -1,7 +1,8 @@
-//! `Simulation`: the sample controllers, running beside the demonstration, with what they tell.
+//! `Simulation`: the sample controllers, running beside the demonstration, and their figures.
 
-use std::time::Duration;
-
+use super::super::units;
+use super::error::DemoError;
+use super::report::Caches;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Ingest, Wire};
@@ -11,20 +12,17 @@ use kubist_client::Client;
 use kubist_controller::{Manager, ManagerError, Monitor, Stats, Summary};
 use kubist_informers::SharedInformerFactory;
 use kubist_workloads::{Options, kubelet, manager};
+use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::super::units;
-use super::error::DemoError;
-use super::report::Caches;
-
-/// How long the first lists may take, whatever was filled in.
+/// Time limit for the first lists.
 const SYNC_DEADLINE: Duration = Duration::from_secs(120);
-/// How long controllers may take to stop.
+/// Time limit for controllers to stop.
 const STOP_DEADLINE: Duration = Duration::from_secs(5);
 
-/// The controllers, in a task of their own.
+/// The controllers, in a separate task.
 pub(super) struct Simulation {
     client: Client,
     factory: SharedInformerFactory<Client>,
@@ -34,7 +32,7 @@ pub(super) struct Simulation {
 }
 
 impl Simulation {
-    /// Starts them; a Pod takes `start_delay` to be ready.
+    /// Starts them; Pods take `start_delay` to be ready.
     pub(super) fn start(client: Client, start_delay: Duration) -> Self {
         let kubelet = kubelet::Options {
             start_delay,
@@ -59,7 +57,7 @@ impl Simulation {
         }
     }
 
-    /// Waits for the first lists of all informers.
+    /// Waits for the first list of every informer.
     pub(super) async fn synced(&self) -> Result<String, DemoError> {
         let names: Vec<&str> = self.monitors.iter().map(|it| it.name().as_str()).collect();
         match timeout(SYNC_DEADLINE, self.factory.wait_for_sync()).await {
@@ -72,19 +70,19 @@ impl Simulation {
                 reason: with_causes(&error),
             }),
             Err(_) => Err(DemoError::Deadline {
-                what: format!("{} have their first lists", names.join(", ")),
+                what: format!("{} have synced", names.join(", ")),
                 waited: SYNC_DEADLINE,
                 seen: format!("{:?}", self.factory.summary()),
             }),
         }
     }
 
-    /// Waits until they end, which they should not.
+    /// Completes when they end, which they should not.
     ///
-    /// Cancel safety: nothing is lost.
+    /// Cancel safe.
     pub(super) async fn ended(&mut self) -> DemoError {
         let reason = match self.running.join_next().await {
-            Some(Ok(Ok(_))) | None => "they were stopped".to_owned(),
+            Some(Ok(Ok(_))) | None => "they stopped".to_owned(),
             Some(Ok(Err(error))) => with_causes(&error),
             Some(Err(error)) => describe(&error),
         };
@@ -95,7 +93,7 @@ impl Simulation {
         &self.client
     }
 
-    /// Each controller's figures.
+    /// Returns the figures of each controller.
     pub(super) fn stats(&self) -> Vec<(Str, Stats)> {
         self.monitors
             .iter()
@@ -103,7 +101,7 @@ impl Simulation {
             .collect()
     }
 
-    /// What their informers hold.
+    /// Returns the contents of their informers.
     pub(super) fn caches(&self) -> Caches {
         let encoded = self
             .factory
@@ -125,12 +123,12 @@ impl Simulation {
         self.token.cancel();
         let running = &mut self.running;
         let stopped = async { while running.join_next().await.is_some() {} };
-        // What has not ended by then is dropped with the set.
+        // Dropping the set aborts what has not ended.
         drop(timeout(STOP_DEADLINE, stopped).await);
     }
 }
 
-/// Objects that are held decoded: how many, and their size in protobuf.
+/// Returns the number of decoded objects, and their protobuf size.
 fn decoded<K: Ingest<Kind = K> + Wire + Resource>(
     factory: &SharedInformerFactory<Client>,
 ) -> Caches {
@@ -146,6 +144,6 @@ fn describe(error: &JoinError) -> String {
     if error.is_panic() {
         "one panicked".to_owned()
     } else {
-        "they were stopped".to_owned()
+        "they stopped".to_owned()
     }
 }

@@ -1,11 +1,10 @@
-//! `Stage`: the application's namespace as the demonstration sees it.
+//! `Stage`: the application's namespace, as the demonstration observes it.
 //!
-//! Shared informers of its own follow the namespace, so that waiting costs no requests. Whether a
-//! step came out is read from the API (`verify`), not from here.
+//! It has its own shared informers, so that waiting needs no requests. Results of steps are
+//! verified through the API (`verify`).
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use super::availability::{APP_LABEL, Availability, is_live, is_ready};
+use super::error::DemoError;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::Ingest;
@@ -15,20 +14,19 @@ use kubist_client::{Api, Client};
 use kubist_informers::{
     Delivery, FactoryConfig, HandlerConfig, SharedInformer, SharedInformerFactory,
 };
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::availability::{APP_LABEL, Availability, is_live, is_ready};
-use super::error::DemoError;
-
 /// The namespace of the application.
 pub(super) const NAMESPACE: &str = "shop";
-/// How long anything that a step waits for may take.
+/// Time limit of each condition.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// Pod changes that may wait to be counted; more than the whole demonstration makes.
+/// Limit of queued Pod changes; more than the demonstration causes.
 const POD_EVENTS_MAX: usize = 65_536;
 
-/// The namespace and what is in it.
+/// The namespace and its objects.
 #[derive(Debug)]
 pub(super) struct Stage {
     client: Client,
@@ -37,12 +35,12 @@ pub(super) struct Stage {
     replica_sets: Lister<ReplicaSet>,
     pods: Lister<Pod>,
     pod_informer: SharedInformer<Pod>,
-    /// Counts changes of anything.
+    /// Changes with every event.
     changed: watch::Sender<u64>,
 }
 
 impl Stage {
-    /// Follows the namespace from here on.
+    /// Begins to watch the namespace.
     pub(super) async fn open(client: Client) -> Result<Self, DemoError> {
         let factory = SharedInformerFactory::with_config(
             client.clone(),
@@ -68,13 +66,13 @@ impl Stage {
             return Ok(stage);
         }
         Err(DemoError::Deadline {
-            what: format!("the informers of namespace {NAMESPACE} have their first lists"),
+            what: format!("the informers of namespace {NAMESPACE} have synced"),
             waited: DEADLINE,
             seen: format!("{:?}", stage.factory.summary()),
         })
     }
 
-    /// A kind in the namespace.
+    /// An informer for a kind in the namespace.
     pub(super) fn api<K>(&self) -> Api<K>
     where
         K: Ingest,
@@ -87,13 +85,13 @@ impl Stage {
         self.deployments.find(NAMESPACE, name)
     }
 
-    /// Ready replicas of a Deployment as its status has it.
+    /// Returns the ready replicas in the status of a Deployment.
     pub(super) fn available(&self, name: &str) -> u64 {
         let status = self.deployment(name).map(|it| it.status.available_replicas);
         status.and_then(|it| u64::try_from(it).ok()).unwrap_or(0)
     }
 
-    /// The replica sets of an application.
+    /// Returns the ReplicaSets of an application.
     pub(super) fn replica_sets(&self, app: &str) -> Vec<Arc<ReplicaSet>> {
         let mut all = self.replica_sets.list();
         all.retain(|it| {
@@ -105,7 +103,7 @@ impl Stage {
         all
     }
 
-    /// Pods of an application, those being deleted included.
+    /// Returns the Pods of an application, including those being deleted.
     pub(super) fn pods(&self, app: &str) -> Vec<Arc<Pod>> {
         let mut all = self.pods.list();
         all.retain(|it| {
@@ -117,8 +115,8 @@ impl Stage {
         all
     }
 
-    /// Waits until the application has `replicas` ready Pods, all of its Deployment's present
-    /// template, and no others.
+    /// Waits until the application has `replicas` ready Pods, all of the current template, and no
+    /// others.
     pub(super) async fn until_rolled_out(
         &self,
         app: &str,
@@ -160,7 +158,7 @@ impl Stage {
         .await
     }
 
-    /// Waits until `look` is content; what it says otherwise is for the error.
+    /// Waits until `look` succeeds; its last error becomes that of the wait.
     pub(super) async fn until(
         &self,
         what: &str,
@@ -181,7 +179,7 @@ impl Stage {
         }
     }
 
-    /// Follows the Pods of an application, event by event. Ready when it counts what is there.
+    /// Tracks the availability of an application. Returns once the current Pods are counted.
     pub(super) async fn follow(&self, app: &str) -> Result<Availability, DemoError> {
         let availability = Availability::of(app);
         let noting = availability.clone();

@@ -1,5 +1,4 @@
-//! What is done to the application, and what must come of it. Each step is verified through the
-//! API before it counts.
+//! The steps and their expected results. Each is verified through the API.
 
 pub(super) mod bring_up;
 pub(super) mod kill;

@@ -1,23 +1,22 @@
-//! Whether it is as it should be, asked of the API.
+//! Verification of the state through the API.
 
+use super::availability::{APP_LABEL, is_live, is_ready};
+use super::error::{DemoError, Doing as _, check};
+use super::stage::Stage;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ListOptions, ObjectMeta};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-use super::availability::{APP_LABEL, is_live, is_ready};
-use super::error::{DemoError, Doing as _, check};
-use super::stage::Stage;
-
-/// How long a Deployment may take to say what its Pods are already: an informer of Pods may be
-/// ahead of one of Deployments, which then shows the time before a change.
+/// How long the status of a Deployment may lag behind its Pods, because its informer may lag behind
+/// that of Pods.
 const SETTLE: Duration = Duration::from_secs(2);
-/// Between two questions.
+/// Polling interval.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The Deployment says that it has `replicas`, and they are there: Pods that are ready and belong,
-/// through a replica set, to it. Answers the Pods.
+/// Checks that the status of a Deployment has `replicas`, and that as many ready Pods belong to it
+/// through a ReplicaSet. Returns the Pods.
 pub(super) async fn rolled_out(
     stage: &Stage,
     app: &str,
@@ -72,7 +71,7 @@ async fn is_rolled_out(stage: &Stage, app: &str, replicas: u64) -> Result<Vec<Po
     Ok(pods)
 }
 
-/// Nothing of the application is left.
+/// Checks that nothing of the application is left.
 pub(super) async fn gone(stage: &Stage, app: &str) -> Result<(), DemoError> {
     let deployment = stage.api::<Deployment>().get_opt(app).await;
     let deployment = deployment.doing(|| format!("get Deployment {app}"))?;
@@ -90,13 +89,13 @@ pub(super) async fn gone(stage: &Stage, app: &str) -> Result<(), DemoError> {
     )
 }
 
-/// The Pods of an application.
+/// Returns the Pods of an application.
 pub(super) async fn pods(stage: &Stage, app: &str) -> Result<Vec<Pod>, DemoError> {
     let list = stage.api::<Pod>().list(&of(app)?).await;
     Ok(list.doing(|| format!("list the Pods of {app}"))?.items)
 }
 
-/// The replica sets of an application.
+/// Returns the ReplicaSets of an application.
 pub(super) async fn replica_sets(stage: &Stage, app: &str) -> Result<Vec<ReplicaSet>, DemoError> {
     let list = stage.api::<ReplicaSet>().list(&of(app)?).await;
     Ok(list
@@ -119,7 +118,7 @@ fn uid(metadata: &ObjectMeta) -> &str {
     &metadata.uid
 }
 
-/// The uid of the controlling owner.
+/// Returns the uid of the controlling owner.
 fn controller(metadata: &ObjectMeta) -> Option<&str> {
     let mut owners = metadata.owner_references.iter();
     owners

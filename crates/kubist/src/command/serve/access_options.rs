@@ -1,21 +1,19 @@
-//! Options that say who is let in.
+//! Options for authentication.
 
-use std::error::Error;
-use std::path::PathBuf;
-
+use super::WrongUsage;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgAction, Args};
 use kubist::read_regular_file;
+use std::error::Error;
+use std::path::PathBuf;
 
-use super::WrongUsage;
-
-/// Bytes of a file that holds a token.
+/// Maximum bytes of a token file.
 const TOKEN_BYTES_MAX: u64 = 64 << 10;
 
 #[derive(Args, Debug)]
 pub(super) struct AccessOptions {
-    /// A bearer token that is the administrator's, beside the client certificate. Other users of
-    /// this machine can read it from a command line: the variable or a file keeps it from them
+    /// An additional bearer token of the administrator. Command lines are visible to other users of
+    /// this machine; the environment variable or a file is not
     #[arg(
         long,
         env = "KUBIST_TOKEN",
@@ -23,10 +21,10 @@ pub(super) struct AccessOptions {
         value_parser = NonEmptyStringValueParser::new()
     )]
     token: Option<String>,
-    /// A file whose only line is such a token; with --token there are two
+    /// A file with such a token on its only line; may be used beside --token
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Answer /livez, /readyz, /healthz and /version without credentials, and nothing else
+    /// Serve /livez, /readyz, /healthz and /version to anonymous requests, and nothing else
     #[arg(
         long,
         value_name = "BOOL",
@@ -40,11 +38,11 @@ pub(super) struct AccessOptions {
 }
 
 impl AccessOptions {
-    /// The administrator's tokens.
+    /// Returns the administrator's tokens.
     pub(super) fn tokens(&self) -> Result<Vec<String>, Box<dyn Error>> {
         let mut tokens: Vec<String> = self.token.iter().cloned().collect();
         if !tokens.iter().all(|it| is_plain(it)) {
-            let why = "a token has no spaces, and no characters beyond ASCII: no header carries it";
+            let why = "a token must not contain spaces or non-ASCII characters";
             let said = format!("--token (or KUBIST_TOKEN) can never be used: {why}");
             return Err(WrongUsage(said).into());
         }
@@ -56,7 +54,7 @@ impl AccessOptions {
                 .map_err(|_| format!("--token-file: {shown} is not text"))?;
             let token = text.trim();
             if token.is_empty() || !is_plain(token) {
-                let why = "does not hold one token and nothing else";
+                let why = "must contain exactly one token";
                 return Err(format!("--token-file: {shown} {why}").into());
             }
             tokens.push(token.to_owned());
@@ -64,13 +62,13 @@ impl AccessOptions {
         Ok(tokens)
     }
 
-    /// Whether probes need no credentials.
+    /// Reports whether health checks may be anonymous.
     pub(super) fn anonymous(&self) -> bool {
         self.anonymous_auth
     }
 }
 
-/// Whether a header carries it as one word: what it does not would never be anybody's token.
+/// Reports whether a header can carry the token as one word; otherwise it could never be used.
 fn is_plain(token: &str) -> bool {
     token.chars().all(|it| it.is_ascii_graphic())
 }

@@ -1,13 +1,12 @@
-//! Options that name an etcd cluster, as upstream's.
-
-use std::path::PathBuf;
+//! Options of an etcd cluster, named as upstream's.
 
 use clap::Args;
 use kubist::EtcdServers;
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(super) struct EtcdOptions {
-    /// The members of an etcd cluster to keep everything in
+    /// The members of the etcd cluster that stores everything
     #[arg(
         long = "etcd-servers",
         value_name = "URL",
@@ -15,7 +14,7 @@ pub(super) struct EtcdOptions {
         conflicts_with = "data_dir"
     )]
     servers: Vec<String>,
-    /// What all keys in etcd begin with
+    /// The prefix of all keys in etcd
     #[arg(
         long = "etcd-prefix",
         value_name = "PREFIX",
@@ -23,13 +22,13 @@ pub(super) struct EtcdOptions {
         requires = "servers"
     )]
     prefix: String,
-    /// Authorities of etcd's certificates, in PEM; without it the system's
+    /// The certificate authorities of etcd, as PEM; by default the system's
     #[arg(long = "etcd-cafile", value_name = "FILE", requires = "servers")]
     ca_file: Option<PathBuf>,
-    /// The certificate to show to etcd, in PEM
+    /// The client certificate for etcd, as PEM
     #[arg(long = "etcd-certfile", value_name = "FILE", requires_all = ["servers", "key_file"])]
     cert_file: Option<PathBuf>,
-    /// The key of that certificate, in PEM
+    /// The key of that certificate, as PEM
     #[arg(long = "etcd-keyfile", value_name = "FILE", requires_all = ["servers", "cert_file"])]
     key_file: Option<PathBuf>,
 }

@@ -1,29 +1,28 @@
-//! Options that name certificates and keys, as upstream's.
-
-use std::path::PathBuf;
+//! Options of certificates and keys, named as upstream's.
 
 use clap::Args;
 use kubist::ServerKeys;
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(super) struct KeyOptions {
-    /// The folder to keep the authority and the key of tokens in; servers may share it. With
+    /// The directory of the certificate authority and the token key, which servers may share. With
     /// --data-dir it is DIR/pki
     #[arg(long = "cert-dir", value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// The certificate to show to clients, and those between it and its authority, in PEM
+    /// The serving certificate and its intermediate certificates, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
     tls_cert_file: Option<PathBuf>,
-    /// The key of that certificate, in PEM
+    /// The key of that certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
     tls_private_key_file: Option<PathBuf>,
-    /// Authorities whose client certificates are believed beside the own one's, in PEM
+    /// Additional authorities of client certificates, as PEM
     #[arg(long, value_name = "FILE")]
     client_ca_file: Option<PathBuf>,
-    /// Keys that verify tokens of service accounts beside the one that signs them, in PEM
+    /// Additional keys that verify service account tokens, as PEM
     #[arg(long, value_name = "FILE", value_delimiter = ',')]
     service_account_key_file: Vec<PathBuf>,
-    /// The key that signs tokens of service accounts, in PEM
+    /// The key that signs service account tokens, as PEM
     #[arg(long, value_name = "FILE")]
     service_account_signing_key_file: Option<PathBuf>,
 }

@@ -1,15 +1,13 @@
-//! Options that say how much is served at a time.
-
-use std::error::Error;
-
-use clap::Args;
+//! Options of limits.
 
 use super::{system_limits, values};
+use clap::Args;
+use std::error::Error;
 
 #[derive(Args, Debug)]
 pub(super) struct LimitOptions {
-    /// Bytes of all that is stored, as 300000, 1G or 1Gi, except in etcd: the server holds it in
-    /// memory too. Writes that need more are answered with 507; 0 is no limit
+    /// Maximum bytes of the stored data, as 300000, 1G or 1Gi, except with etcd: the server also
+    /// holds it in memory. Writes beyond it get 507; 0 means no limit
     #[arg(
         long,
         value_name = "BYTES",
@@ -18,8 +16,8 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     storage_quota_bytes: usize,
-    /// Connections at a time, or as many as there may be open files; for one more, an idle one goes
-    /// of a client that did not say who it is, or it waits
+    /// Maximum number of connections, at most as many as the open file limit allows; a new one replaces an
+    /// idle unauthenticated one, or waits
     #[arg(
         long,
         value_name = "CONNECTIONS",
@@ -28,8 +26,8 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     max_connections: u64,
-    /// Requests that read and are answered at a time, beside watches; more get 429, except the
-    /// system's, which may be as many again; 0 is no limit
+    /// Maximum number of read-only requests in flight, not counting watches; further ones get 429,
+    /// except that system users may have as many again; 0 means no limit
     #[arg(
         long,
         value_name = "REQUESTS",
@@ -38,7 +36,7 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     max_requests_inflight: usize,
-    /// The same of requests that change something
+    /// The same for mutating requests
     #[arg(
         long,
         value_name = "REQUESTS",
@@ -50,23 +48,23 @@ pub(super) struct LimitOptions {
 }
 
 impl LimitOptions {
-    /// Connections at a time.
+    /// Returns the limit of connections.
     pub(super) fn connections(&self) -> Result<usize, Box<dyn Error>> {
         let wanted = usize::try_from(self.max_connections).unwrap_or(usize::MAX);
         Ok(system_limits::connections(wanted)?)
     }
 
-    /// Bytes of all that is stored.
+    /// Returns the limit of stored bytes.
     pub(super) fn storage_bytes(&self) -> Option<usize> {
         (self.storage_quota_bytes > 0).then_some(self.storage_quota_bytes)
     }
 
-    /// Requests that read, at a time.
+    /// Returns the limit of read-only requests.
     pub(super) fn requests(&self) -> usize {
         self.max_requests_inflight
     }
 
-    /// Requests that change something, at a time.
+    /// Returns the limit of mutating requests.
     pub(super) fn mutating_requests(&self) -> usize {
         self.max_mutating_requests_inflight
     }

@@ -1,34 +1,32 @@
-//! The backup of a server that runs: asked of the server, written to a file, and verified.
+//! Backups of a running server: downloaded, written to a file, and verified.
 
+use super::{Done, named, say};
+use crate::command::{block_on, units};
+use clap::Args;
+use kubist_client::ApiError;
+use kubist_kubeconfig::Selection;
+use kubist_storage::backup::{BackupError, Reader};
+use kubist_transport::Body;
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
-use kubist_client::ApiError;
-use kubist_kubeconfig::Selection;
-use kubist_storage::backup::{BackupError, Reader};
-use kubist_transport::Body;
-
-use super::{Done, named, say};
-use crate::command::{block_on, units};
-
-/// Where servers of ours give backups.
+/// The path of backups on a server.
 const PATH: &str = "/storage/backup";
 
 #[derive(Args, Debug)]
 pub(super) struct RunningServer {
-    /// Ask the running server of this kubeconfig; default: as `kubist watch`
+    /// Use the running server of this kubeconfig; default as for `kubist watch`
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig
+    /// The kubeconfig context
     #[arg(long)]
     context: Option<String>,
 }
 
-/// Writes a backup of the server into a file, which is there whole or not at all.
+/// Writes a backup of the server to a file, completely or not at all.
 pub(super) fn backup(options: &RunningServer, to: &Path) -> Done {
     if fs::symlink_metadata(to).is_ok() {
         return Err(format!("{} exists already", to.display()).into());
@@ -50,14 +48,14 @@ pub(super) fn backup(options: &RunningServer, to: &Path) -> Done {
             units::of(objects, "object")
         )),
         Err(error) => {
-            // It may not be there.
+            // It may not exist.
             fs::remove_file(&partial).ok();
             Err(error)
         }
     }
 }
 
-/// The name of a file that is not whole yet, beside its own.
+/// Returns the temporary name of an incomplete file.
 fn partial(to: &Path) -> PathBuf {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(".partial");
@@ -76,7 +74,7 @@ async fn receive(options: &RunningServer, to: &Path) -> Done {
     let answer = client.send(request).await.map_err(explain)?;
     let mut file = OpenOptions::new();
     file.write(true).create(true).truncate(true);
-    // Secrets are in it.
+    // It contains secrets.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
     let mut file = BufWriter::new(named(to, file.open(to))?);
@@ -92,12 +90,12 @@ async fn receive(options: &RunningServer, to: &Path) -> Done {
 
 fn explain(error: ApiError) -> Box<dyn Error> {
     if error.is_not_found() {
-        return "this server makes no backups: it is no `kubist serve`".into();
+        return "this server does not support backups: it is not `kubist serve`".into();
     }
     error.into()
 }
 
-/// Reads all of a backup. Its revision, and how many objects it has.
+/// Verifies a backup. Returns its revision and number of objects.
 fn verify(path: &Path) -> Result<(u64, u64), Box<dyn Error>> {
     let file = named(path, File::open(path))?;
     let read = || {

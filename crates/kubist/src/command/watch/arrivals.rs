@@ -1,11 +1,7 @@
-//! `Arrivals`: when events came, to tell how long they took from there to the output.
+//! `Arrivals`: the arrival times of events, to measure their delay until output.
 //!
-//! It stands between an informer and its source and notes the time of each batch of a watch. What
-//! a list brings is not timed.
-
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::time::Duration;
+//! It wraps an informer's source and records the time of each watch batch. Objects of a list have
+//! no arrival time.
 
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
@@ -15,20 +11,23 @@ use kubist_cache::{
     WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
-/// Batches that are remembered; of older ones the age is not known.
+/// Number of batches kept; the age of older ones is unknown.
 const BATCHES_MAX: usize = 16_384;
 
-/// The times of the last batches. Clones are the same.
+/// The arrival times of the last batches. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// The last version of each batch, and when it came.
+    /// The last version of each batch, and its arrival.
     batches: Arc<Mutex<VecDeque<(u64, Instant)>>>,
 }
 
 impl Arrivals {
-    /// A source that notes the times of what `source` brings.
+    /// Wraps a source to record its arrival times.
     pub(super) fn stamp<K: Object>(
         &self,
         source: Arc<dyn ListerWatcher<K>>,
@@ -39,7 +38,7 @@ impl Arrivals {
         })
     }
 
-    /// How long ago it came that this changed; unknown for what a list brought.
+    /// Returns how long ago a change arrived; `None` for objects of a list.
     pub(super) fn age<K: Object>(&self, change: &ResourceEvent<K>) -> Option<Duration> {
         let (ResourceEvent::Added {
             object,
@@ -87,7 +86,7 @@ impl<K: Object> ListerWatcher<K> for Stamped<K> {
     }
 
     fn watch(&self, request: WatchRequest) -> BoxFuture<'_, Result<WatchStream<K>, FetchError>> {
-        // A streaming list brings the state in whatever order; its versions say nothing of time.
+        // A streaming list is in arbitrary order, so its versions have no arrival times.
         if request.send_initial_events {
             return Box::pin(self.watch_after_list(request));
         }
@@ -108,7 +107,7 @@ impl<K: Object> ListerWatcher<K> for Stamped<K> {
 }
 
 impl<K: Object> Stamped<K> {
-    /// Notes what comes after the bookmark that ends the list.
+    /// Records what follows the bookmark that ends the list.
     async fn watch_after_list(&self, request: WatchRequest) -> Result<WatchStream<K>, FetchError> {
         let arrivals = self.arrivals.clone();
         let stream = self.source.watch(request).await?;

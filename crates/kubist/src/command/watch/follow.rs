@@ -1,41 +1,39 @@
-//! Following: an informer runs, and what it tells is shown until something ends it.
-
-use std::io;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
-
-use futures_util::FutureExt as _;
-use kubist_cache::{IngestAny, Source as _};
-use kubist_informers::{
-    Delivery, HandlerConfig, HandlerState, InformerConfig, Overflow, Problem, SharedInformer,
-    Subscription,
-};
-use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval};
-use tokio_util::sync::CancellationToken;
+//! Runs an informer, and displays its events until the watch ends.
 
 use super::super::{memory, signal};
 use super::arrivals::Arrivals;
 use super::problems::Problems;
 use super::summary::Summary;
 use super::{REDRAW, Target, View};
+use futures_util::FutureExt as _;
+use kubist_cache::{IngestAny, Source as _};
+use kubist_informers::{
+    Delivery, HandlerConfig, HandlerState, InformerConfig, Overflow, Problem, SharedInformer,
+    Subscription,
+};
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
 
-/// Events that may wait for output in order; beyond it, what concerns one object is merged.
+/// Limit of events that wait for output in order; beyond it, events of the same object are merged.
 const WAITING_MAX: usize = 65_536;
-/// Events that are shown before signals are looked at.
+/// Events between checks for signals.
 const TURN_MAX: usize = 1024;
 
-/// What ends a watch, beside signals.
+/// What ends a watch, besides signals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until {
-    /// Everything that is there now was shown.
+    /// All existing objects were displayed.
     pub(super) synced: bool,
-    /// So much time has passed.
+    /// The time limit.
     pub(super) passed: Option<Duration>,
 }
 
-/// Shows what happens in `target`, and sums it up on standard error.
+/// Displays events in `target`, and a summary on standard error.
 pub(super) async fn follow<K: IngestAny>(
     target: &Target,
     mut view: impl View<K>,
@@ -53,7 +51,7 @@ pub(super) async fn follow<K: IngestAny>(
         },
         ..HandlerConfig::default()
     });
-    // A task of its own: whoever reads the output slowly must not hold up the watch.
+    // In a separate task, because slow output must not block the watch.
     let mut running = JoinSet::new();
     let (runs, token) = (informer.clone(), CancellationToken::new());
     let stop = token.clone().drop_guard();
@@ -130,7 +128,7 @@ async fn show<K: IngestAny>(
             }
         }
         view.idle()?;
-        // Signals must be heard while events pour in.
+        // Signals are handled even during a flood of events.
         tokio::task::yield_now().await;
     }
 }

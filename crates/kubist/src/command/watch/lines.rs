@@ -1,17 +1,15 @@
-//! One line for each event, for pipes and files.
+//! Output of one line per event, for pipes and files.
 
-use std::io::{self, BufWriter, Stdout, Write as _};
-
+use super::View;
 use kubist_apimachinery::{Object, Unstructured};
 use kubist_cache::{Deleted, Metadata, ResourceEvent};
 use serde::Serialize;
+use std::io::{self, BufWriter, Stdout, Write as _};
 
-use super::View;
-
-/// Bytes that are gathered before they are written, while more events wait.
+/// Bytes buffered while more events are pending.
 const BUFFER: usize = 64 << 10;
 
-/// An object of JSON for each event, in the form of the protocol's watch events.
+/// A JSON object per event, like the protocol's watch events.
 pub(super) struct JsonLines {
     out: BufWriter<Stdout>,
 }
@@ -81,7 +79,7 @@ impl View<Metadata<()>> for TableLines {
     }
 }
 
-/// The protocol's word for what happened.
+/// Returns the protocol's event type.
 pub(super) fn type_of<K>(change: &ResourceEvent<K>) -> &'static str {
     match change {
         ResourceEvent::Added { .. } => "ADDED",
@@ -90,7 +88,7 @@ pub(super) fn type_of<K>(change: &ResourceEvent<K>) -> &'static str {
     }
 }
 
-/// The object as it is now, or was last if that is known.
+/// Returns the current object, or its last known state.
 pub(super) fn object_of<K>(change: &ResourceEvent<K>) -> Option<&K> {
     match change {
         ResourceEvent::Added { object, .. }

@@ -1,13 +1,12 @@
-//! What goes wrong in a watch, as sentences: on standard error, or kept for whoever draws the
-//! screen, which lines in between would tear.
-
-use std::time::Duration;
+//! The problems of a watch as sentences: on standard error, or kept for the table, whose screen
+//! other output would disturb.
 
 use kubist_informers::Problem;
 use parking_lot::Mutex;
+use std::time::Duration;
 use tokio::time::Instant;
 
-/// Tells problems; one that repeats is told once.
+/// Reports problems; repetitions are reported once.
 #[derive(Debug)]
 pub(super) struct Problems {
     last: Mutex<Option<(String, Instant)>>,
@@ -15,7 +14,7 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Tells them on standard error.
+    /// Reports them on standard error.
     pub(super) fn on_stderr() -> Self {
         Self {
             last: Mutex::default(),
@@ -42,7 +41,7 @@ impl Problems {
         *last = Some((text, Instant::now()));
     }
 
-    /// The last one, and how long ago it came.
+    /// Returns the last one, and how long ago it occurred.
     pub(super) fn last(&self) -> Option<(String, Duration)> {
         let last = self.last.lock();
         last.as_ref().map(|(text, at)| (text.clone(), at.elapsed()))

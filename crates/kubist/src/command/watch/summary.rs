@@ -1,27 +1,25 @@
-//! What a watch was like: objects, events, bytes, memory, lag.
+//! The summary of a watch: objects, events, bytes, memory, delay.
 
-use std::time::Duration;
-
+use super::super::{memory, units};
 use kubist_apimachinery::{ApiResource, Object};
 use kubist_cache::ResourceEvent;
 use kubist_client::Client;
 use kubist_controller::Histogram;
 use kubist_informers::SharedInformer;
+use std::time::Duration;
 use tokio::time::Instant;
 
-use super::super::{memory, units};
-
-/// With fewer objects, what they occupy is lost in what the program itself allocates.
+/// With fewer objects, their memory is indistinguishable from that of the program.
 const OBJECTS_MIN: u64 = 1000;
 
-/// Counts while the watch goes on.
+/// Counts during the watch.
 pub(super) struct Summary {
     name: String,
     client: Client,
     started: Instant,
     resident_before: Option<u64>,
     bytes_before: u64,
-    /// When the last object of the first list was shown, and what was resident then.
+    /// When the last object of the first list was displayed, and the resident memory then.
     listed: Option<(Instant, Option<u64>)>,
     events: u64,
     lag: Histogram,
@@ -41,7 +39,7 @@ impl Summary {
         }
     }
 
-    /// A change was shown; `lag` is how long before that it had come.
+    /// Counts a displayed change, and its delay since arrival.
     pub(super) fn count<K>(&mut self, change: &ResourceEvent<K>, lag: Option<Duration>) {
         if matches!(change, ResourceEvent::Added { initial: true, .. }) {
             return;
@@ -52,14 +50,14 @@ impl Summary {
         }
     }
 
-    /// The first list was shown. To be called once or often.
+    /// Notes that the first list is displayed. May be called repeatedly.
     pub(super) fn synced(&mut self) {
         if self.listed.is_none() {
             self.listed = Some((Instant::now(), memory::resident()));
         }
     }
 
-    /// Writes it to standard error.
+    /// Prints the summary to standard error.
     #[expect(clippy::print_stderr, reason = "this is the command's own output")]
     pub(super) fn finish<K: Object>(&self, informer: &SharedInformer<K>) {
         for line in self.lines(informer) {
@@ -103,7 +101,7 @@ impl Summary {
         if let (Some(now), Some(before)) = (resident, self.resident_before) {
             let grown = now.saturating_sub(before);
             let rough = if objects < OBJECTS_MIN {
-                " (rough: with so few, most of it is the program's own)"
+                " (rough: with so few objects, most of it is the program's own)"
             } else {
                 ""
             };
@@ -111,13 +109,13 @@ impl Summary {
                 format!(", {} per object{rough}", units::bytes(each))
             });
             lines.push(format!(
-                "memory: {} grown by the list{each}",
+                "memory: {} more after the list{each}",
                 units::bytes(grown)
             ));
         }
         let version = informer.lister_unsynced().resource_version();
         let timed = if self.lag.count() == 0 {
-            "no event was timed".to_owned()
+            "no event was measured".to_owned()
         } else {
             format!(
                 "p50 {}, p99 {}, max {} from arrival to output",

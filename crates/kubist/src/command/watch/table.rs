@@ -1,31 +1,28 @@
-//! `LiveTable`: the last changes on a terminal, redrawn in place.
+//! `LiveTable`: the latest changes on a terminal, redrawn in place.
 //!
-//! As many rows as the terminal has room for; what changed last is on top. What was deleted stays
-//! for a moment.
-
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io;
-use std::sync::Arc;
-use std::time::Duration;
-
-use console::{Term, style, truncate_str};
-use kubist_apimachinery::{ApiResource, Object, ObjectName, Time};
-use kubist_cache::{Metadata, ResourceEvent};
-use tokio::time::Instant;
+//! It has as many rows as fit; the latest change is on top. Deleted objects stay for a moment.
 
 use super::super::{clock, units};
 use super::lines::{object_of, type_of};
 use super::problems::Problems;
 use super::{REDRAW, View};
+use console::{Term, style, truncate_str};
+use kubist_apimachinery::{ApiResource, Object, ObjectName, Time};
+use kubist_cache::{Metadata, ResourceEvent};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// Lines that are not rows: the title, the header, a problem, and the one where the cursor rests.
+/// Lines without rows: title, header, problem, and cursor.
 const OTHER_LINES: usize = 4;
-/// How long a deleted object is shown.
+/// How long a deleted object is displayed.
 const DELETED_SHOWN: Duration = Duration::from_secs(5);
-/// How long a problem is shown after it came last.
+/// How long a problem is displayed after its last occurrence.
 const PROBLEM_SHOWN: Duration = Duration::from_secs(60);
-/// A table is drawn anew at least this often, since ages grow.
+/// Minimum redraw interval, because ages change.
 const AGES_GROW: Duration = Duration::from_secs(1);
 
 /// A table on the terminal.
@@ -35,7 +32,7 @@ pub(super) struct LiveTable {
     problems: Arc<Problems>,
     namespaced: bool,
     rows: BTreeMap<ObjectName, Row>,
-    /// The rows by the number of their last change.
+    /// The rows by number of their last change.
     order: BTreeMap<u64, ObjectName>,
     changes: u64,
     drawn_lines: usize,
@@ -141,7 +138,7 @@ impl LiveTable {
         )
     }
 
-    /// What went wrong lately.
+    /// The latest problem.
     fn problem(&self, width: usize) -> Option<String> {
         let (text, age) = self
             .problems
@@ -197,7 +194,7 @@ impl View<Metadata<()>> for LiveTable {
     }
 
     fn idle(&mut self) -> io::Result<()> {
-        // Drawn at ticks: a terminal shows no more anyway.
+        // Drawn at ticks: more frequent changes would not be visible.
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The garbage collector: resources that come and go with their definitions.
+//! The garbage collector: resources that are added and removed with their definitions.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ async fn define(client: &Client) {
     created.expect("it is created");
 }
 
-/// Creates an object with an owner that goes at once: it is collected, so it is followed.
+/// Creates an object whose owner does not exist. It is collected, so its resource is watched.
 async fn is_followed(client: &Client, name: &str) {
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
     let owner = create(&maps, config_map(name, &[], &[])).await;
@@ -75,7 +75,7 @@ async fn a_definition_that_goes_is_no_problem_for_the_log_and_one_that_comes_aga
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     definitions.delete(NAME).await.expect("it is deleted");
     until_gone(&definitions, NAME).await;
-    // By then the watch has ended, and the list after it was told that nothing is there.
+    // By then the watch has ended, and the list after it returned 404.
     sleep(Duration::from_millis(1_500)).await;
     let told = recording.warnings_of("hooks");
     assert_eq!(told, Vec::<String>::new());

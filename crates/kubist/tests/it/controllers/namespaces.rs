@@ -1,10 +1,9 @@
 //! The namespace controller.
 
+use super::{config_map, create, server, until, until_gone};
 use kubist::api::core::v1::{ConfigMap, Namespace};
 use kubist::client::{Api, Patch};
 use serde_json::json;
-
-use super::{config_map, create, server, until, until_gone};
 
 #[tokio::test]
 async fn a_namespace_goes_with_everything_in_it() {

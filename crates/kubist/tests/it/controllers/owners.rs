@@ -39,7 +39,7 @@ async fn dependents_follow_their_owners_in_the_background() {
         (owners.len() == 1).then(|| owners[0].uid.clone())
     });
     assert_eq!(uids.await, other.metadata.uid);
-    // An owner that never was: the server is asked, and the object goes.
+    // An owner that never existed: the server is asked, and the object is deleted.
     let mut stranger = owner;
     stranger.metadata.uid = "00000000-0000-0000-0000-000000000000".into();
     create(&api, config_map("of-a-stranger", &[&stranger], &[])).await;

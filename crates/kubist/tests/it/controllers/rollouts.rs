@@ -1,4 +1,4 @@
-//! The sample controllers: Deployments, from their creation to their end.
+//! The workload controllers: Deployments, from their creation to their deletion.
 
 use kubist::api::apps::v1::{Deployment, ReplicaSet};
 use kubist::api::core::v1::Pod;
@@ -94,7 +94,7 @@ async fn a_deployment_lives_through_everything() {
             .all(|it| it.status.phase == "Running" && !it.status.pod_ip.is_empty())
     );
 
-    // A Pod that is killed is replaced.
+    // A deleted Pod is replaced.
     let killed = first[0].metadata.clone();
     let pods_api: Api<Pod> = Api::namespaced(client.clone(), "default");
     pods_api.delete(&killed.name).await.expect("it is deleted");
@@ -135,7 +135,7 @@ async fn a_deployment_lives_through_everything() {
         "the old one is kept"
     );
 
-    // Deleting it takes all.
+    // Deleting it deletes everything.
     api.delete("web").await.expect("it is deleted");
     until_pods(&client, "no Pod is left", <[Pod]>::is_empty).await;
     until("no ReplicaSet is left", async || {

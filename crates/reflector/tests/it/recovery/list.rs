@@ -117,8 +117,8 @@ recoveries! {
         watch rv=102        ->
         store: a@101 rv=102
         events: Added(a@1, initial) Updated(a@1->101)
-        reports: watch failed (expired): Relist, behind 101
-        stats: behind=1 lists=2
+        reports: watch failed (expired): Relist, stale 101
+        stats: stale=1 lists=2
     "
 
     // Contract REFL-2.
@@ -133,7 +133,7 @@ recoveries! {
         events: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(b)
     "
 
-    a_throttled_list_waits_as_long_as_it_is_told: "
+    a_throttled_list_waits_as_long_as_it_is_reported: "
         config: paged
         list rv=0 limit=500             -> refuse throttled:7
         after 7 list rv=0 limit=500     -> refuse throttled

@@ -76,7 +76,7 @@ recoveries! {
         stream rv=    -> +a@101 end@102
         store: a@101 rv=102
         events: Added(a@1, initial) Updated(a@1->101)
-        reports: watch failed (expired): Relist, behind 101
+        reports: watch failed (expired): Relist, stale 101
     "
 
     a_bookmark_without_the_annotation_is_not_the_end: "

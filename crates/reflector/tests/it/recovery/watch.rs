@@ -121,7 +121,7 @@ recoveries! {
     "
 
     // Contract REFL-3.
-    throttling_resumes_as_told_and_never_lists_again: "
+    throttling_resumes_as_reported_and_never_lists_again: "
         config: paged
         list rv=0 limit=500          -> a@1 rv=5
         watch rv=5                   -> refuse throttled:2
@@ -252,7 +252,7 @@ recoveries! {
         store: a@1 rv=6
     "
 
-    events_in_the_same_version_are_not_told_again: "
+    events_in_the_same_version_are_not_reported_again: "
         config: paged
         list rv=0 limit=500 -> a@1 rv=5
         watch rv=5          -> ~a@6 ~a@6 +a@6

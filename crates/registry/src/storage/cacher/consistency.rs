@@ -6,7 +6,7 @@
 
 use super::Shared;
 use super::reading::View;
-use crate::StorageError;
+use crate::storage::error::StorageError;
 use crate::storage::reader::{KvReader, Reader};
 use kubist_storage::{KeyRange, KeyValue, RangeRequest, ReadError, Revision};
 use std::sync::Arc;

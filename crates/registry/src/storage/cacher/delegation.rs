@@ -72,7 +72,8 @@ pub(super) fn without_cache(answers: Answers, request: &ListRequest<'_>) -> bool
 mod tests {
     use super::*;
     use crate::storage::Scope;
-    use crate::{PlainStrategy, Predicate};
+    use crate::storage::predicate::Predicate;
+    use crate::strategy::PlainStrategy;
     use kubist_apimachinery::{GroupResource, ListOptions};
     use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 use super::Shared;
 use super::state::Content;
 use super::time_budget::TimeBudget;
-use crate::StorageError;
 use crate::storage::Storage;
+use crate::storage::error::StorageError;
 use kubist_storage::memory::Tree;
 use kubist_storage::{Event, RangeRequest, Revision, Watch, WatchBatch, WatchRangeRequest};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! Whoever waits has the engine asked at once, and again at an interval for as long as anybody
 //! waits. A watch that owes a bookmark has it asked once.
 
-use crate::StorageError;
+use crate::storage::error::StorageError;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};

@@ -5,8 +5,8 @@
 //! by, if their selector asks for one. So an event goes to four groups at most, and in each to
 //! those without a value and to those of its old and its new value.
 
-use crate::storage::key::KeyLayout;
 use crate::storage::reader::Interest;
+use crate::stored::key::KeyLayout;
 use bytes::Bytes;
 use hashbrown::HashMap;
 use kubist_apimachinery::Str;

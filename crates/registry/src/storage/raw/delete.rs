@@ -1,8 +1,9 @@
 //! Delete: whatever the version is, if it may go.
 
 use super::{Current, RawStorage};
+use crate::storage::error::StorageError;
 use crate::storage::{Allowed, DeleteRequest, check};
-use crate::{StorageError, Stored};
+use crate::stored::Stored;
 use kubist_apimachinery::Status;
 
 impl RawStorage {

@@ -2,9 +2,10 @@
 
 use super::{Current, RawStorage};
 use crate::metrics::StorageRequest;
+use crate::storage::error::StorageError;
 use crate::storage::{Change, Changed, CreateRequest, Outcome, UpdateRequest, check};
+use crate::stored::Stored;
 use crate::stored::codec::may_be;
-use crate::{StorageError, Stored};
 use bytes::Bytes;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{Expected, PutRequest, Revision, WriteOutcome};

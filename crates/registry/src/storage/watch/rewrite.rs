@@ -2,7 +2,8 @@
 //! what can be read.
 
 use super::{EventStream, Known};
-use crate::{Stored, WatchEvent};
+use crate::storage::watch_event::WatchEvent;
+use crate::stored::Stored;
 use bytes::Bytes;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{Status, StatusReason};

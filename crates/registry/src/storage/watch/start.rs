@@ -2,9 +2,9 @@
 
 use super::{INITIAL_PAGE, Initial, State};
 use crate::storage::error::StorageError;
-use crate::storage::kind_has_none_upstream;
 use crate::storage::list::parse_version;
 use crate::storage::reader::{Interest, Snapshot, Wanted, WatchSource};
+use crate::storage::upstream_form::kind_has_none_upstream;
 use kubist_api::Kind;
 use kubist_apimachinery::{ListOptions, ResourceVersion, Status, WatchPosition};
 use kubist_storage::{KeyRange, RangeRequest, RangeResponse, ReadError, Revision};

@@ -1,8 +1,8 @@
-//! What is done to the engine, drawn at random.
+//! Random operations on the engine.
 
 use proptest::prelude::*;
 
-/// An operation. `back` counts revisions from the newest.
+/// An operation. `back` counts revisions from the current one.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     Put {

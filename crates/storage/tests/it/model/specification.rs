@@ -6,7 +6,7 @@ use kubist_storage::LeaseId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// One write, as the specification sees it.
+/// A write in the specification.
 #[derive(Clone, Debug)]
 pub(super) struct Version {
     pub(super) revision: u64,

@@ -22,7 +22,7 @@ fn after_shutdown_the_queued_is_handed_out_and_the_delayed_dropped() {
 }
 
 #[test]
-fn what_was_due_before_a_shutdown_is_handed_out_although_nobody_looked() {
+fn an_item_due_before_a_shutdown_is_handed_out() {
     for drain in [false, true] {
         let mut it = Bench::plain();
         it.add_after("a", MS);

@@ -32,7 +32,7 @@ async fn a_delayed_item_wakes_a_worker_on_time_although_others_wait_too() {
     }
     tokio::task::yield_now().await;
     queue.add_after("late", 50 * MS);
-    sleep(MS).await; // one keeps the time for it, and must be told of an earlier one
+    sleep(MS).await; // one owns the timer for it, and must wake for an earlier one
     queue.add_after("early", 19 * MS);
     queue.add_after("later", 89 * MS);
     for (item, at) in [("early", 20), ("late", 50), ("later", 90)] {
@@ -63,7 +63,7 @@ async fn another_worker_keeps_the_time_when_the_keeper_is_cancelled() {
     }
     let taken = timeout(60 * MS, tasks.join_next())
         .await
-        .expect("somebody kept the time");
+        .expect("a worker owned the timer");
     assert_eq!(taken.expect("one task").expect("no panic"), "a");
 }
 
@@ -82,7 +82,7 @@ async fn a_worker_that_was_woken_and_cancelled_passes_the_call_on() {
             Poll::Ready(())
         })
         .await;
-        queue.add("a"); // calls the one that waited last, which never comes back
+        queue.add("a"); // wakes the one that waited last, which never returns
     }
     let taken = timeout(MS, tasks.join_next())
         .await
@@ -104,7 +104,7 @@ async fn cancelling_a_worker_that_waits_loses_nothing() {
 async fn a_delay_longer_than_any_timer_is_still_kept() {
     let queue = queue();
     let start = Instant::now();
-    let week = Duration::from_hours(7 * 24);
+    let week = Duration::from_secs(7 * 24 * 3600);
     queue.add_after("never", Duration::MAX);
     queue.add_after("a", week);
     assert_eq!(*next(&queue).await, "a");

@@ -5,7 +5,7 @@ use crate::api_type::{api_type, field};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{LabelSelector, Str};
 
-/// Rules for the scheduler on which nodes, and next to which pods, a pod may or should run.
+/// Scheduling rules on the nodes, and the neighbouring pods, with which a pod must or should run.
 ///
 /// `io.k8s.api.core.v1.Affinity`.
 #[derive(Clone, Default, PartialEq)]
@@ -13,11 +13,12 @@ pub struct Affinity {
     /// Rules on the labels and fields of the node.
     /// Optional.
     pub node_affinity: Option<Box<NodeAffinity>>,
-    /// Rules that draw the pod to topology domains, such as nodes or zones, where certain pods run.
+    /// Rules that attract the pod to topology domains, such as nodes or zones, in which certain
+    /// pods run.
     /// Optional.
     pub pod_affinity: Option<Box<PodAffinity>>,
-    /// Rules that keep the pod out of topology domains, such as nodes or zones, where certain pods
-    /// run.
+    /// Rules that keep the pod away from topology domains, such as nodes or zones, in which certain
+    /// pods run.
     /// Optional.
     pub pod_anti_affinity: Option<Box<PodAntiAffinity>>,
 }
@@ -35,7 +36,7 @@ api_type! {
     ],
 }
 
-/// Rules about the nodes on which a pod may or should run.
+/// Scheduling rules on the nodes on which a pod must or should run.
 ///
 /// `io.k8s.api.core.v1.NodeAffinity`.
 #[derive(Clone, Default, PartialEq)]
@@ -55,10 +56,10 @@ api_type! {
     fields: [
         0 required_during_scheduling_ignored_during_execution =
             field("requiredDuringSchedulingIgnoredDuringExecution", 1, T::Message(NodeSelector::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         1 preferred_during_scheduling_ignored_during_execution =
             field("preferredDuringSchedulingIgnoredDuringExecution", 2, T::MessageList(PreferredSchedulingTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -70,7 +71,7 @@ pub struct PreferredSchedulingTerm {
     /// Points from 1 to 100 that a matching node gains when the scheduler ranks nodes.
     /// Required.
     pub weight: i32,
-    /// Which nodes are preferred; an empty term matches none.
+    /// The preferred nodes; an empty term matches none.
     /// Required.
     pub preference: NodeSelectorTerm,
 }
@@ -84,12 +85,12 @@ api_type! {
     ],
 }
 
-/// Rules that draw a pod towards other pods, to the same node, zone or other topology domain.
+/// Rules that place a pod in the same topology domain, such as a node or zone, as other pods.
 ///
 /// `io.k8s.api.core.v1.PodAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAffinity {
-    /// Terms that a node has to satisfy all together for the pod to be placed there; a running pod
+    /// Terms that a node must satisfy all together for the pod to be placed there; a running pod
     /// stays when they no longer hold.
     /// Optional. List type `atomic`.
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
@@ -105,10 +106,10 @@ api_type! {
     fields: [
         0 required_during_scheduling_ignored_during_execution =
             field("requiredDuringSchedulingIgnoredDuringExecution", 1, T::MessageList(PodAffinityTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         1 preferred_during_scheduling_ignored_during_execution =
             field("preferredDuringSchedulingIgnoredDuringExecution", 2, T::MessageList(WeightedPodAffinityTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -132,11 +133,11 @@ pub struct PodAffinityTerm {
     /// namespaces, an absent one adds none.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
-    /// Keys of labels in which the group's pods have to agree with the pod itself; added to
+    /// Keys of labels in which the group's pods must agree with the pod itself; added to
     /// `labelSelector` when the pod is created.
     /// Optional. List type `atomic`.
     pub match_label_keys: Vec<Str>,
-    /// Keys of labels in which the group's pods have to differ from the pod itself; added to
+    /// Keys of labels in which the group's pods must differ from the pod itself; added to
     /// `labelSelector` when the pod is created.
     /// Optional. List type `atomic`.
     pub mismatch_label_keys: Vec<Str>,
@@ -168,7 +169,7 @@ pub struct WeightedPodAffinityTerm {
     /// scheduler ranks nodes.
     /// Required.
     pub weight: i32,
-    /// The pods in question and the node label that defines how near is near.
+    /// The pods, and the topology domain in which they count as near.
     /// Required.
     pub pod_affinity_term: PodAffinityTerm,
 }
@@ -183,7 +184,7 @@ api_type! {
     ],
 }
 
-/// Rules that keep a pod away from other pods, off their node, zone or other topology domain.
+/// Rules that keep a pod out of the topology domains, such as nodes or zones, of other pods.
 ///
 /// `io.k8s.api.core.v1.PodAntiAffinity`.
 #[derive(Clone, Default, PartialEq)]
@@ -204,9 +205,9 @@ api_type! {
     fields: [
         0 required_during_scheduling_ignored_during_execution =
             field("requiredDuringSchedulingIgnoredDuringExecution", 1, T::MessageList(PodAffinityTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         1 preferred_during_scheduling_ignored_during_execution =
             field("preferredDuringSchedulingIgnoredDuringExecution", 2, T::MessageList(WeightedPodAffinityTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }

@@ -4,13 +4,13 @@ use crate::api_type::{api_type, field};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{OwnerReference, Str, Time};
 
-/// Pods that a node would rather not run: content of its annotation
+/// Pods that the scheduler should avoid placing on a node: the content of its annotation
 /// `scheduler.alpha.kubernetes.io/preferAvoidPods`, which the scheduler no longer reads.
 ///
 /// `io.k8s.api.core.v1.AvoidPods`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AvoidPods {
-    /// Which pods to keep away, with reasons; an empty list keeps none away.
+    /// Pods to avoid, with reasons; an empty list avoids none.
     /// Optional. List type `atomic`.
     pub prefer_avoid_pods: Vec<PreferAvoidPodsEntry>,
 }
@@ -21,7 +21,7 @@ api_type! {
     fields: [
         0 prefer_avoid_pods =
             field("preferAvoidPods", 1, T::MessageList(PreferAvoidPodsEntry::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
     ],
 }
 
@@ -31,16 +31,16 @@ api_type! {
 /// `io.k8s.api.core.v1.PreferAvoidPodsEntry`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PreferAvoidPodsEntry {
-    /// Which pods are meant.
+    /// The pods to avoid.
     /// Required.
     pub pod_signature: PodSignature,
     /// When the entry was added to the annotation.
     /// Optional.
     pub eviction_time: Option<Time>,
-    /// Why the node is to be avoided, as one CamelCase word.
+    /// Reason to avoid the node, as one CamelCase word.
     /// Optional.
     pub reason: Str,
-    /// Why the node is to be avoided, in words for people.
+    /// Human-readable reason to avoid the node.
     /// Optional.
     pub message: Str,
 }
@@ -56,7 +56,7 @@ api_type! {
     ],
 }
 
-/// What pods have in common that are to be kept off a node.
+/// Identifies pods that should not be placed on a node.
 ///
 /// `io.k8s.api.core.v1.PodSignature`.
 #[derive(Clone, Default, PartialEq)]

@@ -5,8 +5,7 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, Wire};
 use kubist_apimachinery::{List, ObjectMeta};
 
-/// Ties a pod to the node it will run on; a scheduler creates it at the pod's subresource
-/// `binding`.
+/// Assigns a pod to a node; schedulers create it at the pod's subresource `binding`.
 ///
 /// `io.k8s.api.core.v1.Binding`: kind `Binding` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]

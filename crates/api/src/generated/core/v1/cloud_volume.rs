@@ -20,7 +20,7 @@ pub struct GCEPersistentDiskVolumeSource {
     /// Partition to mount, counted from 1; zero mounts the whole disk.
     /// Optional.
     pub partition: i32,
-    /// Mounts the disk read-only, whatever the container's mount says.
+    /// Mounts the disk read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
 }
@@ -50,7 +50,7 @@ pub struct AWSElasticBlockStoreVolumeSource {
     /// Partition to mount, counted from 1; zero mounts the whole disk.
     /// Optional.
     pub partition: i32,
-    /// Mounts the disk read-only, whatever the container's mount says.
+    /// Mounts the disk read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
 }
@@ -78,7 +78,7 @@ pub struct CinderPersistentVolumeSource {
     /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
-    /// Mounts the disk read-only, whatever the container's mount says.
+    /// Mounts the disk read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Secret with the parameters to connect to OpenStack, with its namespace.
@@ -110,7 +110,7 @@ pub struct AzureFilePersistentVolumeSource {
     /// Name of the share.
     /// Required.
     pub share_name: Str,
-    /// Mounts the share read-only, whatever the container's mount says.
+    /// Mounts the share read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Namespace of the secret; that of the pod if unset.
@@ -176,7 +176,7 @@ pub struct AzureDiskVolumeSource {
     /// Filesystem to mount the disk with, and to format it with if it is blank.
     /// Optional; default `ext4`.
     pub fs_type: Option<Str>,
-    /// Mounts the disk read-only, whatever the container's mount says.
+    /// Mounts the disk read-only, regardless of the container's mount.
     /// Optional; default `false`.
     pub read_only: Option<bool>,
     /// `Managed` for a managed disk; `Shared` or `Dedicated` for a blob in a storage account with
@@ -231,7 +231,7 @@ pub struct CinderVolumeSource {
     /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
-    /// Mounts the disk read-only, whatever the container's mount says.
+    /// Mounts the disk read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Secret in the pod's namespace with the parameters to connect to OpenStack.
@@ -262,7 +262,7 @@ pub struct AzureFileVolumeSource {
     /// Name of the share.
     /// Required.
     pub share_name: Str,
-    /// Mounts the share read-only, whatever the container's mount says.
+    /// Mounts the share read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
 }

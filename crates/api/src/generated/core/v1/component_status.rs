@@ -12,7 +12,7 @@ pub struct ComponentStatus {
     /// Standard object metadata; the name is that of the component.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What is known about the component's health.
+    /// Conditions of the component's health.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<ComponentCondition>,
 }
@@ -41,7 +41,7 @@ api_resource! {
 /// A list of [`ComponentStatus`].
 pub type ComponentStatusList = List<ComponentStatus>;
 
-/// One aspect of a component's health.
+/// A condition of a component's health.
 ///
 /// `io.k8s.api.core.v1.ComponentCondition`.
 #[derive(Clone, Default, PartialEq)]
@@ -52,7 +52,7 @@ pub struct ComponentCondition {
     /// Whether the condition holds: `True`, `False` or `Unknown`.
     /// Required.
     pub status: Str,
-    /// Details for people to read, such as the answer to a health check.
+    /// Human-readable details, such as the response to a health check.
     /// Optional.
     pub message: Str,
     /// Error of the health check, if it failed.

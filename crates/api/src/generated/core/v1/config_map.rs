@@ -14,8 +14,8 @@ pub struct ConfigMap {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// Once `true`, neither the data nor this setting can change; the only way out is to delete the
-    /// object and create it again.
+    /// Once `true`, neither the data nor this setting can change; to change them, delete the object
+    /// and create it again.
     /// Optional.
     pub immutable: Option<bool>,
     /// Values that are UTF-8 text; keys consist of letters, digits, `-`, `_` and `.`, and must not
@@ -24,7 +24,7 @@ pub struct ConfigMap {
     pub data: BTreeMap<Str, Str>,
     /// Values of any bytes, base64 in JSON; keys consist of letters, digits, `-`, `_` and `.`, and
     /// must not occur in `data`.
-    /// Optional; base64 in JSON.
+    /// Optional.
     pub binary_data: BTreeMap<Str, ByteString>,
 }
 

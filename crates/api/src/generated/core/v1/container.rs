@@ -32,8 +32,8 @@ pub struct Container {
     /// Directory the process starts in; if empty, the image or the container runtime decides.
     /// Optional.
     pub working_dir: Str,
-    /// Ports that the container listens on; mostly informative, as a port that is not listed can be
-    /// reached all the same.
+    /// Ports that the container listens on; mostly informative, since ports that are not listed can
+    /// be reached as well.
     /// Optional. List type `map` by `containerPort`, `protocol`; patch strategy `merge` by
     /// `containerPort`.
     pub ports: Vec<ContainerPort>,
@@ -44,7 +44,7 @@ pub struct Container {
     /// Environment variables to set, in order, so that each may refer to those before it.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub env: Vec<EnvVar>,
-    /// Compute resources that the container requests, and the limits it must not exceed.
+    /// Compute resources that the container requests, and its limits.
     /// Optional.
     pub resources: ResourceRequirements,
     /// For each resource, whether a change of its amount in a running pod restarts the container.
@@ -64,11 +64,12 @@ pub struct Container {
     /// Raw block volumes of the pod and the device paths at which the container sees them.
     /// Optional. List type `map` by `devicePath`; patch strategy `merge` by `devicePath`.
     pub volume_devices: Vec<VolumeDevice>,
-    /// Periodic check that the container is still healthy; too many failures in a row restart it.
+    /// Periodic check that the container is still healthy; too many consecutive failures restart
+    /// it.
     /// Optional.
     pub liveness_probe: Option<Box<Probe>>,
-    /// Periodic check that the container can take requests; while it fails, services send the pod
-    /// no traffic.
+    /// Periodic check that the container can serve requests; while it fails, the pod gets no
+    /// service traffic.
     /// Optional.
     pub readiness_probe: Option<Box<Probe>>,
     /// Check that the container has started; the other probes wait for it to succeed, and its
@@ -83,8 +84,8 @@ pub struct Container {
     /// `/dev/termination-log` unless set, and immutable.
     /// Optional.
     pub termination_message_path: Str,
-    /// Where the last message comes from: `File` reads the message file only;
-    /// `FallbackToLogsOnError` takes the end of the log if a failed container left that file empty.
+    /// Source of the last message: `File` reads the message file only; `FallbackToLogsOnError`
+    /// takes the end of the log if a failed container left that file empty.
     /// Optional.
     pub termination_message_policy: Str,
     /// When the kubelet pulls the image: `Always`, `IfNotPresent` or `Never`; if unset, `Always`
@@ -99,7 +100,7 @@ pub struct Container {
     /// the input at once.
     /// Optional.
     pub stdin: bool,
-    /// Closes standard input for good when the first attached client leaves, until the container
+    /// Closes standard input when the first attached client disconnects, until the container
     /// restarts; used together with `stdin`.
     /// Optional.
     pub stdin_once: bool,
@@ -130,7 +131,7 @@ api_type! {
         10 restart_policy = field("restartPolicy", 24, T::Str).pointer().omit_empty(),
         11 restart_policy_rules =
             field("restartPolicyRules", 25, T::MessageList(ContainerRestartRule::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         12 volume_mounts = field("volumeMounts", 9, T::MessageList(VolumeMount::SCHEMA))
             .omit_empty().with_merge(Merge::by("mountPath"))
             .with_list(ListType::Map(&["mountPath"])),
@@ -191,12 +192,12 @@ api_type! {
     ],
 }
 
-/// What a resize in place of one resource means for the running container.
+/// The effect of an in-place resize of one resource on the running container.
 ///
 /// `io.k8s.api.core.v1.ContainerResizePolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerResizePolicy {
-    /// Resource that the policy is about, `cpu` or `memory`.
+    /// Resource that the policy applies to, `cpu` or `memory`.
     /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub resource_name: Str,
@@ -215,15 +216,15 @@ api_type! {
     ],
 }
 
-/// A condition on how a container ended, and what happens if it is met.
+/// A restart rule for exited containers: a condition and an action.
 ///
 /// `io.k8s.api.core.v1.ContainerRestartRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerRestartRule {
-    /// What to do on a match: `Restart` the container, or `RestartAllContainers` of the pod.
+    /// Action on a match: `Restart` the container, or `RestartAllContainers` of the pod.
     /// Required.
     pub action: Str,
-    /// Exit codes for which the rule applies.
+    /// Exit codes that the rule applies to.
     /// Optional.
     pub exit_codes: Option<Box<ContainerRestartRuleOnExitCodes>>,
 }
@@ -329,8 +330,8 @@ pub struct EphemeralContainer {
     /// `/dev/termination-log` unless set.
     /// Optional.
     pub termination_message_path: Str,
-    /// Where the last message comes from: `File` reads the message file only;
-    /// `FallbackToLogsOnError` takes the end of the log if a failed container left that file empty.
+    /// Source of the last message: `File` reads the message file only; `FallbackToLogsOnError`
+    /// takes the end of the log if a failed container left that file empty.
     /// Optional.
     pub termination_message_policy: Str,
     /// When the kubelet pulls the image: `Always`, `IfNotPresent` or `Never`; if unset, `Always`
@@ -345,7 +346,7 @@ pub struct EphemeralContainer {
     /// the input at once.
     /// Optional.
     pub stdin: bool,
-    /// Closes standard input for good when the first attached client leaves; used together with
+    /// Closes standard input when the first attached client disconnects; used together with
     /// `stdin`.
     /// Optional.
     pub stdin_once: bool,
@@ -380,7 +381,7 @@ api_type! {
         10 restart_policy = field("restartPolicy", 24, T::Str).pointer().omit_empty(),
         11 restart_policy_rules =
             field("restartPolicyRules", 25, T::MessageList(ContainerRestartRule::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         12 volume_mounts = field("volumeMounts", 9, T::MessageList(VolumeMount::SCHEMA))
             .omit_empty().with_merge(Merge::by("mountPath"))
             .with_list(ListType::Map(&["mountPath"])),
@@ -414,8 +415,8 @@ api_type! {
     ],
 }
 
-/// What an ephemeral container has in common with `Container`, including fields that are only there
-/// for likeness and must stay unset.
+/// The fields that ephemeral containers share with `Container`; some exist only for symmetry and
+/// must be unset.
 ///
 /// `io.k8s.api.core.v1.EphemeralContainerCommon`.
 #[derive(Clone, Default, PartialEq)]
@@ -483,8 +484,8 @@ pub struct EphemeralContainerCommon {
     /// `/dev/termination-log` unless set.
     /// Optional.
     pub termination_message_path: Str,
-    /// Where the last message comes from: `File` reads the message file only;
-    /// `FallbackToLogsOnError` takes the end of the log if a failed container left that file empty.
+    /// Source of the last message: `File` reads the message file only; `FallbackToLogsOnError`
+    /// takes the end of the log if a failed container left that file empty.
     /// Optional.
     pub termination_message_policy: Str,
     /// When the kubelet pulls the image: `Always`, `IfNotPresent` or `Never`; if unset, `Always`
@@ -499,7 +500,7 @@ pub struct EphemeralContainerCommon {
     /// the input at once.
     /// Optional.
     pub stdin: bool,
-    /// Closes standard input for good when the first attached client leaves; used together with
+    /// Closes standard input when the first attached client disconnects; used together with
     /// `stdin`.
     /// Optional.
     pub stdin_once: bool,
@@ -530,7 +531,7 @@ api_type! {
         10 restart_policy = field("restartPolicy", 24, T::Str).pointer().omit_empty(),
         11 restart_policy_rules =
             field("restartPolicyRules", 25, T::MessageList(ContainerRestartRule::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         12 volume_mounts = field("volumeMounts", 9, T::MessageList(VolumeMount::SCHEMA))
             .omit_empty().with_merge(Merge::by("mountPath"))
             .with_list(ListType::Map(&["mountPath"])),

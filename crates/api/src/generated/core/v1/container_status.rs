@@ -6,7 +6,7 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{Quantity, Str, Time};
 use std::collections::BTreeMap;
 
-/// What the kubelet reports about one container of a pod.
+/// The status of a container, as reported by the kubelet.
 ///
 /// `io.k8s.api.core.v1.ContainerStatus`.
 #[derive(Clone, Default, PartialEq)]
@@ -14,10 +14,10 @@ pub struct ContainerStatus {
     /// Name of the container, as in the pod's spec.
     /// Required.
     pub name: Str,
-    /// What the container does now: it waits, runs or has ended.
+    /// Current state of the container: waiting, running or terminated.
     /// Optional.
     pub state: ContainerState,
-    /// How the container ended the last time, if it has been restarted since.
+    /// Previous terminated state, if the container has been restarted.
     /// Optional.
     pub last_state: ContainerState,
     /// Whether the container can take requests; its readiness probe decides if it has one.
@@ -30,7 +30,7 @@ pub struct ContainerStatus {
     /// spec.
     /// Required.
     pub image: Str,
-    /// Identity of the image that the container runs, as a rule its digest.
+    /// Identity of the image that the container runs, usually its digest.
     /// Required; `imageID` in JSON.
     pub image_id: Str,
     /// Identity of the container at its runtime, such as `containerd://<id>`.
@@ -86,12 +86,12 @@ api_type! {
         12 user = field("user", 13, T::Message(ContainerUser::SCHEMA)).pointer().omit_empty(),
         13 allocated_resources_status =
             field("allocatedResourcesStatus", 14, T::MessageList(ResourceStatus::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         14 stop_signal = field("stopSignal", 15, T::Str).pointer().omit_empty(),
     ],
 }
 
-/// What a container does: at most one member is set, and with none it counts as waiting.
+/// The state of a container: at most one member is set, and with none it counts as waiting.
 ///
 /// `io.k8s.api.core.v1.ContainerState`.
 #[derive(Clone, Default, PartialEq)]
@@ -128,7 +128,7 @@ pub struct ContainerStateWaiting {
     /// Why the container waits, in one CamelCase word such as `ImagePullBackOff`.
     /// Optional.
     pub reason: Str,
-    /// Why the container waits, for people to read.
+    /// Human-readable reason why the container is waiting.
     /// Optional.
     pub message: Str,
 }
@@ -142,7 +142,7 @@ api_type! {
     ],
 }
 
-/// A container that runs.
+/// A running container.
 ///
 /// `io.k8s.api.core.v1.ContainerStateRunning`.
 #[derive(Clone, Default, PartialEq)]
@@ -171,7 +171,8 @@ pub struct ContainerStateTerminated {
     /// Number of the signal that ended the container, if one did.
     /// Optional.
     pub signal: i32,
-    /// How the container ended, in one CamelCase word such as `Completed`, `Error` or `OOMKilled`.
+    /// Reason for the termination, as one CamelCase word such as `Completed`, `Error` or
+    /// `OOMKilled`.
     /// Optional.
     pub reason: Str,
     /// Last message of the container, from its message file or its log, or what the runtime
@@ -203,7 +204,7 @@ api_type! {
     ],
 }
 
-/// How a volume mount of a container has turned out.
+/// The status of a volume mount of a container.
 ///
 /// `io.k8s.api.core.v1.VolumeMountStatus`.
 #[derive(Clone, Default, PartialEq)]
@@ -217,8 +218,8 @@ pub struct VolumeMountStatus {
     /// Whether the volume is mounted read-only.
     /// Optional.
     pub read_only: bool,
-    /// What the mount has become: `Disabled` or `Enabled`, never `IfPossible`; absent for writable
-    /// mounts.
+    /// Actual setting of the mount: `Disabled` or `Enabled`, never `IfPossible`; absent for
+    /// writable mounts.
     /// Optional.
     pub recursive_read_only: Option<Str>,
     /// Further facts that depend on the kind of volume.
@@ -244,7 +245,7 @@ api_type! {
 /// `io.k8s.api.core.v1.VolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeStatus {
-    /// Facts about a volume made from an image.
+    /// Status of an image volume.
     /// Optional.
     pub image: Option<Box<ImageVolumeStatus>>,
 }
@@ -257,7 +258,7 @@ api_type! {
     ],
 }
 
-/// What the kubelet reports about a mounted image volume.
+/// The status of a mounted image volume, as reported by the kubelet.
 ///
 /// `io.k8s.api.core.v1.ImageVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
@@ -358,7 +359,7 @@ pub struct ResourceHealth {
     /// driver.
     /// Optional.
     pub health: Str,
-    /// Details on the health of the device, in words for people.
+    /// Human-readable details of the device's health.
     /// Optional.
     pub message: Option<Str>,
 }

@@ -20,7 +20,7 @@ pub struct FlexPersistentVolumeSource {
     /// Secret whose values all go to the driver, with its namespace.
     /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
-    /// Mounts the volume read-only, whatever the container's mount says.
+    /// Mounts the volume read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Further options for the driver.
@@ -92,19 +92,19 @@ api_type! {
         4 volume_attributes = field("volumeAttributes", 5, T::StrMap).omit_empty(),
         5 controller_publish_secret_ref =
             field("controllerPublishSecretRef", 6, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         6 node_stage_secret_ref =
             field("nodeStageSecretRef", 7, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         7 node_publish_secret_ref =
             field("nodePublishSecretRef", 8, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         8 controller_expand_secret_ref =
             field("controllerExpandSecretRef", 9, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         9 node_expand_secret_ref =
             field("nodeExpandSecretRef", 10, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
@@ -122,7 +122,7 @@ pub struct FlexVolumeSource {
     /// Secret in the pod's namespace whose values all go to the driver.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
-    /// Mounts the volume read-only, whatever the container's mount says.
+    /// Mounts the volume read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Further options for the driver.
@@ -157,7 +157,7 @@ pub struct CSIVolumeSource {
     /// Filesystem to mount the volume with; if unset, the driver decides.
     /// Optional.
     pub fs_type: Option<Str>,
-    /// Parameters of the volume for the driver; its documentation tells which there are.
+    /// Parameters of the volume for the driver; see its documentation.
     /// Optional.
     pub volume_attributes: BTreeMap<Str, Str>,
     /// Secret in the pod's namespace for the driver's `NodePublishVolume` call, which mounts the
@@ -176,6 +176,6 @@ api_type! {
         3 volume_attributes = field("volumeAttributes", 4, T::StrMap).omit_empty(),
         4 node_publish_secret_ref =
             field("nodePublishSecretRef", 5, T::Message(LocalObjectReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }

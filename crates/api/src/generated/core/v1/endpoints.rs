@@ -48,7 +48,7 @@ pub type EndpointsList = List<Endpoints>;
 /// `io.k8s.api.core.v1.EndpointSubset`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointSubset {
-    /// Addresses that are ready to take traffic.
+    /// Addresses that are ready to receive traffic.
     /// Optional. List type `atomic`.
     pub addresses: Vec<EndpointAddress>,
     /// Addresses that are not ready, for example because their pods are starting or fail their
@@ -68,7 +68,7 @@ api_type! {
             .with_list(ListType::Atomic),
         1 not_ready_addresses =
             field("notReadyAddresses", 2, T::MessageList(EndpointAddress::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         2 ports = field("ports", 3, T::MessageList(EndpointPort::SCHEMA)).omit_empty()
             .with_list(ListType::Atomic),
     ],

@@ -31,11 +31,11 @@ api_type! {
 /// `io.k8s.api.core.v1.ResourceFieldSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceFieldSelector {
-    /// Container whose resources are meant; required in volumes, and the container itself in
+    /// Container to take the resources of; required in volumes, and the container itself in
     /// environment variables.
     /// Optional.
     pub container_name: Str,
-    /// Which value, such as `limits.cpu` or `requests.memory`.
+    /// Resource to select, such as `limits.cpu` or `requests.memory`.
     /// Required.
     pub resource: Str,
     /// Unit to express the value in, such as `1Mi`; the result is rounded up. 1 when left out or 0.
@@ -58,7 +58,7 @@ api_type! {
 /// `io.k8s.api.core.v1.EnvFromSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EnvFromSource {
-    /// Text to put in front of every key to form the variable's name.
+    /// Prefix of the variable names; the key follows.
     /// Optional.
     pub prefix: Str,
     /// Config map to take the variables from.
@@ -151,7 +151,7 @@ pub struct EnvVar {
     /// a service variable, and `$$(NAME)` yields a literal `$(NAME)`.
     /// Optional.
     pub value: Str,
-    /// Where the value comes from; not together with a value that is not empty.
+    /// Source of the value; must not be combined with a value that is not empty.
     /// Optional.
     pub value_from: Option<Box<EnvVarSource>>,
 }
@@ -167,7 +167,7 @@ api_type! {
     ],
 }
 
-/// Where the value of an environment variable comes from: exactly one of the members.
+/// The source of an environment variable's value; exactly one member is set.
 ///
 /// `io.k8s.api.core.v1.EnvVarSource`.
 #[derive(Clone, Default, PartialEq)]
@@ -199,10 +199,10 @@ api_type! {
             .pointer().omit_empty(),
         1 resource_field_ref =
             field("resourceFieldRef", 2, T::Message(ResourceFieldSelector::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 config_map_key_ref =
             field("configMapKeyRef", 3, T::Message(ConfigMapKeySelector::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 secret_key_ref = field("secretKeyRef", 4, T::Message(SecretKeySelector::SCHEMA))
             .pointer().omit_empty(),
         4 file_key_ref = field("fileKeyRef", 5, T::Message(FileKeySelector::SCHEMA))

@@ -5,8 +5,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, Wire};
 use kubist_apimachinery::{List, MicroTime, ObjectMeta, Str, Time};
 
-/// A report of something that happened to an object, kept for a limited time only; informative,
-/// with no promise of order or completeness.
+/// A report of something that happened to an object, retained for a limited time; informative,
+/// without guarantees of order or completeness.
 ///
 /// `io.k8s.api.core.v1.Event`: kind `Event` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
@@ -14,14 +14,14 @@ pub struct Event {
     /// Standard object metadata.
     /// Required.
     pub metadata: ObjectMeta,
-    /// Object that the event is about; the event lives in its namespace, and as a rule in `default`
-    /// if it has none.
+    /// Object that the event is about; the event is in its namespace, and usually in `default` if
+    /// it has none.
     /// Required.
     pub involved_object: ObjectReference,
-    /// Why the event happened, in one short CamelCase word that programs can compare.
+    /// Reason for the event as one short CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
-    /// What happened, for people to read.
+    /// Human-readable description of the event.
     /// Optional.
     pub message: Str,
     /// Component and host that reported the event; events that set `eventTime` name them in
@@ -34,7 +34,7 @@ pub struct Event {
     /// When the event was recorded most recently.
     /// Optional.
     pub last_timestamp: Option<Time>,
-    /// How often the event has happened.
+    /// Number of times the event has occurred.
     /// Optional.
     pub count: i32,
     /// `Normal` for information, `Warning` for a possible problem.
@@ -44,10 +44,10 @@ pub struct Event {
     /// timestamps.
     /// Optional.
     pub event_time: Option<MicroTime>,
-    /// How the event repeats; unset if it happened once.
+    /// Series of repeated occurrences; unset if the event occurred once.
     /// Optional.
     pub series: Option<Box<EventSeries>>,
-    /// What was done, or failed, with regard to the object.
+    /// Action that was taken, or that failed, on the object.
     /// Optional.
     pub action: Str,
     /// Second object of a more complex action, such as one that was created.
@@ -56,7 +56,7 @@ pub struct Event {
     /// Name of the controller that reported the event, such as `kubernetes.io/kubelet`.
     /// Optional.
     pub reporting_component: Str,
-    /// Which instance of the controller reported the event, such as the name of its pod or node.
+    /// Instance of the controller that reported the event, such as the name of its pod or node.
     /// Optional.
     pub reporting_instance: Str,
 }
@@ -99,7 +99,7 @@ api_resource! {
 /// A list of [`Event`].
 pub type EventList = List<Event>;
 
-/// Who reported an event.
+/// The reporter of an event.
 ///
 /// `io.k8s.api.core.v1.EventSource`.
 #[derive(Clone, Default, PartialEq)]
@@ -126,7 +126,7 @@ api_type! {
 /// `io.k8s.api.core.v1.EventSeries`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EventSeries {
-    /// How often the event happened in the series, up to the last report.
+    /// Number of occurrences in the series up to the last report.
     /// Optional.
     pub count: i32,
     /// When the event was last observed.

@@ -102,7 +102,7 @@ api_type! {
     ],
 }
 
-/// A call of the standard gRPC health checking service; the answer `SERVING` is success.
+/// A call of the standard gRPC health checking service; the response `SERVING` is success.
 ///
 /// `io.k8s.api.core.v1.GRPCAction`.
 #[derive(Clone, Default, PartialEq)]
@@ -110,7 +110,7 @@ pub struct GRPCAction {
     /// Number of the port that the gRPC server listens on, from 1 to 65535.
     /// Required.
     pub port: i32,
-    /// Name of the service to ask about; if empty, the server answers for itself as a whole.
+    /// Name of the service to check; if empty, the server reports its overall health.
     /// Optional; default `""`.
     pub service: Option<Str>,
 }
@@ -134,7 +134,7 @@ pub struct Lifecycle {
     /// Optional.
     pub post_start: Option<Box<LifecycleHandler>>,
     /// Runs before the container is stopped, within the grace period of the pod; not run for a
-    /// container that ends by itself.
+    /// container that exits on its own.
     /// Optional.
     pub pre_stop: Option<Box<LifecycleHandler>>,
     /// Signal that asks the container to stop, in place of the one from its image or runtime; needs
@@ -155,7 +155,7 @@ api_type! {
     ],
 }
 
-/// What a hook does: exactly one of the members.
+/// The action of a hook; exactly one member is set.
 ///
 /// `io.k8s.api.core.v1.LifecycleHandler`.
 #[derive(Clone, Default, PartialEq)]
@@ -166,7 +166,7 @@ pub struct LifecycleHandler {
     /// Sends an HTTP GET request.
     /// Optional.
     pub http_get: Option<Box<HTTPGetAction>>,
-    /// Accepted for the sake of old manifests, but a hook with it always fails.
+    /// Deprecated: accepted for compatibility, but the hook always fails.
     /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
     /// Waits for a number of seconds.

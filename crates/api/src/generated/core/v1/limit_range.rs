@@ -47,7 +47,7 @@ pub type LimitRangeList = List<LimitRange>;
 /// `io.k8s.api.core.v1.LimitRangeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitRangeSpec {
-    /// Limits by the kind of thing they apply to.
+    /// Limits, each for one type of object.
     /// Required. List type `atomic`.
     pub limits: Vec<LimitRangeItem>,
 }
@@ -61,12 +61,12 @@ api_type! {
     ],
 }
 
-/// Bounds and defaults for one kind of thing; all are maps from resource name to amount.
+/// Bounds and defaults for one type of object, as maps from resource name to amount.
 ///
 /// `io.k8s.api.core.v1.LimitRangeItem`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitRangeItem {
-    /// What the limits apply to: each `Pod` as a whole, each `Container` or each
+    /// Type of object that the limits apply to: each `Pod` as a whole, each `Container` or each
     /// `PersistentVolumeClaim`.
     /// Required.
     pub type_: Str,

@@ -13,8 +13,8 @@ pub struct HostPathVolumeSource {
     /// Path on the node; a symbolic link is followed.
     /// Required.
     pub path: Str,
-    /// What must be at the path: nothing is checked if empty, `DirectoryOrCreate` and
-    /// `FileOrCreate` create what is missing, and any other type must already be there.
+    /// Type of object required at the path: not checked if empty, created if missing for
+    /// `DirectoryOrCreate` and `FileOrCreate`, and otherwise required to exist.
     /// Optional. One of `""`, `DirectoryOrCreate`, `Directory`, `FileOrCreate`, `File`, `Socket`,
     /// `CharDevice`, `BlockDevice`.
     pub type_: Option<Str>,
@@ -53,12 +53,12 @@ api_type! {
     ],
 }
 
-/// A directory that is empty at first, shared by the containers of a pod and gone with the pod.
+/// A directory that is empty at first, shared by the containers of a pod and deleted with the pod.
 ///
 /// `io.k8s.api.core.v1.EmptyDirVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EmptyDirVolumeSource {
-    /// What holds the data: the node's disk if empty, `Memory` for a tmpfs, `HugePages` or
+    /// Storage medium: the node's disk if empty, `Memory` for a tmpfs, `HugePages` or
     /// `HugePages-<size>` for huge pages.
     /// Optional. Known values: `""`, `Memory`, `HugePages`, `HugePages-`.
     pub medium: Str,
@@ -122,7 +122,7 @@ api_type! {
     fields: [
         0 volume_claim_template =
             field("volumeClaimTemplate", 1, T::Message(PersistentVolumeClaimTemplate::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 

@@ -13,7 +13,7 @@ pub struct Namespace {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What holds up the removal of the namespace.
+    /// The finalizers that block the removal of the namespace.
     /// Optional.
     pub spec: NamespaceSpec,
     /// Whether the namespace is in use or being emptied, as the namespace controller reports it.
@@ -50,8 +50,8 @@ pub type NamespaceList = List<Namespace>;
 /// `io.k8s.api.core.v1.NamespaceSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamespaceSpec {
-    /// Parties that still have to clean up after deletion; changed through the `finalize`
-    /// subresource, and the namespace is removed once the list is empty.
+    /// Finalizers that must complete after deletion; changed through the `finalize` subresource,
+    /// and the namespace is removed once the list is empty.
     /// Optional. Known values: `kubernetes`. List type `atomic`.
     pub finalizers: Vec<Str>,
 }
@@ -73,7 +73,7 @@ pub struct NamespaceStatus {
     /// terminating namespace.
     /// Optional.
     pub phase: Str,
-    /// What the namespace controller ran into while deleting the contents of the namespace.
+    /// Problems of the namespace controller in deleting the contents of the namespace.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<NamespaceCondition>,
 }
@@ -93,7 +93,7 @@ api_type! {
 /// `io.k8s.api.core.v1.NamespaceCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamespaceCondition {
-    /// Aspect that the condition is about, such as `NamespaceContentRemaining` or
+    /// Type of the condition, such as `NamespaceContentRemaining` or
     /// `NamespaceFinalizersRemaining`.
     /// Required. Known values: `NamespaceDeletionDiscoveryFailure`,
     /// `NamespaceDeletionContentFailure`, `NamespaceDeletionGroupVersionParsingFailure`,
@@ -102,13 +102,13 @@ pub struct NamespaceCondition {
     /// Whether the condition holds: `True`, `False` or `Unknown`.
     /// Required.
     pub status: Str,
-    /// When the condition last went from one status to another.
+    /// Time of the last change of the condition's status.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Cause of the last transition as one CamelCase word, meant for programs.
+    /// Reason for the last transition as one CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
-    /// Details of the last transition, meant for people.
+    /// Human-readable details of the last transition.
     /// Optional.
     pub message: Str,
 }

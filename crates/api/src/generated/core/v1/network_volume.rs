@@ -16,7 +16,7 @@ pub struct GlusterfsPersistentVolumeSource {
     /// Name of the GlusterFS volume.
     /// Required.
     pub path: Str,
-    /// Mounts the volume read-only, whatever the container's mount says.
+    /// Mounts the volume read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Namespace of the endpoints; that of the bound claim if unset.
@@ -128,7 +128,7 @@ pub struct ISCSIPersistentVolumeSource {
     /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
-    /// Mounts the disk read-only, whatever the container's mount says.
+    /// Mounts the disk read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Further portals of the target, for multipath; each is an address with a port unless it is
@@ -190,7 +190,7 @@ pub struct CephFSPersistentVolumeSource {
     /// Secret with the user's key, with its namespace; takes precedence over `secretFile`.
     /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
-    /// Mounts the filesystem read-only, whatever the container's mount says.
+    /// Mounts the filesystem read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
 }
@@ -224,7 +224,7 @@ pub struct FCVolumeSource {
     /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
-    /// Mounts the disk read-only, whatever the container's mount says.
+    /// Mounts the disk read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// World wide identifiers of the disk; in place of `targetWWNs` and `lun`.
@@ -275,7 +275,7 @@ pub struct QuobyteVolumeSource {
     /// Addresses of the Quobyte registries as `host:port`, separated by commas.
     /// Required.
     pub registry: Str,
-    /// Name of a volume that exists already.
+    /// Name of an existing volume.
     /// Required.
     pub volume: Str,
     /// Mounts the volume read-only.
@@ -345,7 +345,7 @@ pub struct ScaleIOPersistentVolumeSource {
     /// Secret with the login for ScaleIO.
     /// Required.
     pub secret_ref: Option<Box<SecretReference>>,
-    /// Whether to talk to the gateway over TLS.
+    /// Whether to connect to the gateway over TLS.
     /// Optional.
     pub ssl_enabled: bool,
     /// Protection domain that the storage is in.
@@ -354,10 +354,10 @@ pub struct ScaleIOPersistentVolumeSource {
     /// Storage pool within the protection domain.
     /// Optional.
     pub storage_pool: Str,
-    /// How the volume is provisioned: `ThinProvisioned` or `ThickProvisioned`.
+    /// Provisioning mode of the volume: `ThinProvisioned` or `ThickProvisioned`.
     /// Optional; default `ThinProvisioned`.
     pub storage_mode: Str,
-    /// Name of a volume that exists already in ScaleIO.
+    /// Name of an existing volume in ScaleIO.
     /// Optional.
     pub volume_name: Str,
     /// File system of the volume, such as `xfs` or `ext4`.
@@ -441,7 +441,7 @@ pub struct ISCSIVolumeSource {
     /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
-    /// Mounts the disk read-only, whatever the container's mount says.
+    /// Mounts the disk read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Further portals of the target, for multipath; each is an address with a port unless it is
@@ -493,7 +493,7 @@ pub struct GlusterfsVolumeSource {
     /// Name of the GlusterFS volume.
     /// Required.
     pub path: Str,
-    /// Mounts the volume read-only, whatever the container's mount says.
+    /// Mounts the volume read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
 }
@@ -575,7 +575,7 @@ pub struct CephFSVolumeSource {
     /// Secret in the pod's namespace with the user's key; takes precedence over `secretFile`.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
-    /// Mounts the filesystem read-only, whatever the container's mount says.
+    /// Mounts the filesystem read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
 }
@@ -608,7 +608,7 @@ pub struct ScaleIOVolumeSource {
     /// Secret in the namespace of the pod with the login for ScaleIO.
     /// Required.
     pub secret_ref: Option<Box<LocalObjectReference>>,
-    /// Whether to talk to the gateway over TLS.
+    /// Whether to connect to the gateway over TLS.
     /// Optional.
     pub ssl_enabled: bool,
     /// Protection domain that the storage is in.
@@ -617,10 +617,10 @@ pub struct ScaleIOVolumeSource {
     /// Storage pool within the protection domain.
     /// Optional.
     pub storage_pool: Str,
-    /// How the volume is provisioned: `ThinProvisioned` or `ThickProvisioned`.
+    /// Provisioning mode of the volume: `ThinProvisioned` or `ThickProvisioned`.
     /// Optional; default `ThinProvisioned`.
     pub storage_mode: Str,
-    /// Name of a volume that exists already in ScaleIO.
+    /// Name of an existing volume in ScaleIO.
     /// Optional.
     pub volume_name: Str,
     /// File system of the volume, such as `xfs` or `ext4`.

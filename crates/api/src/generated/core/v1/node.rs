@@ -14,10 +14,10 @@ pub struct Node {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// How the cluster sees and uses the node.
+    /// The desired state of the node: its scheduling, taints and addresses for pods.
     /// Optional.
     pub spec: NodeSpec,
-    /// What the kubelet and the controllers report about the node.
+    /// Status of the node, as reported by the kubelet and the controllers.
     /// Optional.
     pub status: NodeStatus,
 }
@@ -228,7 +228,7 @@ api_type! {
             .pointer().omit_empty(),
         11 runtime_handlers =
             field("runtimeHandlers", 12, T::MessageList(NodeRuntimeHandler::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         12 features = field("features", 13, T::Message(NodeFeatures::SCHEMA))
             .pointer().omit_empty(),
         13 declared_features = field("declaredFeatures", 14, T::StrList).omit_empty()
@@ -241,8 +241,8 @@ api_type! {
 /// `io.k8s.api.core.v1.NodeCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeCondition {
-    /// Aspect that the condition is about: `Ready`, `MemoryPressure`, `DiskPressure`,
-    /// `PIDPressure`, `NetworkUnavailable`, or one of an add-on.
+    /// Type of the condition: `Ready`, `MemoryPressure`, `DiskPressure`, `PIDPressure`,
+    /// `NetworkUnavailable`, or one of an add-on.
     /// Required.
     pub type_: Str,
     /// Whether the condition holds: `True`, `False` or `Unknown`.
@@ -251,13 +251,13 @@ pub struct NodeCondition {
     /// When the condition was last confirmed, changed or not.
     /// Optional.
     pub last_heartbeat_time: Option<Time>,
-    /// When the condition last went from one status to another.
+    /// Time of the last change of the condition's status.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Cause of the last transition as one CamelCase word, meant for programs.
+    /// Reason for the last transition as one CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
-    /// Details of the last transition, meant for people.
+    /// Human-readable details of the last transition.
     /// Optional.
     pub message: Str,
 }
@@ -318,7 +318,7 @@ api_type! {
     ],
 }
 
-/// Where a daemon of a node listens.
+/// The port of a daemon on a node.
 ///
 /// `io.k8s.api.core.v1.DaemonEndpoint`.
 #[derive(Clone, Default, PartialEq)]
@@ -353,7 +353,7 @@ pub struct NodeSystemInfo {
     /// Version of the kernel, as `uname -r` prints it.
     /// Required.
     pub kernel_version: Str,
-    /// Name of the operating system for people, on Linux from `/etc/os-release`.
+    /// Human-readable name of the operating system, on Linux from `/etc/os-release`.
     /// Required.
     pub os_image: Str,
     /// Name and version of the container runtime, such as `containerd://2.0.0`.
@@ -461,13 +461,13 @@ api_type! {
 /// `io.k8s.api.core.v1.NodeConfigStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeConfigStatus {
-    /// Configuration that the kubelet was told to use and has saved to disk.
+    /// Configuration that is assigned to the kubelet and saved to disk.
     /// Optional.
     pub assigned: Option<Box<NodeConfigSource>>,
     /// Configuration that the kubelet runs with.
     /// Optional.
     pub active: Option<Box<NodeConfigSource>>,
-    /// Configuration to which the kubelet goes back when the assigned one fails.
+    /// Configuration that the kubelet falls back to when the assigned one fails.
     /// Optional.
     pub last_known_good: Option<Box<NodeConfigSource>>,
     /// Why the assigned configuration could not be used; empty if all is well.
@@ -520,8 +520,7 @@ pub struct NodeRuntimeHandlerFeatures {
     /// mounted below them.
     /// Optional.
     pub recursive_read_only_mounts: Option<bool>,
-    /// Whether the handler can run pods in user namespaces of their own, with their volumes mapped
-    /// accordingly.
+    /// Whether the handler can run pods in separate user namespaces, with ID-mapped volumes.
     /// Optional.
     pub user_namespaces: Option<bool>,
 }

@@ -9,7 +9,7 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 /// `io.k8s.api.core.v1.NodeSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSelector {
-    /// Alternatives, of which a node has to match at least one.
+    /// Terms, at least one of which a node must match.
     /// Required. List type `atomic`.
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
@@ -20,11 +20,11 @@ api_type! {
     fields: [
         0 node_selector_terms =
             field("nodeSelectorTerms", 1, T::MessageList(NodeSelectorTerm::SCHEMA)).required()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
     ],
 }
 
-/// Requirements that a node has to meet all together; a term without any matches no node.
+/// Requirements that a node must all meet; a term without requirements matches no node.
 ///
 /// `io.k8s.api.core.v1.NodeSelectorTerm`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
@@ -43,7 +43,7 @@ api_type! {
     fields: [
         0 match_expressions =
             field("matchExpressions", 1, T::MessageList(NodeSelectorRequirement::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         1 match_fields = field("matchFields", 2, T::MessageList(NodeSelectorRequirement::SCHEMA))
             .omit_empty().with_list(ListType::Atomic),
     ],
@@ -54,11 +54,11 @@ api_type! {
 /// `io.k8s.api.core.v1.NodeSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSelectorRequirement {
-    /// Label key, or path of the field, that the condition is about.
+    /// Label key, or path of the field, that the condition applies to.
     /// Required.
     pub key: Str,
-    /// How the node's value is compared with `values`: `In`, `NotIn`, `Exists`, `DoesNotExist`,
-    /// `Gt` or `Lt`.
+    /// Comparison of the node's value with `values`: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`
+    /// or `Lt`.
     /// Required.
     pub operator: Str,
     /// Values to compare with: at least one for `In` and `NotIn`, none for `Exists` and

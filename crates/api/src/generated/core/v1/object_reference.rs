@@ -19,17 +19,17 @@ pub struct ObjectReference {
     /// Name of the object.
     /// Optional.
     pub name: Str,
-    /// UID of the object, which tells it from another one of the same name.
+    /// UID of the object, which distinguishes it from others of the same name.
     /// Optional; type `UID`.
     pub uid: Str,
-    /// Group and version through which the object is meant, such as `apps/v1`.
+    /// API version of the object, such as `apps/v1`.
     /// Optional.
     pub api_version: Str,
-    /// Exact version of the object that is meant, if it matters.
+    /// Resource version of the object that the reference is for, if any.
     /// Optional.
     pub resource_version: Str,
-    /// Part of the object that is meant, such as `spec.containers{web}`; empty for the whole
-    /// object.
+    /// Part of the object that the reference is for, such as `spec.containers{web}`; empty for the
+    /// whole object.
     /// Optional.
     pub field_path: Str,
 }
@@ -147,8 +147,8 @@ api_type! {
     ],
 }
 
-/// A reference to an object as an object of its own, formerly kept in annotations to tell who
-/// created a pod.
+/// A reference to an object as a separate API object, formerly used in annotations for the creator
+/// of a pod.
 ///
 /// `io.k8s.api.core.v1.SerializedReference`: kind `SerializedReference` of `v1`.
 #[derive(Clone, Default, PartialEq)]

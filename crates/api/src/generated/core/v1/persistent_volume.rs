@@ -20,7 +20,7 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{List, ObjectMeta, Quantity, Str, Time};
 use std::collections::BTreeMap;
 
-/// A piece of storage in the cluster whose life does not depend on any pod; users get it through a
+/// Storage in the cluster with a lifecycle independent of any pod; users request it with a
 /// PersistentVolumeClaim.
 ///
 /// `io.k8s.api.core.v1.PersistentVolume`: kind `PersistentVolume` of `v1`, cluster-scoped.
@@ -29,7 +29,7 @@ pub struct PersistentVolume {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What the storage is and how it may be used; written by an administrator or a provisioner.
+    /// Properties of the storage and rules for its use, set by an administrator or a provisioner.
     /// Optional.
     pub spec: PersistentVolumeSpec,
     /// Phase of the volume, as the volume controllers report it.
@@ -61,8 +61,8 @@ api_resource! {
 /// A list of [`PersistentVolume`].
 pub type PersistentVolumeList = List<PersistentVolume>;
 
-/// What a volume is and how it may be used; exactly one of the fields of `PersistentVolumeSource`
-/// says where the data lies.
+/// The properties of a volume and rules for its use; exactly one field of `PersistentVolumeSource`
+/// is set.
 ///
 /// `io.k8s.api.core.v1.PersistentVolumeSpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -129,8 +129,7 @@ pub struct PersistentVolumeSpec {
     /// A ScaleIO volume; the plugin was removed from Kubernetes.
     /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOPersistentVolumeSource>>,
-    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` that says
-    /// which.
+    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` for that node.
     /// Optional.
     pub local: Option<Box<LocalVolumeSource>>,
     /// A StorageOS volume; the plugin was removed from Kubernetes.
@@ -147,12 +146,12 @@ pub struct PersistentVolumeSpec {
     /// administrators to reserve the volume.
     /// Optional. Map type `granular`.
     pub claim_ref: Option<Box<ObjectReference>>,
-    /// What becomes of the volume once its claim is gone: `Retain` (the default for volumes made by
-    /// hand), `Delete` (usual for provisioned ones), or the deprecated `Recycle`.
+    /// Handling of the volume after its claim is deleted: `Retain` (the default for manually
+    /// created volumes), `Delete` (usual for provisioned ones), or the deprecated `Recycle`.
     /// Optional.
     pub persistent_volume_reclaim_policy: Str,
-    /// StorageClass to which the volume belongs; empty for a volume of no class, which only claims
-    /// without a class can get.
+    /// StorageClass of the volume; empty for a volume without a class, which binds only to claims
+    /// without a class.
     /// Optional.
     pub storage_class_name: Str,
     /// Options for mounting, such as `ro` or `soft`; not validated, a wrong one makes the mount
@@ -167,7 +166,7 @@ pub struct PersistentVolumeSpec {
     /// those.
     /// Optional.
     pub node_affinity: Option<Box<VolumeNodeAffinity>>,
-    /// VolumeAttributesClass whose parameters the volume has; absent if it belongs to none.
+    /// VolumeAttributesClass with the parameters of the volume; absent if it belongs to none.
     /// Optional.
     pub volume_attributes_class_name: Option<Str>,
 }
@@ -179,10 +178,10 @@ api_type! {
         0 capacity = field("capacity", 1, T::MessageMap(Quantity::SCHEMA)).omit_empty(),
         1 gce_persistent_disk =
             field("gcePersistentDisk", 1, T::Message(GCEPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 aws_elastic_block_store =
             field("awsElasticBlockStore", 2, T::Message(AWSElasticBlockStoreVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 host_path = field("hostPath", 3, T::Message(HostPathVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         4 glusterfs = field("glusterfs", 4, T::Message(GlusterfsPersistentVolumeSource::SCHEMA))
@@ -205,14 +204,14 @@ api_type! {
             .pointer().omit_empty(),
         14 vsphere_volume =
             field("vsphereVolume", 14, T::Message(VsphereVirtualDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         15 quobyte = field("quobyte", 15, T::Message(QuobyteVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         16 azure_disk = field("azureDisk", 16, T::Message(AzureDiskVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         17 photon_persistent_disk =
             field("photonPersistentDisk", 17, T::Message(PhotonPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         18 portworx_volume = field("portworxVolume", 18, T::Message(PortworxVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         19 scale_io = field("scaleIO", 19, T::Message(ScaleIOPersistentVolumeSource::SCHEMA))
@@ -247,12 +246,12 @@ api_type! {
     ],
 }
 
-/// Which nodes can reach a volume, so that the scheduler places its pods there.
+/// The nodes that can access a volume; the scheduler places pods that use it there.
 ///
 /// `io.k8s.api.core.v1.VolumeNodeAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeNodeAffinity {
-    /// Conditions on the node that must hold; without any, every node can reach the volume.
+    /// Conditions that a node must meet; without conditions, every node can access the volume.
     /// Optional.
     pub required: Option<Box<NodeSelector>>,
 }
@@ -274,13 +273,13 @@ pub struct PersistentVolumeStatus {
     /// or `Failed` to be reclaimed.
     /// Optional.
     pub phase: Str,
-    /// Why the volume is in its phase, meant for people.
+    /// Human-readable reason for the phase of the volume.
     /// Optional.
     pub message: Str,
-    /// Why the volume failed as one CamelCase word, meant for programs.
+    /// Reason for the failure as one CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
-    /// When the volume last went from one phase to another.
+    /// Time of the last change of the volume's phase.
     /// Optional.
     pub last_phase_transition_time: Option<Time>,
 }
@@ -297,7 +296,7 @@ api_type! {
     ],
 }
 
-/// Where the data of a volume lies; exactly one field is set.
+/// The source of a volume; exactly one field is set.
 ///
 /// `io.k8s.api.core.v1.PersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
@@ -360,8 +359,7 @@ pub struct PersistentVolumeSource {
     /// A ScaleIO volume; the plugin was removed from Kubernetes.
     /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOPersistentVolumeSource>>,
-    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` that says
-    /// which.
+    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` for that node.
     /// Optional.
     pub local: Option<Box<LocalVolumeSource>>,
     /// A StorageOS volume; the plugin was removed from Kubernetes.
@@ -378,10 +376,10 @@ api_type! {
     fields: [
         0 gce_persistent_disk =
             field("gcePersistentDisk", 1, T::Message(GCEPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         1 aws_elastic_block_store =
             field("awsElasticBlockStore", 2, T::Message(AWSElasticBlockStoreVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 host_path = field("hostPath", 3, T::Message(HostPathVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         3 glusterfs = field("glusterfs", 4, T::Message(GlusterfsPersistentVolumeSource::SCHEMA))
@@ -404,14 +402,14 @@ api_type! {
             .pointer().omit_empty(),
         13 vsphere_volume =
             field("vsphereVolume", 14, T::Message(VsphereVirtualDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         14 quobyte = field("quobyte", 15, T::Message(QuobyteVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         15 azure_disk = field("azureDisk", 16, T::Message(AzureDiskVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         16 photon_persistent_disk =
             field("photonPersistentDisk", 17, T::Message(PhotonPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         17 portworx_volume = field("portworxVolume", 18, T::Message(PortworxVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         18 scale_io = field("scaleIO", 19, T::Message(ScaleIOPersistentVolumeSource::SCHEMA))

@@ -15,10 +15,10 @@ pub struct PersistentVolumeClaim {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What storage is asked for.
+    /// The requested storage.
     /// Optional.
     pub spec: PersistentVolumeClaimSpec,
-    /// What storage the claim received, and the progress of resizing and other changes.
+    /// The storage that the claim received, and the progress of resizes and other changes.
     /// Optional.
     pub status: PersistentVolumeClaimStatus,
 }
@@ -47,21 +47,21 @@ api_resource! {
 /// A list of [`PersistentVolumeClaim`].
 pub type PersistentVolumeClaimList = List<PersistentVolumeClaim>;
 
-/// What storage a claim asks for; once it is bound, only the requested size and
+/// The storage that a claim requests; once it is bound, only the requested size and
 /// `volumeAttributesClassName` can change.
 ///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimSpec {
-    /// Ways in which the volume has to be mountable: `ReadWriteOnce`, `ReadOnlyMany`,
-    /// `ReadWriteMany`, `ReadWriteOncePod`.
+    /// Access modes that the volume must support: `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`,
+    /// `ReadWriteOncePod`.
     /// Optional. List type `atomic`.
     pub access_modes: Vec<Str>,
     /// Labels that an existing volume needs to be considered; claims with a selector are not
     /// provisioned dynamically.
     /// Optional.
     pub selector: Option<Box<LabelSelector>>,
-    /// Size that is asked for, under `requests.storage`; it can grow if the StorageClass allows
+    /// Requested size, under `requests.storage`; it can be increased if the StorageClass allows
     /// expansion.
     /// Optional.
     pub resources: VolumeResourceRequirements,
@@ -69,24 +69,24 @@ pub struct PersistentVolumeClaimSpec {
     /// ask for one volume by name.
     /// Optional.
     pub volume_name: Str,
-    /// StorageClass to get the volume from; absent means the cluster's default class, and the empty
-    /// string a volume without a class.
+    /// StorageClass that provides the volume; absent means the cluster's default class, and the
+    /// empty string a volume without a class.
     /// Optional.
     pub storage_class_name: Option<Str>,
     /// Whether containers see a formatted `Filesystem` or a raw `Block` device; `Filesystem` if not
     /// set.
     /// Optional.
     pub volume_mode: Option<Str>,
-    /// VolumeSnapshot or other claim with whose contents the new volume is filled; kept equal to
-    /// `dataSourceRef` where both can express the source.
+    /// VolumeSnapshot or other claim with whose contents the new volume is filled; it has the same
+    /// value as `dataSourceRef` where both can express the source.
     /// Optional.
     pub data_source: Option<Box<TypedLocalObjectReference>>,
     /// Object with whose contents the new volume is filled: a claim, or an object of another group
     /// for which a volume populator exists.
     /// Optional.
     pub data_source_ref: Option<Box<TypedObjectReference>>,
-    /// VolumeAttributesClass whose parameters the CSI driver is to apply; unlike the StorageClass,
-    /// it can be changed later.
+    /// VolumeAttributesClass with the parameters that the CSI driver applies; unlike the
+    /// StorageClass, it can be changed later.
     /// Optional.
     pub volume_attributes_class_name: Option<Str>,
 }
@@ -112,7 +112,7 @@ api_type! {
     ],
 }
 
-/// How much storage a claim asks for.
+/// The amount of storage that a claim requests.
 ///
 /// `io.k8s.api.core.v1.VolumeResourceRequirements`.
 #[derive(Clone, Default, PartialEq)]
@@ -141,7 +141,8 @@ api_type! {
 /// `io.k8s.api.core.v1.PersistentVolumeClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimStatus {
-    /// `Pending` until a volume is found, then `Bound`, and `Lost` if the bound volume is gone.
+    /// `Pending` until a volume is found, then `Bound`, and `Lost` if the bound volume no longer
+    /// exists.
     /// Optional.
     pub phase: Str,
     /// Ways in which the bound volume can be mounted.
@@ -166,7 +167,7 @@ pub struct PersistentVolumeClaimStatus {
     /// `memory`, `storage`, `ephemeral-storage`, `pods`, `services` and 14 more. Map type
     /// `granular`.
     pub allocated_resource_statuses: BTreeMap<Str, Str>,
-    /// VolumeAttributesClass whose parameters the volume has now; absent if none was applied.
+    /// VolumeAttributesClass with the current parameters of the volume; absent if none was applied.
     /// Optional.
     pub current_volume_attributes_class_name: Option<Str>,
     /// State of a change to another VolumeAttributesClass; absent if there is none.
@@ -184,7 +185,7 @@ api_type! {
         2 capacity = field("capacity", 3, T::MessageMap(Quantity::SCHEMA)).omit_empty(),
         3 conditions =
             field("conditions", 4, T::MessageList(PersistentVolumeClaimCondition::SCHEMA))
-            .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
+                .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
         4 allocated_resources = field("allocatedResources", 5, T::MessageMap(Quantity::SCHEMA))
             .omit_empty(),
         5 allocated_resource_statuses = field("allocatedResourceStatuses", 7, T::StrMap)
@@ -193,17 +194,16 @@ api_type! {
             field("currentVolumeAttributesClassName", 8, T::Str).pointer().omit_empty(),
         7 modify_volume_status =
             field("modifyVolumeStatus", 9, T::Message(ModifyVolumeStatus::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
-/// One aspect of the state of a claim.
+/// A condition of a claim.
 ///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimCondition {
-    /// Aspect that the condition is about, such as `Resizing`, `FileSystemResizePending` or
-    /// `ModifyVolumeError`.
+    /// Type of the condition, such as `Resizing`, `FileSystemResizePending` or `ModifyVolumeError`.
     /// Required. Known values: `Resizing`, `FileSystemResizePending`, `ControllerResizeError`,
     /// `NodeResizeError`, `ModifyVolumeError`, `ModifyingVolume`, `Unused`.
     pub type_: Str,
@@ -213,13 +213,13 @@ pub struct PersistentVolumeClaimCondition {
     /// When the condition was last checked.
     /// Optional.
     pub last_probe_time: Option<Time>,
-    /// When the condition last went from one status to another.
+    /// Time of the last change of the condition's status.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Cause of the last transition as one CamelCase word, meant for programs.
+    /// Reason for the last transition as one CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
-    /// Details of the last transition, meant for people.
+    /// Human-readable details of the last transition.
     /// Optional.
     pub message: Str,
 }
@@ -238,7 +238,7 @@ api_type! {
     ],
 }
 
-/// How the change of a claim's volume to another attributes class proceeds.
+/// The progress of changing the attributes class of a claim's volume.
 ///
 /// `io.k8s.api.core.v1.ModifyVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
@@ -247,7 +247,8 @@ pub struct ModifyVolumeStatus {
     /// Optional.
     pub target_volume_attributes_class_name: Str,
     /// `Pending` while the class or another precondition is missing, `InProgress` while the driver
-    /// works, `Infeasible` if it refused; choose another class then.
+    /// works, `Infeasible` if the driver rejected the change, in which case another class must be
+    /// chosen.
     /// Required.
     pub status: Str,
 }
@@ -292,7 +293,7 @@ pub struct PersistentVolumeClaimTemplate {
     /// Labels and annotations that the claim gets; other metadata is rejected.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What storage the claim asks for, copied into it unchanged.
+    /// The requested storage, copied into the claim unchanged.
     /// Required.
     pub spec: PersistentVolumeClaimSpec,
 }

@@ -20,10 +20,10 @@ pub struct Pod {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What runs in the pod, and how; most of it cannot be changed after creation.
+    /// Desired state of the pod; most fields are immutable.
     /// Optional.
     pub spec: PodSpec,
-    /// What has become of the pod, mostly as its kubelet reports it.
+    /// Observed state of the pod, mostly as reported by its kubelet.
     /// Optional.
     pub status: PodStatus,
 }
@@ -52,8 +52,8 @@ api_resource! {
 /// A list of [`Pod`].
 pub type PodList = List<Pod>;
 
-/// What is known about a running or finished pod, most of it reported by the kubelet of its node
-/// and so possibly a little out of date.
+/// The observed state of a pod. Most of it is reported by the kubelet of its node, and may be
+/// slightly out of date.
 ///
 /// `io.k8s.api.core.v1.PodStatus`.
 #[derive(Clone, Default, PartialEq)]
@@ -61,15 +61,15 @@ pub struct PodStatus {
     /// `metadata.generation` of the pod that this status takes into account.
     /// Optional.
     pub observed_generation: i64,
-    /// Coarse summary of where the pod stands in its life: `Pending`, `Running`, `Succeeded`,
-    /// `Failed` or, if its node cannot be reached, `Unknown`.
+    /// Summary of the pod's position in its lifecycle: `Pending`, `Running`, `Succeeded`, `Failed`
+    /// or, if its node cannot be reached, `Unknown`.
     /// Optional.
     pub phase: Str,
     /// Single aspects of the state, such as `PodScheduled`, `Initialized`, `ContainersReady` and
     /// `Ready`.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<PodCondition>,
-    /// Why the pod is in this state, in words for people.
+    /// Human-readable reason why the pod is in this state.
     /// Optional.
     pub message: Str,
     /// Why the pod is in this state, as one CamelCase word such as `Evicted`.
@@ -112,10 +112,10 @@ pub struct PodStatus {
     /// `PodResizeInProgress` have replaced it.
     /// Optional. Known values: `InProgress`, `Deferred`, `Infeasible`.
     pub resize: Str,
-    /// Which ResourceClaim stands behind each entry of `spec.resourceClaims`.
+    /// The ResourceClaim for each entry of `spec.resourceClaims`.
     /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claim_statuses: Vec<PodResourceClaimStatus>,
-    /// The ResourceClaim made for extended resources that the containers request and a dynamic
+    /// The ResourceClaim created for extended resources that the containers request and a dynamic
     /// resource driver provides.
     /// Optional.
     pub extended_resource_claim_status: Option<Box<PodExtendedResourceClaimStatus>>,
@@ -152,39 +152,39 @@ api_type! {
         10 start_time = field("startTime", 7, T::Message(Time::SCHEMA)).pointer().omit_empty(),
         11 init_container_statuses =
             field("initContainerStatuses", 10, T::MessageList(ContainerStatus::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         12 container_statuses =
             field("containerStatuses", 8, T::MessageList(ContainerStatus::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         13 qos_class = field("qosClass", 9, T::Str).omit_empty(),
         14 ephemeral_container_statuses =
             field("ephemeralContainerStatuses", 13, T::MessageList(ContainerStatus::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         15 resize = field("resize", 14, T::Str).omit_empty(),
         16 resource_claim_statuses =
             field("resourceClaimStatuses", 15, T::MessageList(PodResourceClaimStatus::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name").and_retain_keys())
-            .with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name").and_retain_keys())
+                .with_list(ListType::Map(&["name"])),
         17 extended_resource_claim_status =
             field("extendedResourceClaimStatus", 18, T::Message(PodExtendedResourceClaimStatus::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         18 allocated_resources = field("allocatedResources", 19, T::MessageMap(Quantity::SCHEMA))
             .omit_empty(),
         19 resources = field("resources", 20, T::Message(ResourceRequirements::SCHEMA))
             .pointer().omit_empty(),
         20 node_allocatable_resource_claim_statuses =
             field("nodeAllocatableResourceClaimStatuses", 21, T::MessageList(NodeAllocatableResourceClaimStatus::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
-/// One aspect of a pod's state.
+/// A condition of a pod.
 ///
 /// `io.k8s.api.core.v1.PodCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodCondition {
-    /// Aspect that the condition is about, such as `PodScheduled`, `Initialized`,
-    /// `ContainersReady`, `Ready`, or one of a readiness gate.
+    /// Type of the condition, such as `PodScheduled`, `Initialized`, `ContainersReady`, `Ready`, or
+    /// one of a readiness gate.
     /// Required. Known values: `ContainersReady`, `Initialized`, `Ready`, `PodScheduled`,
     /// `DisruptionTarget`, `PodReadyToStartContainers`, `PodResizePending`, `PodResizeInProgress`,
     /// `AllContainersRestarting`.
@@ -198,13 +198,13 @@ pub struct PodCondition {
     /// When the condition was last checked.
     /// Optional.
     pub last_probe_time: Option<Time>,
-    /// When the condition last went from one status to another.
+    /// Time of the last change of the condition's status.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Cause of the last transition as one CamelCase word, meant for programs.
+    /// Reason for the last transition as one CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
-    /// Details of the last transition, meant for people.
+    /// Human-readable details of the last transition.
     /// Optional.
     pub message: Str,
 }
@@ -260,7 +260,7 @@ api_type! {
     ],
 }
 
-/// The status of a pod as an object of its own, for exchange with the kubelet.
+/// The status of a pod as a separate object, for exchange with the kubelet.
 ///
 /// `io.k8s.api.core.v1.PodStatusResult`: kind `PodStatusResult` of `v1`.
 #[derive(Clone, Default, PartialEq)]

@@ -4,8 +4,7 @@ use crate::api_type::{api_type, field};
 use kubist_apimachinery::wire::{FieldType as T, KindFacts, ListType, Wire};
 use kubist_apimachinery::{Str, Time};
 
-/// Query parameters of the `attach` subresource of a pod; at least one of the streams has to be
-/// asked for.
+/// Query parameters of the `attach` subresource of a pod; at least one stream must be requested.
 ///
 /// `io.k8s.api.core.v1.PodAttachOptions`: kind `PodAttachOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
@@ -47,8 +46,7 @@ api_type! {
     ],
 }
 
-/// Query parameters of the `exec` subresource of a pod; at least one of the streams has to be asked
-/// for.
+/// Query parameters of the `exec` subresource of a pod; at least one stream must be requested.
 ///
 /// `io.k8s.api.core.v1.PodExecOptions`: kind `PodExecOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
@@ -124,10 +122,10 @@ pub struct PodLogOptions {
     /// Optional.
     pub limit_bytes: Option<i64>,
     /// Lets the API server read from the kubelet without verifying its certificate, so the log may
-    /// come from an impostor.
+    /// come from another server.
     /// Optional; `insecureSkipTLSVerifyBackend` in JSON.
     pub insecure_skip_tls_verify_backend: bool,
-    /// Which output of the container to read: `All`, `Stdout` or `Stderr`; `All` if not set; the
+    /// Output stream of the container to read: `All`, `Stdout` or `Stderr`; `All` if not set; the
     /// other two cannot be combined with `tailLines`.
     /// Optional.
     pub stream: Option<Str>,

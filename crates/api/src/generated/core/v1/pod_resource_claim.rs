@@ -34,7 +34,7 @@ api_type! {
     ],
 }
 
-/// Which ResourceClaim was made for an entry of a pod's `resourceClaims`.
+/// The ResourceClaim that was created for an entry of a pod's `resourceClaims`.
 ///
 /// `io.k8s.api.core.v1.PodResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
@@ -42,7 +42,7 @@ pub struct PodResourceClaimStatus {
     /// Name of the entry in the pod's `spec.resourceClaims`.
     /// Required.
     pub name: Str,
-    /// Name of the ResourceClaim made from the template; absent if none had to be made.
+    /// Name of the ResourceClaim created from the template; absent if none was required.
     /// Optional.
     pub resource_claim_name: Option<Str>,
 }
@@ -62,7 +62,7 @@ api_type! {
 /// `io.k8s.api.core.v1.PodExtendedResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodExtendedResourceClaimStatus {
-    /// Which request of the claim stands for which extended resource of which container.
+    /// Mapping from the extended resources of containers to requests of the claim.
     /// Required. List type `atomic`.
     pub request_mappings: Vec<ContainerExtendedResourceRequest>,
     /// Name of the claim in the pod's namespace.
@@ -76,7 +76,7 @@ api_type! {
     fields: [
         0 request_mappings =
             field("requestMappings", 1, T::MessageList(ContainerExtendedResourceRequest::SCHEMA))
-            .required().with_list(ListType::Atomic),
+                .required().with_list(ListType::Atomic),
         1 resource_claim_name = field("resourceClaimName", 2, T::Str).required(),
     ],
 }
@@ -87,7 +87,7 @@ api_type! {
 /// `io.k8s.api.core.v1.ContainerExtendedResourceRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerExtendedResourceRequest {
-    /// Name of the container that asks for the extended resource.
+    /// Name of the container that requests the extended resource.
     /// Required.
     pub container_name: Str,
     /// Name of the extended resource, as in the container's resource requests.

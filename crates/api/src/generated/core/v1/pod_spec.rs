@@ -14,7 +14,8 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{Quantity, Str};
 use std::collections::BTreeMap;
 
-/// What a pod runs, where it may run and how; most of it is fixed once the pod exists.
+/// The desired state of a pod: its containers, volumes and scheduling rules. Most fields are
+/// immutable.
 ///
 /// `io.k8s.api.core.v1.PodSpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -46,23 +47,23 @@ pub struct PodSpec {
     /// stops it and marks it failed; no limit when absent.
     /// Optional.
     pub active_deadline_seconds: Option<i64>,
-    /// Where the DNS settings of the pod come from: `ClusterFirst` (the default),
-    /// `ClusterFirstWithHostNet`, `Default` (the node's own) or `None` (`dnsConfig` alone).
+    /// Source of the pod's DNS settings: `ClusterFirst` (the default), `ClusterFirstWithHostNet`,
+    /// `Default` (the node's own) or `None` (`dnsConfig` alone).
     /// Optional.
     pub dns_policy: Str,
     /// Labels with exact values that a node must carry, all of them, before the scheduler considers
     /// it for the pod.
     /// Optional. Map type `atomic`.
     pub node_selector: BTreeMap<Str, Str>,
-    /// Service account whose identity the pod has towards the API server; admission fills in
-    /// `default` when it is empty.
+    /// Service account that the pod authenticates to the API server as; admission sets `default`
+    /// when it is empty.
     /// Optional.
     pub service_account_name: Str,
-    /// Deprecated alias of `serviceAccountName`, kept equal to it.
+    /// Deprecated alias of `serviceAccountName`; always has the same value.
     /// Optional.
     pub service_account: Str,
-    /// Whether the containers get a token of the service account; overrides the field of the same
-    /// name there, and `true` when neither is set.
+    /// Whether a token of the service account is mounted into the containers; overrides the field
+    /// of the same name of the service account, and defaults to `true`.
     /// Optional.
     pub automount_service_account_token: Option<bool>,
     /// Node that the pod is bound to, normally written by the scheduler; a pod created with a value
@@ -97,16 +98,16 @@ pub struct PodSpec {
     /// usually the name of a headless service; no domain name when empty.
     /// Optional.
     pub subdomain: Str,
-    /// Rules that draw the pod to certain nodes or keep it away, by the labels of nodes or by the
-    /// pods that already run there.
+    /// Rules that attract the pod to nodes or keep it away from them, by node labels or by the pods
+    /// that already run there.
     /// Optional.
     pub affinity: Option<Box<Affinity>>,
     /// Name of the scheduler that places the pod, while others ignore it; `default-scheduler` when
     /// empty.
     /// Optional.
     pub scheduler_name: Str,
-    /// Taints that do not keep the pod off a node; admission adds a few of its own, and an existing
-    /// pod can only gain entries.
+    /// Taints that the pod tolerates. Admission adds default tolerations; in an existing pod,
+    /// entries can only be added.
     /// Optional. List type `atomic`.
     pub tolerations: Vec<Toleration>,
     /// Additional entries for the `/etc/hosts` file that the kubelet writes for the containers.
@@ -144,8 +145,8 @@ pub struct PodSpec {
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub overhead: BTreeMap<Str, Quantity>,
-    /// How evenly similar pods have to be spread over zones, nodes or other parts of the cluster;
-    /// all constraints apply together.
+    /// Constraints on the spreading of similar pods over zones, nodes or other topology domains;
+    /// all must be met.
     /// Optional. List type `map` by `topologyKey`, `whenUnsatisfiable`; patch strategy `merge` by
     /// `topologyKey`.
     pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
@@ -157,12 +158,12 @@ pub struct PodSpec {
     /// unset, and a kubelet on another system rejects the pod.
     /// Optional.
     pub os: Option<Box<PodOS>>,
-    /// `false` runs the pod in a user namespace of its own, so that root in a container has no
-    /// privileges on the node; absent or `true` shares that of the host.
+    /// `false` runs the pod in a separate user namespace, so that root in a container has no
+    /// privileges on the node; absent or `true` uses the user namespace of the host.
     /// Optional.
     pub host_users: Option<bool>,
-    /// Gates that keep the scheduler from considering the pod until all are gone; they come with
-    /// its creation and can only be removed later.
+    /// Gates that block scheduling of the pod until all of them are removed; they are set on
+    /// creation and can only be removed later.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub scheduling_gates: Vec<PodSchedulingGate>,
     /// Resource claims that must be allocated and reserved before the pod starts; containers refer
@@ -194,7 +195,7 @@ api_type! {
             .with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         3 ephemeral_containers =
             field("ephemeralContainers", 34, T::MessageList(EphemeralContainer::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         4 restart_policy = field("restartPolicy", 3, T::Str).omit_empty(),
         5 termination_grace_period_seconds = field("terminationGracePeriodSeconds", 4, T::I64)
             .pointer().omit_empty(),
@@ -216,7 +217,7 @@ api_type! {
             .pointer().omit_empty(),
         18 image_pull_secrets =
             field("imagePullSecrets", 15, T::MessageList(LocalObjectReference::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         19 hostname = field("hostname", 16, T::Str).omit_empty(),
         20 subdomain = field("subdomain", 17, T::Str).omit_empty(),
         21 affinity = field("affinity", 18, T::Message(Affinity::SCHEMA)).pointer().omit_empty(),
@@ -237,14 +238,14 @@ api_type! {
         32 overhead = field("overhead", 32, T::MessageMap(Quantity::SCHEMA)).omit_empty(),
         33 topology_spread_constraints =
             field("topologySpreadConstraints", 33, T::MessageList(TopologySpreadConstraint::SCHEMA))
-            .omit_empty().with_merge(Merge::by("topologyKey"))
-            .with_list(ListType::Map(&["topologyKey", "whenUnsatisfiable"])),
+                .omit_empty().with_merge(Merge::by("topologyKey"))
+                .with_list(ListType::Map(&["topologyKey", "whenUnsatisfiable"])),
         34 set_hostname_as_fqdn = field("setHostnameAsFQDN", 35, T::Bool).pointer().omit_empty(),
         35 os = field("os", 36, T::Message(PodOS::SCHEMA)).pointer().omit_empty(),
         36 host_users = field("hostUsers", 37, T::Bool).pointer().omit_empty(),
         37 scheduling_gates =
             field("schedulingGates", 38, T::MessageList(PodSchedulingGate::SCHEMA)).omit_empty()
-            .with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
+                .with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         38 resource_claims = field("resourceClaims", 39, T::MessageList(PodResourceClaim::SCHEMA))
             .omit_empty().with_merge(Merge::by("name").and_retain_keys())
             .with_list(ListType::Map(&["name"])),
@@ -283,11 +284,11 @@ api_type! {
 /// `io.k8s.api.core.v1.PodDNSConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDNSConfig {
-    /// IP addresses of DNS servers, at most three, put after those of the policy; the policy `None`
-    /// needs at least one.
+    /// IP addresses of DNS servers, at most three, appended to those of the policy; the policy
+    /// `None` needs at least one.
     /// Optional. List type `atomic`.
     pub nameservers: Vec<Str>,
-    /// Search domains for short host names, put after those of the policy.
+    /// Search domains for short host names, appended to those of the policy.
     /// Optional. List type `atomic`.
     pub searches: Vec<Str>,
     /// Options for the resolver; one that the policy sets too replaces it.
@@ -329,7 +330,7 @@ api_type! {
     ],
 }
 
-/// A further condition that has to hold before a pod counts as ready.
+/// An additional condition that must be true for a pod to be ready.
 ///
 /// `io.k8s.api.core.v1.PodReadinessGate`.
 #[derive(Clone, Default, PartialEq)]
@@ -386,7 +387,7 @@ api_type! {
     ],
 }
 
-/// What ties a pod to the others that it is scheduled together with.
+/// The group of pods that a pod is scheduled together with.
 ///
 /// `io.k8s.api.core.v1.PodSchedulingGroup`. Union: at most one member is set.
 #[derive(Clone, Default, PartialEq)]

@@ -47,11 +47,11 @@ pub type PodTemplateList = List<PodTemplate>;
 /// `io.k8s.api.core.v1.PodTemplateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodTemplateSpec {
-    /// Metadata for the created pods, of which labels, annotations and finalizers are used; names
-    /// come from the controller.
+    /// Metadata for the created pods. Only labels, annotations and finalizers are used; the
+    /// controller sets the names.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What the created pods run, and how.
+    /// Desired state of the created pods.
     /// Optional.
     pub spec: PodSpec,
 }

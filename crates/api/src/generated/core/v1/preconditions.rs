@@ -4,7 +4,7 @@ use crate::api_type::{api_type, field};
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire::FieldType as T;
 
-/// What must be true of an object for an operation on it to proceed.
+/// Conditions that an object must meet for an operation on it to proceed.
 ///
 /// `io.k8s.api.core.v1.Preconditions`.
 #[derive(Clone, Default, PartialEq)]

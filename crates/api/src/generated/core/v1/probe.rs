@@ -18,27 +18,28 @@ pub struct Probe {
     /// Opens a TCP connection; being accepted is a success.
     /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
-    /// Calls the standard gRPC health service; the answer `SERVING` is a success.
+    /// Calls the standard gRPC health service; the response `SERVING` is a success.
     /// Optional.
     pub grpc: Option<Box<GRPCAction>>,
     /// Seconds from the start of the container to the first attempt.
     /// Optional.
     pub initial_delay_seconds: i32,
-    /// Seconds after which an attempt without an answer has failed; 1 by default, and no less.
+    /// Seconds after which an attempt without a response fails; 1 by default, and at least 1.
     /// Optional.
     pub timeout_seconds: i32,
     /// Seconds between two attempts; 10 by default, and at least 1.
     /// Optional.
     pub period_seconds: i32,
-    /// Successes in a row that end a failed state; 1 by default, and always 1 for liveness and
-    /// startup probes.
+    /// Consecutive successes after which the container counts as healthy again; 1 by default, and
+    /// always 1 for liveness and startup probes.
     /// Optional.
     pub success_threshold: i32,
-    /// Failures in a row after which the container counts as failed; 3 by default, and at least 1.
+    /// Consecutive failures after which the container counts as failed; 3 by default, and at least
+    /// 1\.
     /// Optional.
     pub failure_threshold: i32,
-    /// Seconds that the container has to stop after this probe failed, in place of the value of the
-    /// pod; not allowed for readiness probes.
+    /// Grace period in seconds for stopping the container after this probe failed; overrides that
+    /// of the pod, and is not allowed for readiness probes.
     /// Optional.
     pub termination_grace_period_seconds: Option<i64>,
 }
@@ -82,7 +83,7 @@ pub struct ProbeHandler {
     /// Opens a TCP connection; being accepted is a success.
     /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
-    /// Calls the standard gRPC health service; the answer `SERVING` is a success.
+    /// Calls the standard gRPC health service; the response `SERVING` is a success.
     /// Optional.
     pub grpc: Option<Box<GRPCAction>>,
 }

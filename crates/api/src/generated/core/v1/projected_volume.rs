@@ -14,8 +14,8 @@ pub struct SecretVolumeSource {
     /// Name of the secret in the namespace of the pod.
     /// Optional.
     pub secret_name: Str,
-    /// Which keys become files, at which paths; all keys, under their own names, when empty. A
-    /// missing key is an error unless `optional`.
+    /// Keys to project into files, with their paths; if empty, all keys become files with the name
+    /// of the key. A missing key is an error unless `optional`.
     /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
     /// Permission bits of files that do not set their own, from 0 to 0777; 0644 by default.
@@ -118,7 +118,7 @@ api_type! {
             .pointer().omit_empty(),
         2 resource_field_ref =
             field("resourceFieldRef", 3, T::Message(ResourceFieldSelector::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 mode = field("mode", 4, T::I32).pointer().omit_empty(),
     ],
 }
@@ -132,7 +132,8 @@ pub struct ConfigMapVolumeSource {
     /// mistake.
     /// Optional.
     pub name: Str,
-    /// Keys to show, and the paths of their files; if empty, every key is a file of its own name.
+    /// Keys to show, and the paths of their files; if empty, all keys become files with the name of
+    /// the key.
     /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
     /// Permission bits of the files that do not set their own, from 0 to 0777 in octal; 0644 if
@@ -168,7 +169,7 @@ api_type! {
 /// `io.k8s.api.core.v1.ProjectedVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ProjectedVolumeSource {
-    /// The sources, each with paths of its own; two files with the same path are an error.
+    /// The sources; no two of them may have a file with the same path.
     /// Optional. List type `atomic`.
     pub sources: Vec<VolumeProjection>,
     /// Permission bits of files that do not set their own, from 0 to 0777; 0644 by default.
@@ -223,13 +224,13 @@ api_type! {
             .pointer().omit_empty(),
         3 service_account_token =
             field("serviceAccountToken", 4, T::Message(ServiceAccountTokenProjection::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         4 cluster_trust_bundle =
             field("clusterTrustBundle", 5, T::Message(ClusterTrustBundleProjection::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         5 pod_certificate =
             field("podCertificate", 6, T::Message(PodCertificateProjection::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
@@ -242,8 +243,8 @@ pub struct SecretProjection {
     /// mistake.
     /// Optional.
     pub name: Str,
-    /// Which keys become files, at which paths; all keys, under their own names, when empty. A
-    /// missing key is an error unless `optional`.
+    /// Keys to project into files, with their paths; if empty, all keys become files with the name
+    /// of the key. A missing key is an error unless `optional`.
     /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
     /// Whether the pod may start although the secret or a key of it is missing.
@@ -296,7 +297,8 @@ pub struct ConfigMapProjection {
     /// mistake.
     /// Optional.
     pub name: Str,
-    /// Keys to show, and the paths of their files; if empty, every key is a file of its own name.
+    /// Keys to show, and the paths of their files; if empty, all keys become files with the name of
+    /// the key.
     /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
     /// Whether the config map or the listed keys may be missing; if not, the pod does not start
@@ -327,8 +329,8 @@ api_type! {
 /// `io.k8s.api.core.v1.ServiceAccountTokenProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccountTokenProjection {
-    /// Who the token is for; a recipient must refuse tokens meant for others. The API server when
-    /// empty.
+    /// Intended audience of the token; recipients must reject tokens for other audiences. The API
+    /// server if empty.
     /// Optional.
     pub audience: Str,
     /// Requested lifetime of the token in seconds; 3600 by default, at least 600. The kubelet

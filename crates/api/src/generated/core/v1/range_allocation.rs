@@ -17,7 +17,7 @@ pub struct RangeAllocation {
     /// Required.
     pub range: Str,
     /// Bitmap of the members that are taken.
-    /// Required; base64 in JSON.
+    /// Required; in JSON as base64.
     pub data: ByteString,
 }
 

@@ -14,10 +14,10 @@ pub struct ReplicationController {
     /// Standard object metadata; without labels, those of the pod template are used.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// How many pods should run, and which.
+    /// The desired number of pods, and the template to create them from.
     /// Optional.
     pub spec: ReplicationControllerSpec,
-    /// How many pods run at present, as last observed by the controller.
+    /// Number of pods, as last observed by the controller.
     /// Optional.
     pub status: ReplicationControllerStatus,
 }
@@ -46,7 +46,7 @@ api_resource! {
 /// A list of [`ReplicationController`].
 pub type ReplicationControllerList = List<ReplicationController>;
 
-/// How many pods should run, and which.
+/// The desired number of pods, and the template to create them from.
 ///
 /// `io.k8s.api.core.v1.ReplicationControllerSpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -79,7 +79,7 @@ api_type! {
     ],
 }
 
-/// How many pods of a ReplicationController run at present.
+/// The observed number of pods of a ReplicationController.
 ///
 /// `io.k8s.api.core.v1.ReplicationControllerStatus`.
 #[derive(Clone, Default, PartialEq)]
@@ -115,7 +115,7 @@ api_type! {
         4 observed_generation = field("observedGeneration", 3, T::I64).omit_empty(),
         5 conditions =
             field("conditions", 6, T::MessageList(ReplicationControllerCondition::SCHEMA))
-            .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
+                .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
     ],
 }
 
@@ -124,7 +124,7 @@ api_type! {
 /// `io.k8s.api.core.v1.ReplicationControllerCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerCondition {
-    /// What the condition is about, in CamelCase, such as `ReplicaFailure`.
+    /// Type of the condition in CamelCase, such as `ReplicaFailure`.
     /// Required.
     pub type_: Str,
     /// Whether the condition holds: `True`, `False` or `Unknown`.
@@ -136,7 +136,7 @@ pub struct ReplicationControllerCondition {
     /// Why the condition last changed, as one CamelCase word.
     /// Optional.
     pub reason: Str,
-    /// Details of the last change, in words for people.
+    /// Human-readable details of the last change.
     /// Optional.
     pub message: Str,
 }

@@ -14,7 +14,7 @@ pub struct ResourceQuota {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// The limits, and which objects they are about.
+    /// The limits, and the objects that they apply to.
     /// Optional.
     pub spec: ResourceQuotaSpec,
     /// The enforced limits and what is used of them.
@@ -94,7 +94,7 @@ api_type! {
     fields: [
         0 match_expressions =
             field("matchExpressions", 1, T::MessageList(ScopedResourceSelectorRequirement::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -103,11 +103,11 @@ api_type! {
 /// `io.k8s.api.core.v1.ScopedResourceSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScopedResourceSelectorRequirement {
-    /// Scope in question, such as `PriorityClass`.
+    /// Name of the scope, such as `PriorityClass`.
     /// Required. One of `Terminating`, `NotTerminating`, `BestEffort`, `NotBestEffort`,
     /// `PriorityClass`, `CrossNamespacePodAffinity`, `VolumeAttributesClass`.
     pub scope_name: Str,
-    /// How the scope relates to `values`: `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    /// Relation of the scope to `values`: `In`, `NotIn`, `Exists` or `DoesNotExist`.
     /// Required.
     pub operator: Str,
     /// Values to compare with, such as names of PriorityClasses; empty exactly for `Exists` and

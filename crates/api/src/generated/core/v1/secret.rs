@@ -19,14 +19,13 @@ pub struct Secret {
     pub immutable: Option<bool>,
     /// The confidential values, in base64 in JSON; keys consist of letters, digits, `-`, `_` and
     /// `.`.
-    /// Optional; base64 in JSON.
+    /// Optional.
     pub data: BTreeMap<Str, ByteString>,
     /// Values as plain text, for convenience when writing: the API server moves them into `data`,
     /// where they win over equal keys, and never returns them.
     /// Optional.
     pub string_data: BTreeMap<Str, Str>,
-    /// What kind of data the secret holds, which may demand certain keys; immutable, `Opaque` by
-    /// default.
+    /// Type of the secret, which may require certain keys; immutable, `Opaque` by default.
     /// Optional. Known values: `Opaque`, `kubernetes.io/service-account-token`,
     /// `kubernetes.io/dockercfg`, `kubernetes.io/dockerconfigjson`, `kubernetes.io/basic-auth`,
     /// `kubernetes.io/ssh-auth`, `kubernetes.io/tls`, `bootstrap.kubernetes.io/token`.

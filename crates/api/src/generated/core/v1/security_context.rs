@@ -32,8 +32,8 @@ pub struct SecurityContext {
     /// and in the pod. Not for Windows.
     /// Optional.
     pub run_as_group: Option<i64>,
-    /// Makes the kubelet check that the container would not start as user ID 0, and refuse to start
-    /// it otherwise.
+    /// Makes the kubelet check that the container does not run as user ID 0, and not start it
+    /// otherwise.
     /// Optional.
     pub run_as_non_root: Option<bool>,
     /// Mounts the root file system of the container read-only, so that only volumes can be written.
@@ -67,7 +67,7 @@ api_type! {
             .pointer().omit_empty(),
         3 windows_options =
             field("windowsOptions", 10, T::Message(WindowsSecurityContextOptions::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         4 run_as_user = field("runAsUser", 4, T::I64).pointer().omit_empty(),
         5 run_as_group = field("runAsGroup", 8, T::I64).pointer().omit_empty(),
         6 run_as_non_root = field("runAsNonRoot", 5, T::Bool).pointer().omit_empty(),
@@ -88,11 +88,11 @@ api_type! {
 /// `io.k8s.api.core.v1.Capabilities`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Capabilities {
-    /// Capabilities beyond those the runtime grants by itself, such as `NET_ADMIN`; `ALL` stands
-    /// for every one.
+    /// Capabilities to add to the runtime's defaults, such as `NET_ADMIN`; `ALL` means all
+    /// capabilities.
     /// Optional; items of type `Capability`. List type `atomic`.
     pub add: Vec<Str>,
-    /// Capabilities to take away; `ALL` stands for every one.
+    /// Capabilities to remove; `ALL` means all capabilities.
     /// Optional; items of type `Capability`. List type `atomic`.
     pub drop: Vec<Str>,
 }
@@ -201,8 +201,8 @@ api_type! {
 /// `io.k8s.api.core.v1.AppArmorProfile`. Union: at most one member is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct AppArmorProfile {
-    /// Where the profile comes from: `RuntimeDefault` takes the runtime's own, `Localhost` one that
-    /// is loaded on the node, and `Unconfined` turns AppArmor off.
+    /// Source of the profile: `RuntimeDefault` uses the runtime's default, `Localhost` a profile
+    /// that is loaded on the node, and `Unconfined` disables AppArmor.
     /// Required. Union discriminator.
     pub type_: Str,
     /// Name of a profile that is already loaded on the node; set with the type `Localhost`, and
@@ -239,8 +239,7 @@ pub struct PodSecurityContext {
     /// for Windows.
     /// Optional.
     pub run_as_group: Option<i64>,
-    /// Makes the kubelet check that no container would start as user ID 0, and refuse to start
-    /// those that would.
+    /// Makes the kubelet check that no container runs as user ID 0, and not start those that do.
     /// Optional.
     pub run_as_non_root: Option<bool>,
     /// Further group IDs of each container's first process, besides the primary group and
@@ -255,8 +254,8 @@ pub struct PodSecurityContext {
     /// support it, along with files created there. Not for Windows.
     /// Optional.
     pub fs_group: Option<i64>,
-    /// Kernel parameters, limited to those that a namespace can have of its own, to set for the
-    /// pod; unsafe ones must be allowed on the node. Not for Windows.
+    /// Namespaced kernel parameters to set for the pod; unsafe ones must be allowed on the node.
+    /// Not for Windows.
     /// Optional. List type `atomic`.
     pub sysctls: Vec<Sysctl>,
     /// `OnRootMismatch` adapts a volume to `fsGroup` only if the owner or mode of its root
@@ -269,8 +268,8 @@ pub struct PodSecurityContext {
     /// AppArmor profile that all containers run under. Not for Windows.
     /// Optional.
     pub app_armor_profile: Option<Box<AppArmorProfile>>,
-    /// How volumes get the SELinux label of the pod: `MountOption` labels the mount at once where
-    /// possible, `Recursive` relabels every single file.
+    /// Method of applying the pod's SELinux label to volumes: `MountOption` labels the whole mount
+    /// where possible, `Recursive` relabels every file.
     /// Optional.
     pub se_linux_change_policy: Option<Str>,
 }
@@ -283,7 +282,7 @@ api_type! {
             .pointer().omit_empty(),
         1 windows_options =
             field("windowsOptions", 8, T::Message(WindowsSecurityContextOptions::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 run_as_user = field("runAsUser", 2, T::I64).pointer().omit_empty(),
         3 run_as_group = field("runAsGroup", 6, T::I64).pointer().omit_empty(),
         4 run_as_non_root = field("runAsNonRoot", 3, T::Bool).pointer().omit_empty(),

@@ -13,10 +13,10 @@ pub struct Service {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// Which pods the service stands for, and how they are reached.
+    /// Desired state of the service: its pods, ports and addresses.
     /// Optional.
     pub spec: ServiceSpec,
-    /// What load balancers and controllers have reported about the service.
+    /// Status of the service, as reported by load balancers and controllers.
     /// Optional.
     pub status: ServiceStatus,
 }
@@ -45,7 +45,7 @@ api_resource! {
 /// A list of [`Service`].
 pub type ServiceList = List<Service>;
 
-/// Which pods a service stands for, and how clients reach them.
+/// The desired state of a service: the pods it selects, and how clients reach them.
 ///
 /// `io.k8s.api.core.v1.ServiceSpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -53,8 +53,8 @@ pub struct ServiceSpec {
     /// Ports that the service offers; only headless and `ExternalName` services may go without.
     /// Optional. List type `map` by `port`, `protocol`; patch strategy `merge` by `port`.
     pub ports: Vec<ServicePort>,
-    /// Labels of the pods that receive the traffic; when empty, the endpoints have to come from
-    /// elsewhere. Ignored for `ExternalName`.
+    /// Labels of the pods that receive the traffic; when empty, the endpoints must be managed
+    /// externally. Ignored for `ExternalName`.
     /// Optional. Map type `atomic`.
     pub selector: BTreeMap<Str, Str>,
     /// Virtual IP address of the service, allocated if left empty and then fixed, unless the type
@@ -65,8 +65,8 @@ pub struct ServiceSpec {
     /// `clusterIP`.
     /// Optional; `clusterIPs` in JSON. List type `atomic`.
     pub cluster_ips: Vec<Str>,
-    /// Who can reach the service: `ClusterIP` (the default), `NodePort`, `LoadBalancer`, each
-    /// building on the one before, or `ExternalName` for a mere DNS alias.
+    /// How the service is exposed: `ClusterIP` (the default), `NodePort`, `LoadBalancer`, each of
+    /// which extends the one before, or `ExternalName` for a DNS alias only.
     /// Optional.
     pub type_: Str,
     /// IP addresses, not managed by Kubernetes, whose traffic nodes accept for this service;
@@ -78,7 +78,7 @@ pub struct ServiceSpec {
     /// Optional.
     pub session_affinity: Str,
     /// Deprecated request for a certain address of the load balancer; many providers ignore it in
-    /// favor of annotations of their own.
+    /// favor of their own annotations.
     /// Optional; `loadBalancerIP` in JSON.
     pub load_balancer_ip: Str,
     /// IP ranges in CIDR notation from which the load balancer accepts clients, if the provider
@@ -92,8 +92,9 @@ pub struct ServiceSpec {
     /// client address; `Cluster` (the default) uses all pods.
     /// Optional.
     pub external_traffic_policy: Str,
-    /// Node port that tells a load balancer whether the node has pods of the service; only for
-    /// `LoadBalancer` with the external traffic policy `Local`, and allocated if 0.
+    /// Node port for the load balancer's health check, which reports whether the node has pods of
+    /// the service; only for `LoadBalancer` with the external traffic policy `Local`, and allocated
+    /// if 0.
     /// Optional.
     pub health_check_node_port: i32,
     /// Publishes the pods of the service as ready whether or not they are, so that, for example,
@@ -107,16 +108,16 @@ pub struct ServiceSpec {
     /// the cluster and `ipFamilyPolicy` when empty.
     /// Optional. Each item is one of `IPv4`, `IPv6`, `""`. List type `atomic`.
     pub ip_families: Vec<Str>,
-    /// How many IP families the service gets: one for `SingleStack`, the usual default, two where
+    /// Number of IP families of the service: one for `SingleStack`, the usual default, two where
     /// the cluster has them for `PreferDualStack`, two or an error for `RequireDualStack`.
     /// Optional.
     pub ip_family_policy: Option<Str>,
-    /// Whether a `LoadBalancer` service gets node ports by itself, `true` by default; some load
+    /// Whether node ports are allocated for a `LoadBalancer` service, `true` by default; some load
     /// balancers reach the pods without them.
     /// Optional.
     pub allocate_load_balancer_node_ports: Option<bool>,
-    /// Which implementation provides the load balancer, such as `example.com/internal`; the default
-    /// of the cloud when absent. Fixed once the type is `LoadBalancer`.
+    /// Class of the load balancer implementation, such as `example.com/internal`; the default of
+    /// the cloud provider if absent. Fixed once the type is `LoadBalancer`.
     /// Optional.
     pub load_balancer_class: Option<Str>,
     /// `Local` sends traffic from within the cluster only to pods on the same node and drops it if
@@ -153,7 +154,7 @@ api_type! {
             .omit_empty(),
         13 session_affinity_config =
             field("sessionAffinityConfig", 14, T::Message(SessionAffinityConfig::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         14 ip_families = field("ipFamilies", 19, T::StrList).omit_empty()
             .with_list(ListType::Atomic),
         15 ip_family_policy = field("ipFamilyPolicy", 17, T::Str).pointer().omit_empty(),
@@ -178,7 +179,7 @@ pub struct ServicePort {
     /// Optional; default `TCP`.
     pub protocol: Str,
     /// Protocol above the transport as a hint for proxies and meshes: a standard name such as
-    /// `http`, `kubernetes.io/h2c`, or a name with a domain of its own.
+    /// `http`, `kubernetes.io/h2c`, or a name with a domain prefix.
     /// Optional.
     pub app_protocol: Option<Str>,
     /// Number under which the service offers the port.
@@ -226,7 +227,7 @@ api_type! {
     ],
 }
 
-/// How session affinity by client address works.
+/// The configuration of session affinity by client address.
 ///
 /// `io.k8s.api.core.v1.ClientIPConfig`.
 #[derive(Clone, Default, PartialEq)]
@@ -245,12 +246,12 @@ api_type! {
     ],
 }
 
-/// What is known about a service beyond its endpoints.
+/// The observed state of a service.
 ///
 /// `io.k8s.api.core.v1.ServiceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceStatus {
-    /// Where the load balancer of the service is reached, if it has one.
+    /// Addresses of the service's load balancer, if it has one.
     /// Optional.
     pub load_balancer: LoadBalancerStatus,
     /// Single aspects of the state of the service.
@@ -299,8 +300,8 @@ pub struct LoadBalancerIngress {
     /// DNS name, for load balancers that are reached by name.
     /// Optional.
     pub hostname: Str,
-    /// How traffic for `ip` arrives: with `VIP` nodes may treat it as their own and skip the
-    /// balancer; with `Proxy` it always goes through it. Only together with `ip`.
+    /// Delivery of traffic for `ip`: with `VIP`, nodes may handle it themselves and bypass the load
+    /// balancer; with `Proxy`, it always passes through the load balancer. Only together with `ip`.
     /// Optional.
     pub ip_mode: Option<Str>,
     /// State of each port of the service; if there are any, there is one for every port.
@@ -352,7 +353,7 @@ api_type! {
 /// `io.k8s.api.core.v1.ServiceProxyOptions`: kind `ServiceProxyOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceProxyOptions {
-    /// Path, and possibly query, that the request has towards the service.
+    /// Path, and optionally query, of the request to the service.
     /// Optional.
     pub path: Str,
 }

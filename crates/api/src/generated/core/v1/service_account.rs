@@ -21,8 +21,8 @@ pub struct ServiceAccount {
     /// themselves.
     /// Optional. List type `atomic`.
     pub image_pull_secrets: Vec<LocalObjectReference>,
-    /// Whether pods of the account get a token mounted; a pod can decide otherwise, and `true`
-    /// applies when neither does.
+    /// Whether a token is mounted into pods of the account; a pod can override it. Defaults to
+    /// `true`.
     /// Optional.
     pub automount_service_account_token: Option<bool>,
 }
@@ -37,7 +37,7 @@ api_type! {
             .with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         2 image_pull_secrets =
             field("imagePullSecrets", 3, T::MessageList(LocalObjectReference::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         3 automount_service_account_token = field("automountServiceAccountToken", 4, T::Bool)
             .pointer().omit_empty(),
     ],

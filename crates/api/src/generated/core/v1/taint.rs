@@ -15,11 +15,11 @@ pub struct Taint {
     /// Value of the taint, for tolerations to compare with; may be empty.
     /// Optional.
     pub value: Str,
-    /// What happens to pods without a toleration: `NoSchedule` bars new ones, `PreferNoSchedule`
+    /// Effect on pods without a toleration: `NoSchedule` rejects new ones, `PreferNoSchedule`
     /// avoids them, `NoExecute` also evicts those already running.
     /// Required.
     pub effect: Str,
-    /// When the taint was put on the node, where the controller that did so recorded it.
+    /// When the taint was added to the node, if the controller that added it recorded the time.
     /// Optional.
     pub time_added: Option<Time>,
 }
@@ -43,8 +43,8 @@ pub struct Toleration {
     /// Key of the taint to match; empty, together with the operator `Exists`, matches all keys.
     /// Optional.
     pub key: Str,
-    /// How `value` relates to that of the taint: `Equal` (the default), `Exists` for any value, or
-    /// `Lt` and `Gt` to compare them as integers.
+    /// Comparison of `value` with that of the taint: `Equal` (the default), `Exists` for any value,
+    /// or `Lt` and `Gt` to compare them as integers.
     /// Optional.
     pub operator: Str,
     /// Value to compare with that of the taint; must be empty for `Exists`.

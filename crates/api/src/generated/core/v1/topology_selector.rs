@@ -9,10 +9,10 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 /// `io.k8s.api.core.v1.TopologySelectorLabelRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologySelectorLabelRequirement {
-    /// Label in question.
+    /// Label key that the selector applies to.
     /// Required.
     pub key: Str,
-    /// Permitted values, of which the label must have one.
+    /// Permitted values; the label must have one of them.
     /// Required. List type `atomic`.
     pub values: Vec<Str>,
 }
@@ -43,6 +43,6 @@ api_type! {
     fields: [
         0 match_label_expressions =
             field("matchLabelExpressions", 1, T::MessageList(TopologySelectorLabelRequirement::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }

@@ -10,19 +10,19 @@ use kubist_apimachinery::{LabelSelector, Str};
 /// `io.k8s.api.core.v1.TopologySpreadConstraint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologySpreadConstraint {
-    /// How many more matching pods a domain may have than the domain with the fewest; must be
-    /// positive.
+    /// Maximal difference between the number of matching pods in a domain and in the domain with
+    /// the fewest; must be positive.
     /// Required.
     pub max_skew: i32,
     /// Node label whose values are the domains, such as `topology.kubernetes.io/zone`; nodes
     /// without it are left out.
     /// Required.
     pub topology_key: Str,
-    /// `DoNotSchedule` keeps the pod pending rather than break the rule, `ScheduleAnyway` only
-    /// prefers nodes that lessen the skew.
+    /// `DoNotSchedule` leaves the pod pending rather than violating the constraint,
+    /// `ScheduleAnyway` only prefers nodes that reduce the skew.
     /// Required.
     pub when_unsatisfiable: Str,
-    /// Which pods of the same namespace are counted.
+    /// The pods of the same namespace that are counted.
     /// Optional.
     pub label_selector: Option<Box<LabelSelector>>,
     /// Number of domains to spread over at least: while fewer are eligible, the lowest count is

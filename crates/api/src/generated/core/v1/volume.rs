@@ -49,7 +49,7 @@ pub struct Volume {
     /// does the same without its security problems.
     /// Optional.
     pub git_repo: Option<Box<GitRepoVolumeSource>>,
-    /// The entries of a secret as files, kept in memory on the node.
+    /// The entries of a secret as files, held in memory on the node.
     /// Optional.
     pub secret: Option<Box<SecretVolumeSource>>,
     /// A folder exported by an NFS server.
@@ -140,10 +140,10 @@ api_type! {
             .pointer().omit_empty(),
         3 gce_persistent_disk =
             field("gcePersistentDisk", 3, T::Message(GCEPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         4 aws_elastic_block_store =
             field("awsElasticBlockStore", 4, T::Message(AWSElasticBlockStoreVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         5 git_repo = field("gitRepo", 5, T::Message(GitRepoVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         6 secret = field("secret", 6, T::Message(SecretVolumeSource::SCHEMA))
@@ -154,7 +154,7 @@ api_type! {
             .pointer().omit_empty(),
         10 persistent_volume_claim =
             field("persistentVolumeClaim", 10, T::Message(PersistentVolumeClaimVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         11 rbd = field("rbd", 11, T::Message(RBDVolumeSource::SCHEMA)).pointer().omit_empty(),
         12 flex_volume = field("flexVolume", 12, T::Message(FlexVolumeSource::SCHEMA))
             .pointer().omit_empty(),
@@ -173,14 +173,14 @@ api_type! {
             .pointer().omit_empty(),
         20 vsphere_volume =
             field("vsphereVolume", 20, T::Message(VsphereVirtualDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         21 quobyte = field("quobyte", 21, T::Message(QuobyteVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         22 azure_disk = field("azureDisk", 22, T::Message(AzureDiskVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         23 photon_persistent_disk =
             field("photonPersistentDisk", 23, T::Message(PhotonPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         24 projected = field("projected", 26, T::Message(ProjectedVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         25 portworx_volume = field("portworxVolume", 24, T::Message(PortworxVolumeSource::SCHEMA))
@@ -204,7 +204,7 @@ api_type! {
     ],
 }
 
-/// Where and how a container sees a volume of its pod.
+/// The mount of a pod's volume in a container.
 ///
 /// `io.k8s.api.core.v1.VolumeMount`.
 #[derive(Clone, Default, PartialEq)]
@@ -226,8 +226,8 @@ pub struct VolumeMount {
     /// updates of secrets and ConfigMaps.
     /// Optional.
     pub sub_path: Str,
-    /// How later mounts pass between node and container: `None` (the default), `HostToContainer`,
-    /// or `Bidirectional`, which only privileged containers may use.
+    /// Propagation of later mounts between node and container: `None` (the default),
+    /// `HostToContainer`, or `Bidirectional`, which only privileged containers may use.
     /// Optional.
     pub mount_propagation: Option<Str>,
     /// Like `subPath`, with references `$(VAR)` to environment variables of the container expanded;
@@ -250,7 +250,7 @@ api_type! {
     ],
 }
 
-/// Where a container finds a raw block volume of its pod.
+/// The device path of a pod's raw block volume in a container.
 ///
 /// `io.k8s.api.core.v1.VolumeDevice`.
 #[derive(Clone, Default, PartialEq)]
@@ -273,7 +273,7 @@ api_type! {
     ],
 }
 
-/// Where the content of a volume comes from; exactly one source is set.
+/// The source of a volume's content; exactly one member is set.
 ///
 /// `io.k8s.api.core.v1.VolumeSource`.
 #[derive(Clone, Default, PartialEq)]
@@ -296,7 +296,7 @@ pub struct VolumeSource {
     /// does the same without its security problems.
     /// Optional.
     pub git_repo: Option<Box<GitRepoVolumeSource>>,
-    /// The entries of a secret as files, kept in memory on the node.
+    /// The entries of a secret as files, held in memory on the node.
     /// Optional.
     pub secret: Option<Box<SecretVolumeSource>>,
     /// A folder exported by an NFS server.
@@ -386,10 +386,10 @@ api_type! {
             .pointer().omit_empty(),
         2 gce_persistent_disk =
             field("gcePersistentDisk", 3, T::Message(GCEPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 aws_elastic_block_store =
             field("awsElasticBlockStore", 4, T::Message(AWSElasticBlockStoreVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         4 git_repo = field("gitRepo", 5, T::Message(GitRepoVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         5 secret = field("secret", 6, T::Message(SecretVolumeSource::SCHEMA))
@@ -400,7 +400,7 @@ api_type! {
             .pointer().omit_empty(),
         9 persistent_volume_claim =
             field("persistentVolumeClaim", 10, T::Message(PersistentVolumeClaimVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         10 rbd = field("rbd", 11, T::Message(RBDVolumeSource::SCHEMA)).pointer().omit_empty(),
         11 flex_volume = field("flexVolume", 12, T::Message(FlexVolumeSource::SCHEMA))
             .pointer().omit_empty(),
@@ -419,14 +419,14 @@ api_type! {
             .pointer().omit_empty(),
         19 vsphere_volume =
             field("vsphereVolume", 20, T::Message(VsphereVirtualDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         20 quobyte = field("quobyte", 21, T::Message(QuobyteVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         21 azure_disk = field("azureDisk", 22, T::Message(AzureDiskVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         22 photon_persistent_disk =
             field("photonPersistentDisk", 23, T::Message(PhotonPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         23 projected = field("projected", 26, T::Message(ProjectedVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         24 portworx_volume = field("portworxVolume", 24, T::Message(PortworxVolumeSource::SCHEMA))

@@ -1,13 +1,12 @@
 //! The whole application becomes available.
 
-use kubist_api::core::v1::Service;
-use kubist_apimachinery::ListOptions;
-
 use super::super::application::Application;
 use super::super::error::{DemoError, Doing as _, check};
 use super::super::progress::Progress;
 use super::super::stage::Stage;
 use super::super::verify;
+use kubist_api::core::v1::Service;
+use kubist_apimachinery::ListOptions;
 
 pub(in super::super) async fn run(
     stage: &Stage,

@@ -1,11 +1,10 @@
-//! A Pod dies, and another takes its place.
-
-use kubist_api::core::v1::Pod;
+//! A Pod is deleted and replaced.
 
 use super::super::availability::{is_live, is_ready};
 use super::super::error::{DemoError, Doing as _, check};
 use super::super::stage::Stage;
 use super::super::verify;
+use kubist_api::core::v1::Pod;
 
 pub(in super::super) async fn run(
     stage: &Stage,

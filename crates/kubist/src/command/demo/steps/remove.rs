@@ -1,10 +1,9 @@
-//! A Deployment is deleted, and the garbage collector removes what it owned.
-
-use kubist_api::apps::v1::Deployment;
+//! A Deployment is deleted, and the garbage collector removes its dependents.
 
 use super::super::error::{DemoError, Doing as _};
 use super::super::stage::Stage;
 use super::super::{units, verify};
+use kubist_api::apps::v1::Deployment;
 
 pub(in super::super) async fn run(stage: &Stage, app: &str) -> Result<String, DemoError> {
     let pods = verify::pods(stage, app).await?.len();

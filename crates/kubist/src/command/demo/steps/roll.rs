@@ -1,16 +1,15 @@
-//! A new image is rolled out, with no more Pods missing at any moment than the strategy allows.
-
-use kubist_api::apps::v1::Deployment;
-use kubist_api::core::v1::PodSpec;
-use kubist_apimachinery::{IntOrString, Rounding};
-use kubist_client::{Api, Patch};
-use serde_json::json;
+//! A new image is rolled out within the limits of the update strategy.
 
 use super::super::availability::Extremes;
 use super::super::error::{DemoError, Doing as _, check};
 use super::super::progress::{Progress, Step};
 use super::super::stage::Stage;
 use super::super::verify;
+use kubist_api::apps::v1::Deployment;
+use kubist_api::core::v1::PodSpec;
+use kubist_apimachinery::{IntOrString, Rounding};
+use kubist_client::{Api, Patch};
+use serde_json::json;
 
 /// The tag of the new image.
 const TAG: &str = "2.0.0";
@@ -71,7 +70,7 @@ pub(in super::super) async fn run(
     ))
 }
 
-/// Answers the generation that the Deployment has then.
+/// Returns the resulting generation of the Deployment.
 async fn set_image(
     deployments: &Api<Deployment>,
     app: &str,
@@ -87,7 +86,7 @@ async fn set_image(
         .generation)
 }
 
-/// All Pods run the image, and the old replica set is there without any.
+/// All Pods run the image, and the old ReplicaSet has no replicas.
 async fn check_image(
     stage: &Stage,
     app: &str,
@@ -108,7 +107,7 @@ async fn check_image(
     )
 }
 
-/// What the strategy allows.
+/// The limits of the strategy.
 #[derive(Debug, PartialEq, Eq)]
 struct Bounds {
     ready_least: u64,
@@ -116,7 +115,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// The default of both numbers is 25 %; the missing are rounded down, the surplus up.
+    /// Both default to 25 %; the unavailable are rounded down, the surge up.
     fn of(deployment: &Deployment, replicas: u64) -> Result<Self, DemoError> {
         let strategy = deployment.spec.strategy.rolling_update.as_deref();
         let quarter = IntOrString::from("25%");
@@ -138,7 +137,7 @@ impl Bounds {
         };
         let surge = scaled(surge, Rounding::Up)?;
         let unavailable = match scaled(unavailable, Rounding::Down)? {
-            // With both zero nothing could move; controllers take it as one.
+            // Both being zero would block the rollout; controllers then use one.
             0 if surge == 0 => 1,
             unavailable => unavailable,
         };

@@ -1,11 +1,10 @@
-//! A Deployment gets more replicas, through its scale subresource, and later fewer.
-
-use kubist_api::apps::v1::Deployment;
+//! A Deployment is scaled up through its scale subresource, and later down.
 
 use super::super::error::{DemoError, Doing as _, check};
 use super::super::progress::Progress;
 use super::super::stage::Stage;
 use super::super::verify;
+use kubist_api::apps::v1::Deployment;
 
 pub(in super::super) async fn run(
     stage: &Stage,
@@ -21,7 +20,7 @@ pub(in super::super) async fn run(
         let doing = || format!("scale Deployment {app}");
         let mut scale = deployments.scale().get(app).await.doing(doing)?;
         check(
-            "the scale says how many there are",
+            "the scale subresource has the replicas",
             scale.status.replicas,
             to_i32(before),
         )?;

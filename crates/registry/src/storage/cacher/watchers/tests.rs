@@ -3,7 +3,9 @@
 use super::*;
 use crate::storage::Scope as Where;
 use crate::storage::list::narrow;
-use crate::{PlainStrategy, Predicate, StrategyFacts};
+use crate::storage::predicate::Predicate;
+use crate::strategy::PlainStrategy;
+use crate::strategy::facts::StrategyFacts;
 
 fn keys() -> KeyLayout {
     KeyLayout::built_in("/registry", "", "pods", true)

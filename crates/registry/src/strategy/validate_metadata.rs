@@ -1,6 +1,7 @@
 //! Checks of metadata that hold for every kind, with upstream's words.
 
-use crate::{MetadataRules, NameRule};
+use crate::strategy::facts::MetadataRules;
+use crate::strategy::name_rule::NameRule;
 use kubist_apimachinery::{
     FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, validate_labels, validate_name,
 };

@@ -1,6 +1,6 @@
 //! What is wrong with metadata.
 
-use super::*;
+use crate::strategy::validate_metadata::*;
 use kubist_api::core::v1::ConfigMap;
 
 fn problems(change: impl FnOnce(&mut ObjectMeta)) -> Vec<String> {

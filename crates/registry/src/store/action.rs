@@ -1,9 +1,9 @@
 //! `Action`: a subresource whose creation does something to the object.
 
-use crate::RequestContext;
-use crate::registry::resource_store::ResourceStore;
-use crate::rest::Created;
-use crate::store::strategy::BoxFuture;
+use crate::store::resource_store::ResourceStore;
+use crate::stored::Stored;
+use crate::strategy::BoxFuture;
+use crate::strategy::context::RequestContext;
 use kubist_api::Kind;
 use kubist_apimachinery::{AnyObject, Status};
 use std::fmt;
@@ -38,4 +38,14 @@ pub struct ActionCall<'a> {
     pub body: &'a dyn AnyObject,
     /// Whether nothing may be written.
     pub dry_run: bool,
+}
+
+/// What a create answers.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "the HTTP layer handles each")]
+pub enum Created {
+    /// The object, as stored.
+    Object(Stored),
+    /// A success without an object (bindings, evictions).
+    Status(Box<Status>),
 }

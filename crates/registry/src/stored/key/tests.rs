@@ -1,6 +1,6 @@
 //! Behaviours of key layouts; that custom and built-in ones stay apart, for all names.
 
-use super::*;
+use crate::stored::key::*;
 use proptest::strategy::{Just, Strategy};
 use proptest::{prop_assert, prop_assume, prop_oneof, proptest};
 

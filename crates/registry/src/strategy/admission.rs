@@ -1,7 +1,7 @@
 //! `Admission`: what is being admitted, and where to look up other objects.
 
-use crate::RequestContext;
-use crate::store::strategy::BoxFuture;
+use crate::strategy::BoxFuture;
+use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, Status};
 use std::fmt;
 use std::sync::Arc;

@@ -4,17 +4,17 @@
 //! kinds supplies what differs between them: strategies, conversions, subresources that act, and
 //! the objects that every cluster has. `kubist-kinds` supplies upstream's built-in kinds.
 
-use crate::RawStorage;
-use crate::registry::Registry;
-use crate::registry::announcement::Announcement;
-use crate::rest::action::Action;
 use crate::storage::StorageFactory;
+use crate::storage::raw::RawStorage;
 use crate::store::GroupRules;
+use crate::store::action::Action;
+use crate::store::announcement::Announcement;
 use crate::store::clock::WallClock;
 use crate::store::hooks::Hooks;
 use crate::store::random::Random;
-use crate::store::strategy::{BoxFuture, PlainStrategy, Strategy};
+use crate::store::stores::Stores;
 use crate::stored::scheme::{Scheme, StoredKind};
+use crate::strategy::{BoxFuture, PlainStrategy, Strategy};
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{FieldSelector, GroupResource, Status};
 use std::fmt;
@@ -111,13 +111,13 @@ pub trait ClusterObjects: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Storage does not answer, or does not take an object.
-    fn start<'a>(&'a self, registry: &'a Registry) -> BoxFuture<'a, Result<(), Status>>;
+    fn start<'a>(&'a self, stores: &'a Arc<Stores>) -> BoxFuture<'a, Result<(), Status>>;
 
     /// Keeps everything there while a server runs, until the future is dropped. See
-    /// [`Registry::run_system_objects`].
+    /// [`Registry::run_system_objects`](crate::Registry::run_system_objects).
     fn run<'a>(
         &'a self,
-        registry: &'a Registry,
+        stores: &'a Arc<Stores>,
         announcement: &'a Announcement,
     ) -> BoxFuture<'a, ()>;
 }

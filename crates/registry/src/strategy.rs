@@ -9,9 +9,17 @@
 //! Objects are of the kind's storage version. [`KindStrategy`](crate::KindStrategy) is the same
 //! trait for one Rust type.
 
-use crate::RequestContext;
-use crate::store::admission::Admission;
-use crate::store::strategy_facts::StrategyFacts;
+pub(crate) mod admission;
+pub(crate) mod context;
+pub(crate) mod facts;
+pub(crate) mod kind_strategy;
+pub(crate) mod name_rule;
+pub(crate) mod object_fields;
+pub(crate) mod validate_metadata;
+
+use crate::strategy::admission::Admission;
+use crate::strategy::context::RequestContext;
+use crate::strategy::facts::StrategyFacts;
 use kubist_apimachinery::{AnyObject, FieldError, Status, Time};
 use std::borrow::Cow;
 use std::fmt;
@@ -136,7 +144,7 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     /// The value of one of the [`selectable_fields`](StrategyFacts::selectable_fields). Default:
     /// the text at that path.
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {
-        crate::store::object_fields::text_at(object, field)
+        object_fields::text_at(object, field)
     }
 }
 
@@ -157,5 +165,17 @@ impl Default for PlainStrategy {
 impl Strategy for PlainStrategy {
     fn facts(&self) -> &StrategyFacts {
         &self.0
+    }
+}
+
+/// Adds the warnings of a strategy to a request.
+pub(crate) fn warn(
+    cx: &RequestContext,
+    strategy: &dyn Strategy,
+    new: &dyn AnyObject,
+    old: Option<&dyn AnyObject>,
+) {
+    for warning in strategy.warnings(new, old) {
+        cx.warn(warning);
     }
 }

@@ -1,9 +1,9 @@
 //! `Engine`: what stores are made over, and how what they store is encoded and encrypted.
 
-use crate::registry::config::RegistryConfig;
-use crate::storage::key::NoPlace;
+use crate::storage::error::StorageError;
+use crate::storage::raw::RawStorage;
 use crate::storage::{MadeStorage, StorageFactory};
-use crate::{RawStorage, StorageError};
+use crate::stored::key::NoPlace;
 use kubist_api::{Kind, ResourceFacts};
 use kubist_storage::{Kv, RangeRequest};
 use std::sync::Arc;
@@ -11,19 +11,11 @@ use std::sync::Arc;
 /// What stores are made over.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(super) kv: Arc<dyn Kv>,
-    pub(super) factory: StorageFactory,
+    pub(crate) kv: Arc<dyn Kv>,
+    pub(crate) factory: StorageFactory,
 }
 
 impl Engine {
-    /// The engine of the configuration.
-    pub(super) fn of(config: &RegistryConfig) -> Self {
-        Self {
-            kv: Arc::clone(&config.kv),
-            factory: storage_factory(config),
-        }
-    }
-
     /// The objects of a custom resource.
     pub(crate) fn custom(
         &self,
@@ -61,18 +53,4 @@ impl Engine {
         let found = self.kv.range(RangeRequest::new(keys.range("")).limit(1));
         Ok(!found.await?.kvs.is_empty())
     }
-}
-
-fn storage_factory(config: &RegistryConfig) -> StorageFactory {
-    let (kv, root) = (Arc::clone(&config.kv), config.key_root.as_str());
-    let factory = StorageFactory::new(kv, root, config.cache_bytes_max)
-        .with_watch_cache(config.watch_cache.clone());
-    let factory = match &config.encryption {
-        Some(live) => factory.with_encryption(live.clone()),
-        None => factory,
-    };
-    let transformers = config.transformers.iter().cloned();
-    transformers.fold(factory, |factory, (resource, transformer)| {
-        factory.with_transformer(resource, transformer)
-    })
 }

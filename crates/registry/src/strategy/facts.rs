@@ -1,6 +1,6 @@
 //! `StrategyFacts`: what is constant about a kind.
 
-use crate::store::name_rule::NameRule;
+use crate::strategy::name_rule::NameRule;
 use kubist_apimachinery::{AnyObject, DeleteOptions};
 use std::time::Duration;
 

@@ -2,21 +2,22 @@
 //!
 //! What is served is replaced as a whole, so a request sees one state of it.
 
-use super::definitions::is_ending;
-use super::names::{self, ESTABLISHED};
-use super::room::Shortage;
-use super::said::{Said, defined_by};
-use super::serving::Serving;
-use super::{CustomStrategy, Shape};
-use crate::Registry;
-use crate::registry::catalog::{self, ServedGroup};
-use crate::registry::{RunningCache, Shared};
+use crate::custom::names;
+use crate::custom::names::ESTABLISHED;
+use crate::custom::room::Shortage;
+use crate::custom::said::{Said, defined_by, is_ending};
+use crate::custom::serving::Serving;
+use crate::custom::shape::Shape;
+use crate::custom::strategy::CustomStrategy;
+use crate::registry::catalog::ServedGroup;
+use crate::registry::{Registry, RunningCache, catalog};
 use crate::rest::Rest;
 use crate::rest::subresource::Subresource;
 use crate::storage::DryRunnable;
 use crate::storage::cacher::CacherStats;
-use crate::storage::key::NoPlace;
+use crate::store::stores::Stores;
 use crate::store::{DefinedBy, Store};
+use crate::stored::key::NoPlace;
 use hashbrown::HashMap;
 use kubist_api::apiextensions::v1::CustomResourceDefinition;
 use kubist_apimachinery::{GroupResource, Str};
@@ -94,12 +95,12 @@ struct Kept {
 
 impl Kept {
     async fn make(
-        shared: &Shared,
+        stores: &Stores,
         shape: &Shape,
         definition: DefinedBy,
         renames_versions: bool,
     ) -> Result<Self, NoPlace> {
-        let made = shared
+        let made = stores
             .engine
             .custom(shape.kind, shape.facts, renames_versions)?;
         let cache = match made.cacher {
@@ -207,7 +208,7 @@ impl Installed {
     }
 }
 
-fn new_store(shared: &Shared, kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
+fn new_store(stores: &Stores, kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
     let shape = Arc::clone(&said.stored);
     let (facts, has_status) = (shape.facts, shape.has_status);
     let strategy = CustomStrategy::new(&shape, said.shapes.clone(), said.is_ending);
@@ -219,7 +220,7 @@ fn new_store(shared: &Shared, kept: &Kept, said: &Said, ends: &watch::Sender<()>
         strategy: Arc::new(strategy),
         has_status,
         hooks: Vec::new(),
-        finishing: shared.finishing.clone(),
+        finishing: stores.finishing.clone(),
         definition: Some(kept.definition.clone()),
         ends: Some(ends.subscribe()),
     }
@@ -271,7 +272,7 @@ impl Registry {
             Some(before) if before.kept.fits(&said) => before.kept.clone(),
             _ => {
                 let (by, renames) = (said.by.clone(), said.renames_versions);
-                let made = Kept::make(&self.shared, &said.stored, by, renames).await;
+                let made = Kept::make(&self.stores, &said.stored, by, renames).await;
                 let Ok(kept) = made else {
                     // A condition has said so.
                     self.uninstall(name);
@@ -286,9 +287,9 @@ impl Registry {
             Some(same) => Arc::clone(&same.ends),
             None => Arc::new(watch::Sender::new(())),
         };
-        let store = Arc::new(new_store(&self.shared, &kept, &said, &ends));
+        let store = Arc::new(new_store(&self.stores, &kept, &said, &ends));
         let rest = |shape: &Shape| Rest {
-            shared: Arc::clone(&self.shared),
+            stores: Arc::clone(&self.stores),
             facts: shape.facts,
             kind: shape.kind,
             store: Arc::clone(&store),
@@ -326,7 +327,7 @@ impl Registry {
         let said = Said::bare(definition)?;
         let shape = &said.stored;
         let made = self
-            .shared
+            .stores
             .engine
             .custom_raw(shape.kind, shape.facts)
             .ok()?;
@@ -337,9 +338,9 @@ impl Registry {
             renames_versions: said.renames_versions,
             cache: None,
         };
-        let store = new_store(&self.shared, &kept, &said, &watch::Sender::new(()));
+        let store = new_store(&self.stores, &kept, &said, &watch::Sender::new(()));
         Some(Arc::new(Rest {
-            shared: Arc::clone(&self.shared),
+            stores: Arc::clone(&self.stores),
             facts: shape.facts,
             kind: shape.kind,
             store: Arc::new(store),

@@ -7,7 +7,6 @@
 #[cfg(test)]
 mod tests;
 
-use crate::StorageError;
 use bytes::Bytes;
 use kubist_api::GROUPS;
 use kubist_apimachinery::{Status, validate_name};
@@ -75,6 +74,24 @@ impl fmt::Display for NoPlace {
 }
 
 impl std::error::Error for NoPlace {}
+
+/// Why a key cannot be one of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidKey {
+    /// The key.
+    pub key: String,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+impl fmt::Display for InvalidKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invalid key {:?}: {}", self.key, self.why)
+    }
+}
+
+impl std::error::Error for InvalidKey {}
 
 /// The folders below the root in which something is kept that is not a custom resource's.
 pub(crate) fn built_in_folders() -> impl Iterator<Item = String> {
@@ -183,9 +200,9 @@ impl KeyLayout {
     ///
     /// # Errors
     /// It is empty, has a segment that leads elsewhere, or is another resource's.
-    pub fn check(&self, key: &str) -> Result<(), StorageError> {
+    pub fn check(&self, key: &str) -> Result<(), InvalidKey> {
         let invalid = |why| {
-            Err(StorageError::InvalidKey {
+            Err(InvalidKey {
                 key: key.to_owned(),
                 why,
             })

@@ -1,27 +1,28 @@
-//! `Shared`: what all resources of a registry share, and how they read each other.
+//! `Stores`: what all resources of a registry share, and how they read each other.
 
-use super::engine::Engine;
-use crate::registry::config::RegistryConfig;
-use crate::registry::kinds::{ClusterObjects, Kinds, RegistryParts};
 use crate::storage::error::Operation;
+use crate::storage::predicate::Predicate;
 use crate::storage::{ListRequest, Scope};
 use crate::store::Store;
-use crate::store::admission::Lookup;
 use crate::store::clock::WallClock;
+use crate::store::engine::Engine;
 use crate::store::finishing::Finishing;
-use crate::store::hooks::Hooks;
+use crate::store::kinds::{ClusterObjects, Kinds};
 use crate::store::random::Random;
-use crate::store::strategy::BoxFuture;
-use crate::{Predicate, Stored};
+use crate::store::resource_store::ResourceStore;
+use crate::stored::Stored;
+use crate::strategy::BoxFuture;
+use crate::strategy::admission::Lookup;
+use crate::strategy::context::{RequestContext, User};
 use hashbrown::HashMap;
 use kubist_apimachinery::{AnyObject, ListOptions, Status};
 use std::fmt;
 use std::sync::Arc;
 
 /// What all resources share.
-pub(crate) struct Shared {
+pub struct Stores {
     /// By group and plural, as they are stored.
-    pub(super) by_name: HashMap<(&'static str, &'static str), Arc<Store>>,
+    pub(crate) by_name: HashMap<(&'static str, &'static str), Arc<Store>>,
     pub(crate) engine: Engine,
     pub(crate) random: Arc<Random>,
     pub(crate) kinds: Arc<dyn Kinds>,
@@ -32,54 +33,24 @@ pub(crate) struct Shared {
     pub(crate) finishing: Finishing,
 }
 
-impl Shared {
-    /// Without stores.
-    pub(super) fn empty(config: &RegistryConfig) -> Self {
-        let now = config.clock.now().as_nanos();
-        // The low bits are those that differ.
-        let low = u64::try_from(now & u128::from(u64::MAX)).expect("64 bits");
-        let seed = config.seed.unwrap_or(low);
-        let random = Arc::new(Random::new(seed));
-        let engine = Engine::of(config);
-        let cluster = config.kinds.cluster(&RegistryParts {
-            factory: &engine.factory,
-            scheme: config.kinds.scheme(),
-            random: &random,
-            clock: &config.clock,
-        });
-        Self {
-            by_name: HashMap::new(),
-            engine,
-            kinds: Arc::clone(&config.kinds),
-            cluster,
-            random,
-            delete_collection_workers: config.delete_collection_workers.max(1),
-            clock: Arc::clone(&config.clock),
-            finishing: Finishing::default(),
-        }
+impl Stores {
+    /// The objects of a resource in their storage version, by the group and plural that it is
+    /// stored under; None if it is not stored.
+    pub fn resource(self: &Arc<Self>, group: &str, plural: &str) -> Option<ResourceStore> {
+        let store = self.by_name(group, plural)?;
+        Some(ResourceStore::new(self, store))
+    }
+
+    /// The context of a request by `user` that comes in now.
+    pub fn request(&self, user: User) -> RequestContext {
+        RequestContext::new(user, self.clock.now())
     }
 
     /// Adds the store of a resource.
-    pub(super) fn add(&mut self, store: Store) -> Arc<Store> {
+    pub(crate) fn add(&mut self, store: Store) -> Arc<Store> {
         let (name, store) = ((store.group, store.plural), Arc::new(store));
         self.by_name.insert(name, Arc::clone(&store));
         store
-    }
-
-    /// The hooks of a resource: the server's own before those of the configuration.
-    pub(super) fn hooks(
-        &self,
-        config: &RegistryConfig,
-        group: &str,
-        plural: &str,
-    ) -> Vec<Arc<dyn Hooks>> {
-        let mut hooks: Vec<Arc<dyn Hooks>> = Vec::new();
-        let own = self.cluster.as_ref();
-        hooks.extend(own.and_then(|it| it.hooks(group, plural)));
-        let named = config.hooks.iter();
-        let named = named.filter(|it| (it.0.as_str(), it.1.as_str()) == (group, plural));
-        hooks.extend(named.map(|(_, _, hooks)| Arc::clone(hooks)));
-        hooks
     }
 
     /// The store of a resource, by the group that it is stored under.
@@ -88,7 +59,7 @@ impl Shared {
     }
 
     /// The same, to share.
-    pub(super) fn by_name<'a>(&'a self, group: &'a str, plural: &'a str) -> Option<&'a Arc<Store>> {
+    pub(crate) fn by_name<'a>(&'a self, group: &'a str, plural: &'a str) -> Option<&'a Arc<Store>> {
         self.by_name.get(&(group, plural))
     }
 
@@ -121,7 +92,7 @@ impl Shared {
     }
 }
 
-impl Lookup for Shared {
+impl Lookup for Stores {
     fn get<'a>(
         &'a self,
         group: &'a str,
@@ -158,9 +129,9 @@ impl Lookup for Shared {
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for Stores {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
+        f.debug_struct("Stores")
             .field("stores", &self.by_name.len())
             .finish_non_exhaustive()
     }

@@ -3,12 +3,15 @@
 //! Below [`Rest`](crate::Rest): it has no verbs, no served versions and no rules of groups. What
 //! it writes passes the strategy like any other write, except as [`UpdatePath`] says.
 
-use crate::registry::{Registry, Shared};
-use crate::rest::{Rest, UpdatedObject};
 use crate::storage::error::{Operation, StorageError};
-use crate::store::admission::Lookup;
-use crate::store::{DeleteCall, Part, Store, UpdateRequest};
-use crate::{RequestContext, Stored};
+use crate::store::Store;
+use crate::store::delete::DeleteCall;
+use crate::store::stores::Stores;
+use crate::store::update::{Part, UpdateRequest};
+use crate::store::updated_object::UpdatedObject;
+use crate::stored::Stored;
+use crate::strategy::admission::Lookup;
+use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, DeleteOptions, Status};
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +19,7 @@ use std::sync::Arc;
 /// The objects of one resource. A clone is another handle.
 #[derive(Clone)]
 pub struct ResourceStore {
-    shared: Arc<Shared>,
+    stores: Arc<Stores>,
     store: Arc<Store>,
 }
 
@@ -44,12 +47,19 @@ impl UpdatePath {
 }
 
 impl ResourceStore {
+    pub(crate) fn new(stores: &Arc<Stores>, store: &Arc<Store>) -> Self {
+        Self {
+            stores: Arc::clone(stores),
+            store: Arc::clone(store),
+        }
+    }
+
     /// Reads one object; None if it does not exist.
     ///
     /// # Errors
     /// Storage does not answer, or the object cannot be read.
     pub async fn get(&self, namespace: &str, name: &str) -> Result<Option<Stored>, Status> {
-        self.shared.one(&self.store, namespace, name).await
+        self.stores.one(&self.store, namespace, name).await
     }
 
     /// Whether there is an object of that name, which need not be readable.
@@ -70,7 +80,7 @@ impl ResourceStore {
     /// # Errors
     /// Storage does not answer.
     pub async fn list(&self, namespace: &str) -> Result<Vec<Stored>, Status> {
-        self.shared.all(&self.store, namespace).await
+        self.stores.all(&self.store, namespace).await
     }
 
     /// Creates an object.
@@ -83,9 +93,9 @@ impl ResourceStore {
         namespace: &str,
         object: Box<dyn AnyObject>,
     ) -> Result<Stored, Status> {
-        let (store, shared) = (&self.store, &*self.shared);
+        let (store, stores) = (&self.store, &*self.stores);
         store
-            .create(shared, cx, namespace, object, false, None)
+            .create(stores, cx, namespace, object, false, None)
             .await
     }
 
@@ -103,7 +113,7 @@ impl ResourceStore {
     ) -> Result<Stored, Status> {
         let (part, subresource) = path.part();
         let request = UpdateRequest {
-            shared: &self.shared,
+            stores: &self.stores,
             cx,
             namespace,
             name,
@@ -139,34 +149,12 @@ impl ResourceStore {
     /// The objects of another resource, by the group and plural that it is stored under; None if
     /// it is not stored.
     pub fn other(&self, group: &str, plural: &str) -> Option<Self> {
-        let store = Arc::clone(self.shared.by_name(group, plural)?);
-        let shared = Arc::clone(&self.shared);
-        Some(Self { shared, store })
+        self.stores.resource(group, plural)
     }
 
     /// Reads objects of all resources.
     pub fn lookup(&self) -> &dyn Lookup {
-        &*self.shared
-    }
-}
-
-impl Registry {
-    /// The objects of a resource in their storage version, by the group and plural that it is
-    /// stored under; None if it is not stored.
-    pub fn store(&self, group: &str, plural: &str) -> Option<ResourceStore> {
-        let store = Arc::clone(self.shared.by_name(group, plural)?);
-        let shared = Arc::clone(&self.shared);
-        Some(ResourceStore { shared, store })
-    }
-}
-
-impl Rest {
-    /// The objects of the resource in their storage version.
-    pub(crate) fn resource_store(&self) -> ResourceStore {
-        ResourceStore {
-            shared: Arc::clone(&self.shared),
-            store: Arc::clone(&self.store),
-        }
+        &*self.stores
     }
 }
 

@@ -3,12 +3,19 @@
 //! Several servers on one store each do this; they come to the same result, and whoever writes it
 //! second changes nothing.
 
-use super::CLEANUP;
-use super::names::{self, TERMINATING, Taken};
+pub(crate) mod served;
+
+use crate::custom::names::{TERMINATING, Taken};
+use crate::custom::said::is_ending;
+use crate::custom::{CLEANUP, names};
+use crate::registry::Registry;
 use crate::rest::Rest;
 use crate::storage::error::Operation;
-use crate::store::{Part, UpdateRequest};
-use crate::{Registry, Replacement, RequestContext, Stored, User, WatchEvent};
+use crate::storage::watch_event::WatchEvent;
+use crate::store::update::{Part, UpdateRequest};
+use crate::store::updated_object::Replacement;
+use crate::stored::Stored;
+use crate::strategy::context::{RequestContext, User};
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};
 use kubist_apimachinery::{
     AnyObject, DeleteOptions, GroupResource, ListOptions, PostOptions, ResourceVersion, Status, Str,
@@ -182,7 +189,7 @@ impl Registry {
         free.metadata.finalizers.retain(|it| it != CLEANUP);
         // Without the checks of a user's update: also what is not valid any more has an end.
         let request = UpdateRequest {
-            shared: &self.shared,
+            stores: &self.stores,
             cx: &self.own_request(),
             namespace: "",
             name: &definition.metadata.name,
@@ -239,7 +246,7 @@ impl Registry {
             return Ok(false);
         }
         let (group, plural) = (&definition.spec.group, &definition.spec.names.plural);
-        let found = self.shared.engine.holds_custom(group, plural).await;
+        let found = self.stores.engine.holds_custom(group, plural).await;
         let resource = GroupResource::new(group.clone(), plural.clone());
         found.map_err(|error| error.to_status(Operation::List, &resource, ""))
     }
@@ -283,24 +290,6 @@ fn apply(known: &mut Known, event: WatchEvent, changed: &mut BTreeSet<Str>) -> R
     Ok(())
 }
 
-/// The status of a definition, given the others of its group.
-fn accepted(
-    known: &Known,
-    definition: &CustomResourceDefinition,
-    now: kubist_apimachinery::Time,
-) -> CustomResourceDefinitionStatus {
-    let others = known.values().filter(|it| {
-        it.spec.group == definition.spec.group && it.metadata.name != definition.metadata.name
-    });
-    let taken = Taken::by(others).and_built_in(&definition.spec.group);
-    names::settle(definition, &taken, now)
-}
-
-pub(super) fn is_ending(definition: &CustomResourceDefinition) -> bool {
-    let meta = &definition.metadata;
-    meta.is_terminating() && meta.finalizers.iter().any(|it| it == CLEANUP)
-}
-
 /// The group in the name of a definition.
 fn group_of(name: &str) -> Str {
     name.split_once('.').map_or("", |(_, group)| group).into()
@@ -320,16 +309,15 @@ fn over() -> Status {
     Status::internal_error("the watch of definitions has ended")
 }
 
-/// Marks a definition whose deletion begins: its objects go first.
-pub fn mark(definition: &mut CustomResourceDefinition, now: kubist_apimachinery::Time) {
-    definition.metadata.deletion_timestamp = Some(now);
-    let finalizers = &mut definition.metadata.finalizers;
-    if !finalizers.iter().any(|it| it == CLEANUP) {
-        finalizers.push(CLEANUP.into());
-    }
-    let why = (
-        "InstanceDeletionPending",
-        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-    );
-    names::set(&mut definition.status, TERMINATING, true, why, now);
+/// The status of a definition, given the others of its group.
+fn accepted(
+    known: &Known,
+    definition: &CustomResourceDefinition,
+    now: kubist_apimachinery::Time,
+) -> CustomResourceDefinitionStatus {
+    let others = known.values().filter(|it| {
+        it.spec.group == definition.spec.group && it.metadata.name != definition.metadata.name
+    });
+    let taken = Taken::by(others).and_built_in(&definition.spec.group);
+    names::settle(definition, &taken, now)
 }

@@ -1,9 +1,9 @@
 //! `KindStrategy`: a strategy written over one Rust type, and its adapter to [`Strategy`].
 
-use crate::RequestContext;
-use crate::store::admission::Admission;
-use crate::store::strategy::{BoxFuture, Strategy};
-use crate::store::strategy_facts::StrategyFacts;
+use crate::strategy::admission::Admission;
+use crate::strategy::context::RequestContext;
+use crate::strategy::facts::StrategyFacts;
+use crate::strategy::{BoxFuture, Strategy};
 use kubist_apimachinery::{AnyObject, FieldError, KubeObject, Status, Time};
 use std::any::Any;
 use std::borrow::Cow;
@@ -80,7 +80,7 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
         false
     }
     fn field<'a>(&self, object: &'a Self::Kind, field: &str) -> Cow<'a, str> {
-        crate::store::object_fields::text_at(object, field)
+        crate::strategy::object_fields::text_at(object, field)
     }
 }
 
