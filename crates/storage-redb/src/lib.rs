@@ -51,10 +51,10 @@
 mod error;
 mod format;
 mod journal;
-mod place;
 mod report;
 mod restore;
 mod store;
+mod store_dir;
 
 pub use error::StoreError;
 pub use report::{Compaction, Report, Restored};

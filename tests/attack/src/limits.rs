@@ -39,7 +39,7 @@ const PROMISED: Limits = Limits {
     write: Duration::from_millis(100),
     growth_mb: 50,
     back_percent: 150,
-    reason: "promised, whatever clients do",
+    reason: "the limit for any load",
 };
 
 /// Returns the limits of an attack in its long form.

@@ -75,7 +75,7 @@ impl Server {
         if line.starts_with("ready ") {
             Ok(server)
         } else {
-            Err(format!("the server said {line:?} in place of being ready").into())
+            Err(format!("the server printed {line:?} instead of its ready line").into())
         }
     }
 

@@ -241,7 +241,7 @@ fn await_port(port: u16, log: &Path) -> Outcome {
     let start = Instant::now();
     while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
         if start.elapsed() > PATIENCE {
-            return Err(format!("nobody listens on {port}; see {}", log.display()).into());
+            return Err(format!("nothing listens on port {port}; see {}", log.display()).into());
         }
         std::thread::sleep(PAUSE);
     }

@@ -3,8 +3,8 @@
 //! v2 has no null and no alternatives, and kubectl treats fields that it does not know as unknown.
 //! So v2 omits the details of values that may be null or have unknown fields.
 
-use super::definitions::common;
 use super::descriptions;
+use super::schemas::object_fields;
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
@@ -83,7 +83,7 @@ fn drop_nullable_from_required(schema: &mut Schema) {
 
 /// The fields of every embedded object.
 fn embed(schema: &mut Schema) {
-    let mut general = json!({"properties": common()});
+    let mut general = json!({"properties": object_fields()});
     descriptions::add_common(&mut general);
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     for (field, property) in general["properties"].as_object().into_iter().flatten() {
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(object["required"], json!(["kind", "apiVersion"]));
         assert_eq!(object["properties"]["spec"], json!({"type": "string"}));
         let metadata = &object["properties"]["metadata"];
-        assert_eq!(metadata["allOf"], common()["metadata"]["allOf"]);
+        assert_eq!(metadata["allOf"], object_fields()["metadata"]["allOf"]);
         assert!(metadata["description"].is_string());
     }
 

@@ -13,14 +13,14 @@ const DESCRIPTIONS: &str = include_str!("descriptions.json");
 
 const DESCRIPTION: &str = "description";
 /// Descriptions common to all objects and lists.
-const API_VERSION: &str = "The group and version in which the object is written, such as \
-    `apps/v1`; of the core group the version alone.";
+const API_VERSION: &str = "Group and version of the object's schema, such as `apps/v1`; for the core group \
+    the version alone.";
 const KIND: &str = "The kind of the object, such as `Deployment`.";
-const METADATA: &str = "Name, namespace, labels and all else that every object has.";
-const LIST_METADATA: &str = "The version of the list, and how to have its next page.";
+const METADATA: &str = "Standard object metadata: name, namespace, labels, annotations and more.";
+const LIST_METADATA: &str = "Standard list metadata: the resource version and the continue token.";
 const ITEMS: &str = "The objects.";
-const SPEC: &str = "What is wanted.";
-const STATUS: &str = "What was found last; written by whoever carries out what is wanted.";
+const SPEC: &str = "The desired state.";
+const STATUS: &str = "The last observed state.";
 
 /// Facts and descriptions of types by full name, keyed by field; the empty key is the type itself.
 pub(super) struct Descriptions {

@@ -94,7 +94,7 @@ impl<S: AsyncWrite + Unpin> Cork<S> {
         }
         self.turns = 0;
         if gathered.poll_send(cx)?.is_ready() {
-            gathered.let_go();
+            gathered.shrink();
         }
         polled.map(Ok)
     }
@@ -117,7 +117,7 @@ impl<S> Gathered<S> {
         taken
     }
 
-    fn let_go(&mut self) {
+    fn shrink(&mut self) {
         if self.bytes.capacity() > KEPT_BYTES_MAX {
             self.bytes = Vec::new();
         }

@@ -12,7 +12,7 @@ use serde_json::Value;
 type Conversion = Result<(), String>;
 
 /// Returns the first error of the converter, if any.
-pub(crate) fn mistake(tree: &Value, schema: &'static Schema) -> Option<String> {
+pub(crate) fn first_error(tree: &Value, schema: &'static Schema) -> Option<String> {
     convert(tree, Target::plain(FieldType::Message(schema))).err()
 }
 
@@ -228,7 +228,7 @@ mod tests {
             ),
         ] {
             let found = find_kind("", "v1", kind).expect("it is built in");
-            let found = mistake(&tree, found.schema());
+            let found = first_error(&tree, found.schema());
             assert_eq!(found.as_deref(), Some(words), "{tree}");
         }
     }
@@ -241,7 +241,7 @@ mod tests {
             json!({"spec": {"activeDeadlineSeconds": 5.0, "hostNetwork": true}}),
             json!({"spec": {"containers": [{"ports": [{"containerPort": 80}]}]}}),
         ] {
-            assert_eq!(mistake(&tree, pod), None, "{tree}");
+            assert_eq!(first_error(&tree, pod), None, "{tree}");
         }
     }
 }

@@ -25,7 +25,7 @@ schema!(
 fn words(kind: (&str, &str, &str), json: &str, expected: &str) {
     let (group, version, name) = kind;
     let kind = find_kind(group, version, name).expect("it is built in");
-    let found = mistake(json.as_bytes(), kind.schema());
+    let found = first_error(json.as_bytes(), kind.schema());
     assert_eq!(found.as_deref(), Some(expected), "{json}");
 }
 
@@ -195,7 +195,7 @@ fn the_first_mistake_counts_unless_a_type_refuses_its_own() {
 
 #[test]
 fn metadata_of_a_custom_resource_is_decoded_apart() {
-    let found = mistake(br#"{"spec":7,"metadata":{"labels":7}}"#, &THING);
+    let found = first_error(br#"{"spec":7,"metadata":{"labels":7}}"#, &THING);
     assert_eq!(
         found.as_deref(),
         Some(
@@ -216,9 +216,9 @@ fn json_without_a_mistake_has_none() {
         "{",
         "",
     ] {
-        assert_eq!(mistake(json.as_bytes(), pod), None, "{json}");
+        assert_eq!(first_error(json.as_bytes(), pod), None, "{json}");
     }
     let deep = "[".repeat(100_000);
     let deep = format!(r#"{{"spec":{deep}"#);
-    assert_eq!(mistake(deep.as_bytes(), pod), None);
+    assert_eq!(first_error(deep.as_bytes(), pod), None);
 }

@@ -32,7 +32,7 @@ pub(super) struct LimitOptions {
         long,
         value_name = "REQUESTS",
         default_value_t = kubist_apiserver::REQUESTS_MAX,
-        value_parser = values::whole::<usize>,
+        value_parser = values::non_negative::<usize>,
         allow_negative_numbers = true
     )]
     max_requests_inflight: usize,
@@ -41,7 +41,7 @@ pub(super) struct LimitOptions {
         long,
         value_name = "REQUESTS",
         default_value_t = kubist_apiserver::MUTATING_REQUESTS_MAX,
-        value_parser = values::whole::<usize>,
+        value_parser = values::non_negative::<usize>,
         allow_negative_numbers = true
     )]
     max_mutating_requests_inflight: usize,

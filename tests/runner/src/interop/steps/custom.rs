@@ -128,7 +128,7 @@ pub(super) fn explain(shell: &Shell) -> Outcome {
     let title = [
         "    A Told is told about.\n",
         "  apiVersion\t<string>\n    The group and version in which the object is written",
-        "  metadata\t<ObjectMeta>\n    Name, namespace, labels and all else",
+        "  metadata\t<ObjectMeta>\n    Standard object metadata: name",
     ];
     shell.print("explain tolds", &title)?;
     shell.print("explain tolds.spec", &[SPEC])?;
