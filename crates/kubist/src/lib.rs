@@ -72,9 +72,9 @@
 //!
 //! # Contracts
 //!
-//! - Features are additive: `kube` supports the types of k8s-openapi 0.29 and of kube 5's `Resource`
-//!   derive, `anyhow` its errors in reconcilers, `server` adds the [`Server`], and `cli` (on by
-//!   default, to be disabled for libraries) the command `kubist`.
+//! - Features are additive: `kube` supports the types of k8s-openapi 0.29 and of kube 5's
+//!   `Resource` derive, `anyhow` its errors in reconcilers, `server` adds the [`Server`], and `cli`
+//!   (on by default, to be disabled for libraries) the command `kubist`.
 //! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
 //!   and a data directory, if they are configured.
 

@@ -6,9 +6,9 @@
 //! without any body data), or to [`BODIES_MAX`] of the longest bodies if that is more.
 //!
 //! A new request is never refused for this limit. Instead, others are rejected with 429 until the
-//! total fits: first those that have waited longer than [`GRACE_PERIOD`], oldest first; otherwise the
-//! oldest of the connection that holds the most. So neither clients that hold many idle requests
-//! nor clients that flood a few connections can lock out a client that sends its body.
+//! total fits: first those that have waited longer than [`GRACE_PERIOD`], oldest first; otherwise
+//! the oldest of the connection that holds the most. So neither clients that hold many idle
+//! requests nor clients that flood a few connections can lock out a client that sends its body.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};

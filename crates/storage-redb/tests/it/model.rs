@@ -5,7 +5,7 @@ use crate::disk::Disk;
 use bytes::Bytes;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats};
-use kubist_storage::{DeleteRequest, Event, Expected, KeyRange, Kv, KvWatch, LeaseId, ManualClock};
+use kubist_storage::{DeleteRequest, Event, Expected, KeyRange, Kv, LeaseId, ManualClock};
 use kubist_storage::{KvMaintenance, KvRead, KvWrite};
 use kubist_storage::{PutRequest, RangeRequest, Revision, WatchRangeRequest};
 use kubist_storage_redb::Store;
