@@ -107,7 +107,7 @@ async fn start() -> RunningServer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn more_requests_than_the_limit_are_reported_to_come_again_and_the_systems_are_not() {
+async fn requests_beyond_the_limit_get_429_except_the_systems() {
     let server = start().await;
     let mut alice = Unreading::new(&server, "alice").await;
     let mut kept = Vec::new();
