@@ -23,17 +23,17 @@ import (
 // applyMarker is the Pod that ends a recording.
 const applyMarker = "marker"
 
-// notFound is what anything but the first streaming watch list is told.
+// notFound is the answer to anything but the first streaming watch list.
 const notFound = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 	`"message":"only a streaming watch list is here","reason":"NotFound","code":404}`
 
-// replay is a server within the process: a recorded watch, and the gate before its updates.
+// replay is an in-process server: a recorded watch, with a gate before its updates.
 type replay struct {
 	chunks      [][]byte
 	contentType string
-	// first is how many chunks the first state has.
+	// first is the number of chunks of the initial state.
 	first int
-	// single holds each update back until the one before was handled.
+	// single holds each update back until the previous one was handled.
 	single   bool
 	requests atomic.Int64
 	isOpen   atomic.Bool
@@ -41,7 +41,7 @@ type replay struct {
 	handled  chan struct{}
 }
 
-// readReplay reads chunks, each behind its length as a big-endian uint32.
+// readReplay reads chunks, each preceded by its length as a big-endian uint32.
 func readReplay(path string, updates int, single bool) (*replay, error) {
 	data, err := readOffHeap(path)
 	if err != nil {
@@ -71,8 +71,8 @@ func readReplay(path string, updates int, single bool) (*replay, error) {
 	return r, nil
 }
 
-// readOffHeap reads a file into memory that the garbage collector does not count: a live heap that
-// is so much larger would let it run less often.
+// readOffHeap reads a file into memory that the garbage collector does not count: a much larger
+// live heap would let it run less often.
 func readOffHeap(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *replay) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// open lets the updates come.
+// open releases the updates.
 func (r *replay) open() {
 	r.isOpen.Store(true)
 	close(r.opened)
@@ -125,7 +125,7 @@ func (r *replay) handle() {
 	}
 }
 
-// replayBody gives one chunk after the other, and never ends.
+// replayBody returns one chunk after another, and never ends.
 type replayBody struct {
 	replay *replay
 	next   int
@@ -147,7 +147,7 @@ func (b *replayBody) Read(p []byte) (int, error) {
 	return count, nil
 }
 
-// wait waits until the next chunk may come; false once the body is closed.
+// wait waits until the next chunk is available; it returns false once the body is closed.
 func (b *replayBody) wait() bool {
 	var gate chan struct{}
 	switch {
@@ -175,7 +175,7 @@ func (b *replayBody) Close() error {
 	return nil
 }
 
-// listening is the one handler.
+// listening is the only handler.
 type listening struct {
 	replay *replay
 	heard  atomic.Int64
@@ -197,8 +197,8 @@ func (l *listening) OnUpdate(_, _ any) {
 
 func (l *listening) OnDelete(any) { l.heard.Add(1) }
 
-// apply measures the ordinary client and informer, with two indexes and one handler, on a recorded
-// watch: what one event costs from the bytes of the body to the handler.
+// apply measures the client and informer, with two indexes and one handler, on a recorded watch:
+// the cost of an event from the bytes of the body to the handler.
 func apply(arguments []string) error {
 	set := flags("apply")
 	path := set.String("body", "", "file with the chunks")

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// How often each case is measured; the middle counts.
+	// How often each case is measured; the median counts.
 	rounds = 5
 	// Look-ups by name in a round.
 	gets = 400_000
-	// Goroutines that read beside the writer.
+	// Goroutines that read during writes.
 	readers = 2
 )
 
-// set is the objects of the benchmark: in two versions each, with what finds them.
+// set has the benchmark's objects in two versions each, with the queries that find them.
 type set struct {
 	first, second []*corev1.Pod
 	keys, nodes   []string
 }
 
-// caches measures client-go's indexer with an index of namespaces and one of nodes.
+// caches measures client-go's indexer with an index by namespace and one by node.
 func caches(arguments []string) error {
 	parsed := flags("cache")
 	file := parsed.String("pods", "", "file with a Pod as JSON in each line")
@@ -83,7 +83,7 @@ func load(path string) (*set, error) {
 		if err := decoder.Decode(pod); err != nil {
 			return nil, err
 		}
-		// The parts are shared; what differs is what an update changes.
+		// The rest is shared; only what an update changes is copied.
 		second := *pod
 		second.ResourceVersion += "1"
 		objects.first = append(objects.first, pod)

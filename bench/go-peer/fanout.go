@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Objects that the events are about.
+// Objects in the events.
 const followed = 1000
 
 // plain is a client that cannot stream a list.
@@ -21,7 +21,7 @@ type plain struct{}
 
 func (plain) IsWatchListSemanticsUnSupported() bool { return true }
 
-// listener counts what one handler hears, and ends with the last event.
+// listener counts the calls of one handler, and ends with the last event.
 type listener struct {
 	calls atomic.Int64
 	last  string
@@ -39,7 +39,7 @@ func (l *listener) OnUpdate(_, updated any) {
 
 func (l *listener) OnDelete(any) { l.calls.Add(1) }
 
-// fanout measures one informer with a number of handlers on events from within the process.
+// fanout measures one informer with several handlers, on events from within the process.
 func fanout(arguments []string) error {
 	set := flags("fanout")
 	handlers := set.Int("handlers", 1, "number of handlers")

@@ -16,7 +16,7 @@ import (
 
 const nodeIndex = "spec.nodeName"
 
-// lists counts the lists, streaming or not: a relist that did not happen must not be measured.
+// lists counts lists, streaming or not, so that a missing relist is detected.
 type lists struct {
 	inner http.RoundTripper
 	count *atomic.Int64
@@ -50,8 +50,8 @@ func (m *marks) OnUpdate(_, _ any) { m.calls.Add(1) }
 
 func (m *marks) OnDelete(any) { m.calls.Add(1) }
 
-// informer follows all Pods with two indexes and one handler: until synced, until a marker
-// appears, and until another one is found by a new list.
+// informer follows all Pods with two indexes and one handler: until it is synced, until a marker
+// appears, and until a relist finds another marker.
 func informer(arguments []string) error {
 	set := flags("informer")
 	kubeconfig := set.String("kubeconfig", "", "file with the server's address and credentials")

@@ -1,7 +1,7 @@
-// The go-peer program is client-go beside Kubist in `cargo xtask bench`.
+// The go-peer program runs client-go for `cargo xtask bench`.
 //
-// Its first argument says what is measured. It prints one line of JSON for each phase or case, in
-// the form that the Rust peers have, and nothing else on standard output.
+// Its first argument selects the measurement. It prints one line of JSON for each phase or case, in
+// the form of the Rust peers, and nothing else on standard output.
 package main
 
 import (

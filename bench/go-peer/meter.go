@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Memory and CPU count as settled when this much time costs less than settledCPU seconds.
+// Memory and CPU count as settled when this much time takes less than settledCPU seconds.
 const (
 	settleStep = 200 * time.Millisecond
 	settledCPU = 0.03
 )
 
-// usage is what this process has used, from the kernel's own books.
+// usage is the resource usage of this process, as the kernel counts it.
 type usage struct {
 	at   time.Time
 	cpu  float64
@@ -44,7 +44,7 @@ func kilobytes(name string) int64 {
 	return 0
 }
 
-// resetPeak lets the kernel count the peak of resident memory from here on.
+// resetPeak resets the peak of resident memory.
 func resetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // liveHeap is what is reachable, in bytes.
@@ -56,7 +56,7 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// settle waits until the process rests.
+// settle waits until the process is idle.
 func settle() {
 	for {
 		before := now().cpu
@@ -81,7 +81,7 @@ func phase(name string, objects int, before, after usage) map[string]any {
 	}
 }
 
-// median runs a measurement so often and takes the middle of what it gives.
+// median runs a measurement this often and returns the median.
 func median(rounds int, measure func() (float64, error)) (float64, error) {
 	var values []float64
 	for range rounds {
@@ -104,16 +104,16 @@ func middle(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// cpu is the CPU seconds of all threads, user and system, the garbage collector's too.
+// cpu returns the CPU seconds of all threads, user and system, with those of the garbage collector.
 func cpu() float64 {
 	var used syscall.Rusage
-	// It cannot fail for the process itself.
+	// It cannot fail for the own process.
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
 	seconds := func(it syscall.Timeval) float64 { return float64(it.Sec) + float64(it.Usec)/1e6 }
 	return seconds(used.Utime) + seconds(used.Stime)
 }
 
-// each is nanoseconds of CPU for each of count, since cpu said start.
+// each returns the CPU nanoseconds for each of count since start, which is a result of cpu.
 func each(start float64, count int) float64 {
 	return (cpu() - start) * 1e9 / float64(count)
 }

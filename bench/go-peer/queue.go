@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Workers beside the one producer.
+// Workers beside one producer.
 const workers = 4
 
 type queue = workqueue.TypedRateLimitingInterface[string]
@@ -53,7 +53,7 @@ func queues(arguments []string) error {
 	return delays(distinct[:*delayed])
 }
 
-// oneThread adds, takes, forgets and ends one item after the other.
+// oneThread adds, takes, forgets and finishes one item after another.
 func oneThread(names []string, items int) float64 {
 	q, start := newQueue(), cpu()
 	defer q.ShutDown()
@@ -66,7 +66,7 @@ func oneThread(names []string, items int) float64 {
 	return float64(items) / (cpu() - start)
 }
 
-// produce adds items while workers take them, until all have been worked on.
+// produce adds items while workers take them, until all are finished.
 func produce(names []string, items int) float64 {
 	q, start := newQueue(), time.Now()
 	var group sync.WaitGroup
@@ -90,7 +90,8 @@ func produce(names []string, items int) float64 {
 	return float64(items) / time.Since(start).Seconds()
 }
 
-// delays adds items that are due at different times within a second, and takes them as they come.
+// delays adds items that are due at different times within a second, and takes them as they become
+// due.
 func delays(names []string) error {
 	q, before := newQueue(), now()
 	defer q.ShutDown()

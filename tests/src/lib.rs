@@ -1,9 +1,9 @@
-//! Integration tests of the workspace; this library holds what they share, and the pages of
-//! `docs/` whose examples must compile.
+//! Integration tests of the workspace. This library has their shared code, and compiles the
+//! examples in `docs/`.
 
 use std::path::{Path, PathBuf};
 
-/// A folder of reference data beside the workspace; none (and a line that says so) without it.
+/// Returns a folder of reference data beside the workspace, or none with a message.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn shared(path: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,5 +1,5 @@
-//! Every built-in kind, filled: JSON and YAML to upstream's exact protobuf bytes, and back to equal
-//! JSON.
+//! Every built-in kind with all fields set: JSON and YAML to upstream's exact protobuf bytes, and
+//! back to equal JSON.
 
 use kubist_api::Kind;
 use kubist_apimachinery::wire::{
@@ -9,7 +9,7 @@ use kubist_codec::envelope::{Envelope, wrap};
 use serde_json::Value;
 use std::path::Path;
 
-/// The envelope as upstream writes it around a message. That of a watch event names no kind.
+/// The envelope around a message, as upstream writes it. That of a watch event has no kind.
 fn envelope(kind: &Kind, raw: &[u8]) -> Vec<u8> {
     let facts = kind.facts();
     let (api_version, name) = match facts.kind {
@@ -19,8 +19,8 @@ fn envelope(kind: &Kind, raw: &[u8]) -> Vec<u8> {
     wrap(api_version, name, raw)
 }
 
-/// `json` decodes without problems, encodes to `protobuf` and to JSON equal to `want`, and so does
-/// what `protobuf` decodes to.
+/// Checks that `json` decodes, encodes to `protobuf` and to JSON equal to `want`, and that
+/// `protobuf` decodes to the same.
 fn check(kind: &Kind, json: &[u8], protobuf: &[u8], want: &[u8]) -> Result<(), String> {
     let mut cx = DecodeContext::new().strict();
     let mut message = kind.new_message();
@@ -31,7 +31,7 @@ fn check(kind: &Kind, json: &[u8], protobuf: &[u8], want: &[u8]) -> Result<(), S
     }
     let mut want: Value = serde_json::from_slice(want).map_err(|error| error.to_string())?;
     if kind.facts().kind == "WatchEvent" {
-        // Upstream's is a bare struct, ours says what it is as every kind does.
+        // Upstream's type is a bare struct; Kubist's has a kind like all others.
         want["apiVersion"] = kind.facts().api_version.into();
         want["kind"] = kind.facts().kind.into();
     }
@@ -104,7 +104,7 @@ fn differs(what: &str, got: &Value, want: &Value) -> Result<(), String> {
     walk("", got, want).map_or(Ok(()), |found| Err(format!("{what} differs at {found}")))
 }
 
-/// The kind of a file: what it says, or, where it says nothing, its name.
+/// Returns the kind of a file: from its content, or else from its name.
 fn kind_of(name: &str, meta: &Value) -> Option<&'static Kind> {
     if name.ends_with(".WatchEvent") {
         return kubist_api::KINDS
@@ -126,7 +126,7 @@ fn check_files(path: &Path) -> Result<(), String> {
     let kind = kind_of(&name, &meta).ok_or("not a kind of ours")?;
     let yaml = kubist_codec::yaml::parse(&yaml).map_err(|error| format!("YAML: {error}"))?;
     let yaml = yaml.value.to_string();
-    // Objects as other versions write them have fields that this one does not know.
+    // Objects of other versions have fields that this version does not know.
     let check = if name.contains("after_roundtrip") || !path.to_string_lossy().contains(OURS) {
         check_other_version
     } else {
@@ -136,10 +136,10 @@ fn check_files(path: &Path) -> Result<(), String> {
     check(kind, yaml.as_bytes(), &protobuf, &json).map_err(|error| format!("YAML: {error}"))
 }
 
-/// The version of the test data whose fields are those of the schema.
+/// The version of the test data with the fields of the schema.
 const OURS: &str = "/v1.36.0/";
 
-/// `json` and `protobuf` decode, and are the same in what they have in common with our version.
+/// Checks that `json` and `protobuf` decode and agree in the fields of this version.
 fn check_other_version(kind: &Kind, json: &[u8], protobuf: &[u8], _: &[u8]) -> Result<(), String> {
     let mut cx = DecodeContext::new();
     let mut from_json = kind.new_message();
@@ -154,8 +154,8 @@ fn check_other_version(kind: &Kind, json: &[u8], protobuf: &[u8], _: &[u8]) -> R
     Ok(())
 }
 
-/// Every version that is there: fields come and go, and the bytes of those that both know are the
-/// same. Upstream's `after_roundtrip` files are objects of another version too.
+/// Checks every version of the test data: fields differ, and the bytes of common ones are equal.
+/// Upstream's `after_roundtrip` files are objects of another version, too.
 #[test]
 fn every_kind_of_the_test_data_has_upstreams_bytes() {
     let Some(folder) = kubist_tests::shared("data/api-testdata") else {

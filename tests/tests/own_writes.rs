@@ -1,5 +1,5 @@
-//! Own writes against the server in this process: what was written is read after a wait, whatever
-//! others write meanwhile; and no wait outlives its deadline.
+//! Read-your-writes against an in-process server: after a wait, the cache shows what was written,
+//! during other writes; and no wait exceeds its deadline.
 
 use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::{KubeObject, ListOptions, Object as _, ObjectName, PostOptions};
@@ -14,11 +14,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// Longer than anything takes that works.
+/// More than any successful step takes.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Where everything is.
+/// The namespace.
 const NAMESPACE: &str = "default";
-/// Objects that somebody else keeps writing.
+/// Objects that another client keeps writing.
 const OTHERS: usize = 20;
 /// Rounds of create, update and delete.
 const ROUNDS: usize = 40;
@@ -59,7 +59,7 @@ fn churn(client: Client) -> JoinSet<()> {
     tasks
 }
 
-/// An informer that runs until the tasks are dropped.
+/// Starts an informer that runs until the tasks are dropped.
 async fn informer<K: KubeObject>(
     client: &Client,
     selection: &Selection,
@@ -145,7 +145,7 @@ async fn what_a_filter_keeps_out_is_waited_for_until_the_watch_has_passed_it_or_
     maps.create(&map("own", "db")).await.unwrap();
     let written = log.pending(&name("own")).expect("it was recorded");
 
-    // Nobody writes: nothing says that the watch has passed it, and the deadline ends the wait.
+    // Without writes nothing shows that the watch has passed it, and the deadline ends the wait.
     let begin = Instant::now();
     let waited = lister.wait_for(&written, sleep(Duration::from_millis(300)));
     let waited = timeout(LIMIT, waited).await.expect("the deadline counts");
@@ -155,12 +155,12 @@ async fn what_a_filter_keeps_out_is_waited_for_until_the_watch_has_passed_it_or_
     );
     assert!(begin.elapsed() < LIMIT);
 
-    // Something that it selects says so.
+    // An event that the selector matches shows it.
     maps.create(&map("another", "web")).await.unwrap();
     let waited = lister.wait_for(&written, sleep(LIMIT)).await;
     assert_eq!(waited, Ok(()));
     assert!(lister.get(&name("own")).is_none(), "it is kept out");
-    // So does what enters, and what leaves.
+    // So do objects that start or stop matching.
     let mut own = maps.get("own").await.unwrap();
     for (app, is_in) in [("web", true), ("db", false), ("web", true)] {
         own.metadata.labels.insert("app".into(), app.into());
@@ -194,7 +194,7 @@ async fn a_kind_that_nobody_else_writes_shows_own_writes_and_deletions_of_it() {
         assert_eq!(lister.wait_for(&deleted, sleep(LIMIT)).await, Ok(()));
         assert!(lister.get(&name("own")).is_none());
     }
-    // A dry run is never seen, and so not waited for.
+    // A dry run is never seen, so there is no wait.
     log.prune(&lister);
     let options = PostOptions {
         dry_run: true,
@@ -205,7 +205,7 @@ async fn a_kind_that_nobody_else_writes_shows_own_writes_and_deletions_of_it() {
     server.shutdown().await;
 }
 
-/// How many parents there are.
+/// The number of parents.
 const PARENTS: usize = 12;
 
 /// Creates the parents and changes each a few times.
@@ -229,8 +229,8 @@ async fn count(secrets: &Api<Secret>) -> usize {
     all.expect("the server lists").items.len()
 }
 
-/// Parents, each of which shall have one child, whose name the server makes up: a stale cache would
-/// give some of them two.
+/// Parents that need one child each, with a name that the server generates: with a stale cache some
+/// would get two.
 #[tokio::test]
 async fn a_controller_that_reads_its_own_writes_makes_each_child_once_however_often_it_is_called() {
     let server = server().await;

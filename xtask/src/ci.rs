@@ -1,8 +1,8 @@
 //! Everything that CI runs. A check that can be a test is one.
 //!
 //! Steps share one profile and one set of features where they can: tests, clippy and documentation
-//! are built in `dev`, the server that interop talks to in `release`. The interleaving tests and the
-//! fuzz targets are separate builds of a few crates.
+//! are built in `dev`, the server that interop talks to in `release`. The interleaving tests and
+//! the fuzz targets are separate builds of a few crates.
 
 use crate::process::{self, Outcome};
 use crate::{codegen, fuzz, platforms, runner, sim, tidy};

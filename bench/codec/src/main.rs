@@ -1,7 +1,7 @@
-//! Decoding and encoding Pods: Kubist against serde with k8s-openapi, and prost with k8s-pb.
+//! Decodes and encodes Pods: Kubist, serde with k8s-openapi, and prost with k8s-pb.
 //!
-//! Each case runs in a process of its own, so that its memory can be told. Prints one line of JSON
-//! a case.
+//! Each case runs in its own process, so that its memory can be measured. Prints a line of JSON for
+//! each case.
 
 use bytes::Bytes;
 use clap::Parser;
@@ -17,7 +17,7 @@ use std::process::Command;
 struct Arguments {
     #[arg(long, default_value_t = 5_000)]
     objects: u64,
-    /// How often each case goes over all of them
+    /// How often each case processes all Pods
     #[arg(long, default_value_t = 4)]
     rounds: u32,
     #[arg(long, default_value_t = 1)]
@@ -29,7 +29,7 @@ struct Arguments {
 
 type Failure = Box<dyn std::error::Error>;
 
-/// The cases: what is done, in what, by whom.
+/// The cases: operation, format, implementation.
 const CASES: [&str; 11] = [
     "decode/json/kubist",
     "decode/json/k8s-openapi",
@@ -64,7 +64,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The inputs of one case: the bytes of each Pod.
+/// The input of a case: the bytes of each Pod.
 fn inputs(arguments: &Arguments, encoding: Encoding) -> Result<Vec<Bytes>, Failure> {
     let mut all = Vec::new();
     for number in 0..arguments.objects {
@@ -151,7 +151,7 @@ fn run_encode(case: &str, arguments: &Arguments, inputs: &[Bytes]) -> Result<(),
     }
 }
 
-/// Holds what the first round decodes, for its memory; drops what the others do.
+/// Keeps what the first round decodes, to measure its memory, and drops the results of the others.
 fn decode<T>(
     case: &str,
     arguments: &Arguments,

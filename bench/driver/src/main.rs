@@ -1,5 +1,5 @@
-//! Writes to a server: fills it with Pods, and updates them while peers watch. Also prints the Pods
-//! for peers that cannot make them, and records the body of a watch.
+//! Writes to a server: creates Pods, and updates them while peers watch. Also prints Pods for peers
+//! that cannot generate them, and records the body of a watch.
 
 mod record;
 
@@ -15,7 +15,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Requests under way at a time.
+/// Concurrent requests.
 const CONCURRENCY: usize = 16;
 
 #[derive(Parser)]
@@ -34,17 +34,17 @@ struct Arguments {
 enum Command {
     /// Create the namespaces and the Pods, with their status
     Fill,
-    /// Change Pods one after the other, then create the marker
+    /// Change Pods one after another, then create the marker
     Update {
         #[arg(long, default_value_t = 20_000)]
         updates: u64,
-        /// Name of the Pod that tells peers that all updates have passed
+        /// Name of the Pod that marks the end of the updates
         #[arg(long)]
         marker: String,
     },
-    /// Print the Pods as JSON, each on a line of its own
+    /// Print the Pods as JSON, one on each line
     Print,
-    /// Write what a watch of all Pods would send: the first state, updates, the marker
+    /// Write the body of a watch of all Pods: the initial state, updates, the marker
     Record(record::Options),
 }
 
@@ -105,7 +105,7 @@ async fn fill(client: &Client, arguments: &Arguments) -> Result<u64, Failure> {
     Ok(arguments.objects * 2)
 }
 
-/// Creates a Pod, then gives it its status, which a server drops at creation.
+/// Creates a Pod, then writes its status, which a server drops on creation.
 async fn create(client: &Client, seed: u64, number: u64) -> Result<(), Failure> {
     let api: Api<Pod> = Api::namespaced(client.clone(), pods::namespace(number));
     let json = serde_json::to_vec(&pods::pod(seed, number))?;

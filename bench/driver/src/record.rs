@@ -1,8 +1,7 @@
-//! The body of a streaming watch list of all Pods, written into a file: an ADDED event for each,
-//! the bookmark that ends the first state, MODIFIED events, and ADDED of the marker.
+//! Records the body of a streaming watch list of all Pods: an ADDED event for each, the bookmark
+//! that ends the initial state, MODIFIED events, and ADDED for the marker.
 //!
-//! Each event is a chunk of its own, as a server flushes them, behind its length as a big-endian
-//! u32.
+//! Each event is a chunk, as a server flushes them, preceded by its length as a big-endian u32.
 
 use crate::Failure;
 use clap::{Args, ValueEnum};

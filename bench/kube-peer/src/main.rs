@@ -1,8 +1,8 @@
-//! The kube crate's reflector of all Pods, measured: until synced, until a marker appears, and
-//! until another marker is found by a new list.
+//! Measures kube's reflector of all Pods: until it is synced, until a marker appears, and until a
+//! relist finds another marker.
 //!
-//! Its store has no indexes; its stream is read to the end, as a controller would. Prints a line
-//! of JSON after each phase.
+//! Its store has no indexes; its stream is read to the end, as a controller does. Prints a line of
+//! JSON after each phase.
 
 use clap::{Parser, ValueEnum};
 use futures::{Stream, StreamExt as _};
@@ -21,15 +21,15 @@ struct Arguments {
     kubeconfig: PathBuf,
     #[arg(long)]
     list: List,
-    /// Name of the Pod that ends the updates
+    /// Name of the Pod that marks the end of the updates
     #[arg(long)]
     marker: String,
-    /// Name of the Pod that only a new list shows
+    /// Name of the Pod that only a relist finds
     #[arg(long)]
     relist_marker: String,
 }
 
-/// How it gets the first state.
+/// How it gets the initial state.
 #[derive(Clone, Copy, ValueEnum)]
 enum List {
     Paged,

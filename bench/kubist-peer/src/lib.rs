@@ -1,9 +1,9 @@
-//! Kubist's shared informer of all Pods, measured: until synced, until a marker appears, and until
-//! another marker is found by a new list.
+//! Measures Kubist's shared informer of all Pods: until it is synced, until a marker appears, and
+//! until a relist finds another marker.
 //!
-//! Two indexes (namespace and node) and one handler, as a controller has them. Prints a line of
-//! JSON after each phase. With an allocator that counts it stops after the first: counting costs
-//! time, and only what it counted is of interest.
+//! It has two indexes (namespace and node) and one handler, as controllers do. Prints a line of
+//! JSON after each phase. With a counting allocator it stops after the first phase: counting takes
+//! time, and only the count is of interest.
 
 use clap::{Parser, ValueEnum};
 use kubist_api::core::v1::Pod;
@@ -29,15 +29,15 @@ struct Arguments {
     /// Drop managed fields as objects arrive
     #[arg(long)]
     strip: bool,
-    /// Name of the Pod that ends the updates
+    /// Name of the Pod that marks the end of the updates
     #[arg(long)]
     marker: String,
-    /// Name of the Pod that only a new list shows
+    /// Name of the Pod that only a relist finds
     #[arg(long)]
     relist_marker: String,
 }
 
-/// What the cache holds, and what comes over the wire.
+/// The form of cached objects and the wire format.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 #[expect(missing_docs, reason = "they say it")]
 pub enum Form {
@@ -48,7 +48,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// What is asked of a server.
+    /// The kind of requests.
     pub fn encoding(self) -> Encoding {
         match self {
             Self::Encoded | Self::Decoded => Encoding::Protobuf,
@@ -60,10 +60,10 @@ impl Form {
 /// Any failure.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// What an allocator says is live, in bytes.
+/// Returns the live bytes of an allocator.
 pub type Heap = fn() -> usize;
 
-/// Follows, as the arguments of the program say.
+/// Runs with the arguments of the program.
 ///
 /// # Errors
 /// The arguments or the server are wrong.
@@ -91,7 +91,7 @@ pub async fn run(heap: Option<Heap>) -> Result<(), Failure> {
     }
 }
 
-/// A handler's two marks, and how often it was called.
+/// The two marks of a handler, and its number of calls.
 #[derive(Default)]
 struct Marks {
     calls: AtomicU64,
@@ -195,7 +195,7 @@ async fn measure_updates<F: Ingest<Kind = Pod>>(
     Ok(())
 }
 
-/// Waits until the process rests.
+/// Waits until the process is idle.
 pub async fn settle() {
     loop {
         let before = Usage::now();

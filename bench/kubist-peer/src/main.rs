@@ -1,4 +1,4 @@
-//! Kubist's shared informer of all Pods, measured as anybody's program would run it.
+//! Measures Kubist's shared informer of all Pods with the default allocator.
 
 fn main() -> Result<(), kubist_peer::Failure> {
     kubist_peer::run(None)

@@ -1,4 +1,4 @@
-//! Growth: what a write, a read, a page and a byte cost when there are ten times as many objects.
+//! Growth: the cost of a write, a read, a page and a byte as the number of objects grows tenfold.
 
 use crate::Failure;
 use crate::server::{Server, config_map, config_maps};
@@ -8,16 +8,16 @@ use http::Method;
 use serde_json::json;
 use tokio::time::Instant;
 
-/// Requests under way at a time.
+/// Concurrent requests.
 const CONCURRENCY: usize = 32;
 
-/// Reads of each kind, whose CPU is shared out among them.
+/// Reads of each kind, over which their CPU time is averaged.
 const READS: usize = 2_000;
 
 /// Objects in a page.
 const PAGE: usize = 500;
 
-/// The kernel counts CPU in hundredths of a second: what is measured has to take many of them.
+/// The kernel counts CPU time in hundredths of a second; a measurement has to take many of them.
 const CREATES: usize = 2_000;
 
 #[derive(Args)]
@@ -25,7 +25,7 @@ pub struct Options {
     /// Numbers of objects at which costs are measured
     #[arg(long, value_delimiter = ',')]
     steps: Vec<usize>,
-    /// No step is begun that would end later than this, going by the one before
+    /// No step starts that would end later than this, judged by the previous step
     #[arg(long, default_value_t = 600.0)]
     seconds_max: f64,
 }
@@ -36,7 +36,7 @@ pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
     let start = Instant::now();
     for &step in &options.steps {
         let elapsed = start.elapsed().as_secs_f64();
-        // Filling is most of it, and takes as long for each object.
+        // Filling takes most of the time, and the same time for each object.
         if count > 0 && elapsed * step as f64 / count as f64 > options.seconds_max {
             eprintln!("no time for {step} objects: {count} took {elapsed:.0} s");
             break;
@@ -89,7 +89,7 @@ async fn create(server: &Server, numbers: std::ops::Range<usize>) -> Result<(), 
     Ok(())
 }
 
-/// The server's CPU seconds for one of so many reads, one after the other.
+/// Returns the server's CPU seconds for one of this many sequential reads.
 async fn read(
     server: &Server,
     count: usize,

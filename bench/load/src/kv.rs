@@ -1,5 +1,5 @@
-//! etcd alone, without an API server: the same writes as compare-and-set puts of values of the same
-//! size, which is what an API server asks of it.
+//! etcd without an API server: the writes as compare-and-set puts of values of the same size, which
+//! is what an API server sends to etcd.
 
 use crate::Failure;
 use crate::lags::Lags;
@@ -20,7 +20,7 @@ pub struct Options {
     etcd: String,
     #[arg(long)]
     clients: usize,
-    /// For how long each kind of write
+    /// Duration of each kind of write
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
     /// Bytes of a value
@@ -30,7 +30,7 @@ pub struct Options {
 
 pub async fn run(process: Process, options: &Options) -> Result<(), Failure> {
     for case in ["create", "update"] {
-        // A connection for each client: one stream of HTTP/2 is not what is measured.
+        // Each client has a connection: a single HTTP/2 stream is not what is measured.
         let kvs = (0..options.clients).map(|_| EtcdKv::new(Config::new([&options.etcd])));
         let kvs = kvs.collect::<Result<Vec<_>, _>>()?;
         for kv in &kvs {
@@ -73,7 +73,7 @@ async fn write(kv: &EtcdKv, options: &Options, client: usize, case: &str) -> Res
         let begun = Instant::now();
         match kv.put(PutRequest::new(key, value, expected)).await? {
             WriteOutcome::Committed { revision } => last = Some(revision),
-            WriteOutcome::Conflict { .. } => return Err("somebody else writes the same".into()),
+            WriteOutcome::Conflict { .. } => return Err("another client writes the same keys".into()),
         }
         lags.push(begun.elapsed());
     }

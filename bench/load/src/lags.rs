@@ -1,4 +1,4 @@
-//! `Lags`: how long things took, and what most of them took at most.
+//! `Lags`: the distribution of durations.
 
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Lags {
         self.0.len()
     }
 
-    /// In milliseconds: the middle, and what 99 of 100 take at most.
+    /// Returns the median and the 99th percentile, in milliseconds.
     pub fn json(mut self) -> Value {
         self.0.sort_unstable();
         let at = |part: f64| {

@@ -1,4 +1,4 @@
-//! Lists: the time until all is read, and the server's CPU for it.
+//! Lists: the time until the response is read, and the server's CPU time for it.
 
 use crate::Failure;
 use crate::server::Server;
@@ -10,15 +10,15 @@ use tokio::time::Instant;
 
 #[derive(Args)]
 pub struct Options {
-    /// What the case is called
+    /// The name of the case
     #[arg(long)]
     case: String,
-    /// The collection, with its query
+    /// The path of the collection, with its query
     #[arg(long)]
     path: String,
     #[arg(long)]
     protobuf: bool,
-    /// Objects in a page; all at once without it
+    /// Objects in a page [default: all]
     #[arg(long)]
     limit: Option<u32>,
     #[arg(long, default_value_t = 5)]
@@ -26,7 +26,7 @@ pub struct Options {
 }
 
 pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
-    // Once before it counts.
+    // The first read is not measured.
     read(server, options).await?;
     let (cpu, start) = (server.cpu(), Instant::now());
     let (mut bytes, mut items) = (0, 0);
@@ -45,7 +45,7 @@ pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The bytes and the objects of all pages.
+/// Returns the bytes and the objects of all pages.
 async fn read(server: &Server, options: &Options) -> Result<(usize, usize), Failure> {
     let (accept, encoding) = if options.protobuf {
         ("application/vnd.kubernetes.protobuf", Encoding::Protobuf)

@@ -1,8 +1,8 @@
-//! Loads a server and measures it from outside: lists, many watchers, writes, and what all of it
-//! costs as objects become many.
+//! Loads a server and measures it from outside: lists, many watchers, writes, and their costs as
+//! the number of objects grows.
 //!
-//! It sends and reads bytes, and decodes nothing, so that the server is what is measured; the
-//! server's own CPU time is read from the kernel's books. Prints a line of JSON for each case.
+//! It sends and reads bytes without decoding them, so that its own cost is small; the server's CPU
+//! time is the kernel's. Prints a line of JSON for each case.
 
 mod grow;
 mod key;
@@ -26,23 +26,23 @@ struct Arguments {
     command: Command,
     #[arg(long, global = true)]
     kubeconfig: Option<PathBuf>,
-    /// The server's process
+    /// The process id of the server
     #[arg(long, global = true, default_value_t = 0)]
     pid: u32,
-    /// The process that the server stands on, such as an etcd
+    /// The process id of the server's storage, such as etcd
     #[arg(long, global = true, default_value_t = 0)]
     beside: u32,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Read a collection from its beginning to its end
+    /// Read a collection completely
     List(list::Options),
-    /// Let many watchers follow some updates
+    /// Let many watchers follow updates
     Watch(watch::Options),
     /// Create and update objects
     Write(write::Options),
-    /// Create more and more objects, and see what each costs
+    /// Create more and more objects, and measure each operation
     Grow(grow::Options),
     /// Write to etcd itself
     Kv(kv::Options),

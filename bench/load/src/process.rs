@@ -1,11 +1,11 @@
-//! `Process`: what another process has used, by the kernel's books.
+//! `Process`: the resource usage of another process, as the kernel counts it.
 
-/// A process; 0 if it is not known, and then it uses nothing.
+/// A process; 0 if it is not known, whose usage is zero.
 #[derive(Clone, Copy)]
 pub struct Process(pub u32);
 
 impl Process {
-    /// CPU seconds that it has used, user and system.
+    /// Returns its CPU seconds, user and system.
     pub fn cpu(self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0)).unwrap_or_default();
         let fields: Vec<&str> = stat
@@ -15,11 +15,11 @@ impl Process {
             .split(' ')
             .collect();
         let ticks = |index: usize| fields.get(index).and_then(|it| it.parse::<f64>().ok());
-        // A hundred ticks a second on every Linux that this runs on.
+        // Linux counts 100 ticks a second on every machine this runs on.
         (ticks(12).unwrap_or(0.0) + ticks(13).unwrap_or(0.0)) / 100.0
     }
 
-    /// Its resident memory, in kB.
+    /// Returns its resident memory, in kB.
     pub fn rss(self) -> u64 {
         let path = format!("/proc/{}/status", self.0);
         let status = std::fs::read_to_string(path).unwrap_or_default();

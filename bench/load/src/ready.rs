@@ -1,4 +1,4 @@
-//! How long until a server answers for the first time.
+//! Waits until a server answers for the first time.
 
 use crate::Failure;
 use crate::server::Server;
@@ -7,14 +7,14 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Pause between two tries.
+/// The pause between attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
 #[derive(Args)]
 pub struct Options {
     #[arg(long, default_value = "/readyz")]
     path: String,
-    /// How long at most
+    /// The time limit
     #[arg(long, default_value_t = 120.0)]
     seconds: f64,
 }

@@ -1,4 +1,4 @@
-//! `Server`: requests to it, and the processes that it consists of.
+//! `Server`: sends requests to it, and measures its processes.
 
 use crate::Failure;
 use crate::process::Process;
@@ -9,20 +9,20 @@ use kubist_transport::{Body, Config, ResponseBody, Transport};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Longest answer to a write.
+/// The size limit of an answer to a write.
 const ANSWER_MAX: usize = 1 << 20;
 
-/// The namespace of everything that is written.
+/// The namespace of all objects.
 pub const NAMESPACE: &str = "load";
 
-/// The server that is loaded.
+/// The server under load.
 #[derive(Clone)]
 pub struct Server {
     config: Config,
     transport: Transport,
     /// The server itself.
     pub process: Process,
-    /// What it stands on, such as an etcd.
+    /// Its storage, such as etcd.
     pub beside: Process,
 }
 
@@ -46,7 +46,7 @@ impl Server {
         })
     }
 
-    /// The same server over a connection of its own.
+    /// Returns the same server over a new connection.
     pub fn apart(&self) -> Result<Self, Failure> {
         let transport = Transport::new(self.config.clone())?;
         Ok(Self {
@@ -55,17 +55,17 @@ impl Server {
         })
     }
 
-    /// CPU seconds that the server has used, user and system; 0 if its process is not known.
+    /// Returns the CPU seconds of the server, user and system; 0 if its process is not known.
     pub fn cpu(&self) -> f64 {
         self.process.cpu()
     }
 
-    /// Its resident memory, in kB; 0 if its process is not known.
+    /// Returns its resident memory, in kB; 0 if its process is not known.
     pub fn rss(&self) -> u64 {
         self.process.rss()
     }
 
-    /// The head of the answer to a GET.
+    /// Returns the head of the answer to a GET.
     pub async fn get(&self, path: &str, accept: &str) -> Result<Response<ResponseBody>, Failure> {
         let request = Request::get(path)
             .header("accept", accept)
@@ -96,13 +96,13 @@ impl Server {
         Ok(())
     }
 
-    /// The whole body of the answer to a GET.
+    /// Returns the body of the answer to a GET.
     pub async fn read(&self, path: &str, accept: &str) -> Result<Bytes, Failure> {
         let response = self.get(path, accept).await?;
         Ok(response.into_body().bytes(ANSWER_MAX).await?)
     }
 
-    /// Makes the namespace of everything that is written.
+    /// Creates the namespace of all objects.
     pub async fn make_namespace(&self) -> Result<(), Failure> {
         let body =
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
@@ -113,7 +113,7 @@ impl Server {
     }
 }
 
-/// A small object with something to tell.
+/// Returns a small object with some content.
 pub fn config_map(name: &str, note: &str) -> Value {
     json!({
         "apiVersion": "v1",
@@ -123,7 +123,7 @@ pub fn config_map(name: &str, note: &str) -> Value {
     })
 }
 
-/// The collection of these.
+/// Returns the path of their collection.
 pub fn config_maps() -> String {
     format!("/api/v1/namespaces/{NAMESPACE}/configmaps")
 }

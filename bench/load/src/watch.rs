@@ -1,7 +1,7 @@
-//! Watchers: many follow one object, and each update says when it was sent.
+//! Watchers: many follow one object, and each update holds the time when it was sent.
 //!
-//! Updates come at a rate, or as fast as they are written; then the server is behind for as long
-//! as it takes, and must not cut off anybody who reads.
+//! Updates are sent at a rate or without a pause. Without a pause the server falls behind, and must
+//! not cut off a watcher that reads.
 
 use crate::Failure;
 use crate::lags::Lags;
@@ -18,30 +18,30 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, timeout};
 
-/// Watches that are opened at a time.
+/// Watches that are opened concurrently.
 const OPENING: usize = 64;
 
-/// How long a watcher waits for the next event before the rest counts as lost.
+/// How long a watcher waits for the next event before it counts the rest as lost.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What stands before the time in an event.
+/// The text before the time in an event.
 const MARK: &str = "sent-at-";
 
 #[derive(Args)]
 pub struct Options {
     #[arg(long)]
     watchers: usize,
-    /// Updates a second; 0 for as fast as they are written
+    /// Updates a second; 0 for no pause
     #[arg(long)]
     rate: f64,
     #[arg(long)]
     events: usize,
-    /// A connection for each watcher, in place of up to 90 watchers on one
+    /// Give each watcher a connection, instead of up to 90 watchers sharing one
     #[arg(long)]
     apart: bool,
 }
 
-/// Updates under way at a time when they come as fast as they are written.
+/// Concurrent updates when there is no pause.
 const WRITERS: usize = 16;
 
 pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
@@ -88,7 +88,7 @@ fn name(options: &Options) -> String {
     format!("{} watchers{apart}{flood}", options.watchers)
 }
 
-/// Changes the object so many times.
+/// Changes the object this many times.
 async fn update(
     server: &Server,
     name: &str,
@@ -96,7 +96,7 @@ async fn update(
     options: &Options,
 ) -> Result<(), Failure> {
     let object = format!("{}/{name}", config_maps());
-    // With its number, so that no two are the same: what changes nothing is no event.
+    // The number makes updates differ: an update without a change causes no event.
     let one = async |number: usize| {
         let note = format!("{MARK}{};{number}", start.elapsed().as_micros());
         let body = config_map(name, &note);
@@ -131,13 +131,13 @@ async fn open(
         config_maps()
     );
     let mut body = server.get(&path, "application/json").await?.into_body();
-    // The object as it is now: from here on the watch is under way.
+    // The initial object: from here on the watch is established.
     body.chunk().await?.ok_or("the watch ended at once")?;
     Ok(body)
 }
 
-/// The lag of each event. Events are found by what they say; a part of one that a chunk ends with
-/// is kept for the next.
+/// Returns the lag of each event. Events are found by their text; a part at the end of a chunk is
+/// kept for the next chunk.
 async fn follow(mut watch: ResponseBody, start: Instant, events: usize) -> Result<Lags, Failure> {
     let (mut lags, mut rest) = (Lags::default(), Vec::new());
     while lags.len() < events {

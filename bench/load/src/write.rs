@@ -1,4 +1,4 @@
-//! Writes: as many clients as asked for, each waiting for its answer before the next request.
+//! Writes: several clients, each of which waits for its answer before the next request.
 
 use crate::Failure;
 use crate::lags::Lags;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 pub struct Options {
     #[arg(long)]
     clients: usize,
-    /// For how long each kind of write
+    /// Duration of each kind of write
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
 }
@@ -47,7 +47,7 @@ async fn measure(server: &Server, options: &Options, case: &str) -> Result<(), F
     Ok(())
 }
 
-/// About how many bytes such an object has in storage: those of its protobuf form.
+/// The approximate size of such an object in storage: that of its protobuf form, in bytes.
 async fn stored_bytes(server: &Server, options: &Options) -> Result<usize, Failure> {
     let path = format!("{}/write-{}-0-0", config_maps(), options.clients);
     let read = server.read(&path, "application/vnd.kubernetes.protobuf");
@@ -62,7 +62,7 @@ async fn write(
     limit: Duration,
 ) -> Result<Lags, Failure> {
     let (start, mut lags) = (Instant::now(), Lags::default());
-    // Each of a number of clients has its own names, and each update changes the first of them.
+    // Each client has its own names, and updates change the first of them.
     let own = format!("write-{}-{client}", options.clients);
     while start.elapsed() < limit {
         let begun = Instant::now();

@@ -1,6 +1,6 @@
-//! What a process has used: CPU time and resident memory, from the kernel's own books.
+//! The resource usage of a process: CPU time and resident memory, as the kernel counts them.
 //!
-//! Linux only. It measures the process that calls it.
+//! Linux only. It measures the calling process.
 
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 /// A reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// When, on the monotonic clock.
+    /// The time, on the monotonic clock.
     pub at: Instant,
     /// CPU seconds of all threads, user and system.
     pub cpu: f64,
     /// Resident memory in kB.
     pub rss: u64,
-    /// The most it has been, in kB.
+    /// The peak of resident memory in kB.
     pub peak: u64,
 }
 
 impl Usage {
-    /// Reads this process's.
+    /// Reads the usage of this process.
     ///
     /// # Panics
-    /// Where `/proc` is not Linux's: nothing could be measured.
+    /// If `/proc` is not Linux's.
     pub fn now() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
         let kilobytes = |name: &str| {
@@ -41,25 +41,25 @@ impl Usage {
     }
 }
 
-/// Used CPU of less than this in [`SETTLE_STEP`] counts as rest.
+/// The most CPU time in [`SETTLE_STEP`] of an idle process.
 const SETTLED_CPU: f64 = 0.03;
-/// How long rest is watched for.
+/// The interval in which a process has to be idle.
 pub const SETTLE_STEP: Duration = Duration::from_millis(200);
 
-/// Whether the process rests: ask twice, [`SETTLE_STEP`] apart.
+/// Reports whether the process is idle; call it twice, [`SETTLE_STEP`] apart.
 pub fn rests(before: Usage) -> bool {
     Usage::now().cpu - before.cpu < SETTLED_CPU
 }
 
-/// Lets the kernel count the peak of resident memory from here on.
+/// Resets the peak of resident memory.
 ///
 /// # Errors
-/// The kernel does not offer it.
+/// The kernel does not support it.
 pub fn reset_peak() -> std::io::Result<()> {
     std::fs::write("/proc/self/clear_refs", "5")
 }
 
-/// What a phase of an informer has used, for `cargo xtask bench` to read.
+/// Returns the usage of a phase of an informer, for `cargo xtask bench`.
 pub fn phase(name: &str, objects: usize, before: Usage, after: Usage) -> Value {
     json!({
         "phase": name,
@@ -73,10 +73,10 @@ pub fn phase(name: &str, objects: usize, before: Usage, after: Usage) -> Value {
     })
 }
 
-/// How often a case of nanoseconds is measured; the middle counts.
+/// Rounds of a measurement in nanoseconds; the median counts.
 pub const ROUNDS: usize = 5;
 
-/// The middle of what a measurement gives in so many rounds.
+/// Returns the median of this many rounds.
 pub fn median(rounds: usize, measure: impl FnMut() -> f64) -> f64 {
     let mut values: Vec<f64> = std::iter::repeat_with(measure)
         .take(rounds.max(1))
@@ -85,13 +85,13 @@ pub fn median(rounds: usize, measure: impl FnMut() -> f64) -> f64 {
     values[values.len() / 2]
 }
 
-/// CPU seconds of all threads, user and system.
+/// Returns the CPU seconds of all threads, user and system.
 pub fn cpu() -> f64 {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
 }
 
-/// Nanoseconds of CPU for each of `count`, since [`cpu`] said `start`.
+/// Returns the CPU nanoseconds for each of `count` since `start`, which is a result of [`cpu`].
 pub fn each(start: f64, count: usize) -> f64 {
     (cpu() - start) * 1e9 / count as f64
 }

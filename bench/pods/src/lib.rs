@@ -1,4 +1,4 @@
-//! Realistic Pods in any number: the objects that every benchmark works on.
+//! Realistic Pods in any number, which all benchmarks use.
 //!
 //! Each has two containers with probes, variables and mounts, a projected volume, five conditions
 //! and two entries of managed fields: about 8 kB of JSON, 5 kB of protobuf. There are 50
@@ -6,20 +6,20 @@
 
 use serde_json::{Map, Value, json};
 
-/// How many namespaces the Pods are spread over.
+/// The number of namespaces.
 pub const NAMESPACES: u64 = 50;
-/// Name of the Pod that tells readers of a recorded watch that all updates have passed.
+/// The name of the Pod that marks the end of the updates in a recorded watch.
 pub const MARKER: &str = "marker";
 const APPS: u64 = 400;
 const NODES: u64 = 500;
 const VARIABLES: u64 = 8;
 
-/// The namespace of a Pod, by number.
+/// Returns the namespace of a Pod, by number.
 pub fn namespace(number: u64) -> String {
     format!("group-{:02}", number % NAMESPACES)
 }
 
-/// What varies from Pod to Pod.
+/// The fields that differ between Pods.
 struct Facts {
     number: u64,
     app: String,
@@ -61,7 +61,7 @@ impl Facts {
     }
 }
 
-/// A Pod as a server would show it.
+/// Returns a Pod as a server would.
 pub fn pod(seed: u64, number: u64) -> Value {
     let facts = Facts::new(seed, number);
     json!({
@@ -73,12 +73,12 @@ pub fn pod(seed: u64, number: u64) -> Value {
     })
 }
 
-/// The resource version of all of the first `objects` Pods together.
+/// Returns the resource version of a list of the first `objects` Pods.
 pub fn list_version(objects: u64) -> u64 {
     500_000 + objects
 }
 
-/// A Pod after an update: what restarting one of its containers changes.
+/// Returns a Pod after an update: the changes of a container restart.
 pub fn updated(seed: u64, objects: u64, update: u64) -> Value {
     let mut pod = pod(seed, update % objects.max(1));
     let metadata = &mut pod["metadata"];
@@ -131,7 +131,7 @@ fn metadata(facts: &Facts) -> Value {
     })
 }
 
-/// An entry of managed fields: the keys that somebody set.
+/// Returns an entry of managed fields.
 fn fields(names: &[&str]) -> Value {
     let named = names.iter().map(|name| (format!("f:{name}"), json!({})));
     std::iter::once((".".to_owned(), json!({})))
@@ -308,7 +308,7 @@ fn status(facts: &Facts) -> Value {
     })
 }
 
-/// Scrambles a number: the finaliser of `SplitMix64`.
+/// Mixes a number: the finalizer of `SplitMix64`.
 fn mix(seed: u64, number: u64) -> u64 {
     let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,8 +1,8 @@
-//! The body of a watch out of a file, given to a client by a service within its own process.
+//! Replays the body of a watch from a file to a client, by a service within its process.
 //!
-//! The file holds chunks, each behind its length as a big-endian u32, as `driver record` writes
-//! them. A client that asks for a streaming watch list gets them chunk by chunk: the first state at
-//! once, the updates when they may come. There is no network, no TLS and no HTTP framing in it.
+//! The file holds chunks, each preceded by its length as a big-endian u32, as `driver record`
+//! writes them. A request for a streaming watch list gets them chunk by chunk: the initial state at
+//! once, the updates on a signal. Network, TLS and HTTP framing are not involved.
 
 use bytes::{Buf as _, Bytes};
 use clap::{Args, ValueEnum};
@@ -23,24 +23,24 @@ pub struct Options {
     /// File with the chunks
     #[arg(long)]
     pub body: PathBuf,
-    /// How many of the chunks are updates; one more, the marker, is behind them
+    /// The number of chunks with updates; the marker follows them
     #[arg(long)]
     pub updates: usize,
-    /// How the updates come
+    /// When updates arrive
     #[arg(long)]
     pub way: Way,
 }
 
-/// How updates come.
+/// When updates arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Way {
-    /// The next chunk is there whenever the client reads.
+    /// The next chunk is available whenever the client reads.
     AsTheyCome,
-    /// The next chunk comes when the event before was handled.
+    /// The next chunk is available when the previous event was handled.
     OneAtATime,
 }
 
-/// A recorded watch and the gate before its updates. Cheap to clone; clones share both.
+/// A recorded watch, with a gate before its updates. Clones are cheap and share both.
 #[derive(Clone, Debug)]
 pub struct Replay {
     chunks: Arc<[Bytes]>,
@@ -51,7 +51,7 @@ pub struct Replay {
 #[derive(Debug)]
 struct Gate {
     way: Way,
-    /// Chunks of the first state.
+    /// Chunks of the initial state.
     first: usize,
     /// Chunks that may be read.
     allowed: AtomicUsize,
@@ -61,14 +61,14 @@ struct Gate {
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf;stream=watch";
 const JSON: &str = "application/json";
-/// What anything but a streaming watch list is told.
+/// The answer to anything but a streaming watch list.
 const NOT_FOUND: &[u8] = br#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"only a streaming watch list is here","reason":"NotFound","code":404}"#;
 
 impl Replay {
     /// Reads the file into memory. A file whose first chunk begins with a brace is JSON.
     ///
     /// # Errors
-    /// The file cannot be read, is cut off, or has no more chunks than updates.
+    /// The file cannot be read, is truncated, or has fewer chunks than updates.
     pub fn read(options: &Options) -> io::Result<Self> {
         let chunks = split(std::fs::read(&options.body)?.into())?;
         let broken = |text: &str| io::Error::new(io::ErrorKind::InvalidData, text.to_owned());
@@ -91,7 +91,7 @@ impl Replay {
         })
     }
 
-    /// Lets the updates come.
+    /// Releases the updates.
     pub fn open(&self) {
         let allowed = match self.gate.way {
             Way::AsTheyCome => usize::MAX,
@@ -100,7 +100,7 @@ impl Replay {
         self.gate.allow(allowed);
     }
 
-    /// A handler has seen an event.
+    /// Records that a handler has received an event.
     pub fn handled(&self) {
         let allowed = self.gate.allowed.load(Ordering::Acquire);
         if self.gate.way == Way::OneAtATime && allowed > self.gate.first {
@@ -108,12 +108,12 @@ impl Replay {
         }
     }
 
-    /// How many requests there were. A client that did what it should has sent one.
+    /// Returns the number of requests. A correct client sends one.
     pub fn requests(&self) -> usize {
         self.gate.requests.load(Ordering::Relaxed)
     }
 
-    /// What a server would answer.
+    /// Answers as a server would.
     pub fn answer<B>(&self, request: &Request<B>) -> Response<Body> {
         let earlier = self.gate.requests.fetch_add(1, Ordering::Relaxed);
         let query = request.uri().query().unwrap_or_default();
@@ -173,7 +173,7 @@ impl Gate {
             return Poll::Ready(());
         }
         self.waker.register(cx.waker());
-        // It may have opened meanwhile.
+        // The gate may have opened in the meantime.
         if chunk < self.allowed.load(Ordering::Acquire) {
             return Poll::Ready(());
         }
@@ -181,7 +181,7 @@ impl Gate {
     }
 }
 
-/// The body of an answer: a watch never ends, anything else does.
+/// The body of an answer: that of a watch never ends.
 #[derive(Debug)]
 pub struct Body {
     chunks: Arc<[Bytes]>,
@@ -240,7 +240,7 @@ mod tests {
         replay.answer(&Request::get(uri).body(()).unwrap())
     }
 
-    /// All that can be read now.
+    /// Returns all chunks that can be read now.
     fn read(body: &mut Body) -> Vec<Bytes> {
         let mut cx = Context::from_waker(noop_waker_ref());
         let mut read = Vec::new();

@@ -134,7 +134,7 @@ impl Default for Config {
             watch_drain: Duration::ZERO,
             goaway_chance: 0.0,
             slow_request: Duration::from_secs(5),
-            watch_timeout_min: Duration::from_mins(30),
+            watch_timeout_min: Duration::from_secs(30 * 60),
         }
     }
 }

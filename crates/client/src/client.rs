@@ -50,7 +50,7 @@ impl Default for Config {
             default_namespace: "default".into(),
             encoding: Encoding::Protobuf,
             retries_max: 10,
-            retry_after_max: Duration::from_mins(1),
+            retry_after_max: Duration::from_secs(60),
             warnings: Arc::new(LogWarnings),
         }
     }

@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn the_earlier_of_two_actions_wins() {
         let second = Action::requeue_after(Duration::from_secs(1));
-        let minute = Action::requeue_after(Duration::from_mins(1));
+        let minute = Action::requeue_after(Duration::from_secs(60));
         assert_eq!(minute.earlier(second), second);
         assert_eq!(Action::done().earlier(minute), minute);
         assert_eq!(Action::done().earlier(Action::done()).wait(), None);

@@ -37,7 +37,7 @@ impl Default for Config {
         Self {
             workers: 1,
             queue: kubist_workqueue::Config::default(),
-            sync_timeout: Some(Duration::from_mins(2)),
+            sync_timeout: Some(Duration::from_secs(2 * 60)),
             reconcile_timeout: None,
             own_writes_timeout: Duration::from_secs(10),
             stop_timeout: Duration::from_secs(30),

@@ -22,7 +22,7 @@ pub struct EncryptionFile {
 
 impl EncryptionFile {
     /// Upstream's polling interval.
-    pub const LOOK_EVERY: Duration = Duration::from_mins(1);
+    pub const LOOK_EVERY: Duration = Duration::from_secs(60);
 
     /// Reloads this file with upstream's interval.
     pub fn new(path: impl Into<PathBuf>) -> Self {

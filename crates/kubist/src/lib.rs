@@ -63,7 +63,7 @@
 //!
 //! ```toml
 //! [dependencies]
-//! kubist = { git = "https://github.com/kubist-rs/kubist", default-features = false }
+//! kubist = { version = "0.1", default-features = false, features = ["core-v1"] }
 //! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
 //! tokio-util = "0.7"          # CancellationToken
 //! serde_json = "1"            # patches
@@ -72,9 +72,10 @@
 //!
 //! # Contracts
 //!
-//! - Features are additive: `kube` supports the types of k8s-openapi 0.29 and of kube 5's
-//!   `Resource` derive, `anyhow` its errors in reconcilers, `server` adds the [`Server`], and `cli`
-//!   (on by default, to be disabled for libraries) the command `kubist`.
+//! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
+//!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
+//!   and of kube 5's `Resource` derive, `anyhow` its errors in reconcilers, `server` adds the
+//!   [`Server`], and `cli` (on by default, to be disabled for libraries) the command `kubist`.
 //! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
 //!   and a data directory, if they are configured.
 

@@ -22,9 +22,9 @@ const AUTHORITY_FILE: &str = "ca.pem";
 const TOKEN_KEY_FILE: &str = "service-account.pem";
 const AUTHORITY_NAME: &str = "kubist-ca";
 /// Validity of a stored authority, as with upstream's installers: ten years.
-const AUTHORITY_LIFETIME: Duration = Duration::from_hours(24 * 3650);
+const AUTHORITY_LIFETIME: Duration = Duration::from_secs(24 * 3650 * 3600);
 /// A warning is logged at each start when an authority expires within this time.
-const WARNED_BEFORE: Duration = Duration::from_hours(24 * 180);
+const WARNED_BEFORE: Duration = Duration::from_secs(24 * 180 * 3600);
 /// Maximum bytes of a key file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 

@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Beyond any deadline that matters; adding it to the current time does not overflow.
-const FAR: Duration = Duration::from_hours(24 * 365);
+const FAR: Duration = Duration::from_secs(24 * 365 * 3600);
 
 /// Keeps a queue up to date with a server.
 pub struct Reflector<K> {

@@ -45,14 +45,14 @@ use std::time::Duration;
 /// The objects of one resource.
 ///
 /// All objects are of the storage version of the kind. Keys come from [`keys`](Self::keys).
-pub trait Storage: fmt::Debug + Send + Sync + 'static {
+pub trait Storage: StorageState {
     /// The kind in its storage version.
     fn kind(&self) -> StoredKind;
 
     /// Where the objects are.
     fn keys(&self) -> &KeyLayout;
 
-    /// Shared a new object under a key that nothing is under.
+    /// Stores a new object under a key that nothing is under.
     ///
     /// # Errors
     /// The object has a resource version already, something is under the key, or what the request
@@ -105,7 +105,10 @@ pub trait Storage: fmt::Debug + Send + Sync + 'static {
     /// only event.
     fn watch<'a>(&'a self, request: WatchRequest<'a>)
     -> BoxFuture<'a, Result<EventStream, Status>>;
+}
 
+/// What is known of the storage of one resource, for those who operate it.
+pub trait StorageState: fmt::Debug + Send + Sync + 'static {
     /// How many objects there are.
     fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>>;
 

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 /// The time limit of a reconcile.
 const RECONCILE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The time limit for the controller's stop: that of its workers, and a margin.
-const END_MAX: Duration = Duration::from_mins(2);
+const END_MAX: Duration = Duration::from_secs(2 * 60);
 
 type Factory = SharedInformerFactory<FaultySource>;
 

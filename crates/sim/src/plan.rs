@@ -105,9 +105,9 @@ pub(crate) struct Plan {
 
 /// Longer than the longest pauses of a reflector and of a work queue together, than a watch may be
 /// silent, and than the slowest handler (30 s) needs for all its pending events (1,000).
-const SETTLE_MAX: Duration = Duration::from_hours(10);
+const SETTLE_MAX: Duration = Duration::from_secs(10 * 3600);
 /// The same without any faults.
-const SETTLE_CALM_MAX: Duration = Duration::from_mins(1);
+const SETTLE_CALM_MAX: Duration = Duration::from_secs(60);
 
 impl Plan {
     /// Creates the plan of a seed.
@@ -124,7 +124,7 @@ impl Plan {
             informers,
             controller: participants::controller(&mut rng.fork("controller")),
             batch_events_max: roll.pick(&[1, 2, 1000]),
-            history_age: roll.pick(&[Duration::from_secs(15), Duration::from_mins(10)]),
+            history_age: roll.pick(&[Duration::from_secs(15), Duration::from_secs(10 * 60)]),
             settle_max: SETTLE_MAX,
             defect: None,
         }
@@ -134,7 +134,7 @@ impl Plan {
     pub(crate) fn calm(seed: u64) -> Self {
         let mut plan = Self::of(seed);
         plan.trouble = FaultRates::default();
-        plan.history_age = Duration::from_mins(10);
+        plan.history_age = Duration::from_secs(10 * 60);
         plan.steps
             .retain(|(_, step)| matches!(step, Step::Write(_)));
         plan.settle_max = SETTLE_CALM_MAX;

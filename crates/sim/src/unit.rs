@@ -28,7 +28,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// The time limit for an informer's stop: more than a handler's longest pause.
-const END_MAX: Duration = Duration::from_mins(2);
+const END_MAX: Duration = Duration::from_secs(2 * 60);
 
 /// The time limit for a write to become visible.
 const SHOWN_MAX: Duration = Duration::from_secs(30);

@@ -27,7 +27,7 @@ const SETTLE_LOOK: Duration = Duration::from_secs(1);
 /// How long convergence must last.
 const SETTLE_STAY: Duration = Duration::from_secs(5);
 /// How long dropped tasks may take to end.
-const LEAK_MAX: Duration = Duration::from_mins(1);
+const LEAK_MAX: Duration = Duration::from_secs(60);
 
 struct World {
     plan: Plan,

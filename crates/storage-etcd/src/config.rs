@@ -57,7 +57,7 @@ impl Config {
             request_timeout: Duration::from_secs(15),
             resume_timeout: Duration::from_secs(30),
             ping_every: Duration::from_secs(10),
-            compact_every: Some(Duration::from_mins(5)),
+            compact_every: Some(Duration::from_secs(5 * 60)),
         }
     }
 }

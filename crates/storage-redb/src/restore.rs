@@ -26,7 +26,7 @@ use std::time::Duration;
 pub const REVISIONS_SKIPPED: u64 = 1_000_000_000;
 /// Lifetime of restored leases. Backups do not have lifetimes; the objects with leases are events,
 /// which upstream keeps for an hour.
-const LEASE_TTL: Duration = Duration::from_hours(1);
+const LEASE_TTL: Duration = Duration::from_secs(3600);
 /// A key that marks the restore. Servers ignore it.
 const MARK: &str = "kubist/restored";
 

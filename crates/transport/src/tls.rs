@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The interval of checking files for changes; the same as in client-go.
-const RELOAD_INTERVAL: Duration = Duration::from_mins(5);
+const RELOAD_INTERVAL: Duration = Duration::from_secs(5 * 60);
 
 /// The TLS configuration for a server.
 #[derive(Debug, Clone, Default)]

@@ -1,4 +1,4 @@
-//! `Access`: where a server is and how to prove oneself to it, from the kubeconfig it writes.
+//! `Access`: the address and credentials of a server, from its kubeconfig.
 
 use crate::Outcome;
 use base64::Engine as _;
@@ -14,26 +14,26 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// How long a connection and its handshake may take.
+/// The time limit for a connection and its handshake.
 const DIAL_LIMIT: Duration = Duration::from_secs(10);
 
-/// Who asks.
+/// The identity of a client.
 #[derive(Clone, Debug)]
 pub(crate) enum Who {
-    /// The administrator, by certificate.
+    /// The administrator, with a client certificate.
     Administrator,
-    /// A service account, by token: one that limits hold for.
+    /// A service account, with a token: limits apply to it.
     Account(Arc<str>),
 }
 
-/// The way to a server.
+/// How to reach a server.
 #[derive(Debug)]
 pub(crate) struct Access {
-    /// Where it listens.
+    /// Its address.
     pub(crate) address: SocketAddr,
-    /// With the administrator's certificate.
+    /// TLS with the administrator's certificate.
     administrator: ClientConfig,
-    /// Without any.
+    /// TLS without a client certificate.
     anybody: ClientConfig,
 }
 
@@ -69,7 +69,7 @@ impl Access {
         })
     }
 
-    /// A connection over TLS on which this protocol was agreed: `h2` or `http/1.1`.
+    /// Opens a TLS connection with this protocol: `h2` or `http/1.1`.
     pub(crate) async fn dial(&self, who: &Who, alpn: &str) -> Outcome<TlsStream<TcpStream>> {
         let mut config = match who {
             Who::Administrator => self.administrator.clone(),
@@ -90,7 +90,7 @@ impl Access {
     }
 }
 
-/// A field that holds PEM in base64.
+/// Decodes a field that holds PEM in base64.
 fn pem(of: &Value, field: &str) -> Outcome<Vec<u8>> {
     let text = of[field].as_str();
     let text = text.ok_or_else(|| format!("the kubeconfig has no {field}"))?;

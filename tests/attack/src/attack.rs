@@ -1,7 +1,7 @@
-//! `Attack`: all of them, what each needs on the server, and for how long it goes on.
+//! `Attack`: all attacks, with the objects they need and their durations.
 //!
-//! Each is bounded in clients, in requests at a time and in seconds, and ends by itself; whoever
-//! plays it cuts off what is late.
+//! Each has a bounded number of clients, concurrent requests and seconds, and ends by itself; a run
+//! cuts off what is late.
 
 mod bodies;
 mod closed_windows;
@@ -26,62 +26,62 @@ use crate::stage::{Stage, repeat};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What hostile clients do.
+/// An attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attack {
-    /// Nothing, to see what the machine is good for.
+    /// No attack: the baseline of the machine.
     Nobody,
     /// Lists as JSON that are never read.
     ClosedWindowsJson,
-    /// The same as protobuf.
+    /// The same in protobuf.
     ClosedWindowsProtobuf,
-    /// The same as a table.
+    /// The same as tables.
     ClosedWindowsTable,
-    /// The same as indented JSON.
+    /// The same in indented JSON.
     ClosedWindowsPretty,
-    /// The same as YAML.
+    /// The same in YAML.
     ClosedWindowsYaml,
     /// Large objects that are never read.
     ClosedWindowsGets,
-    /// Connections that send next to nothing.
+    /// Connections that send almost nothing.
     SlowClients,
-    /// Streams that are reset as soon as they are opened.
+    /// Streams that are reset when they are opened.
     RapidReset,
-    /// Many small requests at once.
+    /// Many small concurrent requests.
     SmallRequests,
     /// Many watches.
     Watches,
     /// Long selectors over many objects.
     Selectors,
-    /// Patches that cost more than they weigh.
+    /// Patches that are expensive for their size.
     Patches,
-    /// Bodies that cost more than they weigh.
+    /// Bodies that are expensive for their size.
     Bodies,
     /// Tables of many objects.
     Tables,
-    /// Large definitions that come and go.
+    /// Large definitions that are created and deleted.
     Definitions,
-    /// Of all that costs CPU, some.
+    /// A mix of everything that costs CPU time.
     Hungry,
     /// More requests than may be in flight.
     InFlight,
-    /// Writes whose bodies never come.
+    /// Writes whose bodies are never sent.
     Unsent,
 }
 
 /// Config maps of 10 kB, which make a list of 10 MB.
 const LIST_OBJECTS: usize = 1_000;
 const LIST_OBJECT_BYTES: usize = 10_000;
-/// Nearly as much as a config map may hold.
+/// Nearly the size limit of a config map.
 const LARGE_OBJECT_BYTES: usize = 1_000_000;
-/// Clients of whatever costs CPU.
+/// Clients of an attack on CPU time.
 const HUNGRY_CLIENTS: usize = 8;
-/// Objects that selectors and tables go over, and in the short form.
+/// Objects for selectors and tables, and in the short form.
 const MANY_OBJECTS: usize = 30_000;
 const MANY_OBJECTS_SHORT: usize = 3_000;
 
 impl Attack {
-    /// All, in the order they are played in.
+    /// All attacks, in the order of a run.
     pub(crate) const ALL: [Self; 19] = [
         Self::Nobody,
         Self::ClosedWindowsJson,
@@ -104,7 +104,7 @@ impl Attack {
         Self::Unsent,
     ];
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Nobody => "nobody",
@@ -129,7 +129,7 @@ impl Attack {
         }
     }
 
-    /// What it does, in a sentence.
+    /// Describes it in a sentence.
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Nobody => "honest clients alone",
@@ -154,7 +154,7 @@ impl Attack {
         }
     }
 
-    /// For how long it goes on.
+    /// Returns its duration.
     pub(crate) const fn time(self, short: bool) -> Duration {
         let (long, brief) = match self {
             Self::Nobody => (5_000, 1_000),
@@ -169,7 +169,7 @@ impl Attack {
         Duration::from_millis(if short { brief } else { long })
     }
 
-    /// Puts on the server what it needs.
+    /// Creates the objects that it needs.
     pub(crate) async fn prepare(self, stage: &Stage) -> Outcome {
         let many = stage.many(MANY_OBJECTS, MANY_OBJECTS_SHORT);
         match self {
@@ -193,7 +193,7 @@ impl Attack {
         }
     }
 
-    /// Attacks until time is over.
+    /// Attacks until the time is over.
     pub(crate) async fn run(self, stage: Arc<Stage>) -> Outcome {
         let list = |label| Call::get(label, config_maps());
         let stage = &stage;
@@ -238,7 +238,7 @@ impl Attack {
     }
 }
 
-/// Bodies in all formats.
+/// Returns bodies in all formats.
 fn all_bodies() -> Vec<Call> {
     let mut calls = bodies::calls();
     calls.extend(foreign_bodies::calls());
@@ -256,7 +256,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Attack::ALL.len());
         let total: Duration = Attack::ALL.iter().map(|it| it.time(true)).sum();
-        // The rest is for starting, filling and waiting for memory to come back.
+        // The rest is for start, preparation, and waiting for memory to be released.
         assert!(total < Duration::from_secs(30), "{total:?}");
     }
 }

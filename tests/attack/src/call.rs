@@ -1,4 +1,4 @@
-//! `Call`: one request, as data, so that it can be made once and sent often.
+//! `Call`: a request as data, so that it can be sent many times.
 
 use crate::Outcome;
 use bytes::Bytes;
@@ -11,19 +11,19 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const YAML: &str = "application/yaml";
 /// Protobuf in upstream's envelope.
 pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
-/// What `kubectl get` asks for.
+/// What `kubectl get` requests.
 pub(crate) const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /// Media types of patches.
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
 /// RFC 7386.
 pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
-/// Upstream's own.
+/// Strategic merge patch.
 pub(crate) const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 
-/// A request. Its body is shared by its copies.
+/// A request. Copies share its body.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub(crate) label: &'static str,
     method: Method,
     path: String,
@@ -33,7 +33,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A read.
+    /// Returns a read.
     pub(crate) fn get(label: &'static str, path: impl Into<String>) -> Self {
         Self {
             label,
@@ -45,7 +45,7 @@ impl Call {
         }
     }
 
-    /// A create, with a body of JSON unless it is said otherwise.
+    /// Returns a create, with a JSON body by default.
     pub(crate) fn post(
         label: &'static str,
         path: impl Into<String>,
@@ -58,7 +58,7 @@ impl Call {
         }
     }
 
-    /// A patch.
+    /// Returns a patch.
     pub(crate) fn patch(
         label: &'static str,
         path: impl Into<String>,
@@ -72,7 +72,7 @@ impl Call {
         }
     }
 
-    /// A deletion.
+    /// Returns a deletion.
     pub(crate) fn delete(label: &'static str, path: impl Into<String>) -> Self {
         Self {
             method: Method::DELETE,
@@ -80,12 +80,12 @@ impl Call {
         }
     }
 
-    /// The same, to be answered in this form.
+    /// Requests the response in this format.
     pub(crate) fn accept(self, accept: &'static str) -> Self {
         Self { accept, ..self }
     }
 
-    /// The same, with a body of this form.
+    /// Sets the format of the body.
     pub(crate) fn content_type(self, content_type: &'static str) -> Self {
         Self {
             content_type,
@@ -93,12 +93,12 @@ impl Call {
         }
     }
 
-    /// Its body.
+    /// Returns its body.
     pub(crate) fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// Its head, for HTTP/2.
+    /// Returns its headers, for HTTP/2.
     pub(crate) fn head(&self, authority: &str, token: Option<&str>) -> Outcome<Request<()>> {
         let mut head = Request::builder()
             .method(self.method.clone())

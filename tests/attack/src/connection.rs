@@ -1,7 +1,7 @@
-//! `Connection`: one of HTTP/2, with flow control windows of the client's choice.
+//! `Connection`: an HTTP/2 connection with flow control windows of the client's choice.
 //!
-//! What is not released is never asked for again: that is how a client that does not read looks to
-//! a server. Dropping a connection closes it.
+//! A window that is not released stays closed, as with a client that does not read. Dropping a
+//! connection closes it.
 
 use crate::Outcome;
 use crate::access::{Access, Who};
@@ -15,43 +15,43 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// How long one answer may take, to its end.
+/// The time limit for a response, to its end.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
-/// So much of a body is kept; what a status or a token needs.
+/// The most bytes of a body that are kept, enough for a status or a token.
 const KEPT_BYTES_MAX: usize = 64 << 10;
 
-/// Bytes that may flow to the client before it releases any.
+/// Bytes that the server may send before the client releases any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
     /// On each stream.
     pub(crate) stream: u32,
-    /// On all of them; less than 65,535 cannot be said.
+    /// On all of them; the minimum is 65,535.
     pub(crate) connection: u32,
 }
 
 impl Windows {
-    /// Those of a client that reads.
+    /// The windows of a client that reads.
     pub(crate) const OPEN: Self = Self {
         stream: 1 << 20,
         connection: 16 << 20,
     };
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// The status code; 0 if there was no answer.
+    /// The status code; 0 without a response.
     pub(crate) status: u16,
-    /// The reason in its `Status`, or why there was no answer.
+    /// The reason in its `Status`, or the error.
     pub(crate) reason: String,
-    /// Whether it says when to come again.
+    /// Whether it has a Retry-After header.
     pub(crate) retry_after: bool,
-    /// How its body begins.
+    /// The first bytes of its body.
     pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    /// No answer.
+    /// No response.
     fn none(reason: impl Into<String>) -> Self {
         Self {
             status: 0,
@@ -61,7 +61,7 @@ impl Answer {
         }
     }
 
-    /// A head whose body is not read.
+    /// A response whose body is not read.
     pub(crate) fn unread(head: &Response<RecvStream>) -> Self {
         Self {
             status: head.status().as_u16(),
@@ -77,7 +77,7 @@ pub(crate) struct Connection {
     sender: SendRequest<Bytes>,
     authority: String,
     token: Option<String>,
-    /// Moves its bytes; ends with it.
+    /// Drives the connection; ends with it.
     _driver: JoinSet<()>,
 }
 
@@ -92,7 +92,7 @@ impl Connection {
         let (sender, connection) = builder.handshake::<_, Bytes>(stream).await?;
         let mut driver = JoinSet::new();
         driver.spawn(async move {
-            // How it ends is told to each of its requests.
+            // Each of its requests gets the error.
             connection.await.ok();
         });
         Ok(Self {
@@ -106,7 +106,7 @@ impl Connection {
         })
     }
 
-    /// Sends a request and reads its answer to the end, within a time limit.
+    /// Sends a request and reads its response to the end, within a time limit.
     pub(crate) async fn call(&self, call: &Call) -> Answer {
         match tokio::time::timeout(ANSWER_LIMIT, self.exchange(call)).await {
             Ok(Ok(answer)) => answer,
@@ -115,8 +115,8 @@ impl Connection {
         }
     }
 
-    /// Sends a request and awaits the head of its answer. As long as that is kept and not read,
-    /// its windows stay as they are.
+    /// Sends a request and awaits the headers of its response. While the result is kept and not
+    /// read, its windows do not change.
     pub(crate) async fn head(&self, call: &Call) -> Outcome<Response<RecvStream>> {
         let request = call.head(&self.authority, self.token.as_deref())?;
         let mut sender = self.sender.clone().ready().await?;
@@ -128,7 +128,7 @@ impl Connection {
         Ok(response.await?)
     }
 
-    /// Begins a request whose body the caller sends, or does not.
+    /// Starts a request whose body the caller sends, or does not send.
     pub(crate) async fn begin(&self, call: &Call) -> Outcome<(ResponseFuture, SendStream<Bytes>)> {
         let request = call.head(&self.authority, self.token.as_deref())?;
         let mut sender = self.sender.clone().ready().await?;

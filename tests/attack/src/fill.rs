@@ -1,4 +1,4 @@
-//! Putting many objects on a server, as its administrator.
+//! Creates many objects, as the administrator.
 
 use crate::Outcome;
 use crate::call::Call;
@@ -9,10 +9,10 @@ use tokio::task::JoinSet;
 
 /// Connections that create.
 const CONNECTIONS: usize = 2;
-/// Requests at a time on each.
+/// Concurrent requests on each.
 const STREAMS: usize = 32;
 
-/// Creates so many objects, each by the call that `make` gives for its number.
+/// Creates this many objects, each by the call that `make` returns for its number.
 pub(crate) async fn fill<F>(stage: &Stage, count: usize, make: F) -> Outcome
 where
     F: Fn(usize) -> Call + Send + Sync + 'static,
@@ -43,17 +43,17 @@ where
     Ok(())
 }
 
-/// The collection of config maps that attacks use.
+/// Returns the collection of config maps that attacks use.
 pub(crate) fn config_maps() -> String {
     format!("/api/v1/namespaces/{NAMESPACE}/configmaps")
 }
 
-/// The collection of Pods that attacks use.
+/// Returns the collection of Pods that attacks use.
 pub(crate) fn pods() -> String {
     format!("/api/v1/namespaces/{NAMESPACE}/pods")
 }
 
-/// Config maps with a value of so many bytes.
+/// Creates config maps with a value of this many bytes.
 pub(crate) async fn fill_config_maps(stage: &Stage, count: usize, bytes: usize) -> Outcome {
     fill(stage, count, move |number| {
         let object = json!({
@@ -65,7 +65,7 @@ pub(crate) async fn fill_config_maps(stage: &Stage, count: usize, bytes: usize) 
     .await
 }
 
-/// Pods with some labels: what selectors and tables are made for.
+/// Creates Pods with labels, for selectors and tables.
 pub(crate) async fn fill_pods(stage: &Stage, count: usize) -> Outcome {
     fill(stage, count, |number| {
         let object = json!({

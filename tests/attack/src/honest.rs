@@ -1,7 +1,7 @@
-//! `Honest`: clients that ask little, at a steady pace, and note how long they wait.
+//! `Honest`: well-behaved clients that send few requests at a steady rate and measure latencies.
 //!
-//! They have a thread and a runtime of their own, so that what the hostile ones do in this process
-//! delays them no more than any other process would.
+//! They have a thread and a runtime of their own, so that the hostile clients in this process delay
+//! them no more than another process would.
 
 use crate::access::{Access, Who};
 use crate::call::{Call, MERGE_PATCH};
@@ -18,28 +18,28 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Namespace of what they read and write.
+/// The namespace of their objects.
 pub(crate) const NAMESPACE: &str = "honest";
-/// The pace of each.
+/// The interval of requests of each client.
 const INTERVAL: Duration = Duration::from_millis(5);
-/// Whoever is hung up on waits so long.
+/// The pause after a connection was closed.
 const HUNG_UP_PAUSE: Duration = Duration::from_millis(50);
-/// They ask for so long in vain at the most.
+/// The time limit for reconnecting.
 const END_LIMIT: Duration = Duration::from_secs(30);
 
-/// What one of them asks.
+/// The request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// `/livez`.
     Livez,
     /// One small object.
     Get,
-    /// A small merge patch of one.
+    /// A small merge patch of it.
     Patch,
 }
 
 impl Kind {
-    /// All of them.
+    /// All requests.
     pub(crate) const ALL: [Self; 3] = [Self::Livez, Self::Get, Self::Patch];
 
     /// Its name in reports.
@@ -64,23 +64,23 @@ impl Kind {
     }
 }
 
-/// How they were served.
+/// The results of a client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Served {
-    /// How long they waited.
+    /// Latencies.
     pub(crate) figures: BTreeMap<Kind, Figures>,
-    /// What they got in place of 200, and how often.
+    /// Responses other than 200, and their counts.
     pub(crate) failures: BTreeMap<String, u64>,
 }
 
-/// Honest clients at work.
+/// Running well-behaved clients.
 #[derive(Debug)]
 pub(crate) struct Honest {
     stop: Arc<AtomicBool>,
     served: oneshot::Receiver<Outcome<Served>>,
 }
 
-/// Makes the object that they use.
+/// Creates the object that they use.
 pub(crate) async fn prepare(stage: &Stage) -> Outcome {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
     let object = json!({"metadata": {"name": "small"}, "data": {"number": "0"}});
@@ -92,7 +92,7 @@ pub(crate) async fn prepare(stage: &Stage) -> Outcome {
 }
 
 impl Honest {
-    /// Connects all of them and lets them begin.
+    /// Connects all clients and starts them.
     pub(crate) async fn start(access: Arc<Access>) -> Outcome<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let (ready, begun) = oneshot::channel();
@@ -106,13 +106,13 @@ impl Honest {
                     Ok(runtime) => runtime.block_on(serve_all(access, stopped, ready)),
                     Err(error) => Err(error.into()),
                 };
-                // Nobody may want to know any more.
+                // The receiver may have been dropped.
                 tell.send(result).ok();
             })?;
         let honest = Self { stop, served };
         match begun.await {
             Ok(()) => Ok(honest),
-            // They ended before they had begun, and say why.
+            // They ended before they started; the error has the reason.
             Err(_) => match honest.end().await {
                 Ok(_) => Err("the honest clients have not begun".into()),
                 Err(error) => Err(error),
@@ -120,7 +120,7 @@ impl Honest {
         }
     }
 
-    /// Lets them end, and says how they were served.
+    /// Stops them and returns their results.
     pub(crate) async fn end(self) -> Outcome<Served> {
         self.stop.store(true, Ordering::Relaxed);
         match tokio::time::timeout(END_LIMIT, self.served).await {
@@ -140,7 +140,7 @@ async fn serve_all(
     for kind in Kind::ALL {
         opened.push((kind, open(&access).await?));
     }
-    // Who asked may be gone; then they are told to stop.
+    // If the sender is gone, they stop.
     ready.send(()).ok();
     let mut clients = JoinSet::new();
     for (kind, connection) in opened {

@@ -1,8 +1,8 @@
-//! `Latencies`: how long requests of a client took that asks at a steady pace.
+//! `Latencies`: latencies of a client that sends requests at a steady rate.
 
 use std::time::Duration;
 
-/// Samples that are kept of one request; at a pace of milliseconds, more than any time limit.
+/// The most samples for one request; at intervals of milliseconds, more than any time limit needs.
 const MISSED_MAX: usize = 20_000;
 
 /// Samples.
@@ -11,23 +11,23 @@ pub(crate) struct Latencies {
     samples: Vec<Duration>,
 }
 
-/// What samples come to.
+/// A summary of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
-    /// How many samples.
+    /// The number of samples.
     pub(crate) count: usize,
-    /// Half of them took no longer.
+    /// The median.
     pub(crate) p50: Duration,
-    /// All but one in a hundred took no longer.
+    /// The 99th percentile.
     pub(crate) p99: Duration,
-    /// The longest.
+    /// The maximum.
     pub(crate) max: Duration,
 }
 
 impl Latencies {
-    /// Adds a request that took so long, of a client that would have sent others meanwhile, one in
-    /// each interval: these would have waited too, each for what was left. Without them a server
-    /// that stands still for ten seconds would show one slow request.
+    /// Adds a request with this latency, and samples for the requests that the client would have
+    /// sent meanwhile, one in each interval: each would have waited for the rest. Without them, a
+    /// server that hangs for ten seconds would show one slow request.
     pub(crate) fn record(&mut self, took: Duration, interval: Duration) {
         self.samples.push(took);
         if interval.is_zero() {
@@ -42,7 +42,7 @@ impl Latencies {
         }
     }
 
-    /// What they come to.
+    /// Returns the summary.
     pub(crate) fn figures(mut self) -> Figures {
         self.samples.sort_unstable();
         Figures {
@@ -54,7 +54,7 @@ impl Latencies {
     }
 }
 
-/// The smallest sample that so many per cent do not exceed; zero if there are none.
+/// Returns the smallest sample that this percentage does not exceed; zero without samples.
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100);
     let sample = sorted.get(rank.saturating_sub(1));

@@ -1,48 +1,48 @@
-//! What an attack may cost: the one table, with reasons, and how figures are held against it.
+//! The limits of attacks: one table, with reasons, and its comparison with results.
 //!
-//! The long form holds what the project promises on a machine with cores for the server and for
-//! its clients. The short form runs in CI, where two cores do all of it, and is wider by a factor
-//! that is still far below what any of the defects behind these attacks did.
+//! The long form has the project's limits for a machine with cores for the server and for its
+//! clients. The short form runs in CI, on two cores, with wider limits that are still far below the
+//! effect of any defect behind these attacks.
 
 use crate::attack::Attack;
 use crate::honest::{Kind, Served};
 use crate::memory::Memory;
 use std::time::Duration;
 
-/// Fewer answers to an honest client than this are none to speak of.
+/// With fewer responses than this, a well-behaved client counts as not served.
 const SAMPLES_MIN: usize = 50;
-/// The short form's factor for waiting.
+/// The factor of the short form for latencies.
 const SHORT_WAIT_FACTOR: u32 = 4;
-/// What the short form adds to growth, in MB: other allocations fall into its few seconds.
+/// What the short form adds to growth, in MB: other allocations happen in its few seconds.
 const SHORT_GROWTH_MB: u64 = 25;
-/// Small processes round up, in MB: an allocator keeps so much for each thread.
+/// The rounding for small processes, in MB: an allocator keeps this much for each thread.
 const BACK_SLACK_MB: u64 = 15;
 
-/// The limits of one attack.
+/// The limits of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// p99 of `/livez` and of a small get.
     pub(crate) read: Duration,
     /// p99 of a small patch.
     pub(crate) write: Duration,
-    /// How much more memory, at its peak, in MB.
+    /// Growth of memory, at its peak, in MB.
     pub(crate) growth_mb: u64,
-    /// How much is left after the clients are gone, in per cent of what it was before.
+    /// Memory after the clients are gone, as a percentage of memory before.
     pub(crate) back_percent: u64,
-    /// Why these.
+    /// The reason for these.
     pub(crate) reason: &'static str,
 }
 
-/// What the project promises, whatever clients do.
+/// The project's limits for any load.
 const PROMISED: Limits = Limits {
     read: Duration::from_millis(50),
     write: Duration::from_millis(100),
     growth_mb: 50,
     back_percent: 150,
-    reason: "promised, whatever clients do",
+    reason: "the limit for any load",
 };
 
-/// The limits of an attack in its long form.
+/// Returns the limits of an attack in its long form.
 const fn long(attack: Attack) -> Limits {
     match attack {
         Attack::Nobody => Limits {
@@ -88,19 +88,19 @@ const fn long(attack: Attack) -> Limits {
     }
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
-    /// Before the attack, with everything in place.
+    /// Resident memory before the attack, with all objects in place, in kB.
     pub(crate) before: Memory,
-    /// The most during it, in kB.
+    /// The peak during it, in kB.
     pub(crate) peak: u64,
-    /// After the clients were gone, in kB.
+    /// Resident memory after the clients are gone, in kB.
     pub(crate) after: u64,
 }
 
 impl Limits {
-    /// Those of an attack.
+    /// Returns the limits of an attack.
     pub(crate) fn of(attack: Attack, short: bool) -> Self {
         let limits = long(attack);
         if !short {
@@ -114,12 +114,12 @@ impl Limits {
         }
     }
 
-    /// How much may be resident after the clients are gone, in kB.
+    /// Returns the limit of resident memory after the clients are gone, in kB.
     pub(crate) fn back(&self, before: Memory) -> u64 {
         before.resident * self.back_percent / 100 + (BACK_SLACK_MB << 10)
     }
 
-    /// Which of them are broken, in words.
+    /// Returns messages for the limits that are exceeded.
     pub(crate) fn broken(&self, cost: Cost, served: &Served) -> Vec<String> {
         let mut broken = Vec::new();
         for kind in Kind::ALL {

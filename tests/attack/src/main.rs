@@ -1,12 +1,13 @@
-//! Hostile clients beside honest ones, against a server of its own: `cargo xtask attack`.
+//! Runs hostile clients beside well-behaved ones, against a server of its own: `cargo xtask
+//! attack`.
 //!
-//! Each `Attack` meets a new `kubist serve` on loopback. It puts there what it needs, and then
-//! does its worst for a bounded time, with a bounded number of clients, while honest ones measure
-//! how long they wait. What it cost in memory, whether that came back, how the honest fared and
-//! what was refused is printed, and held against the one table of `limits`.
+//! Each `Attack` gets a new `kubist serve` on loopback. It creates the objects it needs, and then
+//! attacks for a bounded time with a bounded number of clients, while well-behaved clients measure
+//! latencies. The run prints the memory it cost, whether that was released, the latencies and the
+//! rejections, and compares them with the table in `limits`.
 //!
 //! It knows the server from outside only: its program, its kubeconfig, HTTP, and the kernel's
-//! books. It uses no crate of the project, so that no mistake is made twice.
+//! counters. It uses no crate of the project, so that it does not share their defects.
 
 #![expect(
     clippy::print_stdout,
@@ -42,23 +43,23 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// What may fail so.
 type Outcome<T = ()> = Result<T, Failure>;
 
-/// Threads of the hostile clients; the honest ones have their own.
+/// Threads of the hostile clients; the well-behaved ones have their own.
 const HOSTILE_THREADS: usize = 2;
 
-/// Hostile clients beside honest ones.
+/// Runs hostile clients beside well-behaved ones
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask attack")]
 struct Arguments {
-    /// The server's program
+    /// Path of the server's program
     #[arg(long, value_name = "PATH")]
     kubist: PathBuf,
-    /// Only attacks whose names begin so; may be repeated
+    /// Only attacks whose names begin with this; may be repeated
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Smaller and within a minute in all, with wider limits: what CI runs
+    /// Run smaller attacks with wider limits, in less than a minute, as CI does
     #[arg(long)]
     short: bool,
-    /// Where the server keeps its objects
+    /// Where the server stores its objects
     #[arg(long, value_enum, default_value_t = Engine::Memory)]
     engine: Engine,
     /// Also write the figures to this file
@@ -77,7 +78,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Plays what was chosen; true if no limit was broken.
+/// Runs the selected attacks; returns true if no limit was exceeded.
 fn play(arguments: &Arguments) -> Outcome<bool> {
     let attacks = chosen(&arguments.only)?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();

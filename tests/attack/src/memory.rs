@@ -1,25 +1,25 @@
-//! `Memory`: what a process holds, from the kernel's own books. Linux only.
+//! `Memory`: the memory of a process, as the kernel counts it. Linux only.
 
 use crate::Outcome;
 
 /// A reading, in kB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Memory {
-    /// Resident now.
+    /// Resident memory.
     pub(crate) resident: u64,
-    /// The most since the peak was last forgotten.
+    /// The peak since the last reset.
     pub(crate) peak: u64,
 }
 
 impl Memory {
-    /// Reads that of a process.
+    /// Reads the memory of a process.
     pub(crate) fn of(process: u32) -> Outcome<Self> {
         let text = std::fs::read_to_string(format!("/proc/{process}/status"))?;
         parse(&text).ok_or_else(|| "the server's process holds no memory: it has ended".into())
     }
 }
 
-/// Lets the kernel count a process's peak from here on.
+/// Resets a process's peak.
 pub(crate) fn forget_peak(process: u32) -> Outcome {
     Ok(std::fs::write(format!("/proc/{process}/clear_refs"), "5")?)
 }

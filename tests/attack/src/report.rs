@@ -1,4 +1,4 @@
-//! What is printed of an attack, and written for programs.
+//! Prints the results of an attack, and writes them as JSON.
 
 use crate::attack::Attack;
 use crate::honest::Served;
@@ -9,27 +9,27 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-/// Lines of answers that are printed; all are in the file.
+/// Lines of responses that are printed; the file has all.
 const LINES_MAX: usize = 24;
 
-/// An attack that was played.
+/// The results of an attack.
 #[derive(Debug)]
 pub(crate) struct Measured {
     /// Which.
     pub(crate) attack: Attack,
-    /// What it might have cost.
+    /// The limits.
     pub(crate) limits: Limits,
-    /// What it did.
+    /// The measurements.
     pub(crate) cost: Cost,
-    /// How the honest clients were served.
+    /// The results of the well-behaved clients.
     pub(crate) served: Served,
-    /// What became of hostile requests.
+    /// The responses to hostile requests.
     pub(crate) answers: BTreeMap<String, Entry>,
-    /// What is wrong, in words; empty if nothing is.
+    /// Messages for exceeded limits and other failures.
     pub(crate) broken: Vec<String>,
 }
 
-/// For people.
+/// Prints them.
 pub(crate) fn text(measured: &Measured) -> String {
     let mut text = String::new();
     write(&mut text, measured).expect("a string takes what it is given");
@@ -76,7 +76,7 @@ fn write(text: &mut String, measured: &Measured) -> fmt::Result {
     Ok(())
 }
 
-/// For programs.
+/// Returns them as JSON.
 pub(crate) fn json(measured: &Measured) -> Value {
     let figures = measured.served.figures.iter();
     let figures: Map<String, Value> = figures

@@ -1,4 +1,4 @@
-//! One attack from its server's start to its end, and what it came to.
+//! Runs one attack, from its server's start to its end.
 
 use crate::Outcome;
 use crate::access::{Access, Who};
@@ -17,32 +17,32 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the server rests before it is measured.
+/// The pause before a new server is measured.
 const REST: Duration = Duration::from_millis(200);
-/// Requests that are under way when time is over are cut off after this.
+/// Requests in flight when the time is over are cut off after this.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long memory may take to come back.
+/// The time limit for memory to be released.
 const BACK_LIMIT: Duration = Duration::from_secs(10);
 /// The same in the short form.
 const BACK_LIMIT_SHORT: Duration = Duration::from_secs(8);
-/// How often memory is looked at.
+/// The interval of memory readings.
 const LOOK: Duration = Duration::from_millis(20);
-/// A server that has grown by so much, in kB, is killed: this machine is others' too.
+/// A server that has grown by this much, in kB, is killed, to protect the machine.
 const RUNAWAY_KB: u64 = 1536 << 10;
 
-/// How attacks are played.
+/// How attacks run.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// The server's program.
+    /// The path of the server's program.
     pub(crate) kubist: PathBuf,
-    /// Whether it is the short form.
+    /// Whether to run the short form.
     pub(crate) short: bool,
-    /// Where the server keeps its objects.
+    /// Where the server stores its objects.
     pub(crate) engine: Engine,
 }
 
-/// Plays an attack against a server of its own. Fails if it could not be played; what it broke is
-/// in its result.
+/// Runs an attack against a new server. Fails if it could not run; exceeded limits are in its
+/// result.
 pub(crate) async fn play(attack: Attack, options: &Options) -> Outcome<Measured> {
     let folder = tempfile::tempdir()?;
     let mut server = Server::start(&options.kubist, folder.path(), options.engine)?;
@@ -90,11 +90,11 @@ pub(crate) async fn play(attack: Attack, options: &Options) -> Outcome<Measured>
     })
 }
 
-/// How the finding begins that ends an attack early.
+/// The prefix of the message when an attack is stopped early.
 const RUNAWAY: &str = "stopped";
 
-/// Attacks until time is over, and says what ended it otherwise. The clients are told to
-/// go when this returns.
+/// Attacks until the time is over, or returns why it stopped early. The clients stop when this
+/// returns.
 async fn attacked(attack: Attack, stage: &Arc<Stage>, id: u32, before: Memory) -> Option<String> {
     let attacking = Box::pin(attack.run(Arc::clone(stage)));
     tokio::select! {
@@ -108,11 +108,11 @@ async fn attacked(attack: Attack, stage: &Arc<Stage>, id: u32, before: Memory) -
     }
 }
 
-/// Waits until the server has grown beyond measure; gives by how much, in kB.
+/// Waits until the server exceeds the growth limit; returns its growth, in kB.
 async fn runaway(id: u32, before: Memory) -> u64 {
     loop {
         tokio::time::sleep(LOOK).await;
-        // One that has ended grows no more; that it has is found out later.
+        // A server that has exited does not grow; its exit is detected later.
         let resident = Memory::of(id).map_or(0, |it| it.resident);
         let grown = resident.saturating_sub(before.resident);
         if grown > RUNAWAY_KB {
@@ -121,8 +121,8 @@ async fn runaway(id: u32, before: Memory) -> u64 {
     }
 }
 
-/// Waits until no more than so much is resident, or has had its time; gives how much is. None if
-/// the server has ended.
+/// Waits until resident memory is at most this, or the time is over; returns it. Returns none if
+/// the server has exited.
 async fn came_back(id: u32, limit: u64, short: bool) -> Option<u64> {
     let time = if short { BACK_LIMIT_SHORT } else { BACK_LIMIT };
     let until = Instant::now() + time;
@@ -135,7 +135,7 @@ async fn came_back(id: u32, limit: u64, short: bool) -> Option<u64> {
     }
 }
 
-/// What is wrong with the server after the attack.
+/// Returns messages about the server after the attack.
 async fn is_well(server: &mut Server, access: &Access) -> Vec<String> {
     let mut wrong = server.panics();
     if let Some(status) = server.ended() {

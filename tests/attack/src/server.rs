@@ -1,4 +1,4 @@
-//! `Server`: a `kubist serve` of our own, started, awaited and killed at the end.
+//! `Server`: a `kubist serve` process: started, awaited, killed on drop.
 
 use crate::Outcome;
 use clap::ValueEnum;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-/// How long the server may take until it answers.
+/// The time limit for the server to become ready.
 const READY_LIMIT: Duration = Duration::from_secs(20);
-/// Panics that are told.
+/// The most panics in a report.
 const PANICS_MAX: usize = 5;
-/// Bytes of one line of its log.
+/// The most bytes of a line of its log.
 const LINE_BYTES_MAX: u64 = 64 << 10;
 
-/// Where a server keeps its objects.
+/// Where a server stores its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
     /// In memory
@@ -36,7 +36,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one on a free port of loopback and waits until it is ready. It writes into `folder`
+    /// Starts a server on a free loopback port and waits until it is ready. It writes into `folder`
     /// only.
     pub(crate) fn start(program: &Path, folder: &Path, engine: Engine) -> Outcome<Self> {
         let kubeconfig = folder.join("kubeconfig");
@@ -60,7 +60,7 @@ impl Server {
         let (ready, first) = sync_channel(1);
         std::thread::spawn(move || {
             let mut line = String::new();
-            // The receiver may be gone; then nobody wants to know.
+            // The receiver may have been dropped.
             lines.read_line(&mut line).ok();
             ready.send(line).ok();
             std::io::copy(&mut lines, &mut std::io::sink()).ok();
@@ -75,16 +75,16 @@ impl Server {
         if line.starts_with("ready ") {
             Ok(server)
         } else {
-            Err(format!("the server said {line:?} in place of being ready").into())
+            Err(format!("the server printed {line:?} instead of its ready line").into())
         }
     }
 
-    /// Its process.
+    /// Returns its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// How it ended, if it has.
+    /// Returns its exit status, if it has exited.
     pub(crate) fn ended(&mut self) -> Option<String> {
         match self.child.try_wait() {
             Ok(None) => None,
@@ -100,7 +100,7 @@ impl Server {
         self.child.wait().ok();
     }
 
-    /// What it said of panics.
+    /// Returns the panics in its log.
     pub(crate) fn panics(&self) -> Vec<String> {
         self.panics.lock().clone()
     }
@@ -112,7 +112,7 @@ impl Drop for Server {
     }
 }
 
-/// Reads the log to its end and keeps what it says of panics.
+/// Reads the log to its end and keeps the panics.
 fn follow(mut log: impl BufRead, panics: &Mutex<Vec<String>>) {
     let mut line = Vec::new();
     loop {

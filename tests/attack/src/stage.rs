@@ -1,4 +1,4 @@
-//! `Stage`: what an attack has to work with: the server, a name that limits hold for, its time.
+//! `Stage`: the environment of an attack: the server, an identity that limits apply to, the time.
 
 use crate::Outcome;
 use crate::access::{Access, Who};
@@ -11,32 +11,32 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Namespace of everything that attacks put on the server.
+/// The namespace of all objects of attacks.
 pub(crate) const NAMESPACE: &str = "hostile";
-/// How long to wait after the server hung up.
+/// The pause after the server closed a connection.
 const HUNG_UP_PAUSE: Duration = Duration::from_millis(50);
-/// How long to wait after it said that there are too many; it says a second.
+/// The pause after a 429; the server asks for a second.
 const REFUSED_PAUSE: Duration = Duration::from_millis(200);
-/// Preparation ends long before.
-const FAR: Duration = Duration::from_mins(10);
+/// The time limit for preparation.
+const FAR: Duration = Duration::from_secs(10 * 60);
 
-/// Where an attack takes place.
+/// The environment of an attack.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    /// The way to the server.
+    /// How to reach the server.
     pub(crate) access: Arc<Access>,
-    /// Whether it is the short form.
+    /// Whether to run the short form.
     pub(crate) short: bool,
-    /// When it is over.
+    /// When the attack ends.
     pub(crate) until: Instant,
-    /// What became of hostile requests.
+    /// The responses to hostile requests.
     pub(crate) tally: Tally,
-    /// The service account of hostile clients: limits do not hold for administrators.
+    /// The service account of hostile clients: limits do not apply to administrators.
     account: Who,
 }
 
 impl Stage {
-    /// Makes the namespaces and the service account.
+    /// Creates the namespaces and the service account.
     pub(crate) async fn set(access: Arc<Access>, short: bool) -> Outcome<Self> {
         let administrator = Connection::open(&access, &Who::Administrator, Windows::OPEN).await?;
         for name in [NAMESPACE, crate::honest::NAMESPACE] {
@@ -60,7 +60,7 @@ impl Stage {
         })
     }
 
-    /// Time begins.
+    /// Starts the time.
     pub(crate) fn begin(self, time: Duration) -> Self {
         Self {
             until: Instant::now() + time,
@@ -69,22 +69,22 @@ impl Stage {
         }
     }
 
-    /// A number that depends on the form.
+    /// Returns a number that depends on the form.
     pub(crate) fn many(&self, long: usize, short: usize) -> usize {
         if self.short { short } else { long }
     }
 
-    /// Whether time is over.
+    /// Reports whether the time is over.
     pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.until
     }
 
-    /// Who hostile clients are.
+    /// Returns the identity of hostile clients.
     pub(crate) fn account(&self) -> &Who {
         &self.account
     }
 
-    /// The token of hostile clients.
+    /// Returns the token of hostile clients.
     pub(crate) fn token(&self) -> &str {
         match &self.account {
             Who::Account(token) => token,
@@ -92,17 +92,17 @@ impl Stage {
         }
     }
 
-    /// A connection of the administrator's, for what has to be there.
+    /// Opens a connection as the administrator, for preparation.
     pub(crate) async fn administrator(&self) -> Outcome<Connection> {
         Connection::open(&self.access, &Who::Administrator, Windows::OPEN).await
     }
 
-    /// A hostile client's connection.
+    /// Opens a connection as a hostile client.
     pub(crate) async fn hostile(&self, windows: Windows) -> Outcome<Connection> {
         Connection::open(&self.access, &self.account, windows).await
     }
 
-    /// Sends one hostile request and reads its answer.
+    /// Sends one hostile request and reads its response.
     pub(crate) async fn send(&self, connection: &Connection, call: &Call) -> Answer {
         let pending = self.tally.begin(call.label);
         let answer = connection.call(call).await;
@@ -111,9 +111,9 @@ impl Stage {
     }
 }
 
-/// So many clients, each on a connection of its own with so many requests at a time, that send
-/// these calls over and over until time is over, each from another place on. Who is hung up on
-/// comes back.
+/// Runs this many clients, each on its own connection with this many concurrent requests, which
+/// send these calls repeatedly until the time is over, each from another offset. A client whose
+/// connection is closed reconnects.
 pub(crate) async fn repeat(
     stage: &Arc<Stage>,
     clients: usize,
@@ -152,12 +152,12 @@ async fn client_loop(stage: &Arc<Stage>, at_a_time: usize, begin: usize, calls: 
             });
         }
         while running.join_next().await.is_some() {}
-        // Whoever was hung up on waits before the next attempt.
+        // After a closed connection, the client waits before the next attempt.
         tokio::time::sleep(HUNG_UP_PAUSE).await;
     }
 }
 
-/// One request after the other, until time is over or the connection has ended.
+/// Sends one request after another, until the time is over or the connection has ended.
 async fn stream_loop(stage: &Stage, connection: &Connection, begin: usize, calls: &[Call]) {
     for call in calls.iter().cycle().skip(begin % calls.len().max(1)) {
         if stage.is_over() {
@@ -171,7 +171,7 @@ async fn stream_loop(stage: &Stage, connection: &Connection, begin: usize, calls
     }
 }
 
-/// Creates something that has to be there.
+/// Creates an object of the preparation.
 async fn create(connection: &Connection, path: &str, object: &Value) -> Outcome<Answer> {
     let call = Call::post("set up", path, object.to_string());
     let answer = connection.call(&call).await;

@@ -1,4 +1,4 @@
-//! `Tally`: what became of hostile requests, by label and answer.
+//! `Tally`: counts of hostile requests, by label and response.
 
 use crate::connection::Answer;
 use parking_lot::Mutex;
@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Different lines that are told apart; more are counted together.
+/// The most distinct lines; others are counted together.
 const LINES_MAX: usize = 200;
-/// Characters of a reason; errors may quote what was sent.
+/// The most characters of a reason; errors may quote the request.
 const REASON_CHARS_MAX: usize = 80;
 
-/// How often something was answered, and how long the slowest took.
+/// The count of a response, and the slowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// How often.
@@ -20,12 +20,12 @@ pub(crate) struct Entry {
     pub(crate) slowest: Duration,
 }
 
-/// Counts, from any number of tasks.
+/// Counts from any number of tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(Mutex<BTreeMap<String, Entry>>);
 
 impl Tally {
-    /// A request begins. Until it is told how it ended it counts as cut off.
+    /// Starts a request. Until its end is recorded, it counts as cut off.
     pub(crate) fn begin(&self, label: &'static str) -> Pending<'_> {
         Pending {
             tally: self,
@@ -35,17 +35,17 @@ impl Tally {
         }
     }
 
-    /// Something that is no answer happened.
+    /// Counts an event that is not a response.
     pub(crate) fn add(&self, label: &str, what: &str) {
         self.add_many(label, what, 1);
     }
 
-    /// The same so many times.
+    /// Counts this many.
     pub(crate) fn add_many(&self, label: &str, what: &str, count: u64) {
         self.put(label, what, count, Duration::ZERO);
     }
 
-    /// All counts.
+    /// Returns all counts.
     pub(crate) fn entries(&self) -> BTreeMap<String, Entry> {
         self.0.lock().clone()
     }
@@ -63,7 +63,7 @@ impl Tally {
     }
 }
 
-/// A request that has begun; counted when it is dropped.
+/// A request in flight; counted on drop.
 #[derive(Debug)]
 pub(crate) struct Pending<'a> {
     tally: &'a Tally,
@@ -73,12 +73,12 @@ pub(crate) struct Pending<'a> {
 }
 
 impl Pending<'_> {
-    /// It ended so.
+    /// Records its response.
     pub(crate) fn end(mut self, answer: &Answer) {
         self.answer = line(answer);
     }
 
-    /// It ended without an answer.
+    /// Records an error.
     pub(crate) fn fail(mut self, why: &str) {
         self.answer = format!("no answer, {why}");
     }
@@ -91,7 +91,7 @@ impl Drop for Pending<'_> {
     }
 }
 
-/// An answer in a few words.
+/// Returns a short form of a response.
 fn line(answer: &Answer) -> String {
     match (answer.status, &*answer.reason) {
         (0, reason) => format!("no answer, {reason}"),
@@ -101,8 +101,7 @@ fn line(answer: &Answer) -> String {
     }
 }
 
-/// Answers that no request may get, whatever it is: a 429 that does not say when to come again, and
-/// a 500, which is the server's own mistake.
+/// Returns responses that no request may get: a 429 without Retry-After, and a 500.
 pub(crate) fn faults(entries: &BTreeMap<String, Entry>) -> Vec<String> {
     let is_fault = |line: &str| {
         line.split_once(": ").is_some_and(|(_, answer)| {

@@ -1,7 +1,7 @@
 //! `DeltaFifo` against client-go's `DeltaFIFO`.
 //!
-//! No difference has to be expected: what client-go answers at random (the order of what it derives
-//! from its known objects) is in the order of names on both sides.
+//! No differences are expected. client-go's order of the deltas that it derives from known objects
+//! is random; both sides sort them by name.
 
 use crate::object::{self, List, Object};
 use crate::replayer::{LineError, Replayer, Step};
@@ -10,7 +10,7 @@ use kubist_cache::{Delta, DeltaFifo, DeltaFifoConfig, Indexer, Queue};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The queue, and what its consumer has applied.
+/// The queue, and the objects that its consumer has applied.
 pub(crate) struct Replay {
     queue: DeltaFifo<ObjectMeta>,
     applied: Indexer<ObjectMeta>,
@@ -18,7 +18,7 @@ pub(crate) struct Replay {
 
 #[derive(Deserialize)]
 struct Config {
-    /// Whether the queue sees what its consumer has applied.
+    /// Whether the queue knows the objects that its consumer has applied.
     known: bool,
     list_as_sync: bool,
 }
@@ -68,7 +68,7 @@ impl Replayer for Replay {
     }
 }
 
-/// What reflectors do to a queue.
+/// The operations of reflectors.
 pub(crate) fn fill(queue: &mut impl Queue<ObjectMeta>, step: &Step) -> Result<(), LineError> {
     match step.op.as_str() {
         "add" => queue.add(step.input::<Object>()?.into_meta()),

@@ -1,4 +1,4 @@
-//! `Duration` against `metav1.Duration`. No difference has to be expected.
+//! `Duration` against `metav1.Duration`. No differences are expected.
 
 use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::Duration;

@@ -1,5 +1,5 @@
-//! `FieldSelector` against apimachinery's `fields`: what is accepted, the words of errors, the
-//! canonical text, what matches. No difference has to be expected.
+//! `FieldSelector` against apimachinery's `fields`: accepted syntax, error texts, canonical form,
+//! matches. No differences are expected.
 
 use crate::label_selectors::Sets;
 use crate::replayer::{LineError, Replayer, Step, error};

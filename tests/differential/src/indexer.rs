@@ -1,9 +1,9 @@
 //! `Indexer` and `Lister` against client-go's `threadSafeMap`.
 //!
-//! What differs, by the glossary:
-//! - an object without a version leaves the store's version as it was (upstream unsets it);
-//! - an index is its handle: adding it again changes nothing, and is no conflict;
-//! - the values of an index that does not exist are an error (upstream's are empty).
+//! Expected differences, from the glossary:
+//! - an object without a version leaves the store's version unchanged (upstream unsets it);
+//! - an index is its handle: adding it again changes nothing, and is not a conflict;
+//! - values of an unknown index are an error (upstream returns none).
 
 use crate::object::{List, Object, name_text, optional_text, sorted_texts};
 use crate::replayer::{LineError, Replayer, Step, error};
@@ -18,7 +18,7 @@ pub(crate) struct Replay {
     indexer: Indexer<ObjectMeta>,
     lister: Lister<ObjectMeta>,
     handles: BTreeMap<String, IndexHandle<ObjectMeta>>,
-    /// The version that the trace had last, before an object without one came.
+    /// The last version in the trace before an object without one.
     version: Value,
     unversioned: bool,
 }
@@ -153,7 +153,7 @@ impl Replay {
         }))
     }
 
-    /// What is filed under any of an object's values.
+    /// Returns the objects under any of an object's values.
     fn index(&self, index: &str, object: Object) -> Result<Value, UnknownIndex> {
         let snapshot = self.lister.snapshot();
         let handle = snapshot.index_named(index)?;
@@ -171,7 +171,7 @@ impl Replay {
     }
 }
 
-/// The index functions that both sides know.
+/// Returns the index function of this name.
 fn by_name(name: &str) -> Result<fn(&ObjectMeta, &mut kubist_cache::IndexValues), LineError> {
     Ok(match name {
         "app" => |object, values| {

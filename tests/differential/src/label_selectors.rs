@@ -1,5 +1,5 @@
-//! `Selector` and `LabelSelector` against apimachinery's `labels` and `metav1`: what is accepted,
-//! the words of errors, the canonical text, what matches. No difference has to be expected.
+//! `Selector` and `LabelSelector` against apimachinery's `labels` and `metav1`: accepted syntax,
+//! error texts, canonical form, matches. No differences are expected.
 
 use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::{
@@ -18,7 +18,7 @@ pub(crate) struct Sets {
     pub(crate) sets: Vec<BTreeMap<Str, Str>>,
 }
 
-/// A selector as objects carry it.
+/// A selector in an object.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Spec {

@@ -1,13 +1,13 @@
-//! Replays what client-go and apimachinery did with random operations, on Kubist's own types.
+//! Replays random operations of client-go and apimachinery on Kubist's types.
 //!
-//! The programs in `tests/interop/go/differential` perform operations that a seed chooses on
-//! upstream's types, and write what can be observed as lines of JSON: a *trace*. [`replay`] reads a
-//! trace, performs the same operations on ours, and compares every result. Where
-//! `docs/GLOSSARY.md` says that ours differs, the replayer of that type says what it expects in
-//! place of upstream's answer, and why; nothing is compared loosely.
+//! The programs in `tests/interop/go/differential` perform operations from a seed on upstream's
+//! types, and write the observable results as lines of JSON: a *trace*. [`replay`] reads a trace,
+//! performs the same operations on Kubist's types, and compares every result. Where
+//! `docs/GLOSSARY.md` documents a difference, the replayer of that type states the result it
+//! expects instead; every comparison is exact.
 //!
-//! It checks nothing by itself: the tests of this crate replay the recorded traces of `testdata`,
-//! and those that `cargo xtask interop` has just made.
+//! The tests of this crate replay the recorded traces in `testdata`, and those that `cargo xtask
+//! interop` creates.
 
 mod delta_fifo;
 mod durations;

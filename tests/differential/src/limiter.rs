@@ -1,4 +1,4 @@
-//! Rate limiters as traces describe them.
+//! Rate limiters, as traces describe them.
 
 use crate::replayer::LineError;
 use kubist_workqueue::RateLimiter;
@@ -8,7 +8,7 @@ use kubist_workqueue::rate_limiter::{
 use serde::Deserialize;
 use std::time::Duration;
 
-/// Which limiter; spans are nanoseconds.
+/// The limiter; durations are in nanoseconds.
 #[derive(Deserialize)]
 pub(crate) struct LimiterConfig {
     kind: String,
@@ -52,7 +52,7 @@ impl LimiterConfig {
         })
     }
 
-    /// Whether a token bucket has a say.
+    /// Reports whether a token bucket takes part.
     pub(crate) fn has_bucket(&self) -> bool {
         ["bucket", "max-of", "default"].contains(&self.kind.as_str())
     }

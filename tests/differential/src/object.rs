@@ -1,4 +1,4 @@
-//! Objects and what the queues say of them, as traces write them.
+//! Objects and deltas, as traces describe them.
 
 use kubist_apimachinery::{ObjectMeta, ObjectName, Str};
 use kubist_cache::{Deleted, Delta, Replacement};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Deltas that a line has at most; of a longer batch it has the ends.
+/// The most deltas of a line; a longer batch is reduced to its ends.
 const DELTAS_MAX: usize = 40;
 
 /// A state of an object.
@@ -22,7 +22,7 @@ pub(crate) struct Object {
     l: BTreeMap<Str, Str>,
 }
 
-/// A list as a server answers it.
+/// A list response.
 #[derive(Deserialize)]
 pub(crate) struct List {
     objects: Vec<Object>,
@@ -78,7 +78,7 @@ pub(crate) fn sorted_texts(objects: &[Arc<ObjectMeta>]) -> Value {
     texts.into()
 }
 
-/// What was popped, and whether it belongs to the first list.
+/// A popped batch, and whether it belongs to the first list.
 pub(crate) fn popped(deltas: &[Delta<ObjectMeta>], initial: bool) -> Value {
     let texts = match deltas {
         [first, .., last] if deltas.len() > DELTAS_MAX => {

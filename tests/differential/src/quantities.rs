@@ -1,8 +1,8 @@
-//! `Quantity` against apimachinery's `resource.Quantity`: what is accepted, the words of errors,
-//! the canonical text, values, order, sums and differences.
+//! `Quantity` against apimachinery's `resource.Quantity`: accepted syntax, error texts, canonical
+//! form, values, order, sums and differences.
 //!
-//! What differs, by the glossary: amounts beyond the largest suffix are printed with a power of
-//! ten, where upstream leaves the power out.
+//! Expected difference, from the glossary: amounts beyond the largest suffix are printed with a
+//! power of ten, which upstream omits.
 
 use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::{Quantity, QuantityFormat};
@@ -26,7 +26,7 @@ impl Replayer for Replay {
                     "text": quantity.as_str(), "format": format_name(quantity.format()),
                     "sign": quantity.signum(), "zero": quantity.is_zero(),
                 });
-                // Upstream's are in the trace where 64 bits hold them.
+                // The trace has upstream's values that fit into 64 bits.
                 if step.theirs.get("value").is_some() {
                     out["value"] = quantity.value().into();
                 }
@@ -68,7 +68,7 @@ impl Replayer for Replay {
     }
 }
 
-/// Whether `ours` is `theirs` and the power of ten that upstream has no suffix for.
+/// Reports whether `ours` is `theirs` with the power of ten that upstream has no suffix for.
 fn is_with_power(theirs: &str, ours: &str) -> bool {
     let power = ours
         .strip_prefix(theirs)

@@ -1,8 +1,8 @@
 //! Rate limiters against client-go's.
 //!
-//! What differs, by the glossary: the count of failures is the caller's (in a queue, that of the
-//! waiting item), and a bucket counts whole nanoseconds where upstream's counts fractions of
-//! tokens, so that its waits may differ by their rounding, up to [`ROUNDING`].
+//! Expected differences, from the glossary: the caller counts failures (in a queue, the waiting
+//! item does), and a bucket counts whole nanoseconds where upstream's counts fractions of tokens,
+//! so that its waits may differ by [`ROUNDING`].
 
 use crate::limiter::LimiterConfig;
 use crate::replayer::{LineError, Replayer, Step};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// By so many nanoseconds waits of a bucket may differ. Sums of doubles are that exact.
+/// The most nanoseconds by which waits of a bucket may differ: the precision of sums of doubles.
 const ROUNDING: u64 = 100;
 
 pub(crate) struct Replay {

@@ -1,5 +1,5 @@
 //! `RealFifo` against client-go's `RealFIFO` with atomic events and bookmarks, as its informers
-//! have it. No difference has to be expected.
+//! configure it. No differences are expected.
 
 use crate::delta_fifo::fill;
 use crate::object;

@@ -1,4 +1,4 @@
-//! Reading a trace, sequence by sequence, and comparing.
+//! Reads a trace, replays its sequences, and compares.
 
 use crate::replayer::{LineError, Replayer, Step};
 use crate::{
@@ -10,24 +10,24 @@ use serde_json::Value;
 use std::fmt;
 use std::io::BufRead;
 
-/// Mismatches that are kept; more are only counted.
+/// The most mismatches that are kept; others are only counted.
 const MISMATCHES_MAX: usize = 10;
 
-/// What a trace had in it.
+/// The results of a replay.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Replayed {
     /// Sequences, one for each seed.
     pub sequences: u64,
-    /// Operations that agreed.
+    /// Operations with equal results.
     pub agreed: u64,
-    /// Sequences that disagreed; the rest of such a sequence is not replayed.
+    /// Sequences with a mismatch; the rest of such a sequence is not replayed.
     pub disagreed: u64,
-    /// The first of the disagreements.
+    /// The first mismatches.
     pub mismatches: Vec<Mismatch>,
 }
 
-/// An operation with another result than upstream's.
+/// An operation whose result differs from upstream's.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Mismatch {
@@ -37,11 +37,11 @@ pub struct Mismatch {
     pub seed: u64,
     /// The line in the trace, from 1.
     pub line: u64,
-    /// The operation and what it was given.
+    /// The operation and its arguments.
     pub operation: String,
-    /// What was to come out.
+    /// The expected result.
     pub expected: Value,
-    /// What came out.
+    /// The actual result.
     pub got: Value,
 }
 
@@ -52,21 +52,21 @@ pub enum ReplayError {
     /// It cannot be read.
     #[error("the trace cannot be read")]
     Read(#[from] std::io::Error),
-    /// A line is none of a trace.
+    /// A line is not valid.
     #[error("line {line} cannot be replayed")]
     Line {
         /// The line, from 1.
         line: u64,
-        /// Why.
+        /// The error.
         #[source]
         source: LineError,
     },
-    /// There is an operation before any sequence.
+    /// An operation comes before the first sequence.
     #[error("the trace does not begin with a sequence")]
     NoSequence,
 }
 
-/// A sequence begins, or an operation of it.
+/// The start of a sequence, or one of its operations.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
@@ -83,7 +83,7 @@ enum Line {
     },
 }
 
-/// A sequence that is being replayed.
+/// The sequence that is being replayed.
 struct Sequence {
     suite: String,
     seed: u64,
@@ -94,8 +94,8 @@ struct Sequence {
 /// Replays a whole trace.
 ///
 /// # Errors
-/// The trace cannot be read, or has a line that is not understood. A disagreement is no error but
-/// in what is returned.
+/// The trace cannot be read, or has an invalid line. A mismatch is not an error; it is in the
+/// result.
 pub fn replay(trace: impl BufRead) -> Result<Replayed, ReplayError> {
     let mut replayed = Replayed::default();
     let mut sequence: Option<Sequence> = None;

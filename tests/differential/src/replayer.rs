@@ -1,39 +1,39 @@
-//! `Replayer`: one of our types, told by a trace what to do.
+//! `Replayer`: performs the operations of a trace on one type.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// A line of a trace that cannot be performed.
+/// An operation that cannot be performed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// It is not what the operation takes.
+    /// Its arguments are invalid.
     #[error("the line is not understood")]
     Input(#[from] serde_json::Error),
-    /// No such operation.
+    /// The operation is unknown.
     #[error("there is no operation {0:?}")]
     UnknownOperation(String),
-    /// No such way to make the type.
+    /// The constructor is unknown.
     #[error("there is no {0:?}")]
     UnknownConfig(String),
 }
 
-/// An operation as the trace has it.
+/// An operation of the trace.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) op: String,
     pub(crate) input: Value,
-    /// What upstream's type answered.
+    /// Upstream's result.
     pub(crate) theirs: Value,
 }
 
 impl Step {
-    /// What the operation was given.
+    /// Its arguments.
     pub(crate) fn input<T: DeserializeOwned>(&self) -> Result<T, LineError> {
         Ok(T::deserialize(&self.input)?)
     }
 
-    /// One member of what the operation was given.
+    /// Returns an argument.
     pub(crate) fn member<T: DeserializeOwned>(&self, name: &str) -> Result<T, LineError> {
         Ok(T::deserialize(&self.input[name])?)
     }
@@ -43,18 +43,18 @@ impl Step {
     }
 }
 
-/// Performs the operations of a sequence on a type of ours.
+/// Performs the operations of a sequence on one type.
 pub(crate) trait Replayer {
-    /// Performs an operation. The answer is what can be observed, in the words of the trace.
+    /// Performs an operation and returns its observable result, in the trace's format.
     fn perform(&mut self, step: &Step) -> Result<Value, LineError>;
 
-    /// What ours is to answer. This is what upstream answered, except for documented differences.
+    /// Returns the expected result: upstream's, except for documented differences.
     fn expected(&mut self, step: &Step, _ours: &Value) -> Value {
         step.theirs.clone()
     }
 }
 
-/// An error as traces have it.
+/// Returns an error in the trace's format.
 pub(crate) fn error(message: impl ToString) -> Value {
     json!({ "error": message.to_string() })
 }

@@ -1,4 +1,4 @@
-//! `Time` and `MicroTime` against those of `metav1`. No difference has to be expected.
+//! `Time` and `MicroTime` against those of `metav1`. No differences are expected.
 
 use crate::replayer::{LineError, Replayer, Step, error};
 use kubist_apimachinery::{MicroTime, Time};

@@ -1,5 +1,5 @@
-//! Our informer, told of every event, on connections that somebody cuts; `cargo xtask interop`
-//! runs it beside client-go's and compares what both saw.
+//! Follows a server with Kubist's informer over cut connections. `cargo xtask interop` runs it
+//! beside client-go's and compares the events.
 
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::Object;
@@ -17,11 +17,11 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// What to follow, as JSON; `cargo xtask interop` sets it.
+/// The parameters, as JSON; `cargo xtask interop` sets them.
 const FOLLOW: &str = "KUBIST_FOLLOW";
-/// How long it may take until the last object is seen.
+/// The time limit until the last object is seen.
 const LIMIT: Duration = Duration::from_secs(180);
-/// Events that may wait; more than there are writes.
+/// The most events that wait; more than there are writes.
 const PENDING_MAX: usize = 100_000;
 
 #[derive(Deserialize)]
@@ -30,7 +30,7 @@ struct Follow {
     namespace: String,
     /// The object after which to stop.
     last: String,
-    /// Where the history goes.
+    /// The path of the history.
     out: PathBuf,
 }
 
@@ -123,7 +123,7 @@ async fn run(follow: &Follow) -> Value {
     }
 }
 
-/// What happened, to which object, and its version.
+/// An event: kind, object, version.
 fn note(change: &ResourceEvent<ConfigMap>) -> [String; 3] {
     let kind = match change {
         ResourceEvent::Deleted(Deleted::Known(_)) => "delete",
@@ -139,7 +139,7 @@ fn note(change: &ResourceEvent<ConfigMap>) -> [String; 3] {
     ]
 }
 
-/// An object as it is compared.
+/// Returns an object in the compared form.
 fn held(object: &Arc<ConfigMap>) -> Value {
     json!({
         "uid": object.metadata.uid, "version": object.metadata.resource_version,

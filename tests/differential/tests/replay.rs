@@ -1,14 +1,14 @@
-//! Traces of client-go, replayed: those recorded in `testdata`, and one that was just made.
+//! Replays traces of client-go: the recorded ones in `testdata`, and a new one.
 
 use kubist_differential::replay;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// The file of the trace that was just made; `cargo xtask interop` sets it.
+/// The path of the new trace; `cargo xtask interop` sets it.
 const TRACE: &str = "KUBIST_TRACE";
 
-/// Replays a file, and says what was in it.
+/// Replays a file and prints a summary.
 fn check(path: &Path) {
     let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let replayed = replay(BufReader::new(file))

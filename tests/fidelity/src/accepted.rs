@@ -1,4 +1,4 @@
-//! `Accepted`: the list of what is known to differ, and why.
+//! `Accepted`: the list of known differences, with reasons.
 
 use crate::area::Area;
 use crate::compare::{Difference, What};
@@ -6,18 +6,18 @@ use crate::step::{Body, Step};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// Why the list cannot be used.
+/// An error in the list.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AcceptedError {
-    /// It is not TOML, or has other fields.
+    /// It is not TOML, or has unknown fields.
     #[error("the list is not understood")]
     Toml(#[from] toml::de::Error),
-    /// An entry that says too little: it needs a path, a place and a reason why.
+    /// An entry is incomplete: it needs a path, a place and a reason.
     #[error("the entry for {0:?} is not specific")]
     Blanket(String),
 }
 
-/// What is known to differ.
+/// The known differences.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Accepted {
@@ -25,32 +25,32 @@ pub(crate) struct Accepted {
     accepted: Vec<Entry>,
 }
 
-/// One known difference. In all patterns `*` stands for any text.
+/// A known difference. In all patterns `*` stands for any text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// Where it may appear; in any area if there are none.
+    /// The areas where it may appear; empty for all.
     #[serde(default)]
     areas: BTreeSet<Area>,
-    /// Methods; any if there are none.
+    /// Methods; empty for all.
     #[serde(default)]
     verbs: BTreeSet<String>,
-    /// The path of the request as the generator writes it, with its references.
+    /// The path of the request as the generator writes it, with references.
     path: String,
-    /// What its query has, as the generator writes it: one of these, as in `limit=*`.
+    /// Queries as the generator writes them, as in `limit=*`; one must match.
     #[serde(default)]
     queries: Vec<String>,
-    /// What the request says, as the generator writes it: one of these.
+    /// Bodies as the generator writes them; one must match.
     #[serde(default)]
     bodies: Vec<String>,
     what: What,
     /// The place of the difference.
     #[serde(default)]
     at: String,
-    /// What the kube-apiserver says there.
+    /// The kube-apiserver's value.
     #[serde(default = "anything")]
     theirs: String,
-    /// What our server says there.
+    /// Kubist's value.
     #[serde(default = "anything")]
     ours: String,
     why: String,
@@ -61,7 +61,7 @@ fn anything() -> String {
 }
 
 impl Accepted {
-    /// Reads the list.
+    /// Parses the list.
     pub(crate) fn parse(toml: &str) -> Result<Self, AcceptedError> {
         let list: Self = toml::from_str(toml)?;
         match list.accepted.iter().find(|entry| entry.is_blanket()) {
@@ -70,7 +70,7 @@ impl Accepted {
         }
     }
 
-    /// Whether a difference in the answer to a step is on the list.
+    /// Reports whether a difference in the answer to a step is on the list.
     pub(crate) fn has(&self, step: &Step, difference: &Difference) -> bool {
         self.accepted
             .iter()
@@ -106,7 +106,7 @@ impl Entry {
         self.bodies.iter().any(|pattern| matches(pattern, &text))
     }
 
-    /// Whether it would hide what nobody has looked at.
+    /// Reports whether it would hide unknown differences.
     fn is_blanket(&self) -> bool {
         let says = |pattern: &str| pattern.chars().any(char::is_alphanumeric);
         let is_vague = !says(&self.path) && !says(&self.at);
@@ -116,7 +116,7 @@ impl Entry {
     }
 }
 
-/// Whether a text is of a pattern in which `*` stands for any text.
+/// Reports whether a text matches a pattern.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let Some((start, mut rest)) = pattern.split_once('*') else {
         return pattern == text;

@@ -1,4 +1,4 @@
-//! `Raw`: what a server answered; `Answer`: the same, fit to be compared.
+//! `Raw`: a response; `Answer`: the same, normalised for comparison.
 
 use crate::memory::Request;
 use crate::normaliser::Normaliser;
@@ -6,7 +6,7 @@ use crate::protobuf;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Headers that clients act on.
+/// Headers that clients evaluate.
 const HEADERS: [&str; 9] = [
     "allow",
     "cache-control",
@@ -18,42 +18,42 @@ const HEADERS: [&str; 9] = [
     "www-authenticate",
     "x-content-type-options",
 ];
-/// The annotation of the bookmark that ends the objects that are there at the start of a watch.
+/// The annotation of the bookmark after the initial events of a watch.
 pub(crate) const INITIAL_END: &str = "k8s.io/initial-events-end";
 
-/// What a server answered.
+/// A response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) status: u16,
-    /// Names in lower case, in the order that they came.
+    /// Names in lower case, in their order.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
-/// What is compared.
+/// The compared parts of a response.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: BTreeMap<&'static str, Vec<String>>,
-    /// How the body is written.
+    /// The encoding of the body.
     pub(crate) form: &'static str,
-    /// What it says: of a watch, the list of its events; of a text, the text.
+    /// The content: for a watch, the list of its events.
     pub(crate) content: Value,
 }
 
 impl Raw {
-    /// The first header of this name.
+    /// Returns the first header of this name.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(it, _)| it == name);
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// The body, if it is JSON.
+    /// Returns the body, if it is JSON.
     pub(crate) fn json(&self) -> Option<Value> {
         serde_json::from_slice(&self.body).ok()
     }
 
-    /// This answer with everything replaced that differs between any two servers.
+    /// Returns this answer with everything replaced that differs between any two servers.
     pub(crate) fn answer(
         &self,
         request: &Request,
@@ -96,7 +96,7 @@ impl Raw {
         }
         if is_watch && self.status == 200 {
             let events = self.events();
-            // Bookmarks may be all that came.
+            // There may be bookmarks only.
             return if events.is_empty() {
                 ("empty", Value::Null)
             } else {
@@ -123,7 +123,8 @@ impl Raw {
         Value::String(String::from_utf8_lossy(&self.body).into_owned())
     }
 
-    /// The events of a watch. Bookmarks come when the server likes, except for one.
+    /// Returns the events of a watch without bookmarks, whose timing is the server's choice, except
+    /// for one.
     fn events(&self) -> Vec<Value> {
         let text = String::from_utf8_lossy(&self.body);
         let lines = text.split('\n').filter(|line| !line.trim().is_empty());

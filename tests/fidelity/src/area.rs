@@ -1,30 +1,30 @@
-//! `Area`: what a sequence is about.
+//! `Area`: the subject of a sequence.
 
 use serde::Deserialize;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a sequence is about. Each has its own steps, in `areas`.
+/// The subject of a sequence. Each has its own steps, in `areas`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Area {
-    /// Objects of all kinds: made, read, replaced, removed; whole and mutated.
+    /// Objects of all kinds: created, read, replaced, deleted; unchanged and mutated.
     Objects,
-    /// Bodies that are no objects.
+    /// Bodies that are not objects.
     Malformed,
     /// The three types of patches.
     Patches,
-    /// Lists in pieces, selectors, versions.
+    /// Paged lists, selectors, versions.
     Lists,
-    /// Watches of what earlier steps did.
+    /// Watches of the effects of earlier steps.
     Watches,
     /// Deletions with options and preconditions.
     Deletions,
-    /// Media types that are asked for and sent.
+    /// Media types in requests and responses.
     Media,
-    /// Status, scale, eviction and their kin.
+    /// Status, scale, eviction and other subresources.
     Subresources,
-    /// Reviews of access and of tokens.
+    /// Access and token reviews.
     Reviews,
     /// Definitions and their custom resources.
     Definitions,
@@ -32,11 +32,11 @@ pub(crate) enum Area {
     Paths,
     /// Discovery and `OpenAPI`.
     Documents,
-    /// Objects that are answered with a warning.
+    /// Objects that cause warnings.
     Warnings,
 }
 
-/// All areas, and of 100 sequences about so many are of each.
+/// All areas, with their percentage of sequences.
 pub(crate) const AREAS: [(Area, usize); 13] = [
     (Area::Objects, 24),
     (Area::Malformed, 8),

@@ -1,4 +1,4 @@
-//! What the steps of each area are. Every function adds one or a few steps to a plan.
+//! The steps of each area. Every function adds one or a few steps to a plan.
 
 mod definitions;
 mod deletions;

@@ -1,5 +1,5 @@
-//! `Catalogue`: the kinds that sequences are made of, a valid object of each, and the words that
-//! their fields hold.
+//! `Catalogue`: the kinds that sequences use, valid objects of each, and the values of their
+//! fields.
 
 use crate::random::Random;
 use serde_json::Value;
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 /// Valid objects.
 const OBJECTS: &str = include_str!("../testdata/objects.yaml");
-/// Values kept for one field name.
+/// Values for one field name.
 const WORDS_MAX: usize = 48;
 
-/// Where a kind is served: API version, kind, plural, whether in a namespace, subresources.
+/// A served kind: API version, kind, plural, whether it is namespaced, subresources.
 type Row = (
     &'static str,
     &'static str,
@@ -76,12 +76,12 @@ const ROWS: [Row; 49] = [
     ("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", false, STATUS),
 ];
 
-/// Why the catalogue cannot be used: a mistake in the files of this crate.
+/// A defect in the files of this crate.
 #[derive(Debug, thiserror::Error)]
 #[error("testdata/objects.yaml is not understood")]
 pub(crate) struct CatalogueError(#[from] Box<serde_saphyr::Error>);
 
-/// A kind, and where it is served.
+/// A kind, and its resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     pub(crate) api_version: &'static str,
@@ -93,7 +93,7 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// The path of its collection.
+    /// Returns the path of its collection.
     pub(crate) fn collection(&self) -> String {
         let namespace = if self.is_namespaced {
             "/namespaces/{{ns}}"
@@ -103,7 +103,7 @@ impl Kind {
         format!("{}{namespace}/{}", self.root(), self.plural)
     }
 
-    /// The path of all of them, in all namespaces.
+    /// Returns the path of its collection over all namespaces.
     pub(crate) fn everywhere(&self) -> String {
         format!("{}/{}", self.root(), self.plural)
     }
@@ -116,7 +116,7 @@ impl Kind {
         }
     }
 
-    /// A name for one of them in a sequence.
+    /// Returns a name for an object in a sequence.
     pub(crate) fn name(&self, number: usize) -> String {
         if self.is_namespaced {
             format!("it-{number}")
@@ -125,7 +125,7 @@ impl Kind {
         }
     }
 
-    /// A valid object of this name.
+    /// Returns a valid object with this name.
     pub(crate) fn object(&self, name: &str, random: &mut Random) -> Value {
         let mut object = random.pick(&self.objects).clone();
         rename(&mut object, name);
@@ -142,18 +142,18 @@ fn rename(value: &mut Value, name: &str) {
     }
 }
 
-/// The kinds, and what is known from their objects.
+/// The kinds, and the values in their objects.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     kinds: Vec<Kind>,
-    /// What fields hold, by their name and that of the field around them.
+    /// Values by the name of the field and of its parent.
     children: BTreeMap<String, Vec<(String, Value)>>,
-    /// What fields hold, by their name.
+    /// Values by the name of the field.
     words: BTreeMap<String, Vec<Value>>,
 }
 
 impl Catalogue {
-    /// Reads the objects that are part of this program.
+    /// Parses the objects that are compiled into this program.
     pub(crate) fn read() -> Result<Self, CatalogueError> {
         let objects: Vec<Value> = serde_saphyr::from_multiple(OBJECTS).map_err(Box::new)?;
         let mut catalogue = Self {
@@ -206,17 +206,17 @@ impl Catalogue {
         &self.kinds
     }
 
-    /// The kind of a plural; of two, the first.
+    /// Returns the kind of a plural; of several, the first.
     ///
     /// # Panics
     ///
-    /// If there is none: the plural is a word of this program.
+    /// If there is none: plurals are constants of this program.
     pub(crate) fn kind(&self, plural: &str) -> &Kind {
         let found = self.kinds.iter().find(|kind| kind.plural == plural);
         found.unwrap_or_else(|| panic!("the catalogue has no {plural}"))
     }
 
-    /// A kind; those that clusters are full of more often.
+    /// Returns a kind; those that clusters have many objects of are more frequent.
     pub(crate) fn any(&self, random: &mut Random) -> &Kind {
         if random.percent(35) {
             let plural = random.pick(&["configmaps", "pods", "services", "deployments", "jobs"]);
@@ -225,7 +225,7 @@ impl Catalogue {
         random.pick(&self.kinds)
     }
 
-    /// A kind in namespaces.
+    /// Returns a namespaced kind.
     pub(crate) fn any_namespaced(&self, random: &mut Random) -> &Kind {
         loop {
             let kind = self.any(random);
@@ -235,20 +235,20 @@ impl Catalogue {
         }
     }
 
-    /// A field that may stand below one of this name.
+    /// Returns a field that may be a child of one of this name.
     pub(crate) fn child(&self, around: &str, random: &mut Random) -> Option<(String, Value)> {
         let children = self.children.get(around)?;
         Some(random.pick(children).clone())
     }
 
-    /// What a field of this name holds elsewhere.
+    /// Returns a value of a field of this name in another object.
     pub(crate) fn word(&self, field: &str, random: &mut Random) -> Option<Value> {
         let words = self.words.get(field)?;
         Some(random.pick(words).clone())
     }
 }
 
-/// An object without the field of its name, but with one that names are made from.
+/// Removes the name of an object, and sets `generateName`.
 pub(crate) fn with_generated_name(mut object: Value, prefix: &str) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("name");

@@ -1,11 +1,11 @@
-//! Causes of a refusal in one order, where a kube-apiserver tells them in any.
+//! Sorts the causes of a rejection that a kube-apiserver reports in random order.
 //!
-//! It walks maps of Go, whose order differs from one walk to the next, and tells what is wrong with
-//! each entry under the name of the whole map.
+//! It iterates over Go maps, whose order differs each time, and reports each entry's error under
+//! the path of the map.
 
 use serde_json::Value;
 
-/// The last part of the fields that are such maps.
+/// The last part of the paths of such maps.
 const MAPS: [&str; 5] = [
     "annotations",
     "labels",
@@ -32,7 +32,7 @@ pub(crate) fn arrange(status: &mut Value) {
     }
 }
 
-/// The causes as the message has them: each once.
+/// Returns the causes as the message has them: each once.
 fn sentence(causes: &[Value]) -> String {
     let mut told: Vec<String> = Vec::new();
     for cause in causes {

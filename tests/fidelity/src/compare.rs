@@ -1,18 +1,19 @@
-//! `compare`: where two answers differ.
+//! `compare`: finds differences between two answers.
 
 use crate::answer::Answer;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Differences of one answer that are told; more are of the same cause.
+/// The most differences of one answer; further ones have the same cause.
 const DIFFERENCES_MAX: usize = 40;
-/// Characters of a value that are told.
+/// The most characters of a value in a report.
 const SHOWN_MAX: usize = 400;
-/// How much of its beginning is shown of one that differs further behind; and how much before that.
+/// How many characters of the beginning are shown of values that differ further behind, and how
+/// many before the difference.
 const BEGIN_MAX: usize = 320;
 const BEFORE: usize = 60;
-/// What an item of a list may be known by, if no two have the same.
+/// Fields that identify an item of a list, if no two items have the same.
 const KEYS: [&str; 8] = [
     "/metadata/name",
     "/object/metadata/name",
@@ -21,42 +22,42 @@ const KEYS: [&str; 8] = [
     "/type",
     "/version",
     "/key",
-    // Items that are texts.
+    // Items that are strings.
     "",
 ];
 
-/// In what two answers differ.
+/// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum What {
-    /// Its code.
+    /// The status code.
     Status,
     /// A header.
     Header,
-    /// The way that the body is written.
+    /// The encoding of the body.
     Form,
-    /// A field or item that only the kube-apiserver answers.
+    /// A field or item that only the kube-apiserver returns.
     OnlyTheirs,
-    /// One that only our server answers.
+    /// A field or item that only Kubist returns.
     OnlyOurs,
     Value,
-    /// Items that are the same in another order.
+    /// The same items in another order.
     Order,
     /// There was no answer.
     Failed,
 }
 
-/// One difference.
+/// A difference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Difference {
     pub(crate) what: What,
-    /// The path of a field, with `[*]` for any item; the name of a header; or nothing.
+    /// The path of a field, with `[*]` for any item, or the name of a header, or empty.
     pub(crate) at: String,
     pub(crate) theirs: String,
     pub(crate) ours: String,
 }
 
-/// All differences, up to a bound.
+/// Returns the differences, up to a limit.
 pub(crate) fn compare(theirs: &Answer, ours: &Answer) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut add = |what, at: &str, theirs: String, ours: String| {
@@ -141,7 +142,7 @@ fn values(at: &str, theirs: &Value, ours: &Value, found: &mut Vec<Difference>) {
     }
 }
 
-/// The beginning of a text, and where it differs from another that begins with as much of the same.
+/// Returns the beginning of a text, and the part around the first difference from another.
 fn shown_where(text: &str, same: usize) -> String {
     if same < SHOWN_MAX {
         return cut(text.to_owned());
@@ -202,7 +203,7 @@ fn items(at: &str, theirs: &[Value], ours: &[Value], found: &mut Vec<Difference>
     }
 }
 
-/// Items with their places, by a text that each of them has and no two share.
+/// Returns items with their indexes, by a text that is unique to each.
 fn by_key(items: &[Value], pointer: &str) -> Option<BTreeMap<String, (usize, Value)>> {
     let mut found = BTreeMap::new();
     for (number, item) in items.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! `OpenAPI` documents without their descriptions: each server has words of its own.
+//! `OpenAPI` documents without descriptions: Kubist has its own.
 
 use serde_json::Value;
 
-/// Takes out every description, and leaves what is called so: a description is a text, and a
-/// property an object. A reference that was wrapped to have one beside it stands alone.
+/// Removes every description, but not properties of that name: a description is a string, a
+/// property an object. A reference that was wrapped to have a description is unwrapped.
 pub(crate) fn undescribe(value: &mut Value) {
     match value {
         Value::Object(fields) => {

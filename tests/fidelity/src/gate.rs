@@ -1,14 +1,14 @@
-//! `Gate`: which sequences may run beside each other on the same servers.
+//! `Gate`: which sequences may run concurrently on the same servers.
 //!
-//! A definition is seen by all: in the lists of groups and paths, and in `OpenAPI`. Sequences that
-//! read those run beside each other, but not beside one that makes definitions. All others see
-//! only what is in their own namespace, and what they made themselves.
+//! A definition is visible to all sequences: in the lists of groups and paths, and in `OpenAPI`.
+//! Sequences that read those may run concurrently, but not with one that creates definitions. All
+//! others see only their own namespace and their own objects.
 
 use crate::area::Area;
 use crate::step::Sequence;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Lets sequences through.
+/// Admits sequences.
 #[derive(Debug, Default)]
 pub(crate) struct Gate(RwLock<()>);
 
@@ -16,7 +16,7 @@ pub(crate) struct Gate(RwLock<()>);
 #[must_use]
 #[derive(Debug)]
 pub(crate) enum Pass<'a> {
-    /// It disturbs nobody.
+    /// It affects no other sequence.
     Free,
     Reads(#[expect(dead_code, reason = "it is held")] RwLockReadGuard<'a, ()>),
     Defines(#[expect(dead_code, reason = "it is held")] RwLockWriteGuard<'a, ()>),
@@ -66,7 +66,7 @@ mod tests {
         assert!(futures_poll(&mut next).await.is_none());
     }
 
-    /// What a future says when it is polled once.
+    /// Polls a future once.
     async fn futures_poll<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
         std::future::poll_fn(|context| {
             std::task::Poll::Ready(match std::pin::Pin::new(&mut *future).poll(context) {

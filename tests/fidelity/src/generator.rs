@@ -1,4 +1,4 @@
-//! `Generator`: a sequence for each seed, the same each time.
+//! `Generator`: a reproducible sequence for each seed.
 
 use crate::area::{AREAS, Area};
 use crate::areas;
@@ -10,10 +10,10 @@ use crate::step::Sequence;
 /// Steps of a sequence, without the reads at its end.
 const STEPS_MIN: usize = 8;
 const STEPS_MAX: usize = 22;
-/// Of 100 moves, so many are of another area than the sequence.
+/// The percentage of steps from another area than the sequence's.
 const ELSEWHERE_PERCENT: usize = 12;
 
-/// Makes sequences.
+/// Generates sequences.
 #[derive(Debug)]
 pub(crate) struct Generator {
     catalogue: Catalogue,
@@ -21,7 +21,7 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    /// Sequences of these areas; of all where there are none.
+    /// Creates a generator for these areas; for all if there are none.
     pub(crate) fn new(areas: &[Area]) -> Result<Self, CatalogueError> {
         let is_wanted = |area: &Area| areas.is_empty() || areas.contains(area);
         let shares = AREAS.iter().filter(|(area, _)| is_wanted(area));
@@ -33,7 +33,7 @@ impl Generator {
         })
     }
 
-    /// The sequence of a seed.
+    /// Returns the sequence of a seed.
     pub(crate) fn sequence(&self, seed: u64) -> Sequence {
         let mut random = Random::new(seed);
         let area = *random.pick(&self.areas);

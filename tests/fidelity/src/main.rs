@@ -1,11 +1,10 @@
-//! The program behind `cargo xtask fidelity`: plays the same random but meaningful requests on a
-//! kube-apiserver and on Kubist's server, and tells where the answers differ.
+//! The program behind `cargo xtask fidelity`: sends the same random but meaningful requests to a
+//! kube-apiserver and to Kubist's server, and reports where the answers differ.
 //!
-//! `generator` makes a sequence of each seed, `pair` plays it on both, `normaliser` takes out
-//! what differs between any two servers, `compare` tells where the answers differ, `shrink`
-//! leaves out of the sequence what has no part in it, and `script` shows the rest as lines for a
-//! shell. `accepted` is the list of what stays different, and why. All but `server` and `pair`
-//! work without any server.
+//! `generator` creates a sequence for each seed, `pair` runs it on both, `normaliser` removes what
+//! differs between any two servers, `compare` finds the differences, `shrink` reduces the sequence
+//! to the steps that matter, and `script` prints it as a shell script. `accepted` is the list of
+//! intended differences. All but `server` and `pair` work without a server.
 
 #![expect(
     clippy::print_stdout,
@@ -58,45 +57,45 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use step::Sequence;
 
-/// The list of what stays different.
+/// The list of intended differences.
 const ACCEPTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/accepted.toml");
-/// Sequences between two lines about how far it is.
+/// Sequences between two progress messages.
 const PROGRESS: usize = 100;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Plays the same requests on two servers
+/// Sends the same requests to two servers
 #[derive(Debug, Parser)]
 #[command(name = "kubist-fidelity")]
 struct Arguments {
     /// The kube-apiserver's URL
     #[arg(long, required_unless_present = "list")]
     theirs: Option<String>,
-    /// Our server
+    /// The URL of Kubist's server
     #[arg(long, required_unless_present = "list")]
     ours: Option<String>,
-    /// The administrator's token on both
+    /// The administrator's token on both servers
     #[arg(long, default_value = "fidelity")]
     token: String,
-    /// Seeds to play, as in `0..200`
+    /// Seeds to run, as in `0..200`
     #[arg(long, value_name = "FROM..TO", value_parser = seeds, default_value = "0..200")]
     seeds: Range<u64>,
     /// Only these areas, as in `patches,watches`
     #[arg(long, value_delimiter = ',')]
     areas: Vec<Area>,
-    /// The list of what stays different
+    /// The list of intended differences
     #[arg(long, default_value = ACCEPTED)]
     accepted: PathBuf,
-    /// Shrink so many differences; of more only the first is shown
+    /// Shrink this many differences; of further ones only the first is shown
     #[arg(long, default_value_t = 40)]
     shrink: usize,
-    /// Stop after so many causes that are not on the list
+    /// Stop after this many causes that are not on the list
     #[arg(long)]
     causes: Option<usize>,
-    /// Sequences played at the same time, each in a namespace of its own
+    /// Sequences that run at the same time, each in a namespace of its own
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
-    /// Show the sequences as scripts, and send nothing
+    /// Print the sequences as scripts, and send nothing
     #[arg(long)]
     list: bool,
 }
@@ -118,7 +117,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// True if nothing differed that is not on the list.
+/// Returns true if every difference is on the list.
 fn run(arguments: &Arguments) -> Result<bool, Failure> {
     let generator = Generator::new(&arguments.areas)?;
     if arguments.list {
@@ -138,7 +137,7 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
             ours: server(arguments.ours.as_deref(), &arguments.token)?,
             now: i64::try_from(now)?,
             runs: 0,
-            // Servers that have been played on before have other names.
+            // Runs on the same servers use different names.
             run_prefix: format!("{:x}-{number}", now % 0x10_0000),
             gate: Arc::clone(&gate),
             accepted: Arc::clone(&accepted),
@@ -157,7 +156,7 @@ fn server(address: Option<&str>, token: &str) -> Result<Server, ServerError> {
     Server::new(address.unwrap_or_default(), token)
 }
 
-/// The last pair shrinks; the others play.
+/// The last pair shrinks; the others run seeds.
 async fn play(
     arguments: &Arguments,
     generator: Generator,
@@ -198,7 +197,8 @@ async fn play(
     Ok(report)
 }
 
-/// The shortest sequence that shows a difference of this cause; none if it does not come again.
+/// Returns the shortest sequence that shows a difference of this cause; none if it is not
+/// reproducible.
 async fn shrunk(
     pair: &mut Pair,
     sequence: &Sequence,

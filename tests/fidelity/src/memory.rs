@@ -1,14 +1,14 @@
-//! `Memory`: what one server has answered, for the references in later steps.
+//! `Memory`: the answers of one server, for references in later steps.
 
 use crate::step::{Body, Step};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What stands for a reference to an answer that does not have it.
+/// The replacement for a reference to a missing value.
 const MISSING: &str = "missing";
 
-/// What one server has answered in one run.
+/// The answers of one server in one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     namespace: String,
@@ -20,7 +20,7 @@ pub(crate) struct Memory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) method: &'static str,
-    /// With the query.
+    /// Includes the query.
     pub(crate) target: String,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: String,
@@ -40,12 +40,12 @@ impl Memory {
         &self.namespace
     }
 
-    /// Keeps what was answered to a step, if it was JSON.
+    /// Keeps the answer to a step, if it is JSON.
     pub(crate) fn keep(&mut self, step: usize, answer: &Value) {
         self.answers.insert(step, answer.clone());
     }
 
-    /// A step with its references filled in.
+    /// Returns a step with its references resolved.
     pub(crate) fn request(&self, step: &Step) -> Request {
         let mut target = self.filled(&step.path);
         let mut separator = if target.contains('?') { '&' } else { '?' };
@@ -80,7 +80,7 @@ impl Memory {
         }
     }
 
-    /// A text with its references filled in. Braces that are no reference stay.
+    /// Returns a text with its references resolved. Other braces stay.
     pub(crate) fn filled(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
@@ -122,7 +122,7 @@ impl Memory {
     }
 }
 
-/// What stays as it is in paths and queries.
+/// Characters that are not encoded in paths and queries.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -133,7 +133,7 @@ fn encoded(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }
 
-/// A text for a path or a query, in which references are still to be filled in.
+/// Encodes a text for a path or a query, except for its references.
 pub(crate) fn encoded_around_references(text: &str) -> String {
     let mut around = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Changes of objects that may or may not leave them valid, without knowledge of their schemas.
+//! Mutations of objects, valid or not, without their schemas.
 
 use crate::catalogue::Catalogue;
 use crate::random::Random;
@@ -47,14 +47,14 @@ const NUMBERS: [i64; 12] = [
     -2_147_483_649,
     9_007_199_254_740_993,
 ];
-/// Lengths about the bounds of names and labels.
+/// Lengths around the limits of names and labels.
 const LENGTHS: [usize; 5] = [63, 64, 253, 254, 300];
 
 /// A field or an item of an object.
 #[derive(Debug)]
 struct Place {
     pointer: String,
-    /// The name of the nearest field on its way.
+    /// The name of the nearest enclosing field.
     field: String,
     value: Value,
 }
@@ -88,14 +88,14 @@ fn collect(pointer: &str, field: &str, value: &Value, places: &mut Vec<Place>) {
     }
 }
 
-/// One change of an object of this form, not applied yet.
+/// Returns a mutation for an object of this form.
 pub(crate) fn edit(object: &Value, catalogue: &Catalogue, random: &mut Random) -> Edit {
     if random.percent(22) {
         return metadata_edit(random);
     }
     let mut places = Vec::new();
     collect("", "", object, &mut places);
-    // A type or name that is wrong hides everything else, so it is rare.
+    // A wrong type or name hides everything else, so it is rare.
     let is_head = |place: &Place| {
         matches!(
             place.pointer.as_str(),
@@ -105,7 +105,7 @@ pub(crate) fn edit(object: &Value, catalogue: &Catalogue, random: &mut Random) -
     if !random.percent(6) {
         places.retain(|place| !is_head(place));
     }
-    // Our server keeps expressions, and does not compile them.
+    // Kubist stores expressions and does not compile them.
     places.retain(|place| !matches!(place.field.as_str(), "cel" | "expression"));
     if places.is_empty() {
         return metadata_edit(random);
@@ -160,7 +160,7 @@ fn altered(place: &Place, catalogue: &Catalogue, random: &mut Random) -> Value {
     }
 }
 
-/// A value that seldom is of the type that a field has.
+/// Returns a value that usually has the wrong type.
 pub(crate) fn wrong_type(random: &mut Random) -> Value {
     match random.below(13) {
         0 => Value::Null,
@@ -179,7 +179,7 @@ pub(crate) fn wrong_type(random: &mut Random) -> Value {
     }
 }
 
-/// A change of what all objects have.
+/// Returns a mutation of what all objects have.
 fn metadata_edit(random: &mut Random) -> Edit {
     let at = |pointer: &str, value: Value| Edit::Set(format!("/metadata/{pointer}"), value);
     let text = *random.pick(&TEXTS);

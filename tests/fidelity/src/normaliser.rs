@@ -1,9 +1,9 @@
 //! `Normaliser`: replaces what differs between any two servers, or any two runs on one.
 //!
-//! Uids, addresses and ports that a server allots become numbers in the order of their appearance;
-//! the versions of an object become the number of the version (see `versions`), so that a write
-//! that changes nothing is told from one that does. Times of today, generated names, tokens and
-//! ages become words. Documents lose their descriptions, which each server tells in its own words.
+//! Uids and allocated addresses and ports become numbers in the order of their appearance. Object
+//! versions become ordinal numbers (see `versions`), so that writes with and without a change are
+//! distinguished. Current times, generated names, tokens and ages become words. Documents lose
+//! their descriptions, since Kubist has its own.
 
 use crate::causes;
 use crate::documents;
@@ -13,7 +13,7 @@ use crate::versions::{self, Versions};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What has a number of its own for each value.
+/// The categories whose values are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sort {
     Uid,
@@ -21,7 +21,7 @@ enum Sort {
     Port,
 }
 
-/// The words of one server in one run.
+/// The replacements for one server in one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Normaliser {
     /// The day, counted from 1970.
@@ -57,20 +57,19 @@ impl Normaliser {
         self.numbers.contains_key(&(sort, value.to_owned()))
     }
 
-    /// Replaces in a whole body.
+    /// Replaces values in a whole body.
     pub(crate) fn value(&mut self, value: &mut Value, request: &Request) {
         if request.target.starts_with("/openapi/") {
             documents::undescribe(value);
         }
-        // All versions are known before any text is looked at.
+        // All versions are collected before any text is processed.
         self.versions.learn(value, &request.target);
         self.arrange(value);
         self.walk("", value, request);
     }
 
-    /// What a loop of the kube-apiserver's own tells comes at any time, and is nobody's answer.
-    /// Lists are in the order of names, so what has generated names is anywhere: it is put in the
-    /// order in which it appeared first.
+    /// Removes what background loops of the kube-apiserver report at any time. Lists are sorted by
+    /// name, so items with generated names are sorted by their first appearance instead.
     fn arrange(&self, value: &mut Value) {
         causes::arrange(value);
         let Some(Value::Array(items)) = value.get_mut("items") else {
@@ -87,7 +86,7 @@ impl Normaliser {
         }
     }
 
-    /// Replaces in a header.
+    /// Replaces values in a header.
     pub(crate) fn header(&mut self, text: &str, request: &Request) -> String {
         self.text(text, request)
     }
@@ -100,7 +99,7 @@ impl Normaliser {
                         .get_mut("metadata")
                         .and_then(|it| it.get_mut("resourceVersion"))
                 {
-                    // What is shown does not tell whether anything has changed.
+                    // The displayed fields do not show whether anything has changed.
                     "<version>".clone_into(version);
                 }
                 let uid = fields.get("uid").and_then(Value::as_str).map(str::to_owned);
@@ -168,7 +167,7 @@ impl Normaliser {
             "cells" if scan::is_age(text) => return "<age>".to_owned(),
             "cells" => return scan::without_ports(&self.text(text, request)),
             "message" => return self.words(text, request, false),
-            // Of protobuf: the versions of an object and of a list.
+            // In protobuf: the versions of an object and of a list.
             "2" | "6" if text.bytes().all(|it| it.is_ascii_digit()) && !text.is_empty() => {
                 return "<version>".to_owned();
             }
@@ -181,7 +180,7 @@ impl Normaliser {
         self.words(text, request, true)
     }
 
-    /// What `allots` no addresses numbers those that are known, and not what it tells of others.
+    /// Kinds without allocation: addresses that are known are replaced, others stay.
     fn words(&mut self, text: &str, request: &Request, allots: bool) -> String {
         let text = scan::without_owners(text);
         let text = scan::without_scheme(&text);
@@ -218,7 +217,8 @@ impl Normaliser {
         replaced
     }
 
-    /// A message about versions: those of objects, and any number that the request did not say.
+    /// Replaces versions in a message: those of objects, and numbers that the request did not
+    /// contain.
     fn without_versions(&self, text: &str, request: &Request) -> String {
         let words = [
             "esource version",

@@ -1,4 +1,4 @@
-//! `Pair`: the two servers, and what happens when a sequence is played on both.
+//! `Pair`: the two servers; runs a sequence on both.
 
 use crate::accepted::Accepted;
 use crate::answer::Raw;
@@ -12,12 +12,12 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Documents that name all groups.
+/// Documents that list all groups.
 const DOCUMENTS_OF_ALL: [&str; 2] = ["/openapi/v3", "/openapi/v2"];
-/// Rounds of a step that waits, and the time between them.
+/// Attempts of a step that waits, and the pause between them.
 const ROUNDS_MAX: usize = 100;
 const PAUSE: Duration = Duration::from_millis(100);
-/// Before a read that differs is done again: a cache may be behind for a moment.
+/// The pause before a read that differs is repeated: a cache may lag for a moment.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// A difference in the answer to a step.
@@ -32,7 +32,7 @@ struct Side<'a> {
     server: &'a mut Server,
     memory: Memory,
     normaliser: Normaliser,
-    /// Paths of what was made, to be removed.
+    /// Paths of created objects, to be deleted.
     made: Vec<String>,
 }
 
@@ -40,21 +40,21 @@ struct Side<'a> {
 pub(crate) struct Pair {
     pub(crate) theirs: Server,
     pub(crate) ours: Server,
-    /// Seconds since 1970, for what is of today.
+    /// Seconds since 1970, to recognise current times.
     pub(crate) now: i64,
     /// Makes the names of each run different.
     pub(crate) runs: usize,
-    /// What the names of this pair's runs begin with, different for each pair.
+    /// The prefix of the names of this pair's runs.
     pub(crate) run_prefix: String,
-    /// Keeps apart what pairs on the same servers would see of each other.
+    /// Separates concurrent pairs that would affect each other.
     pub(crate) gate: Arc<Gate>,
-    /// What is known to differ, and is not asked about again.
+    /// Known differences, for which reads are not repeated.
     pub(crate) accepted: Arc<Accepted>,
 }
 
 impl Pair {
-    /// Plays a sequence on both. It ends at the first step whose codes differ, as what comes after
-    /// it would only differ from that.
+    /// Runs a sequence on both. It ends at the first step whose codes differ: later differences
+    /// would only follow from that.
     pub(crate) async fn play(&mut self, sequence: &Sequence) -> Result<Vec<Finding>, ServerError> {
         self.runs += 1;
         let _pass = self.gate.pass(sequence).await;
@@ -92,7 +92,7 @@ async fn one(
     ours: &mut Side<'_>,
     accepted: &Accepted,
 ) -> Vec<Difference> {
-    // What a repeated read must not have learnt from its first round.
+    // A repeated read must not use what its first attempt recorded.
     let before = (theirs.normaliser.clone(), ours.normaliser.clone());
     let found = round(step, theirs, ours).await;
     if !step.is_read() || found.iter().all(|it| accepted.has(step, it)) {
@@ -119,7 +119,7 @@ async fn round(step: &Step, theirs: &mut Side<'_>, ours: &mut Side<'_>) -> Vec<D
             let right = right.answer(&our_request, step.is_watch, &mut ours.normaliser);
             compare(&left, &right)
         }
-        // Neither server takes it.
+        // Neither server accepts it.
         (Err(_), Err(_)) => Vec::new(),
         (Err(error), Ok((_, raw))) => failed(error.to_string(), raw.status.to_string()),
         (Ok((_, raw)), Err(error)) => failed(raw.status.to_string(), error.to_string()),
@@ -136,7 +136,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Makes the namespace.
+    /// Creates the namespace.
     async fn begin(&mut self) -> Result<(), ServerError> {
         let namespace = json!({"metadata": {"name": self.memory.namespace()}});
         let request = request(
@@ -182,7 +182,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Removes what was made, as far as that goes: what stays disturbs nobody.
+    /// Deletes the created objects, as far as possible; what remains affects no other run.
     async fn end(&mut self) {
         let mut made = std::mem::take(&mut self.made);
         made.reverse();
@@ -203,12 +203,12 @@ impl<'a> Side<'a> {
                 self.release(&path).await;
             }
         }
-        // Whoever reads them next would find them there.
+        // Later readers of the documents would find them.
         self.await_documents(&groups, false).await;
     }
 
-    /// Waits until the documents name all of these groups, or none: they follow definitions some
-    /// time later. Of definitions that are not served they never name the group.
+    /// Waits until the documents list all of these groups, or none: they are published some time
+    /// after the definitions. Groups of definitions that are not served are never listed.
     async fn await_documents(&mut self, groups: &[String], named: bool) {
         if groups.is_empty() {
             return;
@@ -227,7 +227,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Takes the finalizers from an object that is being deleted.
+    /// Removes the finalizers of an object that is being deleted.
     async fn release(&mut self, path: &str) {
         let patch = json!({"metadata": {"finalizers": null}});
         let mut request_of = request("PATCH", path.to_owned(), patch.to_string());
@@ -245,7 +245,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The group that a definition at this path defines.
+/// Returns the group of a definition at this path.
 fn group_of(path: &str) -> Option<String> {
     let (_, name) = path.split_once("/customresourcedefinitions/")?;
     let (_, group) = name.split_once('.')?;
@@ -264,7 +264,7 @@ fn request(method: &'static str, target: String, body: String) -> Request {
 fn is_reached(until: Until, raw: &Raw) -> bool {
     match until {
         Until::Found => raw.status != 404 && raw.status != 503,
-        // A definition that was not made is never established.
+        // A definition that was not created is never established.
         Until::Established if raw.status != 200 => true,
         Until::Established => {
             let answer = raw.json().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `Plan`: a sequence while it is made.
+//! `Plan`: a sequence under construction.
 
 use crate::area::Area;
 use crate::catalogue::{Catalogue, Kind};
@@ -8,11 +8,11 @@ use crate::random::Random;
 use crate::step::{Body, Edit, Step};
 use serde_json::{Value, json};
 
-/// An object that an earlier step asked for. It need not have been made.
+/// An object that an earlier step creates. The request may have failed.
 #[derive(Clone, Debug)]
 pub(crate) struct Made<'a> {
     pub(crate) kind: &'a Kind,
-    /// The step that made it.
+    /// The step that creates it.
     pub(crate) step: usize,
     pub(crate) name: String,
     pub(crate) path: String,
@@ -20,7 +20,7 @@ pub(crate) struct Made<'a> {
     pub(crate) object: Value,
 }
 
-/// A sequence while it is made.
+/// A sequence under construction.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) catalogue: &'a Catalogue,
@@ -28,7 +28,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) area: Area,
     pub(crate) steps: Vec<Step>,
     pub(crate) made: Vec<Made<'a>>,
-    /// Collections and objects that are read at the end.
+    /// Collections and objects to read at the end.
     touched: Vec<String>,
     names: usize,
 }
@@ -46,12 +46,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A request that is the next step, not added yet.
+    /// A request that is not added yet.
     pub(crate) fn step(&self, method: &'static str, path: impl Into<String>) -> Step {
         Step::new(self.steps.len(), self.area, method, path)
     }
 
-    /// Adds a step. Its number.
+    /// Adds a step and returns its number.
     pub(crate) fn push(&mut self, step: Step) -> usize {
         let id = step.id;
         self.steps.push(step);
@@ -65,7 +65,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The reads at the end.
+    /// Adds the reads at the end.
     pub(crate) fn finish(mut self) -> Vec<Step> {
         for path in std::mem::take(&mut self.touched) {
             let step = self.step("GET", path);
@@ -74,25 +74,25 @@ impl<'a> Plan<'a> {
         self.steps
     }
 
-    /// A name that no other object of the sequence has.
+    /// Returns a name that no other object of the sequence has.
     pub(crate) fn next_name(&mut self, kind: &Kind) -> String {
         self.names += 1;
         kind.name(self.names)
     }
 
-    /// A valid object of a kind, with a name of its own.
+    /// Returns a valid object of a kind, with a new name.
     pub(crate) fn object(&mut self, kind: &Kind) -> Value {
         let name = self.next_name(kind);
         kind.object(&name, &mut self.random)
     }
 
-    /// Makes an object of a kind.
+    /// Creates an object of a kind.
     pub(crate) fn create(&mut self, kind: &'a Kind) -> Made<'a> {
         let object = self.object(kind);
         self.create_object(kind, object, false)
     }
 
-    /// Makes this object; perhaps with options.
+    /// Creates this object, perhaps with options.
     pub(crate) fn create_object(
         &mut self,
         kind: &'a Kind,
@@ -126,7 +126,7 @@ impl<'a> Plan<'a> {
         made
     }
 
-    /// An object of before, or a new one of any kind.
+    /// Returns an earlier object, or creates one of any kind.
     pub(crate) fn some(&mut self) -> Made<'a> {
         if !self.made.is_empty() && self.random.percent(85) {
             let number = self.random.below(self.made.len());
@@ -136,7 +136,7 @@ impl<'a> Plan<'a> {
         self.create(kind)
     }
 
-    /// An object of before of a kind, or a new one.
+    /// Returns an earlier object of a kind, or creates one.
     pub(crate) fn some_of(&mut self, plural: &str) -> Made<'a> {
         let kind = self.catalogue.kind(plural);
         let of_kind = |made: &&Made<'a>| made.kind.plural == plural;
@@ -147,14 +147,14 @@ impl<'a> Plan<'a> {
         self.random.pick(&made).clone()
     }
 
-    /// A few changes of an object of this form.
+    /// Returns a few mutations of an object of this form.
     pub(crate) fn edits(&mut self, object: &Value) -> Vec<Edit> {
         let count = 1 + self.random.below(2);
         let edit = |_| mutation::edit(object, self.catalogue, &mut self.random);
         (0..count).map(edit).collect()
     }
 
-    /// The object that each server answered when it was made, changed.
+    /// Returns an edit of the object that each server returned on creation.
     pub(crate) fn changed(&mut self, made: &Made<'_>) -> Body {
         let edits = self.edits(&made.object);
         Body::Answer {
@@ -163,7 +163,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A step that writes, perhaps with options, which may be bad.
+    /// Adds a write, perhaps with options, which may be invalid.
     pub(crate) fn with_write_options(&mut self, mut step: Step) -> Step {
         let long = "m".repeat(129);
         let long = long.as_str();
@@ -195,7 +195,7 @@ impl<'a> Plan<'a> {
         step
     }
 
-    /// `DeleteOptions` of these fields.
+    /// Returns `DeleteOptions` with these fields.
     pub(crate) fn delete_options(fields: &Value) -> Value {
         let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
         if let (Some(to), Some(from)) = (options.as_object_mut(), fields.as_object()) {

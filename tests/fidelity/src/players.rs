@@ -1,4 +1,4 @@
-//! `Players`: several pairs that play sequences at the same time, each its own.
+//! `Players`: pairs that run sequences concurrently.
 
 use crate::generator::Generator;
 use crate::pair::{Finding, Pair};
@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// A sequence that was played, and what it showed.
+/// A finished sequence and its differences.
 pub(crate) struct Played {
     pub(crate) sequence: Sequence,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Pairs at work. They stop when this is dropped.
+/// Running pairs. They stop on drop.
 pub(crate) struct Players {
     played: mpsc::Receiver<Result<Played, ServerError>>,
     _tasks: JoinSet<()>,
 }
 
 impl Players {
-    /// Each pair plays the next seed that none has yet.
+    /// Starts the pairs; each takes the next seed.
     pub(crate) fn start(pairs: Vec<Pair>, generator: &Arc<Generator>, seeds: Range<u64>) -> Self {
         let (sender, played) = mpsc::channel(pairs.len().max(1));
         let next = Arc::new(AtomicU64::new(seeds.start));
@@ -53,8 +53,7 @@ impl Players {
         }
     }
 
-    /// The next sequence that was played, in the order in which they end; none after the last.
-    /// Cancel safe.
+    /// Returns the next finished sequence, or none after the last. Cancel safe.
     pub(crate) async fn next(&mut self) -> Option<Result<Played, ServerError>> {
         self.played.recv().await
     }

@@ -1,15 +1,15 @@
-//! A message of protobuf as a tree, without its schema: an object whose fields are numbers.
+//! A protobuf message as a tree, without its schema: an object whose fields are numbers.
 //!
-//! What is a text and what a message is guessed from the bytes, the same for the same bytes.
+//! Whether bytes are a string or a message is guessed, always alike for the same bytes.
 
 use serde_json::{Map, Value, json};
 
-/// How deep messages are looked into.
+/// The depth to which messages are parsed.
 const DEPTH_MAX: usize = 24;
-/// What an answer in protobuf begins with.
+/// The prefix of a protobuf response.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// The envelope, and what is in it. None if it is no answer in protobuf.
+/// Parses the envelope and its content. Returns none if the body is not a protobuf response.
 pub(crate) fn tree(body: &[u8]) -> Option<Value> {
     message(body.strip_prefix(MAGIC)?, 0)
 }
@@ -46,7 +46,7 @@ fn message(mut bytes: &[u8], depth: usize) -> Option<Value> {
 fn content(bytes: &[u8], depth: usize) -> Value {
     let text = std::str::from_utf8(bytes).ok();
     let is_text = |text: &&str| !text.chars().any(|it| it.is_control() && it != '\n');
-    // A message begins with the tag of a field, which is a control character in most.
+    // A message begins with the tag of a field, which usually is a control character.
     let is_tagged = bytes.first().is_some_and(|first| *first < 0x20);
     match text.filter(is_text) {
         Some(text) if !is_tagged => json!(text),

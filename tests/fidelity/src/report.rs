@@ -1,4 +1,4 @@
-//! `Report`: differences gathered by what they have in common.
+//! `Report`: groups differences by cause.
 
 use crate::accepted::Accepted;
 use crate::compare::{Difference, What};
@@ -7,10 +7,10 @@ use crate::step::Step;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Characters of a text that tell one cause from another.
+/// The characters of a text that distinguish causes.
 const WORDS_MAX: usize = 100;
 
-/// What differences of one cause have in common.
+/// The cause of differences.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Signature {
     what: What,
@@ -20,11 +20,11 @@ pub(crate) struct Signature {
     words: String,
 }
 
-/// Differences of one cause.
+/// Differences with one cause.
 #[derive(Clone, Debug)]
 struct Group {
     count: usize,
-    /// The first that was seen.
+    /// The first one.
     seed: u64,
     difference: Difference,
 }
@@ -38,16 +38,16 @@ pub(crate) struct Report {
     steps: usize,
 }
 
-/// A step whose answer differs, and in what.
+/// A step whose answer differs, with the differences.
 #[derive(Clone, Debug)]
 pub(crate) struct Differing {
     pub(crate) step: Step,
-    /// Those that are not on the list: one or more, the first of which names the cause.
+    /// Those that are not on the list: at least one, the first of which is the cause.
     pub(crate) differences: Vec<Difference>,
 }
 
 impl Signature {
-    /// That of a difference in the answer to a step.
+    /// Returns the cause of a difference in the answer to a step.
     pub(crate) fn new(step: &Step, difference: &Difference) -> Self {
         let is_text = difference.what == What::Header || difference.at.ends_with("message");
         let words = match difference.what {
@@ -81,11 +81,11 @@ fn without_digits(text: &str) -> String {
     shape
 }
 
-/// A text without what is quoted in it, and without numbers.
+/// Returns a text without quoted parts and numbers.
 fn words(text: &str) -> String {
     let unescaped = text.replace("\\\"", "\"");
     let parts = unescaped.split('"').enumerate();
-    // A value of JSON begins with a quote of its own.
+    // A JSON value begins with a quote of its own.
     let odd = usize::from(unescaped.starts_with('"'));
     let outside = parts
         .filter(|(number, _)| number % 2 == odd)
@@ -95,7 +95,7 @@ fn words(text: &str) -> String {
 }
 
 impl Report {
-    /// Takes what a sequence showed. Its steps that differ in what is not on the list.
+    /// Adds the result of a sequence.
     pub(crate) fn sift(&mut self, findings: &[Finding], accepted: &Accepted) -> Vec<Differing> {
         let mut steps: BTreeMap<usize, Vec<&Finding>> = BTreeMap::new();
         for finding in findings {
@@ -104,7 +104,7 @@ impl Report {
         let mut differing = Vec::new();
         for found in steps.into_values() {
             let is_listed = |it: &Finding| accepted.has(&it.step, &it.difference);
-            // Of two answers with different codes nothing else is the same.
+            // If the codes differ, nothing else is comparable.
             let is_whole = |it: &Finding| {
                 matches!(it.difference.what, What::Status | What::Failed) && is_listed(it)
             };
@@ -125,7 +125,7 @@ impl Report {
         differing
     }
 
-    /// Counts a step that differs. What its cause is, if nothing of it was seen before.
+    /// Counts a step that differs. Returns its cause if that is new.
     pub(crate) fn add(&mut self, seed: u64, differing: &Differing) -> Option<Signature> {
         let difference = differing.differences.first()?;
         let signature = Signature::new(&differing.step, difference);
@@ -142,23 +142,23 @@ impl Report {
         Some(signature)
     }
 
-    /// Counts a sequence of so many steps.
+    /// Counts a sequence with this many steps.
     pub(crate) fn played(&mut self, steps: usize) {
         self.sequences += 1;
         self.steps += steps;
     }
 
-    /// Whether everything that differed is on the list.
+    /// Reports whether every difference is on the list.
     pub(crate) fn is_clean(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// Sequences that were played.
+    /// Returns the number of sequences.
     pub(crate) fn sequences(&self) -> usize {
         self.sequences
     }
 
-    /// Causes that are not on the list.
+    /// Returns the causes that are not on the list.
     pub(crate) fn causes(&self) -> usize {
         self.groups.len()
     }

@@ -1,28 +1,28 @@
-//! Finds what a server makes up in a text: uids, times, addresses, generated names, hashes.
+//! Finds generated values in a text: uids, times, addresses, names, hashes.
 
 use std::borrow::Cow;
 
-/// How long the end of a generated name is.
+/// The length of the suffix of a generated name.
 pub(crate) const SUFFIX_LENGTH: usize = 5;
-/// What the prefixes of generated names begin with.
+/// The beginnings of prefixes of generated names.
 const GENERATED: &str = "gen-";
-/// Addresses of services, of both servers.
+/// The service addresses of both servers.
 const SERVICES: &str = "10.96.";
 
-/// What a text begins with.
+/// A generated value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Uid,
-    /// Of today, in seconds.
+    /// A current time, in seconds.
     Time,
-    /// Of today, with a fraction.
+    /// A current time, with a fraction.
     ExactTime,
     Address,
     Generated,
     Hash,
 }
 
-/// What stands at the start of a text, and how long it is, in bytes of ASCII.
+/// Returns the generated value at the start of a text, and its length in bytes of ASCII.
 pub(crate) fn at_start(text: &str, today: i64) -> Option<(Found, usize)> {
     let bytes = text.as_bytes();
     if matches_form(bytes, b"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
@@ -67,7 +67,7 @@ fn matches_form(bytes: &[u8], form: &[u8]) -> bool {
     bytes.len() >= form.len() && bytes.iter().zip(form).all(fits)
 }
 
-/// The length of a time that is of today or next to it.
+/// Returns the length of a time of today or an adjacent day.
 fn time(text: &str, today: i64) -> Option<usize> {
     let bytes = text.as_bytes();
     if !matches_form(bytes, b"0000-00-00T00:00:00") {
@@ -86,9 +86,9 @@ fn time(text: &str, today: i64) -> Option<usize> {
     (rest.get(fraction) == Some(&b'Z')).then_some(20 + fraction)
 }
 
-/// Days from 1970 on, of a date of the Gregorian calendar.
+/// Returns the days since 1970 of a date of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the odd day is the last.
+    // Years begin in March, so that the leap day is the last.
     let year = if month <= 2 { year - 1 } else { year };
     let month = (month + 9) % 12;
     let of_year = (153 * month + 2) / 5 + day - 1;
@@ -97,7 +97,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Whether a cell of a table is an age, as in `3m4s`.
+/// Reports whether a table cell is an age, as in `3m4s`.
 pub(crate) fn is_age(text: &str) -> bool {
     let is_part = |it: u8| it.is_ascii_digit() || matches!(it, b's' | b'm' | b'h' | b'd' | b'y');
     let begins = text.bytes().next().is_some_and(|it| it.is_ascii_digit());
@@ -108,7 +108,7 @@ pub(crate) fn is_age(text: &str) -> bool {
     begins && ends && text.bytes().all(is_part)
 }
 
-/// A cell of a table without the ports of nodes, as in `80:30123/TCP`.
+/// Returns a table cell without node ports, as in `80:30123/TCP`.
 pub(crate) fn without_ports(text: &str) -> String {
     let parts = text.split(',').map(|part| match part.split_once(':') {
         Some((port, rest)) if is_port(rest) => {
@@ -127,7 +127,7 @@ fn is_port(text: &str) -> bool {
     port.is_some_and(|port| (30_000..32_768).contains(&port))
 }
 
-/// A text, in which objects may be quoted, without their `managedFields`.
+/// Returns a text, which may quote objects, without their `managedFields`.
 pub(crate) fn without_owners(text: &str) -> Cow<'_, str> {
     let Some((start, end)) = owners(text) else {
         return Cow::Borrowed(text);
@@ -136,11 +136,11 @@ pub(crate) fn without_owners(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{rest}", &text[..start]))
 }
 
-/// Where the first `managedFields` stand, with one of the commas around them.
+/// Returns the range of the first `managedFields`, with one of the commas around them.
 fn owners(text: &str) -> Option<(usize, usize)> {
     const NAME: &str = "managedFields";
     let name = text.find(NAME)?;
-    // The name may be quoted once or, within a quoted text, with a backslash.
+    // The name is quoted once or, within a quoted text, with a backslash.
     let start = text[..name].trim_end_matches(['"', '\\']).len();
     let after = &text[name + NAME.len()..];
     let list = after.trim_start_matches(['"', '\\']).strip_prefix(":[")?;
@@ -161,9 +161,8 @@ fn owners(text: &str) -> Option<(usize, usize)> {
     Some((start - usize::from(is_last), end))
 }
 
-/// A text, in which values are quoted as Go has them, with nothing in place of lists and maps that
-/// are there and empty. Only Go tells the two apart; no client sees it elsewhere. The fields of
-/// such values begin with capital letters.
+/// Returns a text with empty lists and maps of quoted Go values removed: only Go distinguishes nil
+/// from empty. The field names of such values begin with capital letters.
 pub(crate) fn without_empty(text: &str) -> Cow<'_, str> {
     const VALUE: [&str; 2] = ["Invalid value: ", "Unsupported value: "];
     if !text.contains("[]") && !text.contains("{}") {
@@ -187,7 +186,7 @@ pub(crate) fn without_empty(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced)
 }
 
-/// Whether a text ends with the name of a field of Go, in quotes, and a colon.
+/// Reports whether a text ends with the quoted name of a Go field and a colon.
 fn is_field(text: &str) -> bool {
     let name = text.strip_suffix(": ").or_else(|| text.strip_suffix(':'));
     let name = name.and_then(|it| it.strip_suffix('"')?.rsplit('"').next());
@@ -197,7 +196,7 @@ fn is_field(text: &str) -> bool {
     })
 }
 
-/// A text without the name of a table of types, which says how a server was built.
+/// Returns a text without the name of a scheme, which depends on the server's build.
 pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
     const SCHEME: &str = " in scheme \"";
     let Some(start) = text.find(SCHEME) else {
@@ -214,7 +213,7 @@ pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text whose numbers are replaced where they are to be, but not the digits of other words or of
+/// Replaces numbers in a text, except digits in words and names.
 /// names.
 pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> String {
     let mut replaced = String::with_capacity(text.len());
@@ -237,7 +236,7 @@ pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> St
     replaced
 }
 
-/// Whether digits that follow are part of a word, or of a name like `a-1` or `a-1-2`.
+/// Reports whether the digits that follow are part of a word, or of a name like `a-1` or `a-1-2`.
 fn ends_with_name(text: &str) -> bool {
     let word = text.rsplit(|it: char| !it.is_ascii_alphanumeric() && it != '-');
     let word = word.map(|it| it.trim_end_matches('-')).next();

@@ -1,4 +1,4 @@
-//! `script`: a sequence as lines for a shell, to be tried by hand on either server.
+//! `script`: a sequence as a shell script, to be run by hand on either server.
 //!
 //! It needs `curl` and `jq`, and two variables: `S` is the server's address, `T` a token.
 
@@ -7,7 +7,7 @@ use crate::step::{Body, Edit, Sequence, Step};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// A sequence, to be shown as a script.
+/// A sequence, shown as a script.
 #[derive(Debug)]
 pub(crate) struct Script<'a>(pub(crate) &'a Sequence);
 
@@ -44,7 +44,7 @@ fn line(step: &Step) -> String {
         words.push("-H 'accept: application/json'".to_owned());
     }
     for (name, value) in &step.headers {
-        // Without a value curl would leave the header out.
+        // Without a value curl would omit the header.
         let end = if value.is_empty() { ";" } else { ": " };
         words.push(format!("-H {}", quoted(&format!("{name}{end}{value}"))));
     }
@@ -73,7 +73,7 @@ fn line(step: &Step) -> String {
     words.join(" ")
 }
 
-/// One word of a shell, in which references are replaced by what they stand for.
+/// Returns a shell word with references replaced by variables.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("'");
     let mut rest = text;
@@ -113,7 +113,7 @@ fn escaped(text: &str) -> String {
     text.replace('\'', "'\\''")
 }
 
-/// A program for jq that makes these changes.
+/// Returns a jq program for these edits.
 fn jq(edits: &[Edit]) -> String {
     let path = |pointer: &str| {
         let names = pointer

@@ -1,6 +1,6 @@
-//! `Server`: where requests are sent, over one connection that is kept.
+//! `Server`: sends requests over one keep-alive connection.
 //!
-//! Certificates are not checked: both servers stand on loopback and have been started for this.
+//! Certificates are not verified: both servers run on loopback for this test.
 
 use crate::answer::{INITIAL_END, Raw};
 use crate::memory::Request;
@@ -20,16 +20,16 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// How long an answer may take.
+/// The time limit for a response.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 /// How long a watch is read after its last event.
 const QUIET: Duration = Duration::from_millis(350);
-/// Until the first event of a watch.
+/// The time limit for the first event of a watch.
 const FIRST: Duration = Duration::from_millis(1_200);
-/// Bytes of an answer that are read.
+/// The most bytes of a response that are read.
 const BODY_MAX: usize = 32 << 20;
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServerError {
     /// The address is not `https://HOST:PORT`.
@@ -62,7 +62,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The server at an address, asked with this token. It is not connected to yet.
+    /// Creates a client for an address and a token. It does not connect yet.
     pub(crate) fn new(address: &str, token: &str) -> Result<Self, ServerError> {
         let parsed = address.strip_prefix("https://").and_then(|rest| {
             let (host, port) = rest.trim_end_matches('/').rsplit_once(':')?;
@@ -86,7 +86,7 @@ impl Server {
         })
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     pub(crate) async fn send(&mut self, request: &Request) -> Result<Raw, ServerError> {
         let answer = timeout(ANSWER_LIMIT, self.send_kept(request)).await;
         match answer {
@@ -103,7 +103,7 @@ impl Server {
     }
 
     async fn send_kept(&mut self, request: &Request) -> Result<Raw, ServerError> {
-        // One that the server has closed meanwhile is made anew.
+        // If the server has closed the connection, a new one is opened.
         let mut kept = self.sender.take();
         if let Some(sender) = &mut kept
             && sender.ready().await.is_err()
@@ -128,7 +128,7 @@ impl Server {
         Ok(raw)
     }
 
-    /// Sends a watch on a connection of its own, and reads until it ends or nothing more comes.
+    /// Sends a watch on a connection of its own, and reads until it ends or no more events arrive.
     pub(crate) async fn watch(&mut self, request: &Request) -> Result<Raw, ServerError> {
         let message = self.message(request)?;
         let opened = async {
@@ -146,7 +146,7 @@ impl Server {
                 raw.body.extend_from_slice(data);
                 patience = QUIET;
             }
-            // The rest of an event may come later.
+            // The rest of an event may follow later.
             let has_ended = raw.body.ends_with(b"\n")
                 && raw
                     .body
@@ -168,7 +168,7 @@ impl Server {
         let stream = self.tls.connect(name, stream).await?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         self.connections.spawn(async move {
-            // Its failure is that of the request that is on it.
+            // Its error is that of its request.
             connection.await.ok();
         });
         Ok(sender)
@@ -208,7 +208,7 @@ fn head(response: http::Response<Incoming>) -> (Raw, Incoming) {
     (raw, body)
 }
 
-/// Takes any certificate, if the peer has its key.
+/// Accepts any certificate whose key the peer has.
 #[derive(Debug)]
 struct AcceptAny(Arc<CryptoProvider>);
 

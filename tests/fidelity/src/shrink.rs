@@ -1,28 +1,28 @@
-//! `Shrinker`: the shortest sequence that still shows a difference.
+//! `Shrinker`: finds the shortest sequence that still shows a difference.
 //!
-//! It proposes sequences and is told of each whether the difference is still there; it does nothing
-//! itself. The step whose answer differs is never dropped.
+//! It proposes sequences, and the caller reports whether the difference remains; it sends nothing
+//! itself. The step whose answer differs is never removed.
 
 use crate::step::{Body, Edit, Sequence, Step};
 
-/// Proposals for one difference.
+/// The most proposals for one difference.
 const TRIES_MAX: usize = 120;
-/// Fields of one body that may be left out.
+/// The most fields of a body that are removed.
 const POINTERS_MAX: usize = 60;
 
-/// One way to make a sequence simpler.
+/// A simplification of a sequence.
 #[derive(Clone, Debug, PartialEq)]
 enum Change {
-    /// Steps of these places.
+    /// Removes the steps at these indexes.
     Drop(std::ops::Range<usize>),
     Query(usize, usize),
     Header(usize, usize),
     Edit(usize, usize),
-    /// A field or item of a body.
+    /// Removes a field or item of a body.
     Field(usize, String),
 }
 
-/// Makes a sequence shorter.
+/// Shortens a sequence.
 #[derive(Debug)]
 pub(crate) struct Shrinker {
     best: Sequence,
@@ -34,7 +34,7 @@ pub(crate) struct Shrinker {
 }
 
 impl Shrinker {
-    /// What comes after the step that differs is dropped at once.
+    /// Creates a shrinker; steps after the one that differs are removed at once.
     pub(crate) fn new(sequence: &Sequence, target: usize) -> Self {
         let mut best = sequence.clone();
         if let Some(place) = best.steps.iter().position(|step| step.id == target) {
@@ -49,12 +49,12 @@ impl Shrinker {
         }
     }
 
-    /// The shortest so far.
+    /// Returns the shortest sequence so far.
     pub(crate) fn best(&self) -> &Sequence {
         &self.best
     }
 
-    /// The next proposal. None when nothing is left to try.
+    /// Returns the next proposal; none when all were tried.
     pub(crate) fn propose(&mut self) -> Option<Sequence> {
         if self.tries >= TRIES_MAX {
             return None;
@@ -72,7 +72,7 @@ impl Shrinker {
         Some(applied(&self.best, &change))
     }
 
-    /// Whether the difference was still there in what was proposed.
+    /// Records whether the difference remained in the proposal.
     pub(crate) fn judge(&mut self, proposal: Sequence, is_still_there: bool) {
         if is_still_there {
             self.best = proposal;
@@ -87,7 +87,7 @@ fn changes(sequence: &Sequence, target: usize) -> Vec<Change> {
     let steps = &sequence.steps;
     let end = steps.iter().position(|step| step.id == target).unwrap_or(0);
     let mut changes = Vec::new();
-    // Large pieces first, and single steps last.
+    // Large ranges first, single steps last.
     let mut length = end;
     while length > 0 {
         let mut start = 0;
@@ -107,7 +107,7 @@ fn changes(sequence: &Sequence, target: usize) -> Vec<Change> {
             Body::Json(value) => {
                 let mut pointers = Vec::new();
                 collect("", value, &mut pointers);
-                // Short ones first: they take the most with them.
+                // Short pointers first: they remove the most.
                 pointers.sort_by_key(|pointer| pointer.matches('/').count());
                 pointers.truncate(POINTERS_MAX);
                 changes.extend(

@@ -1,8 +1,7 @@
-//! `Step` and `Sequence`: requests before the names of a run are filled in.
+//! `Step` and `Sequence`: requests with unresolved references.
 //!
-//! Texts hold references in double braces: `{{ns}}` is the namespace of the run, `{{tag}}` a
-//! word of its own for names in the cluster, `{{3.uid}}` what the answer to step 3 said (see
-//! `memory`).
+//! References are in double braces: `{{ns}}` is the namespace of the run, `{{tag}}` a unique word
+//! for cluster-scoped names, `{{3.uid}}` a value in the answer to step 3 (see `memory`).
 
 use crate::area::Area;
 use serde_json::{Map, Value};
@@ -14,49 +13,49 @@ pub(crate) struct Sequence {
     pub(crate) steps: Vec<Step>,
 }
 
-/// One request.
+/// A request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Step {
-    /// Stays the same when other steps are dropped.
+    /// Stays the same when other steps are removed.
     pub(crate) id: usize,
     pub(crate) area: Area,
     pub(crate) method: &'static str,
-    /// Without a query, encoded as it is sent.
+    /// Without the query, encoded as it is sent.
     pub(crate) path: String,
     /// Not encoded yet.
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Body,
-    /// The answer is a stream that may have no end.
+    /// The response is a stream that may not end.
     pub(crate) is_watch: bool,
-    /// It is sent again until its answer has this status, and then compared.
+    /// It is repeated until its answer has this status, and then compared.
     pub(crate) until: Option<Until>,
 }
 
-/// What a repeated step waits for.
+/// The condition that a repeated step waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// A definition whose condition says that it is served.
+    /// The definition is established.
     Established,
-    /// A path that is not there at first.
+    /// The path exists.
     Found,
 }
 
-/// What is sent.
+/// The body.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Body {
     None,
     Json(Value),
-    /// As it is, also if it is no JSON.
+    /// Literal bytes, which may be invalid JSON.
     Text(String),
-    /// The object that each server answered to an earlier step, changed.
+    /// The object in each server's answer to an earlier step, edited.
     Answer {
         step: usize,
         edits: Vec<Edit>,
     },
 }
 
-/// A change of an object at an RFC 6901 pointer.
+/// An edit of an object at an RFC 6901 pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Edit {
     Set(String, Value),
@@ -64,7 +63,8 @@ pub(crate) enum Edit {
 }
 
 impl Edit {
-    /// Objects on the way are made; a list or a scalar on the way ends it.
+    /// Applies the edit. Missing parent objects are created; a list or scalar in their place stops
+    /// it.
     pub(crate) fn apply(&self, object: &mut Value) {
         let pointer = match self {
             Self::Set(pointer, _) | Self::Remove(pointer) => pointer,
@@ -76,7 +76,7 @@ impl Edit {
         match self {
             Self::Set(_, value) => {
                 if let Some(at) = entry(object, parent) {
-                    // An item of a list that was not there.
+                    // A list item that did not exist.
                     if name == "-" && at.as_object().is_some_and(Map::is_empty) {
                         *at = Value::Array(Vec::new());
                     }
@@ -137,7 +137,7 @@ fn set(at: &mut Value, name: &str, value: Value) {
 }
 
 impl Step {
-    /// A request that has only a path.
+    /// Returns a request without query and body.
     pub(crate) fn new(
         id: usize,
         area: Area,
@@ -167,7 +167,7 @@ impl Step {
         self
     }
 
-    /// A body of JSON, which is also said to be that.
+    /// Sets a JSON body and its content type.
     pub(crate) fn json(mut self, body: Value) -> Self {
         self.body = Body::Json(body);
         self.header("content-type", "application/json")
@@ -178,7 +178,7 @@ impl Step {
         self.header("content-type", media)
     }
 
-    /// Whether it changes nothing.
+    /// Reports whether it changes nothing.
     pub(crate) fn is_read(&self) -> bool {
         matches!(self.method, "GET" | "HEAD" | "OPTIONS")
     }

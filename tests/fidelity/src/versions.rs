@@ -1,24 +1,24 @@
-//! `Versions`: the versions of objects as numbers that count the changes one can see.
+//! `Versions`: object versions as ordinal numbers of visible changes.
 //!
-//! A kube-apiserver also writes an object when only the owners of its fields change, and some kinds
-//! once more after they were made, as it stores less of them than it reads. Neither is a change of
-//! anything that both servers show, so the version after it has the number of the one before.
+//! A kube-apiserver also writes an object when only managed fields change, and writes some kinds
+//! once more after creation, since their stored form has fewer fields. Both servers show neither as
+//! a change, so the new version keeps the number of the old one.
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Resources of which a kube-apiserver fills in a part only when it reads them: the first write
-/// stores them anew, whatever it changes.
+/// Resources for which a kube-apiserver sets some fields only when it reads them: the first write
+/// stores them, whatever it changes.
 const COMPLETED_LATER: [&str; 3] = ["controllerrevisions", "jobs", "persistentvolumeclaims"];
 
-/// What an object was while it had one number.
+/// The state of an object with one number.
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// Its versions, as the server names them.
+    /// Its versions in the server's form.
     versions: BTreeSet<String>,
-    /// All that both servers show; nothing where it has not been shown yet.
+    /// The fields that both servers show; none until the object has been shown.
     content: Option<Value>,
-    /// The owners of its fields.
+    /// Its managed fields.
     owners: Value,
 }
 
@@ -30,12 +30,12 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// Whether it is the version of an object.
+    /// Reports whether it is the version of an object.
     pub(crate) fn has(&self, version: &str) -> bool {
         self.known.contains(version)
     }
 
-    /// Takes note of all objects in the answer to a request for this path.
+    /// Records all objects in the answer to a request for this path.
     pub(crate) fn learn(&mut self, value: &Value, path: &str) {
         match value {
             Value::Object(fields) => {
@@ -50,7 +50,7 @@ impl Versions {
         }
     }
 
-    /// Takes note of an object, if it is one.
+    /// Records an object, if it is one.
     fn note(&mut self, object: &Map<String, Value>, path: &str) {
         let Some(Value::Object(metadata)) = object.get("metadata") else {
             return;
@@ -89,7 +89,7 @@ impl Versions {
         });
     }
 
-    /// The number of a version of an object.
+    /// Returns the number of an object's version.
     pub(crate) fn number(&mut self, uid: &str, version: &str) -> usize {
         let states = self.states.entry(uid.to_owned()).or_default();
         let found = states.iter().position(|it| it.versions.contains(version));
@@ -110,12 +110,13 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     fields.get(name).and_then(Value::as_str)
 }
 
-/// Whether it is a scale, which has the uid and version of what it scales and shows little of it.
+/// Reports whether it is a scale, which has the uid and version of its object and few of its
+/// fields.
 pub(crate) fn is_scale(object: &Map<String, Value>) -> bool {
     text(object, "kind") == Some("Scale")
 }
 
-/// An object without what differs where nothing of it has changed; items of a list have no kind.
+/// Returns an object without the fields that differ without a change; items of a list have no kind.
 fn content(object: &Map<String, Value>) -> Value {
     let mut content = object.clone();
     content.remove("kind");

@@ -1,9 +1,9 @@
-// Program validation answers what upstream's API server makes of an object before it is stored.
+// Program validation computes what upstream's API server would store.
 //
-// It reads lines of JSON, each an object with `resource` and, for an update, `old`; and writes a
-// line for each: the object with its defaults, and either the causes of the refusal or what
-// preparation made of it. Defaults, strategies and checks are those of k8s.io/kubernetes, called as
-// its generic store calls them. It admits nothing, stores nothing and allocates nothing.
+// It reads lines of JSON, each an object with `resource` and, for an update, `old`. For each it
+// writes a line: the object with its defaults, and either the validation errors or the prepared
+// object. Defaults, strategies and validation are those of k8s.io/kubernetes, called as its generic
+// store calls them. Admission, storage and allocation are not included.
 package main
 
 import (
@@ -23,9 +23,9 @@ import (
 const lineMax = 8 << 20
 
 func main() {
-	// Upstream logs every mistake that it finds twice; the answers say what is to be said.
+	// Upstream logs every error twice; the answers contain them.
 	klog.SetLogger(logr.Discard())
-	// As clusters run it: --allow-privileged.
+	// As clusters usually set it: --allow-privileged.
 	capabilities.Setup(true, 0)
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "validation:", err)

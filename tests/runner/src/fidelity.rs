@@ -38,7 +38,7 @@ const ADMIN: &str = "kubernetes-admin";
 /// The administrator's token on both servers.
 const TOKEN: &str = "fidelity";
 /// The time limit for a program to become ready.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(100);
 /// Disabled admission plugins of the kube-apiserver.
 const DISABLED: &str = "ServiceAccount,TaintNodesByCondition,ResourceQuota,\
@@ -241,7 +241,7 @@ fn await_port(port: u16, log: &Path) -> Outcome {
     let start = Instant::now();
     while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
         if start.elapsed() > PATIENCE {
-            return Err(format!("nobody listens on {port}; see {}", log.display()).into());
+            return Err(format!("nothing listens on port {port}; see {}", log.display()).into());
         }
         std::thread::sleep(PAUSE);
     }

@@ -1,22 +1,22 @@
-//! `Accepted`: the table of what is known to differ, and why.
+//! `Accepted`: the table of known differences, with reasons.
 
 use crate::{Difference, What};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// Why the table cannot be used.
+/// An error in the table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AcceptedError {
-    /// It is not TOML, or has other fields.
+    /// It is not TOML, or has unknown fields.
     #[error("the table is not understood")]
     Toml(#[from] toml::de::Error),
-    /// An entry says too little: it needs resources, and a reason why.
+    /// An entry is incomplete: it needs resources and a reason.
     #[error("the entry for {0:?} is not specific")]
     Blanket(String),
 }
 
-/// What is known to differ.
+/// The known differences.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accepted {
@@ -24,7 +24,7 @@ pub struct Accepted {
     accepted: Vec<Entry>,
 }
 
-/// One known difference.
+/// A known difference.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -53,7 +53,7 @@ impl Accepted {
         }
     }
 
-    /// Whether a difference is in the table.
+    /// Reports whether a difference is in the table.
     pub fn has(&self, difference: &Difference) -> bool {
         self.accepted.iter().any(|entry| {
             entry.what == difference.what
@@ -63,12 +63,12 @@ impl Accepted {
         })
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.accepted.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether there are none.
     pub fn is_empty(&self) -> bool {
         self.accepted.is_empty()
     }

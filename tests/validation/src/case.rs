@@ -1,9 +1,9 @@
-//! `Case`: an object to create, or to put in place of another.
+//! `Case`: an object to create, or to replace another with.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// An object to create, or to put in place of another.
+/// An object to create, or to replace another with.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Case {
@@ -17,13 +17,13 @@ pub struct Case {
     /// `status`, if only that is updated.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub subresource: &'static str,
-    /// What was done to a valid object.
+    /// The mutations.
     #[serde(skip)]
     pub done: Vec<String>,
 }
 
 impl Case {
-    /// A text of the new object.
+    /// Returns a string of the new object.
     pub(crate) fn text(&self, pointer: &str) -> &str {
         let value = self.object.pointer(pointer);
         value.and_then(Value::as_str).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! `compare`: where two answers differ.
+//! `compare`: finds differences between two answers.
 
 use crate::{Answer, Case};
 use serde::Deserialize;
@@ -6,53 +6,53 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// One thing in which the answers to a case differ. Two with the same resource, kind, path and
-/// reason are the same difference.
+/// A difference between the answers to a case. Two with the same resource, kind, path and reason
+/// are the same difference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Difference {
     /// The plural of the kind.
     pub resource: String,
-    /// What differs.
+    /// The kind of difference.
     pub what: What,
-    /// The field; whatever stands in brackets is `*`.
+    /// The field; everything in brackets is `*`.
     pub path: String,
-    /// The reason, of causes; both reasons, of faults; empty otherwise.
+    /// The reason, for causes; both reasons, for faults; empty otherwise.
     pub reason: String,
-    /// What was seen, for people.
+    /// A description.
     pub seen: String,
 }
 
-/// What differs.
+/// The kind of a difference.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::exhaustive_enums, reason = "there is nothing else to compare")]
 pub enum What {
-    /// A mistake that only upstream finds.
+    /// An error that only upstream finds.
     OnlyTheirs,
-    /// A mistake that only we find.
+    /// An error that only Kubist finds.
     OnlyOurs,
     /// The object with its defaults.
     Default,
-    /// What would be stored.
+    /// The object as stored.
     Stored,
-    /// Whether it is checked at all.
+    /// Whether it is validated at all.
     Fault,
-    /// The words about a mistake that both find.
+    /// The message of an error that both find.
     Message,
 }
 
-/// Fields that are made anew for every object.
+/// Fields that differ for every object.
 const MADE_UP: [&str; 4] = [
     "status.conditions[0].lastTransitionTime",
     "metadata.uid",
     "metadata.creationTimestamp",
     "status.lastPhaseTransitionTime",
 ];
-/// Characters of a value that are shown.
+/// The most characters of a value in a description.
 const SHOWN_MAX: usize = 200;
 
-/// Where the answers to a case differ, each place once.
+/// Returns the differences between the answers to a case, each place once.
 pub fn compare(case: &Case, ours: &Answer, theirs: &Answer) -> Vec<Difference> {
     let mut found = Found {
         resource: &case.resource,
@@ -73,7 +73,7 @@ pub fn compare(case: &Case, ours: &Answer, theirs: &Answer) -> Vec<Difference> {
     let (our_object, their_object) = both(&ours.prepared, &theirs.prepared);
     found.uids = [uid(our_object), uid(their_object)];
     found.values(What::Stored, "", our_object, their_object);
-    // What differs before is not told again.
+    // Differences in the defaults are not reported again.
     let stored = found.differences.split_off(before);
     let is_new = |it: &Difference| {
         !found
@@ -89,7 +89,7 @@ pub fn compare(case: &Case, ours: &Answer, theirs: &Answer) -> Vec<Difference> {
     found.differences
 }
 
-/// The objects of both; nothing at all if one has none.
+/// Compares the objects of both, if both have one.
 fn both<'a>(ours: &'a Option<Value>, theirs: &'a Option<Value>) -> (&'a Value, &'a Value) {
     let pair = ours.as_ref().zip(theirs.as_ref());
     pair.unwrap_or((&Value::Null, &Value::Null))
@@ -101,7 +101,7 @@ fn uid(object: &Value) -> &str {
 
 struct Found<'a> {
     resource: &'a str,
-    /// What each side calls the object; Jobs are labelled with it.
+    /// The uid of the object on each side, which is a label of Jobs.
     uids: [&'a str; 2],
     differences: Vec<Difference>,
 }
@@ -143,7 +143,7 @@ impl Found<'_> {
         }
     }
 
-    /// What is said about mistakes that both find, in whatever order.
+    /// Compares the messages of errors that both find, in any order.
     fn messages(&mut self, ours: &Answer, theirs: &Answer) {
         for cause in &theirs.causes {
             let of = |it: &Answer| -> BTreeSet<String> {
@@ -214,7 +214,7 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-/// A text with the same word for all uids: each side makes its own.
+/// Replaces uids in a text by one word: each side generates its own.
 fn without_uids(text: &str) -> String {
     const UID: usize = 36;
     let is_uid = |at: usize| {
@@ -243,7 +243,7 @@ fn without_uids(text: &str) -> String {
     shown
 }
 
-/// A path with `*` in all brackets.
+/// Returns a path with `*` in all brackets.
 fn pattern(path: &str) -> String {
     let mut pattern = String::with_capacity(path.len());
     let mut depth = 0_usize;
@@ -269,7 +269,7 @@ fn pattern(path: &str) -> String {
 }
 
 impl What {
-    /// The word in the table.
+    /// Returns its name in the table.
     fn as_str(self) -> &'static str {
         match self {
             Self::OnlyTheirs => "only-theirs",

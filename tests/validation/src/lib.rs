@@ -1,15 +1,14 @@
-//! Holds our defaults and checks of objects against upstream's own.
+//! Compares Kubist's defaults and validation with upstream's.
 //!
-//! [`Seeds`] are valid objects of every kind; [`Mutator`] makes cases of them that a seed number
-//! chooses: fields dropped, added, emptied, swapped, turned into nonsense; half of them as updates.
-//! [`Ours`] takes a case through the registry's rules, [`Theirs`] through the program in
-//! `tests/interop/validation`, which has upstream's as a library. [`compare`] tells where the
-//! answers differ: in the object with its defaults, in what would be stored, in the field and
-//! reason of what is wrong, in the words about it. Updates of a status are compared in the same
-//! way.
-//! [`Accepted`] is the table of what is known to differ, and why.
+//! [`Seeds`] are valid objects of every kind; [`Mutator`] generates cases from them by a seed:
+//! fields are dropped, added, emptied, swapped or replaced by invalid values; half of the cases are
+//! updates. [`Ours`] runs a case through the registry's rules, [`Theirs`] through the program in
+//! `tests/interop/validation`, which links upstream's. [`compare`] finds the differences between
+//! the answers: in the object with its defaults, in the stored object, in the fields and reasons of
+//! errors, and in their messages. Status updates are compared in the same way.
+//! [`Accepted`] is the table of known differences, with reasons.
 //!
-//! It checks nothing that needs other objects.
+//! Rules that need other objects are not compared.
 
 mod accepted;
 mod answer;

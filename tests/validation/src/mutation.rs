@@ -1,10 +1,10 @@
-//! `Place`: a value inside an object that can be changed, and the changes.
+//! `Place`: a value inside an object, and its mutations.
 
 use crate::values::Values;
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
 use serde_json::{Map, Value};
 
-/// Metadata that the server sets, or that says where the object is.
+/// Metadata that the server sets, or that locates the object.
 const FIXED: [&str; 10] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -21,17 +21,17 @@ const FIXED: [&str; 10] = [
 /// A value inside an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// Where it is, as a JSON pointer.
+    /// Its JSON pointer.
     pub(crate) pointer: String,
     /// The name of the field that it is, or is an item of.
     name: String,
-    /// Its type, where that is known.
+    /// Its type, if it is known.
     ty: Option<FieldType>,
-    /// Whether it is not what the kind is about: metadata or status.
+    /// Whether it is in metadata or status.
     pub(crate) is_aside: bool,
 }
 
-/// Everything inside `object` that may be changed.
+/// Returns everything inside `object` that may be changed.
 pub(crate) fn places(object: &Value, schema: &'static Schema) -> Vec<Place> {
     let root = Place {
         pointer: String::new(),
@@ -78,7 +78,7 @@ fn below(value: &Value, place: &Place, places: &mut Vec<Place>) {
     }
 }
 
-/// The type of an item of a list or map.
+/// Returns the type of an item of a list or map.
 fn item(ty: FieldType) -> Option<FieldType> {
     Some(match ty {
         FieldType::MessageList(schema) | FieldType::MessageMap(schema) => {
@@ -96,14 +96,14 @@ fn item(ty: FieldType) -> Option<FieldType> {
 fn is_fixed(parent: &str, key: &str) -> bool {
     match parent {
         "" => matches!(key, "apiVersion" | "kind"),
-        // In templates, too, where they mean nothing.
+        // In templates, too, where they have no effect.
         _ if parent.ends_with("/metadata") => FIXED.contains(&key),
         _ => false,
     }
 }
 
 impl Place {
-    /// The fields of the message that is here; none if it is none.
+    /// Returns the fields of the message at this place; none if it is not a message.
     fn schema(&self) -> Option<&'static Schema> {
         match self.ty {
             Some(FieldType::Message(schema)) if schema.form == JsonForm::Object => Some(schema),
@@ -111,17 +111,17 @@ impl Place {
         }
     }
 
-    /// Whether fields can be added.
+    /// Reports whether fields can be added.
     pub(crate) fn is_message(&self) -> bool {
         self.schema().is_some()
     }
 
-    /// Whether nothing could be said of an object without it.
+    /// Reports whether the object needs the value.
     fn is_whole(&self) -> bool {
         matches!(self.pointer.as_str(), "" | "/metadata")
     }
 
-    /// Removes the value. What was done; none if that cannot be.
+    /// Removes the value. Returns a description, or none if it cannot be removed.
     pub(crate) fn remove(&self, object: &mut Value) -> Option<String> {
         if self.is_whole() {
             return None;
@@ -136,7 +136,7 @@ impl Place {
         Some(format!("remove {}", self.pointer))
     }
 
-    /// Puts a field that is not there into a message.
+    /// Adds a missing field to a message.
     pub(crate) fn add_field(&self, object: &mut Value, values: &mut Values<'_>) -> Option<String> {
         let here = object.pointer_mut(&self.pointer)?.as_object_mut()?;
         let fields = self.schema()?.fields.iter();
@@ -168,7 +168,7 @@ impl Place {
                     1 => {
                         let item = self.ty.and_then(item);
                         items.push(values.of(&self.name, item));
-                        // A word for the whole list may have come in place of an item.
+                        // A string may have replaced the whole list.
                         if let Some(Value::Array(_)) = items.last() {
                             items.pop();
                         }
@@ -193,7 +193,7 @@ impl Place {
         }
     }
 
-    /// Puts another value in place of a scalar.
+    /// Replaces a scalar.
     pub(crate) fn change(&self, object: &mut Value, values: &mut Values<'_>) -> Option<String> {
         let here = object.pointer_mut(&self.pointer)?;
         let new = match here {

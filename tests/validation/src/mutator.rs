@@ -1,4 +1,4 @@
-//! `Mutator`: cases made of seeds, as a number says.
+//! `Mutator`: generates cases from seed objects and a number.
 
 use crate::mutation::{Place, places};
 use crate::random::Random;
@@ -8,32 +8,32 @@ use kubist_api::find_kind_by_api_version;
 use kubist_apimachinery::wire::Schema;
 use serde_json::{Value, json};
 
-/// Attempts at one change: not every place can be changed in every way.
+/// Attempts at one mutation: not every place supports every mutation.
 const TRIES_MAX: usize = 50;
-/// Changes of a status, before and in an update.
+/// Mutations of a status, before and in an update.
 const STATUS_CHANGES_MAX: usize = 6;
-/// Of 100 cases, so many are updates.
+/// The percentage of updates.
 const UPDATES_PERCENT: usize = 40;
 
-/// The uid of what is stored.
+/// The uid of the stored object.
 const UID: &str = "7d5b0a7c-3c4f-4f0c-8f59-1a2b3c4d5e6f";
 
-/// Makes cases.
+/// Generates cases.
 #[derive(Debug)]
 pub struct Mutator<'a> {
     seeds: &'a Seeds,
-    /// What is stored before an update is what our rules made of a seed.
+    /// The stored object of an update is the result of our rules for a seed.
     ours: &'a Ours,
     seed: u64,
 }
 
 impl<'a> Mutator<'a> {
-    /// Cases of these seeds; another number makes others.
+    /// Creates a generator for these seed objects; another number gives other cases.
     pub fn new(seeds: &'a Seeds, ours: &'a Ours, seed: u64) -> Self {
         Self { seeds, ours, seed }
     }
 
-    /// The seeds of a kind as they are, and then `count` cases made of them.
+    /// Returns the seed objects of a kind unchanged, and then `count` cases from them.
     pub fn cases(&self, resource: &str, count: usize) -> Vec<Case> {
         let objects = self.seeds.objects(resource);
         let unchanged = objects.iter().map(|object| Case {
@@ -47,7 +47,7 @@ impl<'a> Mutator<'a> {
         unchanged.chain(changed).collect()
     }
 
-    /// `count` updates of the status of these seeds.
+    /// Returns `count` status updates of these seed objects.
     pub fn status_cases(&self, resource: &str, count: usize) -> Vec<Case> {
         let case = |number| self.status_case(resource, number);
         (0..count).filter_map(case).collect()
@@ -66,7 +66,7 @@ impl<'a> Mutator<'a> {
             seeds: self.seeds,
             texts,
         };
-        // What was there before is as random as what comes.
+        // The old status is as random as the new one.
         let is_status = |place: &Place| place.pointer.starts_with("/status");
         let is_any = |place: &Place| !place.pointer.starts_with("/status");
         for _ in 0..values.random.below(STATUS_CHANGES_MAX) {
@@ -90,7 +90,7 @@ impl<'a> Mutator<'a> {
         })
     }
 
-    /// Chance that depends on nothing but the seed, the kind and a number.
+    /// Returns random numbers that depend only on the seed, the kind and a number.
     fn random(&self, resource: &str, number: usize) -> Random {
         let mut hash = self.seed;
         for byte in resource.bytes().chain(number.to_le_bytes()) {
@@ -99,7 +99,7 @@ impl<'a> Mutator<'a> {
         Random::new(hash)
     }
 
-    /// One case, which depends on nothing but the seed, the kind and its number.
+    /// Returns a case that depends only on the seed, the kind and its number.
     fn case(&self, resource: &str, number: usize) -> Option<Case> {
         let mut random = self.random(resource, number);
         let mut object = random.pick(self.seeds.objects(resource))?.clone();
@@ -133,7 +133,7 @@ impl<'a> Mutator<'a> {
         })
     }
 
-    /// An object as it is stored, with a uid that does not depend on chance.
+    /// Returns an object as stored, with a fixed uid.
     fn stored(&self, resource: &str, object: Value) -> Option<Value> {
         let case = Case {
             resource: resource.to_owned(),
@@ -156,7 +156,7 @@ fn schema_of(object: &Value) -> Option<&'static Schema> {
     Some(kind.schema())
 }
 
-/// One change. What was done.
+/// Makes one mutation and returns its description.
 fn change(
     object: &mut Value,
     schema: &'static Schema,
@@ -186,7 +186,7 @@ fn change(
     None
 }
 
-/// Upstream takes an owner that is named twice out before the rules see it; we do it among them.
+/// Upstream removes repeated owners before validation; Kubist does so during validation.
 fn one_of_each_owner(object: &mut Value) {
     let mut seen = Vec::new();
     if let Some(owners) = object["metadata"].get_mut("ownerReferences")

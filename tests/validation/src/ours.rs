@@ -1,4 +1,4 @@
-//! `Ours`: cases under the rules of the registry.
+//! `Ours`: cases under Kubist's rules.
 
 use crate::{Answer, Case, Cause};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
@@ -15,7 +15,7 @@ pub struct Ours {
     registry: Registry,
 }
 
-/// The time at which it was made, so that a case is the same whenever it is made again.
+/// The creation time, so that a case is reproducible.
 #[derive(Debug)]
 struct Stopped(Duration);
 
@@ -40,7 +40,7 @@ impl Default for Ours {
 }
 
 impl Ours {
-    /// What becomes of a case.
+    /// Returns the answer to a case.
     pub fn answer(&self, case: &Case) -> Answer {
         let api_version = case.text("/apiVersion");
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));

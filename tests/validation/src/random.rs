@@ -17,18 +17,18 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; 0 if that is 0.
+    /// Returns a number below `bound`; 0 if that is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.next() % bound).unwrap_or_default()
     }
 
-    /// True in so many of 100 cases.
+    /// Returns true with this percentage.
     pub(crate) fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of several.
+    /// Returns one of several.
     pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }

@@ -1,10 +1,10 @@
-//! `Seeds`: valid objects of every kind, and the words that they are made of.
+//! `Seeds`: valid objects of every kind, and the values in them.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Why the seeds cannot be read.
+/// An error in the seeds.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeedsError {
@@ -16,24 +16,24 @@ pub enum SeedsError {
     Yaml {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: Box<serde_saphyr::Error>,
     },
 }
 
-/// Values kept for one field name.
+/// Values for one field name.
 const WORDS_MAX: usize = 64;
 
 /// Valid objects of every kind.
 #[derive(Clone, Debug, Default)]
 pub struct Seeds {
     objects: BTreeMap<String, Vec<Value>>,
-    /// What fields of a name hold in any of them, of any kind.
+    /// The values of all fields of a name, of any kind.
     words: BTreeMap<String, Vec<Value>>,
 }
 
 impl Seeds {
-    /// Reads a folder: a file for each kind, named after its plural, with a document for each
+    /// Reads a folder with a file for each kind, named after its plural, and a document for each
     /// object.
     pub fn read(folder: &Path) -> Result<Self, SeedsError> {
         let mut seeds = Self::default();
@@ -57,17 +57,17 @@ impl Seeds {
         Ok(seeds)
     }
 
-    /// The plurals of the kinds.
+    /// Returns the plurals of the kinds.
     pub fn resources(&self) -> impl Iterator<Item = &str> {
         self.objects.keys().map(String::as_str)
     }
 
-    /// The objects of a kind.
+    /// Returns the objects of a kind.
     pub fn objects(&self, resource: &str) -> &[Value] {
         self.objects.get(resource).map_or(&[], Vec::as_slice)
     }
 
-    /// What fields of this name hold.
+    /// Returns the values of fields of this name.
     pub(crate) fn words(&self, field: &str) -> &[Value] {
         self.words.get(field).map_or(&[], Vec::as_slice)
     }

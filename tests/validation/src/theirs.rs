@@ -5,24 +5,24 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Why upstream's program gave no answers.
+/// An error of upstream's program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TheirsError {
-    /// It cannot be started or talked to.
+    /// It cannot be started, or its pipes fail.
     #[error("the program cannot be talked to")]
     Talk(#[from] std::io::Error),
-    /// A line is not what was agreed.
+    /// A line is invalid.
     #[error("a line is not understood")]
     Line(#[from] serde_json::Error),
-    /// It ended before it had answered all.
+    /// It exited before it had answered all cases.
     #[error("it ended after {answers} of {cases} answers: {status}")]
     Ended {
-        /// How many answers came.
+        /// The number of answers.
         answers: usize,
-        /// How many cases there were.
+        /// The number of cases.
         cases: usize,
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
     },
 }
@@ -34,14 +34,14 @@ pub struct Theirs {
 }
 
 impl Theirs {
-    /// The program at a path.
+    /// Creates it for the program at a path.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
         }
     }
 
-    /// What becomes of each case, in their order.
+    /// Returns the answers to cases, in their order.
     pub fn answers(&self, cases: &[Case]) -> Result<Vec<Answer>, TheirsError> {
         let mut child = Command::new(&self.program)
             .stdin(Stdio::piped())
@@ -50,7 +50,7 @@ impl Theirs {
         let input = child.stdin.take().ok_or_else(no_pipe)?;
         let output = child.stdout.take().ok_or_else(no_pipe)?;
         let answers = std::thread::scope(|scope| {
-            // It answers while it reads: one thread alone would wait for itself.
+            // It answers while it reads: a single thread would deadlock.
             let writer = scope.spawn(|| write(input, cases));
             let answers = read(output);
             match writer.join() {

@@ -1,13 +1,13 @@
-//! `Values`: values of a type that may or may not make sense in a field.
+//! `Values`: random values of a type, valid or invalid.
 
 use crate::Seeds;
 use crate::random::Random;
 use kubist_apimachinery::wire::{Field, FieldType, JsonForm, Schema};
 use serde_json::{Map, Value, json};
 
-/// How deep made-up messages are.
+/// The depth of generated messages.
 const DEPTH_MAX: usize = 3;
-/// How many fields of a made-up message are set.
+/// The number of fields of a generated message.
 const FIELDS_MAX: usize = 4;
 
 const INTEGERS: [i64; 12] = [
@@ -60,7 +60,7 @@ const TEXTS: [&str; 34] = [
     "example.com/some",
     "gr\u{fc}n",
 ];
-/// Lengths about the bounds of names, labels and longer texts.
+/// Lengths around the limits of names, labels and longer strings.
 const LENGTHS: [usize; 8] = [15, 16, 63, 64, 253, 254, 1_024, 1_025];
 const QUANTITIES: [&str; 10] = [
     "0", "1", "-1", "100m", "1500m", "0.5", "1Gi", "10", "1e3", "1n",
@@ -76,17 +76,17 @@ const KEYS: [&str; 8] = [
     "",
 ];
 
-/// Makes up values.
+/// Generates values.
 #[derive(Debug)]
 pub(crate) struct Values<'a> {
     pub(crate) random: Random,
     pub(crate) seeds: &'a Seeds,
-    /// Texts of the object at hand, as references between its fields.
+    /// Strings of the current object, as references between its fields.
     pub(crate) texts: Vec<String>,
 }
 
 impl Values<'_> {
-    /// A value for a field of this name and type.
+    /// Returns a value for a field of this name and type.
     pub(crate) fn of(&mut self, name: &str, ty: Option<FieldType>) -> Value {
         self.at_depth(name, ty, 0)
     }
@@ -165,7 +165,7 @@ impl Values<'_> {
         }
     }
 
-    /// An entry for a map.
+    /// Returns an entry for a map.
     pub(crate) fn key(&mut self) -> String {
         let key = self.random.pick(&KEYS).copied();
         key.unwrap_or_default().to_owned()

@@ -1,26 +1,26 @@
-//! Mutated objects of every kind, under our rules and upstream's.
+//! Compares mutated objects of every kind under Kubist's and upstream's rules.
 
 use kubist_validation::{Accepted, Case, Difference, Mutator, Ours, Seeds, Theirs, What, compare};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
-/// The program of `tests/interop/validation`; `cargo xtask interop` builds and names it.
+/// The program of `tests/interop/validation`; `cargo xtask interop` builds it and sets this.
 const PROGRAM: &str = "KUBIST_VALIDATION_PROGRAM";
 /// Mutated objects of each kind. Default: 25.
 const COUNT: &str = "KUBIST_VALIDATION_COUNT";
-/// What they are made from. Default: 1.
+/// The seed of the mutations. Default: 1.
 const SEED: &str = "KUBIST_VALIDATION_SEED";
-/// Whether words are compared, too. Default: true.
+/// Whether messages are compared. Default: true.
 const WORDS: &str = "KUBIST_VALIDATION_WORDS";
 /// Only kinds whose plural contains this.
 const ONLY: &str = "KUBIST_VALIDATION_ONLY";
 /// Kinds with seeds.
 const KINDS: usize = 40;
-/// Differences that a failure shows.
+/// The most differences that a failure shows.
 const SHOWN_MAX: usize = 60;
 
-/// Kinds of those whose status is a resource of its own.
+/// Kinds with a status subresource.
 const WITH_STATUS: [&str; 19] = [
     "cronjobs",
     "daemonsets",
@@ -43,7 +43,7 @@ const WITH_STATUS: [&str; 19] = [
     "volumeattachments",
 ];
 
-/// What differs for good, and what is not mended yet.
+/// Known differences: intended ones, and open ones.
 const TABLES: [&str; 2] = ["accepted.toml", "open-messages.toml"];
 /// The same for statuses.
 const STATUS_TABLES: [&str; 2] = ["accepted.toml", "open-status.toml"];
@@ -70,14 +70,14 @@ fn variable<T: FromStr>(name: &str, usual: T) -> T {
     parsed.unwrap_or_else(|| panic!("{name} is {}", text.display()))
 }
 
-/// How often something differed, and the first case of it.
+/// The count of a difference, and its first case.
 struct Found {
     count: usize,
     first: Difference,
     case: Case,
 }
 
-/// What a run found.
+/// The results of a run.
 #[derive(Default)]
 struct Run {
     objects: usize,
@@ -88,7 +88,7 @@ struct Run {
 }
 
 impl Run {
-    /// Takes cases through both.
+    /// Runs cases through both.
     fn compare(&mut self, sides: &Sides, cases: Vec<Case>) {
         let answers = sides.theirs.answers(&cases);
         let answers = answers.unwrap_or_else(|error| panic!("{error:?}"));
@@ -97,7 +97,7 @@ impl Run {
             self.invalid += usize::from(!theirs.causes.is_empty());
             let fault = theirs.fault.as_deref();
             if fault == Some("Panic") {
-                // Upstream's code, on what it did not expect: there is nothing to compare with.
+                // Upstream's code panicked on unexpected input: there is nothing to compare.
                 self.panics += 1;
                 continue;
             }
@@ -137,7 +137,7 @@ impl Run {
     }
 }
 
-/// What is compared, and what is known of it.
+/// The comparisons, and their known differences.
 struct Sides {
     ours: Ours,
     theirs: Theirs,
@@ -146,7 +146,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// None if there is no program of theirs.
+    /// Returns none without upstream's program.
     fn new(tables: Vec<Accepted>) -> Option<Self> {
         let Some(program) = std::env::var_os(PROGRAM) else {
             say(&format!("skipped: {PROGRAM} names no program"));
@@ -161,8 +161,7 @@ impl Sides {
     }
 }
 
-/// Compares what `cases` makes of each kind that `takes_part` and is asked for, and says how many
-/// these are.
+/// Compares the cases of each kind that `takes_part` and is selected, and prints their number.
 fn compare_all(
     tables: Vec<Accepted>,
     what: &str,
@@ -198,7 +197,7 @@ fn mutated_statuses_are_judged_as_by_upstream() {
     compare_all(tables, "statuses", has_status, cases);
 }
 
-/// What differs, the most frequent first.
+/// Returns the differences, the most frequent first.
 fn report(found: &BTreeMap<String, Found>) -> String {
     let mut lines: Vec<(&String, &Found)> = found.iter().collect();
     lines.sort_by_key(|(_, found)| std::cmp::Reverse(found.count));

@@ -88,7 +88,7 @@ fn unused(name: &str, rule: &Rule, package: &Package) -> Vec<String> {
     let optional = rule.optional.iter().filter(|to| !has(to, true));
     always
         .chain(optional)
-        .map(|to| format!("{name} -> {to}: docs/layers.toml grants an edge that nobody uses"))
+        .map(|to| format!("{name} -> {to}: docs/layers.toml allows an edge that does not exist"))
         .collect()
 }
 

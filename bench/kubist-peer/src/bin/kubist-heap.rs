@@ -1,4 +1,4 @@
-//! Kubist's shared informer of all Pods until it is synced, on an allocator that counts.
+//! Measures Kubist's shared informer of all Pods until it is synced, with a counting allocator.
 
 use peak_alloc::PeakAlloc;
 

@@ -22,7 +22,7 @@ use time::OffsetDateTime;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Certificates with a validity period begin this long before, for clients whose clocks are behind.
-const CLOCK_SKEW: Duration = Duration::from_hours(1);
+const CLOCK_SKEW: Duration = Duration::from_secs(3600);
 
 /// A certificate could not be created.
 #[derive(Debug, thiserror::Error)]

@@ -123,7 +123,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_modified_future_is_polled_again() {
         let start = Instant::now();
-        let mut gated = PollOnWake::new(Box::pin(sleep(Duration::from_hours(1))));
+        let mut gated = PollOnWake::new(Box::pin(sleep(Duration::from_secs(3600))));
         let soon = tokio::time::timeout(Duration::from_secs(1), &mut gated);
         assert!(soon.await.is_err());
         let end = Instant::now() + Duration::from_secs(2);

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 /// How many candidates are chosen at once, because finding them scans all connections.
 const CANDIDATES_MAX: usize = 64;
 /// Minimum interval between log lines about the same condition.
-const LOG_INTERVAL: Duration = Duration::from_mins(1);
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The open connections.
 #[derive(Debug, Default)]

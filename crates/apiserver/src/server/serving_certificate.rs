@@ -20,11 +20,11 @@ use std::time::Duration;
 /// servers.
 pub(crate) const LOOPBACK_NAME: &str = "apiserver-loopback-client";
 /// Validity of the server's own certificate if its authority expires: a year, as upstream.
-const LIFETIME: Duration = Duration::from_hours(24 * 365);
+const LIFETIME: Duration = Duration::from_secs(24 * 365 * 3600);
 /// Authorities valid for longer were created without an end, and so are their certificates.
-const NO_END: Duration = Duration::from_hours(24 * 36_500);
+const NO_END: Duration = Duration::from_secs(24 * 36_500 * 3600);
 /// How often the server checks whether to renew.
-pub(super) const CHECK_INTERVAL: Duration = Duration::from_hours(24);
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug)]
 pub(super) struct ServingCertificate {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn the_own_certificate_is_renewed_when_a_third_of_its_year_is_left() {
         let now = Duration::from_secs(1_800_000_000);
-        let end = now + Duration::from_hours(24 * 3650);
+        let end = now + Duration::from_secs(24 * 3650 * 3600);
         let authority = CertificateAuthority::until("kept", now, end).expect("keys can be made");
         let names = vec!["localhost".to_owned()];
         let serving =

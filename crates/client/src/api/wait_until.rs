@@ -86,7 +86,7 @@ impl<K: Object> Api<K> {
     /// # use kubist_api::core::v1::Pod;
     /// # use kubist_client::{Api, WaitUntilError};
     /// # async fn example(pods: Api<Pod>) -> Result<(), WaitUntilError> {
-    /// let minute = Duration::from_mins(1);
+    /// let minute = Duration::from_secs(60);
     /// pods.wait_until_within("web-1", minute, |pod| pod.is_none()).await?;
     /// # Ok(()) }
     /// ```

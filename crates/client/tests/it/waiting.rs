@@ -13,7 +13,7 @@ use kubist_transport::{Endpoint, Transport};
 use std::io;
 use std::time::Duration;
 
-const MINUTE: Duration = Duration::from_mins(1);
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// The one called `a`, readable.
 fn readable() -> Pod {

@@ -237,7 +237,7 @@ async fn wait_until_answers_a_version_that_is_gone_with_pauses_that_grow() {
     let server = Server::new(script);
     let pods: Api<Pod> = Api::namespaced(server.client(), "shop");
     let wait = pods.wait_until("a", |pod| pod.is_none());
-    let minute = tokio::time::timeout(Duration::from_mins(1), wait).await;
+    let minute = tokio::time::timeout(Duration::from_secs(60), wait).await;
     assert!(minute.is_err(), "{minute:?}");
     let asked = server.asked().len();
     assert!((8..=16).contains(&asked), "{asked} requests in a minute");
@@ -256,7 +256,7 @@ async fn wait_until_observes_the_deletion_of_an_unreadable_object() {
         ]);
         let pods: Api<Pod> = Api::namespaced(server.client(), "shop");
         let gone = pods.wait_until("a", |pod| pod.is_none());
-        let gone = tokio::time::timeout(Duration::from_mins(1), gone).await;
+        let gone = tokio::time::timeout(Duration::from_secs(60), gone).await;
         assert_eq!(gone.unwrap().unwrap(), None);
         assert_eq!(server.asked().len(), requests);
     }

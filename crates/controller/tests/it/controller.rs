@@ -74,7 +74,7 @@ async fn failures_come_back_ever_later_and_success_forgets_them() {
         }
     };
     let running = start(controller, &factory, reconcile);
-    sleep(Duration::from_mins(1)).await;
+    sleep(Duration::from_secs(60)).await;
     assert_eq!(
         calls.times(),
         [0, 5, 15, 35, 75, 9075],
@@ -184,7 +184,7 @@ async fn changes_go_before_the_first_list_and_resyncs() {
     }
     let factory = SharedInformerFactory::new(cluster.clone());
     let informer = factory.informer::<Deployment>();
-    let trigger = EventSource::for_object(&informer).resync(Duration::from_mins(1));
+    let trigger = EventSource::for_object(&informer).resync(Duration::from_secs(60));
     let controller = Controller::with_source::<Deployment, _>("deployment", trigger);
     let (calls, begin) = (Calls::default(), Instant::now());
     let record = calls.clone();
@@ -200,7 +200,7 @@ async fn changes_go_before_the_first_list_and_resyncs() {
     cluster.put(named::<Deployment>("new"));
     sleep(Duration::from_secs(10)).await;
     assert_eq!(calls.take().iter().position(|it| it == "new"), Some(2));
-    sleep(Duration::from_mins(1)).await;
+    sleep(Duration::from_secs(60)).await;
     assert_eq!(calls.take().len(), 21, "the resync brings all of them");
     drop(running.stop().await);
 }

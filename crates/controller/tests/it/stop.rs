@@ -21,7 +21,7 @@ async fn nothing_runs_before_every_informer_is_synced() {
     let controller = controller.owns(&factory.informer::<ReplicaSet>());
     let calls = Calls::default();
     let running = start(controller, &factory, recorder(&calls));
-    sleep(Duration::from_mins(1)).await;
+    sleep(Duration::from_secs(60)).await;
     assert!(calls.take().is_empty());
     let error = running
         .run
@@ -33,7 +33,7 @@ async fn nothing_runs_before_every_informer_is_synced() {
         RunError::SyncTimeout {
             controller: "deployment".into(),
             informer: "ReplicaSet".into(),
-            waited: Duration::from_mins(2),
+            waited: Duration::from_secs(2 * 60),
             problem: Some("the server has sent nothing for too long; retrying".into()),
         }
     );

@@ -76,7 +76,7 @@ impl Observed {
                 );
             }
             ResourceEvent::Resynced(object) => {
-                assert_eq!(version(&self.objects[&name]), version(&object))
+                assert_eq!(version(&self.objects[&name]), version(&object));
             }
         }
     }
@@ -127,7 +127,7 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
                 settle().await;
             }
         }
-        tokio::time::sleep(Duration::from_mins(3)).await;
+        tokio::time::sleep(Duration::from_secs(3 * 60)).await;
         let lister = pods.synced().await.expect("it runs");
         let mut store: Vec<_> = lister.list();
         store.sort_by(|a, b| a.name().cmp(b.name()));
@@ -157,7 +157,7 @@ async fn a_relist_tells_what_came_changed_and_went(queue: QueueKind) {
     cluster.cut(Some(FetchError::Expired {
         message: "old".into(),
     }));
-    tokio::time::sleep(Duration::from_mins(12)).await;
+    tokio::time::sleep(Duration::from_secs(12 * 60)).await;
     let mut received = log.taken();
     received.sort();
     assert_eq!(
@@ -200,7 +200,7 @@ async fn an_object_is_transformed_once_before_anybody_sees_it(queue: QueueKind) 
         message: "old".into(),
     }));
     cluster.delete("a");
-    tokio::time::sleep(Duration::from_mins(1)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(*labels.lock(), ["x", "x", "x"], "added, updated, deleted");
     factory.shutdown().await;
 }
@@ -321,16 +321,16 @@ async fn every_error_is_seen(queue: QueueKind) {
         pods.synced().await.expect("it runs");
         settle().await;
         cluster.corrupt("a");
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
         // In mid-stream, where upstream only logs.
         cluster.cut(Some(FetchError::Expired {
             message: "compacted".into(),
         }));
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
         cluster.cut(Some(FetchError::Forbidden {
             message: "not you".into(),
         }));
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
         token.cancel();
     });
     let problems = problems.lock();

@@ -148,7 +148,7 @@ async fn informers_may_run_as_long_as_their_factory() {
     let factory = SharedInformerFactory::with_config(cluster.clone(), config);
     factory.informer::<Pod>();
     factory.start();
-    tokio::time::sleep(Duration::from_hours(1)).await;
+    tokio::time::sleep(Duration::from_secs(3600)).await;
     assert_eq!(factory.summary()[0].state, InformerState::Synced);
     factory.shutdown().await;
     assert_eq!(cluster.watchers(), 0);

@@ -129,19 +129,19 @@ async fn a_cut_watch_resumes_and_an_expired_one_lists_again() {
     let informer = informer::<Pod>(&cluster);
     let token = run(&informer);
     let lister = informer.synced().await.expect("it runs");
-    tokio::time::sleep(Duration::from_mins(1)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
     cluster.cut(None);
     settle().await;
     cluster.put(pod("c"));
     settle().await;
     assert_eq!(lister.len(), 3);
-    tokio::time::sleep(Duration::from_mins(1)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
     cluster.cut(Some(FetchError::Expired {
         message: "compacted".into(),
     }));
     cluster.delete("a");
     cluster.put(pod("b"));
-    tokio::time::sleep(Duration::from_mins(1)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(lister.find("shop", "a").is_none());
     assert_eq!(
         lister

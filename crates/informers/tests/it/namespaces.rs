@@ -88,7 +88,7 @@ async fn several_namespaces_are_followed_as_one_through_cuts_and_relists() {
         assert_eq!(log.taken(), ["Added(x/d@4)", "Updated(z/c@3->6)"]);
 
         // Each resumes from its own version, though the other is further.
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
         cluster.cut(None);
         settle().await;
         let requests = cluster.requests();
@@ -98,14 +98,14 @@ async fn several_namespaces_are_followed_as_one_through_cuts_and_relists() {
             "{requests:?}"
         );
 
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
         cluster.disconnect();
         cluster.delete_in("x", "a");
         cluster.put(pod_in("z", "f"));
         cluster.cut(Some(FetchError::Expired {
             message: "old".into(),
         }));
-        tokio::time::sleep(Duration::from_mins(12)).await;
+        tokio::time::sleep(Duration::from_secs(12 * 60)).await;
         let mut received = log.taken();
         received.sort();
         assert_eq!(received, ["Added(z/f@8)", "FinalStateUnknown(x/a)"]);

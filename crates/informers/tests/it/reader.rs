@@ -118,7 +118,7 @@ async fn a_read_that_is_dropped_at_any_point_loses_nothing(queue: QueueKind) {
             received.push(format!("{event:?}"));
         }
     }
-    let rest = tokio::time::timeout(Duration::from_mins(10), async {
+    let rest = tokio::time::timeout(Duration::from_secs(10 * 60), async {
         while !received.last().is_some_and(|it| it.ends_with("->181)")) {
             received.push(format!("{:?}", pods.next().await));
         }
@@ -196,7 +196,7 @@ async fn a_reader_of_the_stream_is_woken_after_pauses_too() {
     let mut pods = informer(&cluster, QueueKind::RealFifo);
     let mut next = async || {
         let event = std::future::poll_fn(|cx| Pin::new(&mut pods).poll_next(cx));
-        let event = tokio::time::timeout(Duration::from_mins(2), event).await;
+        let event = tokio::time::timeout(Duration::from_secs(2 * 60), event).await;
         format!("{:?}", event.expect("it is woken").expect("it never ends"))
     };
     assert_eq!(next().await, "Added(shop/a@1, initial)");
@@ -249,7 +249,7 @@ async fn what_goes_wrong_is_seen_and_a_kind_that_is_not_served_is_a_state() {
     ));
     cluster.serve(true);
     cluster.corrupt("b");
-    let first = tokio::time::timeout(Duration::from_mins(2), pods.next()).await;
+    let first = tokio::time::timeout(Duration::from_secs(2 * 60), pods.next()).await;
     assert_eq!(format!("{:?}", first.unwrap()), "Added(shop/a@1, initial)");
     assert!(matches!(
         seen.lock()[..],
@@ -297,7 +297,7 @@ impl Stream for Parts {
         if let Some(wait) = &mut self.wait {
             std::task::ready!(wait.as_mut().poll(cx));
         }
-        self.wait = Some(Box::pin(tokio::time::sleep(Duration::from_mins(1))));
+        self.wait = Some(Box::pin(tokio::time::sleep(Duration::from_secs(60))));
         Poll::Ready(self.parts.next().map(Ok))
     }
 }

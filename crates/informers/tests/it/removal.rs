@@ -22,7 +22,7 @@ fn slow(pods: &SharedInformer<Pod>, in_call: &Arc<AtomicBool>) -> Registration<P
             let in_call = Arc::clone(&in_call);
             async move {
                 in_call.store(true, Ordering::SeqCst);
-                tokio::time::sleep(Duration::from_mins(1)).await;
+                tokio::time::sleep(Duration::from_secs(60)).await;
                 in_call.store(false, Ordering::SeqCst);
             }
         },
@@ -47,7 +47,7 @@ async fn a_removal_that_waits_returns_when_the_call_under_way_is_done() {
     );
     registration.remove_and_wait().await;
     assert!(!in_call.load(Ordering::SeqCst));
-    tokio::time::sleep(Duration::from_mins(5)).await;
+    tokio::time::sleep(Duration::from_secs(5 * 60)).await;
     assert!(!in_call.load(Ordering::SeqCst), "b is never delivered");
     factory.shutdown().await;
 }

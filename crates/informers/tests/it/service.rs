@@ -38,7 +38,7 @@ async fn a_kind_that_is_not_served_is_a_state_and_not_an_error_loop(queue: Queue
     let results = factory.sync_results().await;
     assert_eq!(results[0].state, InformerState::NotServed);
     assert_eq!(pods.settled().await, InformerState::NotServed);
-    tokio::time::sleep(Duration::from_mins(10)).await;
+    tokio::time::sleep(Duration::from_secs(10 * 60)).await;
     assert_eq!(
         (pods.state(), registration.state()),
         (InformerState::NotServed, HandlerState::Syncing)
@@ -68,7 +68,7 @@ async fn a_kind_that_is_not_served_is_a_state_and_not_an_error_loop(queue: Queue
     cluster.delete("a");
     cluster.put(pod("b"));
     cluster.serve(true);
-    tokio::time::sleep(Duration::from_mins(2)).await;
+    tokio::time::sleep(Duration::from_secs(2 * 60)).await;
     assert_eq!(pods.state(), InformerState::Synced);
     let mut received = log.taken();
     received.sort();

@@ -29,7 +29,7 @@ async fn a_handler_that_blocks_for_a_minute_costs_the_others_nothing(queue: Queu
             let received = Arc::clone(&received);
             async move {
                 received.lock().push(format!("{change:?}"));
-                tokio::time::sleep(Duration::from_mins(1)).await;
+                tokio::time::sleep(Duration::from_secs(60)).await;
             }
         },
         HandlerConfig::default(),
@@ -60,7 +60,7 @@ async fn a_handler_that_blocks_for_a_minute_costs_the_others_nothing(queue: Queu
         2,
         "b's addition, and one update of a, whatever came"
     );
-    tokio::time::sleep(Duration::from_mins(5)).await;
+    tokio::time::sleep(Duration::from_secs(5 * 60)).await;
     assert_eq!(slow.state(), HandlerState::Synced);
     assert_eq!(
         *slow_received.lock(),

@@ -147,7 +147,7 @@ async fn a_list_tells_of_unreadable_names_too(queue: QueueKind) {
     };
     cluster.delete_quietly("x"); // 3
     cluster.cut(Some(expired));
-    tokio::time::sleep(Duration::from_mins(2)).await;
+    tokio::time::sleep(Duration::from_secs(2 * 60)).await;
     assert_eq!(lister.snapshot().unreadable().count(), 0);
     assert_eq!(lister.wait_for(&written("x", 2), limit()).await, Ok(()));
     factory.shutdown().await;

@@ -15,7 +15,7 @@ pub(crate) const NEWER_GROUP: &str = "events.k8s.io";
 pub(crate) struct Events;
 
 /// How long upstream keeps them.
-const TIME_TO_LIVE: Duration = Duration::from_hours(1);
+const TIME_TO_LIVE: Duration = Duration::from_secs(3600);
 
 impl KindStrategy for Events {
     type Kind = Event;

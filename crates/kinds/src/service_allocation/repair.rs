@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 /// How often it runs, as upstream.
-const EVERY: Duration = Duration::from_mins(3);
+const EVERY: Duration = Duration::from_secs(3 * 60);
 /// How long an address may be there before its service is, as upstream: a request takes no longer.
 const ADDRESS_GRACE_SECONDS: i64 = 60;
 /// How often a port is found unused before it is free, as upstream.

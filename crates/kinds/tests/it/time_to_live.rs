@@ -15,12 +15,12 @@ async fn an_event_is_gone_an_hour_after_its_last_write() {
     event.metadata.name = "e".into();
     event.involved_object.namespace = "default".into();
     let mut event: Event = fixture.create(event).await;
-    tokio::time::sleep(Duration::from_mins(50)).await;
+    tokio::time::sleep(Duration::from_secs(50 * 60)).await;
     event.count = 2;
     fixture.put(event).await.expect("it is there");
-    tokio::time::sleep(Duration::from_mins(59)).await;
+    tokio::time::sleep(Duration::from_secs(59 * 60)).await;
     assert!(fixture.get::<Event>("e").await.is_ok(), "it began anew");
-    tokio::time::sleep(Duration::from_mins(2)).await;
+    tokio::time::sleep(Duration::from_secs(2 * 60)).await;
     assert!(fixture.get::<Event>("e").await.is_err());
     drop(driver);
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 async fn watch(fixture: &Fixture, query: &str) -> EventStream {
     let rest = fixture.of::<ConfigMap>();
     let (cx, options) = (fixture.cx(), options(query));
-    let timeout = Some(Duration::from_mins(5));
+    let timeout = Some(Duration::from_secs(5 * 60));
     let watch = rest.watch(&cx, "default", None, &options, timeout);
     watch.await.expect("the options are valid")
 }

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 /// Time limit for a kube-apiserver to be ready, and for changes to appear.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_secs(2 * 60);
 const PAUSE: Duration = Duration::from_millis(50);
 /// Its administrator.
 const TOKEN: &str = "etcd-upstream";

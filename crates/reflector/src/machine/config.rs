@@ -15,10 +15,10 @@ pub const UNFINISHED_MAX: u32 = 3;
 pub const PAGE_SIZE: u32 = 500;
 
 /// The maximum pause that a server can request.
-pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
+pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
 
 /// Internal errors further apart than this are unrelated. As upstream.
-pub const RETRY_WINDOW_RESET: Duration = Duration::from_mins(1);
+pub const RETRY_WINDOW_RESET: Duration = Duration::from_secs(60);
 
 /// How a reflector lists and watches. `Default` suits clients of any API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,10 +77,10 @@ impl Default for Config {
         Self {
             initial_sync: InitialSync::StreamingList,
             page_size: None,
-            watch_timeout: Duration::from_mins(5),
+            watch_timeout: Duration::from_secs(5 * 60),
             watch_grace: Duration::from_secs(30),
             answer_max: Duration::from_secs(90),
-            streaming_silence_max: Duration::from_mins(1),
+            streaming_silence_max: Duration::from_secs(60),
             backoff: Backoff::default(),
             healthy_after: Duration::from_secs(10),
             watch_min: Duration::from_secs(1),

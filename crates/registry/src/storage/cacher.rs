@@ -30,7 +30,7 @@ use crate::storage::raw::RawStorage;
 use crate::storage::watch::EventStream;
 use crate::storage::{
     Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
-    StorageStats, UpdateRequest, WatchRequest, list,
+    StorageState, StorageStats, UpdateRequest, WatchRequest, list,
 };
 use crate::stored::Stored;
 use crate::stored::key::KeyLayout;
@@ -302,7 +302,9 @@ impl Storage for Cacher {
             request,
         ))
     }
+}
 
+impl StorageState for Cacher {
     fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>> {
         let objects = self
             .shared

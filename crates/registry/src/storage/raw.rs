@@ -13,7 +13,7 @@ use crate::storage::reader::KvReader;
 use crate::storage::watch::EventStream;
 use crate::storage::{
     Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
-    StorageStats, UpdateRequest, WatchRequest, list,
+    StorageState, StorageStats, UpdateRequest, WatchRequest, list,
 };
 use crate::stored::Stored;
 use crate::stored::codec::StoredCodec;
@@ -263,7 +263,9 @@ impl Storage for RawStorage {
         let source = Arc::new(KvReader(Arc::clone(&self.kv)));
         Box::pin(EventStream::start(self.codec.clone(), source, request))
     }
+}
 
+impl StorageState for RawStorage {
     fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>> {
         Box::pin(async { Ok(self.all(Some(0)).await?.object_count) })
     }

@@ -84,7 +84,7 @@ struct Bookmarks {
 /// Objects read at once before the events begin.
 const INITIAL_PAGE: usize = 500;
 /// How often a client that wants bookmarks gets one, as upstream.
-const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
+const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// How long before the end of a watch its last bookmark is sent, as upstream.
 const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 /// How long to wait for an engine to say how far it is, before asking again.

@@ -4,10 +4,8 @@ use crate::etcd::{Etcd, Release};
 use kubist_storage::WriteError;
 use kubist_storage::conformance::clients::Race;
 use kubist_storage::conformance::history::is_linearizable;
-use kubist_storage::{
-    Expected, FaultKind, KeyRange, Kv, KvRead, KvWatch, KvWrite, PutRequest, Revision,
-    WatchRangeRequest,
-};
+use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, WatchRangeRequest};
+use kubist_storage::{KvRead, KvWatch, KvWrite};
 use kubist_storage_etcd::{Config, EtcdKv};
 use std::sync::Arc;
 use std::time::Duration;

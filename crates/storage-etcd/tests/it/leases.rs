@@ -4,7 +4,7 @@ use crate::etcd::{Etcd, Release};
 use kubist_storage::{Expected, KvWrite, LeaseError, PutRequest, WriteError};
 use std::time::Duration;
 
-const HOUR: Duration = Duration::from_hours(1);
+const HOUR: Duration = Duration::from_secs(3600);
 
 #[tokio::test]
 async fn objects_that_live_as_long_share_a_lease() {

@@ -18,7 +18,7 @@ const HISTORY_EVENTS_MAX: usize = 25;
 const TTL: Duration = Duration::from_secs(10);
 /// Longer than a test: leases of the reference are ended explicitly, because only the other engine
 /// restarts.
-const NEVER: Duration = Duration::from_hours(1000);
+const NEVER: Duration = Duration::from_secs(1000 * 3600);
 
 #[derive(Clone, Debug)]
 enum Op {

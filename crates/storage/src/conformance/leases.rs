@@ -10,7 +10,7 @@ const TTL: Duration = Duration::from_secs(2);
 /// Long enough for a lease of `TTL` to expire on any engine.
 const LONG_ENOUGH: Duration = Duration::from_secs(8);
 /// Longer than a check runs.
-const LONG_TTL: Duration = Duration::from_hours(1);
+const LONG_TTL: Duration = Duration::from_secs(3600);
 
 async fn put_under(subject: &Subject, name: &str, lease: LeaseId) -> Revision {
     let request = PutRequest::new(subject.key(name), "leased", Expected::Any).lease(lease);

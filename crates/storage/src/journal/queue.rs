@@ -49,7 +49,7 @@ pub(super) enum Request {
 /// Pause after a failed commit before the journal is retried; it doubles with each failure.
 const REOPEN_AFTER_MIN: Duration = Duration::from_secs(1);
 /// The longest pause: each attempt may cost as much as opening the store.
-const REOPEN_AFTER_MAX: Duration = Duration::from_mins(1);
+const REOPEN_AFTER_MAX: Duration = Duration::from_secs(60);
 
 /// Why writes are refused.
 #[derive(Clone, Debug)]

@@ -41,12 +41,12 @@ impl Default for Config {
             data_bytes_max: None,
             history_events_max: 100_000,
             history_bytes_max: 256 << 20,
-            history_age: Duration::from_mins(10),
+            history_age: Duration::from_secs(10 * 60),
             checkpoint_every: const { NonZeroU64::new(16_384).expect("not zero") },
             batch_events_max: 1000,
             batch_bytes_max: 1 << 20,
-            lease_ttl_max: Duration::from_hours(2_500_000),
-            progress_every: Duration::from_mins(10),
+            lease_ttl_max: Duration::from_secs(2_500_000 * 3600),
+            progress_every: Duration::from_secs(10 * 60),
             tick_every: Duration::from_millis(500),
         }
     }

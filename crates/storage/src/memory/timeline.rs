@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn marks_are_few_and_come_back_once_they_are_old_enough() {
-        let mut timeline = Timeline::new(Duration::from_mins(10));
+        let mut timeline = Timeline::new(Duration::from_secs(10 * 60));
         let mut cuts = Vec::new();
         for second in 0..1260 {
             cuts.extend(timeline.mark(Duration::from_secs(second), Revision(second)));

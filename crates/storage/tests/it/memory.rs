@@ -123,7 +123,7 @@ async fn history_is_bounded_by_bytes_but_keeps_the_newest_event() {
 #[tokio::test]
 async fn history_is_bounded_by_age_at_a_tick() {
     let config = Config {
-        history_age: Duration::from_mins(1),
+        history_age: Duration::from_secs(60),
         ..Config::default()
     };
     let (kv, clock) = manual(config);

@@ -23,7 +23,7 @@ const OUTPUT_MAX: u64 = 1 << 20;
 const STDERR_MAX: usize = 2 << 10;
 
 /// The time limit of a command that is not interactive.
-const TIME_MAX: Duration = Duration::from_mins(1);
+const TIME_MAX: Duration = Duration::from_secs(60);
 
 /// A command that prints credentials, as configured in a kubeconfig.
 #[derive(Debug, Clone)]

@@ -62,10 +62,10 @@ async fn a_token_file_is_read_again_every_minute_and_outlives_its_file() {
     assert_eq!(authorization(&transport).await, "Bearer one");
     std::fs::write(&path, "two\n").unwrap();
     assert_eq!(authorization(&transport).await, "Bearer one");
-    tokio::time::advance(Duration::from_mins(1)).await;
+    tokio::time::advance(Duration::from_secs(60)).await;
     assert_eq!(authorization(&transport).await, "Bearer two");
     std::fs::remove_file(&path).unwrap();
-    tokio::time::advance(Duration::from_mins(1)).await;
+    tokio::time::advance(Duration::from_secs(60)).await;
     assert_eq!(authorization(&transport).await, "Bearer two");
 }
 

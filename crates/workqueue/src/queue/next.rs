@@ -22,7 +22,7 @@ const STREAK_BUSY: u32 = if cfg!(shuttle) { 1 } else { 64 };
 const LOOKS_MAX: u32 = if cfg!(shuttle) { 2 } else { 64 };
 
 /// The maximum time of a timer; for later deadlines it fires in between.
-const SLEEP_MAX: Duration = Duration::from_hours(24);
+const SLEEP_MAX: Duration = Duration::from_secs(24 * 3600);
 
 pub(super) struct Next<'a, T> {
     shared: &'a Arc<Shared<T>>,

@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn an_idle_bucket_saves_no_more_than_its_burst() {
         let mut bucket = Bucket::new(100 * MS, 2);
-        let later = Duration::from_hours(1);
+        let later = Duration::from_secs(3600);
         assert_eq!(bucket.reserve(later), Duration::ZERO);
         assert_eq!(bucket.reserve(later), Duration::ZERO);
         assert_eq!(bucket.reserve(later), 100 * MS);

@@ -100,7 +100,7 @@ async fn every_change_is_seen_by_one_worker_at_a_time() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(Duration::from_mins(1), settled)
+    tokio::time::timeout(Duration::from_secs(60), settled)
         .await
         .expect("no change is lost");
     queue.shut_down_with_drain().await;

@@ -1,5 +1,5 @@
-//! Bodies of JSON that cost more than they weigh: long, deep, and with much of what is the same.
-//! All of them are dry runs: what is attacked is the work, not the room.
+//! JSON bodies that are expensive for their size: long, deep, or repetitive. All are dry runs: the
+//! attack is on CPU time, not on storage.
 
 use crate::call::Call;
 use crate::fill::{config_maps, pods};
@@ -8,25 +8,25 @@ use std::fmt::Write as _;
 
 /// Owner references: 2.2 MB.
 const REFERENCES: usize = 40_000;
-/// Empty ones, which weigh three bytes each and become an object each.
+/// Empty ones of three bytes each, which decode to an object each.
 const EMPTY_REFERENCES: usize = 100_000;
-/// Levels of what is deep.
+/// Levels of deep values.
 const LEVELS: usize = 10_000;
-/// Bytes of what is long.
+/// Bytes of long values.
 const TEXT_BYTES: usize = 3_000_000;
-/// Keys of what is wide.
+/// Keys of wide objects.
 const KEYS: usize = 100_000;
-/// Fields that are unknown, and fields that are there twice: each is a warning or an error.
+/// Unknown and repeated fields: each causes a warning or an error.
 const WRONG_FIELDS: usize = 50_000;
-/// Entries of lists that are keyed.
+/// Entries of keyed lists.
 const CONTAINERS: usize = 20_000;
 const ENTRIES: usize = 30_000;
-/// Entries of lists whose entries are all different.
+/// Entries of lists of distinct values.
 const DIFFERENT: usize = 20_000;
 /// Rules of an Ingress.
 const RULES: usize = 15_000;
 
-/// All of them.
+/// Returns all bodies.
 pub(super) fn calls() -> Vec<Call> {
     let mut calls = of_metadata();
     calls.extend(of_pods());

@@ -1,7 +1,7 @@
-//! Answers that are asked for and never read: the flow control windows of HTTP/2 stay closed.
+//! Responses that are never read: the flow control windows of HTTP/2 stay closed.
 //!
-//! For half of the time nothing may flow on any stream, for the other half 65,535 bytes on all of
-//! them together, which is what one stream takes and the others wait for.
+//! For half of the time no stream has a window; for the other half all streams together have 65,535
+//! bytes, which one stream takes while the others wait.
 
 use crate::Outcome;
 use crate::call::Call;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// Requests at a time on each connection: as many as the server lets a client have.
+/// Concurrent requests on each connection: the server's limit for a client.
 const STREAMS: usize = 250;
-/// What a connection may send before its client has said anything; less cannot be said.
+/// The initial window of a connection; HTTP/2 allows no smaller one.
 const FIRST_WINDOW: u32 = 65_535;
 
-/// Sends the call on all streams of so many connections, twice.
+/// Sends the call on all streams of this many connections, twice.
 pub(super) async fn run(stage: &Arc<Stage>, connections: usize, call: Call) -> Outcome {
     let now = Instant::now();
     let half = now + stage.until.saturating_duration_since(now) / 2;
@@ -52,7 +52,7 @@ async fn hold(
     Ok(())
 }
 
-/// One request, whose answer is kept unread until then.
+/// Sends one request, and leaves its response unread until then.
 async fn hold_one(stage: &Stage, connection: &Connection, call: &Call, until: Instant) {
     let pending = stage.tally.begin(call.label);
     match timeout_at(until, connection.head(call)).await {
@@ -62,7 +62,7 @@ async fn hold_one(stage: &Stage, connection: &Connection, call: &Call, until: In
             drop(head);
         }
         Ok(Err(error)) => pending.fail(&error.to_string()),
-        // There was no answer to the end.
+        // There was no complete response.
         Err(_) => drop(pending),
     }
 }

@@ -1,5 +1,5 @@
-//! Definitions with large schemas that are created, used once and deleted in turn: what a server
-//! keeps of those that are gone grows with them.
+//! Definitions with large schemas that are created, used once and deleted in turn: the server must
+//! not retain memory for deleted ones.
 
 use crate::Outcome;
 use crate::call::Call;
@@ -13,15 +13,15 @@ use tokio::time::sleep;
 
 /// Clients, each with its own definitions.
 const CLIENTS: usize = 2;
-/// Properties of a schema: some 300 kB.
+/// Properties of a schema, of about 300 kB.
 const PROPERTIES: usize = 3_000;
-/// How long a new definition may take until its objects are served; asked so often.
+/// The time limit for a new definition to be served, and the interval of attempts.
 const ATTEMPTS: usize = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 const GROUP: &str = "attack.example.com";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// Goes on until time is over.
+/// Repeats until the time is over.
 pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     let mut running = JoinSet::new();
     for client in 0..CLIENTS {
@@ -41,7 +41,7 @@ pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     Ok(())
 }
 
-/// One definition from its creation to its end; false if the connection has ended.
+/// Creates, uses and deletes one definition; returns false if the connection has ended.
 async fn one(stage: &Stage, connection: &Connection, client: usize, round: usize) -> bool {
     let kind = format!("W{client}x{round}");
     let plural = kind.to_lowercase() + "s";

@@ -1,27 +1,27 @@
-//! Bodies of YAML and protobuf that cost more than they weigh: aliases of aliases, many anchors,
-//! depth, garbage, and entries of two bytes that become an object each. All of them are dry runs.
+//! YAML and protobuf bodies that are expensive for their size: nested aliases, many anchors, deep
+//! nesting, garbage, and entries of two bytes that decode to an object each. All are dry runs.
 
 use crate::call::{Call, PROTOBUF, YAML};
 use crate::fill::config_maps;
 use std::fmt::Write as _;
 
-/// Levels of aliases; each has ten of the level below.
+/// Levels of aliases; each refers ten times to the level below.
 const ALIAS_LEVELS: u8 = 12;
-/// Anchors that nobody uses.
+/// Unused anchors.
 const ANCHORS: usize = 100_000;
-/// Levels of what is deep.
+/// Levels of deep values.
 const LEVELS: usize = 10_000;
-/// Lines of one text.
+/// Lines of a string.
 const LINES: usize = 200_000;
-/// Bytes without meaning.
+/// Random bytes.
 const GARBAGE_BYTES: usize = 1_000_000;
-/// Entries without content.
+/// Empty entries.
 const EMPTY_ENTRIES: usize = 150_000;
 
-/// How a body of protobuf begins.
+/// The prefix of a protobuf body.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// All of them.
+/// Returns all bodies.
 pub(super) fn calls() -> Vec<Call> {
     let path = config_maps() + "?dryRun=All";
     let yaml = |label, body: String| Call::post(label, path.as_str(), body).content_type(YAML);
@@ -66,7 +66,7 @@ fn deep() -> String {
     format!("{YAML_HEAD}unknown: {open}{close}\n")
 }
 
-/// One level deeper in each line, as far as fits.
+/// Nests one level deeper in each line.
 fn indented() -> String {
     let mut text = YAML_HEAD.to_owned() + "unknown:\n";
     for level in 1..2_000 {
@@ -80,7 +80,7 @@ fn text() -> String {
     YAML_HEAD.to_owned() + "data:\n  a: |\n" + &"    line\n".repeat(LINES)
 }
 
-/// The same bytes each time (`SplitMix64`).
+/// Returns the same bytes each time (`SplitMix64`).
 fn garbage() -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     let mut state: u64 = 1;
@@ -94,7 +94,7 @@ fn garbage() -> Vec<u8> {
     bytes
 }
 
-/// An envelope around a config map.
+/// Wraps a config map in the envelope.
 fn envelope(raw: &[u8]) -> Vec<u8> {
     let mut kind = field(1, b"v1");
     kind.extend(field(2, b"ConfigMap"));
@@ -104,7 +104,7 @@ fn envelope(raw: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Metadata (field 1) with owner references (field 13) that are empty.
+/// Returns metadata (field 1) with empty owner references (field 13).
 fn empty_references() -> Vec<u8> {
     let mut metadata = field(1, b"x");
     for _ in 0..EMPTY_ENTRIES {
@@ -113,7 +113,7 @@ fn empty_references() -> Vec<u8> {
     field(1, &metadata)
 }
 
-/// Metadata within metadata: field 1 is a message first and text then, whatever it holds.
+/// Nests metadata: field 1 is a message at the first level and a string below.
 fn nested() -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..1_000 {
@@ -122,7 +122,7 @@ fn nested() -> Vec<u8> {
     bytes
 }
 
-/// A field of bytes.
+/// Returns a field of bytes.
 fn field(number: u8, content: &[u8]) -> Vec<u8> {
     let mut bytes = vec![(number << 3) | 2];
     let mut rest = content.len();

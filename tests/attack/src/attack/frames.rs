@@ -1,27 +1,27 @@
-//! Frames of HTTP/2 as bytes, for a client that means to send what no library would.
+//! HTTP/2 frames as bytes, for clients that send what no library would.
 //!
-//! No compression of its own: each header is written out, and nothing is remembered.
+//! Headers are literals; there is no dynamic table.
 
-/// How a client begins: the preface, and settings that change nothing.
+/// The client preface, and settings that change nothing.
 pub(super) fn opening() -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     put(&mut bytes, SETTINGS, 0, 0, &[]);
     bytes
 }
 
-/// Bytes of a frame's head.
+/// Bytes of a frame header.
 pub(super) const HEAD_BYTES: usize = 9;
-/// The kind of frame with which the other side says that it will have no more.
+/// The frame type of GOAWAY.
 pub(super) const GOAWAY: u8 = 7;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
-/// Flags of a request's head without a body: the stream ends, and so do the headers.
+/// The flags of a request without a body: end of stream, end of headers.
 const END_OF_BOTH: u8 = 0x5;
-/// The error code of who has changed his mind.
+/// The error code CANCEL.
 const CANCEL: u32 = 8;
 
-/// A request without a body on a new stream, which is reset at once.
+/// Returns a request without a body on a new stream, and its reset.
 pub(super) fn put_reset_request(bytes: &mut Vec<u8>, stream: u32, block: &[u8]) {
     put(bytes, HEADERS, END_OF_BOTH, stream, block);
     put(bytes, RST_STREAM, 0, stream, &CANCEL.to_be_bytes());
@@ -35,7 +35,7 @@ fn put(bytes: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     bytes.extend_from_slice(payload);
 }
 
-/// The kind of a frame and the bytes that follow its head.
+/// Returns a frame of this type.
 pub(super) fn parse_head(head: [u8; HEAD_BYTES]) -> (u8, usize) {
     let [first, second, third, kind, ..] = head;
     let length = [first, second, third].into_iter();
@@ -45,11 +45,11 @@ pub(super) fn parse_head(head: [u8; HEAD_BYTES]) -> (u8, usize) {
     )
 }
 
-/// The headers of a GET, as HPACK writes them without its dynamic table.
+/// Returns the headers of a GET, encoded without HPACK's dynamic table.
 pub(super) fn get_block(authority: &str, path: &str, token: &str) -> Vec<u8> {
     // `:method: GET` and `:scheme: https` are entries of the static table.
     let mut block = vec![0x82, 0x87];
-    // The values of its names `:authority` and `:path` are literals, not to be remembered.
+    // `:authority` and `:path` have literal values without indexing.
     block.push(0x01);
     put_text(&mut block, authority);
     block.push(0x04);
@@ -60,7 +60,7 @@ pub(super) fn get_block(authority: &str, path: &str, token: &str) -> Vec<u8> {
     block
 }
 
-/// Text without Huffman's code: its length in a prefix of seven bits, and its bytes.
+/// Returns a string without Huffman coding: its length with a 7-bit prefix, and its bytes.
 fn put_text(block: &mut Vec<u8>, text: &str) {
     const PREFIX_MAX: usize = 127;
     let small = |number: usize| u8::try_from(number).expect("it has seven bits");

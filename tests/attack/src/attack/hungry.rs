@@ -1,10 +1,10 @@
-//! A mix of what costs CPU: each client begins elsewhere in it, so that eight of them do different
-//! things.
+//! A mix of everything that costs CPU time: each client begins elsewhere in it, so that eight
+//! clients do different things.
 
 use super::{bodies, foreign_bodies, patches, selectors, tables};
 use crate::call::Call;
 
-/// All of it, one of each in turn.
+/// Returns all calls, one of each in turn.
 pub(super) fn calls() -> Vec<Call> {
     let mut kinds = [
         selectors::calls().into_iter(),

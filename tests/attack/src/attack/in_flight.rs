@@ -1,7 +1,7 @@
-//! More requests than may be in flight: lists that are begun and not read, and begun again when
-//! they are refused.
+//! More requests than may be in flight: lists that are started and not read, and retried when they
+//! are rejected.
 //!
-//! Windows are wide enough for a refusal and far too small for a list.
+//! The windows are large enough for a rejection and far too small for a list.
 
 use crate::Outcome;
 use crate::call::Call;
@@ -13,18 +13,18 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until, timeout_at};
 
-/// Connections, and requests at a time on each: 1,000 in all.
+/// Connections, and concurrent requests on each: 1,000 in all.
 const CONNECTIONS: usize = 4;
 const STREAMS: usize = 250;
-/// How long whoever is refused waits; less than the server asks for.
+/// The pause after a rejection; shorter than the server asks for.
 const REFUSED_PAUSE: Duration = Duration::from_millis(200);
-/// A refusal fits, a list does not.
+/// A rejection fits, a list does not.
 const WINDOWS: Windows = Windows {
     stream: 4 << 10,
     connection: 2 << 20,
 };
 
-/// Asks until time is over.
+/// Sends requests until the time is over.
 pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     let mut running = JoinSet::new();
     for _ in 0..CONNECTIONS {
@@ -48,7 +48,7 @@ async fn insist(stage: &Stage, connection: &Connection) {
             Ok(Ok(head)) if head.status() == 429 => {
                 pending.end(&Answer::unread(&head));
                 let mut body = head.into_body();
-                // It is small, and its stream is of use again.
+                // The rejection is small, so its stream is usable again.
                 while let Some(Ok(chunk)) = body.data().await {
                     body.flow_control().release_capacity(chunk.len()).ok();
                 }
@@ -63,7 +63,7 @@ async fn insist(stage: &Stage, connection: &Connection) {
                 pending.fail(&error.to_string());
                 return;
             }
-            // There was no answer to the end.
+            // There was no complete response.
             Err(_) => drop(pending),
         }
     }

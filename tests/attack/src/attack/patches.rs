@@ -1,5 +1,5 @@
-//! Patches that cost more than they weigh, all of them dry runs: what is attacked is the work, not
-//! the room.
+//! Patches that are expensive for their size. All are dry runs: the attack is on CPU time, not on
+//! storage.
 
 use crate::Outcome;
 use crate::call::{Call, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH};
@@ -12,20 +12,20 @@ use std::fmt::Write as _;
 const VARIABLES: usize = 10_000;
 /// Its finalizers.
 const FINALIZERS: usize = 2_000;
-/// Steps of a JSON patch: upstream takes 10,000.
+/// Operations of a JSON patch; upstream allows 10,000.
 const STEPS: usize = 9_900;
-/// Tests that each compare all variables.
+/// Tests that compare all variables.
 const TESTS: usize = 7;
-/// Copies that each double what they copy.
+/// Copies that double the data.
 const COPIES: usize = 40;
-/// Levels of what is deep.
+/// Levels of deep values.
 const LEVELS: usize = 10_000;
-/// Keys of what is wide.
+/// Keys of wide objects.
 const KEYS: usize = 100_000;
-/// Bytes of what is copied.
+/// Bytes of copied data.
 const COPIED_BYTES: usize = 1_000;
 
-/// Makes the Deployment and the config map that are patched.
+/// Creates the Deployment and the config map to patch.
 pub(super) async fn prepare(stage: &Stage) -> Outcome {
     fill(stage, 1, |_| {
         let object = wide_deployment().to_string();
@@ -42,7 +42,7 @@ pub(super) async fn prepare(stage: &Stage) -> Outcome {
     .await
 }
 
-/// All of them.
+/// Returns all patches.
 pub(super) fn calls() -> Vec<Call> {
     let deployment = deployments() + "/wide?dryRun=All";
     let config_map = config_maps() + "/patched?dryRun=All";
@@ -97,7 +97,7 @@ fn wide_deployment() -> Value {
     })
 }
 
-/// A strategic patch of the container.
+/// Returns a strategic merge patch of the container.
 fn of_container(fields: Value) -> Value {
     let mut container = json!({"name": "main"});
     if let (Value::Object(container), Value::Object(fields)) = (&mut container, fields) {
@@ -106,7 +106,7 @@ fn of_container(fields: Value) -> Value {
     json!({"spec": {"template": {"spec": {"containers": [container]}}}})
 }
 
-/// Each moves all variables by one place.
+/// Each operation moves all variables by one place.
 fn inserts() -> Value {
     let path = "/spec/template/spec/containers/0/env/0";
     let step = |number| {
@@ -116,7 +116,7 @@ fn inserts() -> Value {
     (0..STEPS).map(step).collect()
 }
 
-/// Each takes the last one to the front.
+/// Each operation moves the last one to the front.
 fn moves() -> Value {
     let list = "/spec/template/spec/containers/0/env";
     let (from, path) = (format!("{list}/{}", VARIABLES - 1), format!("{list}/0"));
@@ -124,13 +124,13 @@ fn moves() -> Value {
     (0..STEPS).map(step).collect()
 }
 
-/// Each doubles the data.
+/// Each operation doubles the data.
 fn copies() -> Value {
     let step = |number| json!({"op": "copy", "from": "/data", "path": format!("/data/c{number}")});
     (0..COPIES).map(step).collect()
 }
 
-/// Each compares the whole list with itself.
+/// Each operation compares the whole list with itself.
 fn tests_of_all() -> Value {
     let path = "/spec/template/spec/containers/0/env";
     let value: Vec<Value> = (0..VARIABLES).map(variable).collect();

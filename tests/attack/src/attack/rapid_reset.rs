@@ -1,5 +1,5 @@
-//! Streams that are opened and reset in one breath, so that none of them counts against the limit
-//! of streams and each of them may cost the server a request.
+//! Streams that are opened and reset in one write, so that none counts against the stream limit,
+//! and each may cost the server a request.
 
 use super::frames::{GOAWAY, HEAD_BYTES, get_block, opening, parse_head, put_reset_request};
 use crate::Outcome;
@@ -10,21 +10,21 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::task::JoinSet;
 
-/// Clients of each manner.
+/// Clients of each kind.
 const CLIENTS: usize = 2;
-/// Streams in one write of those who know no measure, and of those who stay below what a server
-/// may count as too many, with a pause after each.
+/// Streams in one write: without restraint, and below the number that a server may reject, with a
+/// pause after each write.
 const BATCH: u32 = 100;
 const SMALL_BATCH: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(1);
 /// Streams on one connection.
 const STREAMS_MAX: u32 = 100_000;
-/// How long to wait for the server to say that it has had enough.
+/// The time limit for the server to close the connection.
 const FAREWELL: Duration = Duration::from_millis(50);
-/// Bytes of a frame that is looked at.
+/// Bytes of a frame that are inspected.
 const FRAME_BYTES_MAX: usize = 1 << 20;
 
-/// Floods until time is over; who is sent away comes back.
+/// Floods until the time is over; a client whose connection is closed reconnects.
 pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     let mut running = JoinSet::new();
     for client in 0..2 * CLIENTS {
@@ -45,7 +45,7 @@ pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     Ok(())
 }
 
-/// One connection.
+/// Floods one connection.
 async fn flood(stage: &Stage, patient: bool) -> Outcome {
     let stream = stage.access.dial(stage.account(), "h2").await?;
     let path = config_maps() + "/m00000";
@@ -84,7 +84,7 @@ async fn flood(stage: &Stage, patient: bool) -> Outcome {
     };
     stage.tally.add_many(label, "sent", number.into());
     if told.is_none() {
-        // It may be about to say so.
+        // A GOAWAY may be on its way.
         let waiting = tokio::time::timeout(FAREWELL, reading.join_next());
         told = waiting.await.ok().flatten();
     }
@@ -96,7 +96,7 @@ async fn flood(stage: &Stage, patient: bool) -> Outcome {
     Ok(())
 }
 
-/// Reads frames until the server has had enough; says how it said so.
+/// Reads frames until the server closes the connection; returns its reason.
 async fn until_told_to_go(mut stream: impl AsyncRead + Unpin) -> String {
     let mut payload = Vec::new();
     loop {
@@ -114,7 +114,7 @@ async fn until_told_to_go(mut stream: impl AsyncRead + Unpin) -> String {
             return format!("closed, {error}");
         }
         if kind == GOAWAY {
-            // The last stream, and then the error.
+            // The last stream id, and then the error code.
             let code = payload.get(7).copied().unwrap_or_default();
             return format!("sent away with error {code}");
         }

@@ -1,15 +1,15 @@
-//! Selectors as long as a URL may be, over many objects.
+//! Selectors of the maximum length of a URL, over many objects.
 //!
-//! Each ends in something that no object has, so that every one of its terms is judged for every
-//! object and next to nothing is answered.
+//! Each ends in a term that no object matches, so that all of its terms are evaluated for every
+//! object and almost nothing is returned.
 
 use crate::call::Call;
 use crate::fill::pods;
 
-/// Bytes of a selector: what is left of the 64 kB that HTTP libraries give to a URL.
+/// Bytes of a selector: the rest of the 64 kB that HTTP libraries allow for a URL.
 const SELECTOR_BYTES: usize = 62_000;
 
-/// All of them, as lists that may take a second, and as watches.
+/// Returns all of them, as lists that may take a second, and as watches.
 pub(super) fn calls() -> Vec<Call> {
     let value = |number: usize| format!("x{number:05}");
     let of_one = long("key%20in%20(", value, ")");
@@ -46,7 +46,7 @@ pub(super) fn calls() -> Vec<Call> {
     ]
 }
 
-/// As many terms as there is room for.
+/// Returns as many terms as fit.
 fn long(begin: &str, term: impl Fn(usize) -> String, end: &str) -> String {
     let mut text = begin.to_owned();
     for number in 0.. {

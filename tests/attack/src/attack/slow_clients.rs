@@ -1,5 +1,5 @@
-//! Connections that cost their clients nothing: without a handshake, without a request, with half
-//! of one, and with heads and bodies that come byte by byte.
+//! Connections that cost their clients nothing: without a handshake, without a request, with half a
+//! request, and with headers and bodies that are sent byte by byte.
 
 use crate::Outcome;
 use crate::call::Call;
@@ -15,13 +15,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// Connections of each manner, and in the short form.
+/// Connections of each kind, and in the short form.
 const EACH: usize = 100;
 const EACH_SHORT: usize = 30;
 /// Time between bytes, and in the short form.
 const PACE: Duration = Duration::from_secs(1);
 const PACE_SHORT: Duration = Duration::from_millis(100);
-/// Bytes of a body that never comes to its end.
+/// Bytes of a body that is never completed.
 const BODY_BYTES: usize = 100_000;
 
 /// How a connection is slow.
@@ -53,7 +53,7 @@ impl Manner {
         }
     }
 
-    /// What is sent at once, and what after it, again and again.
+    /// Returns what is sent at once, and what is sent repeatedly after it.
     fn bytes(self, token: &str) -> (String, Option<u8>) {
         match self {
             Self::NoHandshake | Self::OnlyHandshake => (String::new(), None),
@@ -71,7 +71,7 @@ impl Manner {
     }
 }
 
-/// Keeps them open until time is over or the server hangs up.
+/// Keeps connections open until the time is over or the server closes them.
 pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     let mut running = JoinSet::new();
     let each = stage.many(EACH, EACH_SHORT);
@@ -107,7 +107,7 @@ pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     Ok(())
 }
 
-/// A request over HTTP/2 whose body comes byte by byte, until it is answered.
+/// Sends a request over HTTP/2 whose body comes byte by byte, until it is answered.
 async fn drip(
     stage: &Stage,
     connection: &Connection,
@@ -117,7 +117,7 @@ async fn drip(
     loop {
         match tokio::time::timeout(pace(stage), &mut response).await {
             Ok(answered) => return Ok(answered?),
-            // Where the stream has ended, the answer says why.
+            // After the end of the stream, the response has the reason.
             Err(_) => drop(body.send_data(Bytes::from_static(b" "), false)),
         }
     }
@@ -137,7 +137,7 @@ async fn open(stage: &Stage, manner: Manner) -> Outcome<String> {
     Ok(hold(stage, stream, &head, drip).await?)
 }
 
-/// Sends what there is, and says how it ended.
+/// Sends the bytes, and returns how the connection ended.
 async fn hold<S>(
     stage: &Stage,
     mut stream: S,

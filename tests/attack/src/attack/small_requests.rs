@@ -1,4 +1,4 @@
-//! Many small requests at once.
+//! Many small concurrent requests.
 
 use crate::Outcome;
 use crate::call::Call;
@@ -6,11 +6,11 @@ use crate::fill::config_maps;
 use crate::stage::{Stage, repeat};
 use std::sync::Arc;
 
-/// Connections, and requests at a time on each.
+/// Connections, and concurrent requests on each.
 const CONNECTIONS: usize = 2;
 const STREAMS: usize = 250;
 
-/// Asks until time is over.
+/// Sends requests until the time is over.
 pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     let get = Call::get("get", config_maps() + "/m00000");
     let missing = Call::get("get what is not there", config_maps() + "/missing");

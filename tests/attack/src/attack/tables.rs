@@ -1,9 +1,9 @@
-//! Tables of many objects, in each of the forms that a client may ask for.
+//! Tables of many objects, in all formats.
 
 use crate::call::{Call, TABLE};
 use crate::fill::pods;
 
-/// All of them.
+/// Returns all calls.
 pub(super) fn calls() -> Vec<Call> {
     let whole = pods() + "?includeObject=Object";
     let none = pods() + "?includeObject=None";

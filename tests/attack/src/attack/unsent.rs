@@ -1,6 +1,6 @@
-//! Writes whose bodies never come: heads, and of every other one a byte now and then.
+//! Writes whose bodies are never sent: headers, and for every second one a byte now and then.
 //!
-//! They are more than may be in flight, and none of them is work.
+//! There are more than may be in flight, and none of them is work.
 
 use crate::Outcome;
 use crate::call::Call;
@@ -13,15 +13,15 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout_at};
 
-/// Connections, and requests at a time on each: 1,000 in all.
+/// Connections, and concurrent requests on each: 1,000 in all.
 const CONNECTIONS: usize = 4;
 const STREAMS: usize = 250;
-/// How long whoever is refused waits; less than the server asks for.
+/// The pause after a rejection; shorter than the server asks for.
 const REFUSED_PAUSE: Duration = Duration::from_millis(200);
-/// How long a byte takes to come.
+/// The time between bytes.
 const BYTE_PAUSE: Duration = Duration::from_millis(500);
 
-/// Begins writes until time is over.
+/// Starts writes until the time is over.
 pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     let mut running = JoinSet::new();
     for _ in 0..CONNECTIONS {
@@ -39,7 +39,7 @@ pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
 
 async fn insist(stage: &Stage, connection: &Connection, silent: bool) {
     let label = if silent { "no body" } else { "slow body" };
-    // What it has is not sent; it stands for a length that is not said.
+    // The body is not sent; the request has no length.
     let call = Call::post(label, config_maps(), "{}");
     while !stage.is_over() {
         let pending = stage.tally.begin(label);
@@ -52,13 +52,13 @@ async fn insist(stage: &Stage, connection: &Connection, silent: bool) {
                 pending.fail(&error.to_string());
                 return;
             }
-            // There was no answer to the end.
+            // There was no complete response.
             Err(_) => drop(pending),
         }
     }
 }
 
-/// One write, until it is answered.
+/// Keeps one write open until it is answered.
 async fn attempt(connection: &Connection, call: &Call, silent: bool) -> Outcome<Answer> {
     let (response, mut upload) = connection.begin(call).await?;
     let dribble = async {
@@ -66,7 +66,7 @@ async fn attempt(connection: &Connection, call: &Call, silent: bool) -> Outcome<
             sleep(BYTE_PAUSE).await;
             let sent = silent || upload.send_data(Bytes::from_static(b" "), false).is_ok();
             if !sent {
-                // The answer says why.
+                // The response has the reason.
                 std::future::pending::<()>().await;
             }
         }

@@ -1,4 +1,4 @@
-//! Many watches of one collection, and somebody who writes to it.
+//! Many watches of one collection, and writes to it.
 
 use crate::Outcome;
 use crate::call::{Call, MERGE_PATCH};
@@ -16,10 +16,10 @@ const CONNECTIONS: usize = 8;
 const CONNECTIONS_SHORT: usize = 4;
 /// Watches on each.
 const STREAMS: usize = 250;
-/// Time between writes: each is an event for every watch.
+/// Time between writes; each causes an event for every watch.
 const PACE: Duration = Duration::from_millis(200);
 
-/// Watches, and reads what comes, until time is over.
+/// Watches, and reads the events, until the time is over.
 pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     let mut running = JoinSet::new();
     for _ in 0..stage.many(CONNECTIONS, CONNECTIONS_SHORT) {
@@ -52,7 +52,7 @@ async fn watch(stage: &Stage, connection: &Connection) {
     let head = match timeout_at(stage.until, connection.head(&call)).await {
         Ok(Ok(head)) => head,
         Ok(Err(error)) => return pending.fail(&error.to_string()),
-        // There was no answer to the end.
+        // There was no complete response.
         Err(_) => return drop(pending),
     };
     pending.end(&Answer::unread(&head));

@@ -66,7 +66,7 @@ fn define(plan: &mut Plan<'_>) {
     step.until = Some(Until::Found);
     plan.push(step);
     if plan.random.percent(30) {
-        // Later, documents would be behind of what happens to their definition.
+        // Later the documents would lag behind the definition.
         let mut step = plan.step("GET", "/openapi/v3/apis/{{tag}}.example.com/v1");
         step.until = Some(Until::Found);
         plan.push(step);
@@ -174,7 +174,7 @@ fn read(plan: &mut Plan<'_>) {
     plan.push(step);
 }
 
-/// A definition of another group that may not be valid.
+/// Returns a definition of another group that may be invalid.
 fn bad_definition(plan: &mut Plan<'_>) {
     let mut definition = definition(plan);
     for (pointer, value) in [
@@ -188,7 +188,7 @@ fn bad_definition(plan: &mut Plan<'_>) {
         mutation::edit(&definition, plan.catalogue, &mut plan.random).apply(&mut definition);
     }
     let step = plan.step("POST", DEFINITIONS).json(definition);
-    // What is valid is not stored: it would be served, and nobody waits for that.
+    // A valid one is not stored: it would be served, and no step waits for that.
     plan.push(step.query("dryRun", "All"));
 }
 

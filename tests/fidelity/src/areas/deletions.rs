@@ -29,7 +29,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
     }
 }
 
-/// An object, half of the time with a finalizer.
+/// Returns an object, half of the time with a finalizer.
 fn create(plan: &mut Plan<'_>) {
     let kind = plan.catalogue.any(&mut plan.random);
     let mut object = plan.object(kind);
@@ -40,8 +40,8 @@ fn create(plan: &mut Plan<'_>) {
     plan.create_object(kind, object, false);
 }
 
-/// An option that needs a deleter of its own, which upstream's storage of roles, of their bindings
-/// and of namespaces lacks: it fails.
+/// An option that needs a graceful deleter, which upstream's storage of roles, role bindings and
+/// namespaces lacks: it fails.
 const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 fn has_unsafe_deleter(made: &Made<'_>) -> bool {
@@ -142,7 +142,7 @@ fn collection(plan: &mut Plan<'_>) {
     let made = plan.some();
     let mut step = plan.step("DELETE", made.kind.collection());
     if !made.kind.is_namespaced {
-        // Not everything that others have made.
+        // This does not select the objects of other sequences.
         let own = format!("metadata.name={}", made.name);
         plan.push(step.query("fieldSelector", own));
         return;

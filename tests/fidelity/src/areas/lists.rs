@@ -1,4 +1,4 @@
-//! Lists: in pieces, by selectors, of versions.
+//! Lists: paged, with selectors, at versions.
 
 use crate::plan::{Made, Plan};
 use crate::step::{Edit, Step};
@@ -131,7 +131,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
     }
 }
 
-/// A list of one object of the cluster: what else there is differs, and others change it.
+/// A list of one cluster-scoped object: others differ, and other sequences change them.
 fn by_name(plan: &mut Plan<'_>, made: &Made<'_>) {
     let step = plan.step("GET", made.kind.collection());
     let own = format!("metadata.name={}", made.name);
@@ -144,7 +144,7 @@ fn by_name(plan: &mut Plan<'_>, made: &Made<'_>) {
     plan.push(step);
 }
 
-/// Adds up to two other options, each with a chance in percent.
+/// Adds up to two other options, each with a probability in percent.
 fn with_others(plan: &mut Plan<'_>, mut step: Step, shares: [usize; 2]) -> Step {
     for share in shares {
         if plan.random.percent(share) {
@@ -155,7 +155,7 @@ fn with_others(plan: &mut Plan<'_>, mut step: Step, shares: [usize; 2]) -> Step 
     step
 }
 
-/// Objects of one kind that labels tell apart.
+/// Creates objects of one kind with different labels.
 fn several(plan: &mut Plan<'_>) {
     let kind = plan.catalogue.any_namespaced(&mut plan.random);
     for number in 0..3 {
@@ -166,14 +166,14 @@ fn several(plan: &mut Plan<'_>) {
     }
 }
 
-/// A list that is read in two or three pieces.
+/// Adds a list that is read in two or three pages.
 fn pieces(plan: &mut Plan<'_>, collection: &str) {
     let limit = *plan.random.pick(&["1", "2", "2", "500"]);
     let step = plan.step("GET", collection).query("limit", limit);
     let mut before = plan.push(step);
     for _ in 0..=plan.random.below(2) {
         let token = match plan.random.below(10) {
-            // At its begin: how long it is depends on the number of the version in it.
+            // At its beginning: its length depends on that of the version in it.
             0 => format!("!{{{{{before}.continue}}}}"),
             _ => format!("{{{{{before}.continue}}}}"),
         };

@@ -1,4 +1,4 @@
-//! Bodies that are no objects, or not those that the path is for.
+//! Bodies that are not objects, or not those of the path.
 
 use crate::mutation;
 use crate::plan::{Made, Plan};
@@ -28,7 +28,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
     plan.push(step);
 }
 
-/// A name that no other sequence gives an object of the same kind.
+/// Returns a name that no other sequence uses for the same kind.
 fn own_name(word: &str, is_namespaced: bool) -> String {
     if is_namespaced {
         word.to_owned()
@@ -37,7 +37,7 @@ fn own_name(word: &str, is_namespaced: bool) -> String {
     }
 }
 
-/// A text that is nearly that of the object.
+/// Returns a text that is nearly that of the object.
 fn broken(plan: &mut Plan<'_>, object: &Value, is_namespaced: bool) -> String {
     let text = object.to_string();
     let head = text.strip_suffix('}').unwrap_or(&text);
@@ -81,7 +81,7 @@ fn broken(plan: &mut Plan<'_>, object: &Value, is_namespaced: bool) -> String {
     }
 }
 
-/// A whole object that belongs elsewhere.
+/// Returns a whole object that belongs elsewhere.
 fn misplaced(plan: &mut Plan<'_>, step: Step, made: &Made<'_>) -> Step {
     let mut object = made.object.clone();
     let edit = match plan.random.below(16) {

@@ -1,4 +1,4 @@
-//! Media types that are asked for and sent.
+//! Media types in requests and responses.
 
 use crate::plan::Plan;
 use crate::step::Body;

@@ -1,4 +1,4 @@
-//! Objects of all kinds: made, read, replaced, removed; whole and mutated.
+//! Objects of all kinds: created, read, replaced, deleted; unchanged and mutated.
 
 use crate::catalogue::with_generated_name;
 use crate::plan::Plan;
@@ -30,7 +30,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
             plan.push(step);
         }
         _ => {
-            // Of another namespace, which is not there.
+            // In another namespace, which does not exist.
             let kind = plan.catalogue.any_namespaced(&mut plan.random);
             let object = plan.object(kind);
             let path = kind.collection().replace("{{ns}}", "not-there");
@@ -65,7 +65,7 @@ fn read(plan: &mut Plan<'_>) {
     let made = plan.some();
     let path = match plan.random.below(5) {
         0 => format!("{}-not-there", made.path),
-        // Of the whole cluster others make objects at the same time.
+        // Other sequences create cluster-scoped objects at the same time.
         1 if made.kind.is_namespaced => made.kind.collection(),
         _ => made.path,
     };

@@ -1,4 +1,4 @@
-//! The three types of patches: good ones, failing ones, and what is none.
+//! The three types of patches: valid, failing, and malformed.
 
 use crate::mutation;
 use crate::plan::{Made, Plan};
@@ -42,7 +42,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
     }
 }
 
-/// Some operations; usually one that may fail is the last.
+/// Returns some operations; usually the last one may fail.
 fn json_patch(plan: &mut Plan<'_>, made: &Made<'_>) -> Value {
     let count = 1 + plan.random.below(3);
     let operations = (0..count).map(|_| {
@@ -92,13 +92,13 @@ fn odd_operation(random: &mut Random) -> Value {
     }
 }
 
-/// Some fields of the object, changed.
+/// Returns some changed fields of the object.
 fn merge(plan: &mut Plan<'_>, made: &Made<'_>) -> Value {
     let mut patch = json!({});
     for edit in plan.edits(&made.object) {
         match edit {
             Edit::Remove(pointer) => Edit::Set(pointer, Value::Null).apply(&mut patch),
-            // A list has to be there before an item of it can be set.
+            // A list has to exist before an item of it can be set.
             Edit::Set(pointer, value) => {
                 let pointer = pointer.split("/0").next().unwrap_or_default();
                 let pointer = pointer.trim_end_matches("/-");
@@ -154,7 +154,7 @@ fn strategic(plan: &mut Plan<'_>, made: &Made<'_>) -> Value {
     }
 }
 
-/// Something that is sent as a patch and is none.
+/// Adds a patch whose body is not one.
 fn no_patch(plan: &mut Plan<'_>, step: Step) -> Step {
     let media = *plan.random.pick(&[JSON_PATCH, MERGE, STRATEGIC]);
     let text = *plan.random.pick(&[

@@ -14,7 +14,7 @@ const PATHS: [&str; 66] = [
     "/api/v1//pods",
     "/api/v1/namespaces/{{ns}}/pods/",
     "/api/v1/namespaces/{{ns}}//pods",
-    // All namespaces: those of others too.
+    // All namespaces include those of other sequences.
     "/api/v1/namespaces//pods?labelSelector=nobody-has-this",
     "/api/v1/namespaces/{{ns}}/",
     "/api/v1/namespaces/{{ns}}/unknown",
@@ -80,7 +80,7 @@ const METHODS: [&str; 12] = [
 pub(super) fn advance(plan: &mut Plan<'_>) {
     let path = *plan.random.pick(&PATHS);
     let method = *plan.random.pick(&METHODS);
-    // A deletion of all there is would reach what others have made.
+    // An unrestricted deletion would reach the objects of other sequences.
     let is_all = !path.contains("{{ns}}") && !path.contains("unknown");
     let method = if is_all && method == "DELETE" {
         "GET"

@@ -1,4 +1,4 @@
-//! Reviews of access and of tokens: they are answered and not stored.
+//! Access and token reviews: they are answered and not stored.
 
 use crate::mutation;
 use crate::plan::Plan;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const AUTHORIZATION: &str = "/apis/authorization.k8s.io/v1";
 const AUTHENTICATION: &str = "/apis/authentication.k8s.io/v1";
 
-/// Path, kind and what may be asked.
+/// Path, kind and possible specs.
 #[expect(clippy::too_many_lines, reason = "it is a table of cases")]
 fn review(plan: &mut Plan<'_>) -> (String, Value) {
     let resource = json!({"namespace": "{{ns}}", "verb": "get", "resource": "pods", "name": "a"});

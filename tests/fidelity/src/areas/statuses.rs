@@ -1,4 +1,4 @@
-//! Writes of a status: what controllers and kubelets would say, and what they would not.
+//! Status updates: those of controllers and kubelets, and invalid ones.
 
 use super::subresources::{put, set};
 use crate::mutation;
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 const MERGE: &str = "application/merge-patch+json";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
-/// A time that is not of today.
+/// A time of another day.
 const TIME: &str = "2020-01-02T03:04:05Z";
 
 fn condition(kind: &str, status: &str) -> Value {
     json!({"type": kind, "status": status, "lastTransitionTime": TIME})
 }
 
-/// What a status may hold, for a kind.
+/// Returns possible statuses of a kind.
 fn statuses(plural: &str) -> Vec<Value> {
     let time = TIME;
     let ready = condition("Ready", "True");

@@ -1,5 +1,5 @@
-//! Scale, eviction, binding, ephemeral containers, resizing, approval, tokens, and what is
-//! refused without a kubelet.
+//! Scale, eviction, binding, ephemeral containers, resize, approval, tokens, and requests that are
+//! rejected without a kubelet.
 
 use super::statuses;
 use crate::plan::{Made, Plan};
@@ -31,7 +31,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
     }
 }
 
-/// A write of the whole, whose fields outside of `edits` are as they were answered.
+/// Replaces the whole object: `edits`, and the other fields as they were returned.
 pub(super) fn put(plan: &Plan<'_>, made: &Made<'_>, subresource: &str, edits: Vec<Edit>) -> Step {
     let path = format!("{}/{subresource}", made.path);
     let body = Body::Answer {
@@ -299,7 +299,7 @@ fn finalize(plan: &mut Plan<'_>) {
     plan.push(step);
 }
 
-/// Nothing runs, so there is nothing to talk to.
+/// No container runs, so there is nothing to connect to.
 fn refused(plan: &mut Plan<'_>) {
     let made = plan.some_of("pods");
     let (method, end) = *plan.random.pick(&[

@@ -1,4 +1,4 @@
-//! Objects that are answered with a warning: what is deprecated, risky, or has no effect.
+//! Objects that cause warnings: deprecated or risky fields, and fields without effect.
 
 use crate::plan::Plan;
 use crate::step::{Body, Edit};
@@ -114,7 +114,7 @@ fn of_pod(plan: &mut Plan<'_>, root: &str) -> Vec<Edit> {
     vec![edit]
 }
 
-/// Changes of an object of this kind.
+/// Returns such changes of an object of this kind.
 #[expect(clippy::too_many_lines, reason = "it is a table of cases")]
 fn of_kind(plan: &mut Plan<'_>, plural: &str) -> Vec<Edit> {
     let any = plan.random.below(6);

@@ -1,4 +1,4 @@
-//! Watches of what earlier steps did.
+//! Watches of the effects of earlier steps.
 
 use crate::plan::{Made, Plan};
 use crate::step::{Body, Edit};
@@ -50,7 +50,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
     }
 }
 
-/// Something that watchers are told of.
+/// Adds a change that watchers observe.
 fn change(plan: &mut Plan<'_>, made: &Made<'_>) {
     let step = match plan.random.below(4) {
         0 => plan.step("DELETE", made.path.as_str()),
@@ -90,7 +90,7 @@ fn watch(plan: &mut Plan<'_>) {
                 true,
             )
         }
-        // One object is read, whatever the query says.
+        // A read of one object ignores the query.
         1 => (made.path.clone(), false),
         _ => (made.kind.collection(), true),
     };

@@ -1,9 +1,9 @@
-// Command peer is the storage of upstream's API server, on an etcd that Kubist has written to.
+// Command peer runs the storage of upstream's API server on an etcd that Kubist has written to.
 //
-// It takes a list of resources on standard input (JSON), and for each: lists it, holds every
-// stored value against what upstream's encoder makes of the object, updates every object that is
-// not its own while it watches, and makes a copy beside it, but of a definition. It prints what it
-// did, one object in a line.
+// It reads a list of resources from standard input (JSON). For each it lists the resource, compares
+// every stored value with upstream's encoding of the object, updates every object that it did not
+// create while it watches, and copies it, unless it is a definition. It prints a line for each
+// object.
 package main
 
 import (
@@ -37,13 +37,13 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// mark is the annotation of what this program has written.
+// mark is the annotation of objects that this program has written.
 const mark = "peer.kubist.dev/wrote"
 
-// suffix ends the names of the copies that it makes.
+// suffix ends the names of its copies.
 const suffix = "-peer"
 
-// resource is where objects of a kind are, below the prefix of all.
+// resource is the location of objects of a kind, below the common prefix.
 type resource struct {
 	Folder     string `json:"folder"`
 	APIVersion string `json:"apiVersion"`
@@ -114,7 +114,8 @@ func newPeer(client *kubernetes.Client, prefix string, one resource) (*peer, err
 	return &peer{client.Client, store, codec, one.Folder, prefix, newList, newOne}, nil
 }
 
-// formOf tells how upstream keeps objects of a kind, and how new ones and new lists are made.
+// formOf returns upstream's storage configuration of a kind, and constructors for objects and
+// lists.
 func formOf(kind schema.GroupVersionKind) (runtime.Codec, func() runtime.Object, func() runtime.Object) {
 	if kind.Group == apiextensions.GroupName {
 		definitions := runtime.NewScheme()
@@ -191,7 +192,7 @@ func (p *peer) key(object metav1.Object) string {
 	return p.folder + "/" + object.GetNamespace() + "/" + object.GetName()
 }
 
-// compare holds the stored bytes against upstream's encoding of the object in them.
+// compare compares the stored bytes with upstream's encoding of the object in them.
 func (p *peer) compare(ctx context.Context, item runtime.Object) error {
 	object, err := meta.Accessor(item)
 	if err != nil {
@@ -246,7 +247,7 @@ func (p *peer) write(ctx context.Context, item runtime.Object, events watch.Inte
 		return err
 	}
 	if _, ok := item.(*apiextensions.CustomResourceDefinition); ok {
-		// A copy would define the same resource again, under a name that is not its own.
+		// A copy would define the same resource under an invalid name.
 		fmt.Println("wrote", p.key(object))
 		return nil
 	}

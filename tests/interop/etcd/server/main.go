@@ -1,5 +1,5 @@
-// Command server is etcd itself, of the version that go.mod names: what `embed` runs, with the
-// command line of the etcd binary.
+// Command server is etcd itself, in the version of go.mod, with the command line of the etcd
+// binary.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// indexFunctions are known to both sides by name.
+// indexFunctions are the index functions that both sides have, by name.
 var indexFunctions = cache.Indexers{
 	"namespace": func(object any) ([]string, error) {
 		return []string{object.(metav1.Object).GetNamespace()}, nil
@@ -39,7 +39,7 @@ var indexerOps = []weighted{
 	{"index-values", 8}, {"index", 6}, {"add-index", 3},
 }
 
-// runIndexer works on the store that indexers and informers share.
+// runIndexer operates on the store of indexers and informers.
 func runIndexer(_ *testing.T, t *trace) {
 	first := []string{}
 	indexers := cache.Indexers{}
@@ -139,7 +139,7 @@ func (t *trace) transaction(store cache.ThreadSafeStoreWithTransaction) {
 	t.op("transaction", in, nil)
 }
 
-// list is a list as a server might answer; a name occurs in it once.
+// list is a list response; a name occurs in it once.
 func (t *trace) list() ([]*metav1.PartialObjectMetadata, []values) {
 	objects, in := []*metav1.PartialObjectMetadata{}, []values{}
 	seen := map[string]bool{}

@@ -16,8 +16,8 @@ var queueOps = []weighted{
 	{"close", 1},
 }
 
-// known is what the consumer of a DeltaFIFO has applied. Its keys come in the order of namespaces
-// and names: that of a map would make the order of what the queue derives from it a matter of luck.
+// known holds the objects that the consumer of a DeltaFIFO has applied. Its keys are sorted: the
+// order of a map would make the order of derived deltas random.
 type known struct{ cache.Store }
 
 func (k known) ListKeys() []string {
@@ -26,7 +26,7 @@ func (k known) ListKeys() []string {
 	return keys
 }
 
-// apply does to the store what informers do.
+// apply changes the store as informers do.
 func (k known) apply(delta cache.Delta) error {
 	if delta.Type == cache.Deleted {
 		if gone, ok := delta.Object.(cache.DeletedFinalStateUnknown); ok {
@@ -43,7 +43,7 @@ func (k known) apply(delta cache.Delta) error {
 	return k.Update(delta.Object)
 }
 
-// runDeltaFIFO works on the queue that gathers by object.
+// runDeltaFIFO operates on the queue that compresses by object.
 func runDeltaFIFO(_ *testing.T, t *trace) {
 	hasKnown, asSync := t.chance(75), t.chance(30)
 	t.begin(values{"known": hasKnown, "list_as_sync": asSync})
@@ -82,7 +82,8 @@ func runDeltaFIFO(_ *testing.T, t *trace) {
 	}
 }
 
-// runRealFIFO works on the queue that keeps every event, with atomic events, as informers have it.
+// runRealFIFO operates on the queue that keeps every event, with atomic events, as informers use
+// it.
 func runRealFIFO(_ *testing.T, t *trace) {
 	t.begin(values{})
 	queue := cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
@@ -129,7 +130,7 @@ func runRealFIFO(_ *testing.T, t *trace) {
 	}
 }
 
-// fill does what reflectors do.
+// fill changes a queue as reflectors do.
 func (t *trace) fill(queue cache.Queue, op string) {
 	var err error
 	var in any
@@ -146,7 +147,7 @@ func (t *trace) fill(queue cache.Queue, op string) {
 	case "resync":
 		err = queue.Resync()
 	case "close":
-		// Later in the sequence only, else most sequences would end with a closed queue.
+		// Only late in the sequence; otherwise most sequences would end with a closed queue.
 		if t.chance(50) {
 			return
 		}
@@ -183,7 +184,7 @@ func (t *trace) many(queue cache.Queue) {
 	t.op("many", count, nil)
 }
 
-// waiting is the length of a slice of the queue, which it does not show.
+// waiting returns the length of an unexported slice of the queue.
 func waiting(queue any, field string) int {
 	return reflect.ValueOf(queue).Elem().FieldByName(field).Len()
 }
@@ -195,7 +196,7 @@ func empty(closed bool) any {
 	return "empty"
 }
 
-// deltaTextsMax is how many deltas a line has at most; of a longer batch it has the ends.
+// deltaTextsMax is the most deltas of a line; a longer batch is reduced to its ends.
 const deltaTextsMax = 40
 
 func deltaTexts(deltas []cache.Delta) any {

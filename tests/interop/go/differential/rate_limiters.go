@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// limiterConfig says which limiter; spans are nanoseconds.
+// limiterConfig selects the limiter; durations are in nanoseconds.
 type limiterConfig struct {
 	Kind  string        `json:"kind"`
 	Base  time.Duration `json:"base"`
@@ -45,12 +45,12 @@ func (c limiterConfig) limiter() limiter {
 	}
 }
 
-// runRateLimiters asks limiters how long to wait, on virtual time.
+// runRateLimiters computes waits of limiters, on virtual time.
 func runRateLimiters(test *testing.T, t *trace) {
 	synctest.Test(test, func(*testing.T) {
 		config := limiterConfig{
 			Kind: pick(t, "exponential", "bucket", "fast-slow", "max-of", "at-most", "default"),
-			// No power of two: upstream's waits are negative when they come to 2^63 exactly.
+			// Not a power of two: upstream's waits are negative at exactly 2^63.
 			Base: pick(t, 3, time.Microsecond, 5*time.Millisecond, time.Second),
 			Max:  pick(t, time.Second, 1000*time.Second, 1<<62),
 			Fast: 5 * time.Millisecond, Slow: pick(t, time.Second, 10*time.Second),

@@ -53,7 +53,7 @@ func runQuantities(_ *testing.T, t *trace) {
 			"text": value.String(), "format": value.Format, "sign": value.Sign(),
 			"zero": value.IsZero(),
 		}
-		// Upstream's are wrong where 64 bits do not hold them, and for long negative numbers.
+		// Upstream's are wrong beyond 64 bits, and for long negative numbers.
 		if size := abs(value); size.Cmp(valueLimit) < 0 {
 			out["value"] = int64(value.Sign()) * size.Value()
 			if size.Cmp(milliLimit) < 0 {
@@ -89,7 +89,7 @@ var (
 
 const durationAlphabet = "0123456789..+-hmsun \u00b5x"
 
-// runDurations reads and prints metav1.Duration.
+// runDurations parses and prints metav1.Duration.
 func runDurations(_ *testing.T, t *trace) {
 	t.begin(values{})
 	for range t.steps {
@@ -146,7 +146,7 @@ func (t *trace) timeText() string {
 	return strings.Join(parts, "")
 }
 
-// runTimes reads and prints metav1.Time and metav1.MicroTime.
+// runTimes parses and prints metav1.Time and metav1.MicroTime.
 func runTimes(_ *testing.T, t *trace) {
 	t.begin(values{})
 	for range t.steps {
@@ -179,7 +179,7 @@ func quoted(text string) []byte {
 	return encoded
 }
 
-// printed is the JSON that a value is encoded as.
+// printed is the JSON encoding of a value.
 func printed(value any) any {
 	encoded, err := json.Marshal(value)
 	if err != nil {

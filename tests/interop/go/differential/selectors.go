@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// mutated is the words in a row, now and then with a letter too many or too few.
+// mutated joins the words, sometimes with a letter too many or too few.
 func (t *trace) mutated(parts []string, alphabet string) string {
 	text := strings.Join(parts, "")
 	for t.chance(25) {
@@ -43,7 +43,7 @@ func (t *trace) garbage(alphabet string) string {
 
 const labelAlphabet = "ab01,,==!!<>() \t-_./inotX\"\\"
 
-// labelSets are what every selector is held against.
+// labelSets are matched with every selector.
 var labelSets = []map[string]string{
 	{},
 	{"app": "a"},
@@ -140,7 +140,7 @@ func describedSelector(selector labels.Selector, err error) any {
 // labelSelectorSpec converts what objects carry.
 func (t *trace) labelSelectorSpec() {
 	spec := &metav1.LabelSelector{}
-	// At most one wrong label: of several, a map chooses the one that is reported.
+	// At most one invalid label: of several, a random one is reported.
 	for i := range t.IntN(3) {
 		key, value := pick(t, "app", "tier", "in"), pick(t, "a", "b", "")
 		if i == 0 {

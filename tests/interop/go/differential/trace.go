@@ -1,8 +1,8 @@
-// Package differential records what client-go and apimachinery do with random operations.
+// Package differential records random operations of client-go and apimachinery.
 //
-// Each suite makes a sequence of operations from a seed, performs them on client-go's type and
-// writes every observable result as a line of JSON. Kubist's test `replay` performs the same
-// operations on its own types and compares. The tests of this package write the traces.
+// Each suite performs a sequence of operations from a seed on client-go's type, and writes every
+// observable result as a line of JSON. Kubist's test `replay` performs the same operations on its
+// own types and compares. The tests of this package write the traces.
 package differential
 
 import (
@@ -25,7 +25,7 @@ type suite struct {
 	run  func(t *testing.T, trace *trace)
 }
 
-// suites are all of them, by name.
+// suites are all suites, by name.
 var suites = []suite{
 	{"indexer", runIndexer},
 	{"delta-fifo", runDeltaFIFO},
@@ -39,7 +39,7 @@ var suites = []suite{
 	{"times", runTimes},
 }
 
-// trace is one sequence: its random numbers and where it is written.
+// trace is one sequence: its random numbers and its output.
 type trace struct {
 	*rand.Rand
 	suite   string
@@ -62,12 +62,13 @@ func newTrace(out io.Writer, name string, seed uint64, steps int) *trace {
 	return &trace{Rand: random, suite: name, seed: seed, steps: steps, encoder: encoder}
 }
 
-// begin writes the first line of a sequence: the suite, the seed and how the type was made.
+// begin writes the first line of a sequence: the suite, the seed and the arguments of the
+// constructor.
 func (t *trace) begin(config any) {
 	t.write(values{"suite": t.suite, "seed": t.seed, "config": config})
 }
 
-// op writes an operation, what it was given and what came out.
+// op writes an operation, its arguments and its results.
 func (t *trace) op(op string, in, out any) {
 	line := values{"op": op, "out": out}
 	if in != nil {
@@ -82,13 +83,13 @@ func (t *trace) write(line values) {
 	}
 }
 
-// chance is true so many times in a hundred.
+// chance returns true with this percentage.
 func (t *trace) chance(percent int) bool { return t.IntN(100) < percent }
 
-// pick is one of the choices.
+// pick returns one of the choices.
 func pick[T any](t *trace, choices ...T) T { return choices[t.IntN(len(choices))] }
 
-// weighted is one of the choices; each weighs what its number says.
+// weighted returns one of the choices, with these weights.
 type weighted struct {
 	op     string
 	weight int
@@ -108,8 +109,7 @@ func (t *trace) weigh(choices []weighted) string {
 	panic("the weights add up")
 }
 
-// object is a state of an object: what both sides hold. Its text in results is
-// NAMESPACE/NAME@VERSION.
+// object is a version of an object. Its text in results is NAMESPACE/NAME@VERSION.
 func (t *trace) object() (*metav1.PartialObjectMetadata, values) {
 	return t.objectNamed(t.namespace(), t.name())
 }
@@ -149,7 +149,7 @@ func described(object *metav1.PartialObjectMetadata) values {
 	return in
 }
 
-// text is how an object shows in results; a tombstone shows as `gone KEY` and what was last known.
+// text is the form of an object in results; a tombstone is `gone KEY` and the last known object.
 func text(object any) string {
 	switch object := object.(type) {
 	case cache.DeletedFinalStateUnknown:

@@ -14,8 +14,8 @@ var (
 	steps = flag.Int("steps", 60, "operations of each sequence")
 )
 
-// TestRecord writes the traces. (It is a test because queues run on virtual time, which Go has in
-// tests only.) `cargo xtask interop` runs it. Those that are committed come from
+// TestRecord writes the traces. (It is a test because Go has virtual time in tests only.) `cargo
+// xtask interop` runs it. The committed traces come from
 //
 //	go test ./differential -args -seeds 3 -steps 45 -out ../../../differential/testdata/traces
 func TestRecord(t *testing.T) {

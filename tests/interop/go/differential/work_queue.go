@@ -43,7 +43,7 @@ func (c *counts) NewLongestRunningProcessorSecondsMetric(string) workqueue.Setta
 	return c.unused()
 }
 
-// work is a queue with its parts and what its workers hold.
+// work is a queue with its components and the items of its workers.
 type work struct {
 	base    *workqueue.Typed[string]
 	queue   workqueue.TypedRateLimitingInterface[string]
@@ -53,8 +53,8 @@ type work struct {
 	drained chan struct{}
 }
 
-// runWorkQueue works on a rate-limited queue, on virtual time. No two operations are at the same
-// moment, so that no two items become ready at the same moment either.
+// runWorkQueue operates on a rate-limited queue, on virtual time. No two operations are at the same
+// time, so no two items become ready at the same time.
 func runWorkQueue(test *testing.T, t *trace) {
 	synctest.Test(test, func(*testing.T) {
 		config := limiterConfig{
@@ -88,7 +88,7 @@ func newWork(config limiterConfig) *work {
 	return &work{base: base, queue: queue, metrics: metrics, items: 6}
 }
 
-// pass lets time go by; whatever becomes due happens.
+// pass advances time.
 func (t *trace) pass(span time.Duration) {
 	time.Sleep(span)
 	synctest.Wait()
@@ -148,7 +148,7 @@ func (t *trace) workStep(work *work, op string) {
 	}
 }
 
-// finish ends a run in each of the ways that a guard has: Done comes with Forget, or with a retry.
+// finish ends a run in each way that a guard has: Done comes with Forget, or with a retry.
 func (t *trace) finish(work *work) {
 	place := t.IntN(len(work.held))
 	item := work.held[place]
@@ -176,18 +176,18 @@ func (t *trace) span() time.Duration {
 	return time.Duration(t.IntN(20)) * unit
 }
 
-// shutDown closes the queue. The outer queue passes on only the first call.
+// shutDown closes the queue. The outer queue forwards only the first call.
 func (w *work) shutDown() {
 	w.queue.ShutDown()
 	w.base.ShutDown()
 }
 
 func (w *work) again() int {
-	// Dirty are those in the queue and those that run and were added again.
+	// Dirty items are those in the queue, and those that run and were added again.
 	return reflect.ValueOf(w.base).Elem().FieldByName("dirty").Len() - w.queue.Len()
 }
 
-// state is what can be seen of the queue. After the end of a drain it says so.
+// state is the observable state of the queue, including the end of a drain.
 func (w *work) state() values {
 	failures := []int{}
 	for i := range w.items {

@@ -1,8 +1,8 @@
-// The follow program writes ConfigMaps to a Kubernetes API server while client-go's informer follows
-// them over connections that somebody cuts.
+// The follow program writes ConfigMaps to a Kubernetes API server while client-go's informer
+// follows them over connections that are cut.
 //
-// Three views go to files as JSON: what an uncut watch saw, which is the server's own history, with
-// a live list from the end; and what the informer's handler was told, with the informer's cache.
+// It writes two views to files as JSON: the events of an uncut watch, which are the server's
+// history, with a final list; and the events of the informer's handler, with the informer's cache.
 // Another program can follow the same objects: the last one written is named `zz-end`.
 package main
 
@@ -27,7 +27,7 @@ import (
 const (
 	// The last object.
 	end = "zz-end"
-	// How long a follower may take to sync, and to come to the end.
+	// The time limits for a follower to sync, and to reach the end.
 	limit = 2 * time.Minute
 )
 
@@ -114,7 +114,7 @@ func clientsFor(kubeconfig string, wrap func(*rest.Config)) (kubernetes.Interfac
 	return kubernetes.NewForConfig(config)
 }
 
-// watchUncut follows with a bare watch, and at the end lists.
+// watchUncut follows with a plain watch, and lists at the end.
 func watchUncut(ctx context.Context, clients kubernetes.Interface, namespace string) (*view, error) {
 	list, err := clients.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// view is what somebody saw: every event in its order, and the state at the end.
+// view has every observed event in its order, and the state at the end.
 type view struct {
 	state func(ctx context.Context) (map[string]held, error)
 	ended chan struct{}
@@ -25,7 +25,7 @@ type view struct {
 	listed   int
 }
 
-// held is an object as it is compared.
+// held is the compared form of an object.
 type held struct {
 	UID     string            `json:"uid"`
 	Version string            `json:"version"`
@@ -74,7 +74,7 @@ func (v *view) fail(err error) {
 	v.failed = err
 }
 
-// OnAdd and the others make it an informer's handler.
+// OnAdd and the other methods implement an informer's handler.
 func (v *view) OnAdd(added any, _ bool) { v.set(added.(*corev1.ConfigMap)) }
 
 func (v *view) OnUpdate(_, updated any) { v.set(updated.(*corev1.ConfigMap)) }
@@ -88,7 +88,8 @@ func (v *view) OnDelete(deleted any) {
 	v.delete(deleted.(*corev1.ConfigMap))
 }
 
-// sync notes that all up to a version was told; what follows comes event by event.
+// sync records the version up to which events were delivered by a list; later events come one by
+// one.
 func (v *view) sync(version string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -114,7 +115,7 @@ func (v *view) countLists(inner http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// writeTo waits until the end was seen, and writes everything to a file.
+// writeTo waits for the end, and writes everything to a file.
 func (v *view) writeTo(ctx context.Context, path string) error {
 	select {
 	case <-v.ended:

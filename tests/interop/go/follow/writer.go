@@ -12,10 +12,10 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// names are few enough that a deleted object often comes back under its old name.
+// names are few, so that a deleted object often returns under its old name.
 const names = 60
 
-// writer makes random writes. Nobody else writes, so none of them meets a conflict.
+// writer makes random writes. It is the only writer, so there are no conflicts.
 type writer struct {
 	objects corev1client.ConfigMapInterface
 	random  *rand.Rand
@@ -74,7 +74,7 @@ func (w *writer) object(name string) *corev1.ConfigMap {
 	}
 }
 
-// end writes the object that tells followers to stop.
+// end writes the object at which followers stop.
 func (w *writer) end(ctx context.Context) error {
 	_, err := w.objects.Create(ctx, w.object(end), metav1.CreateOptions{})
 	return err

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ledger is the informer's handler. It keeps the state that the events add up to, and notes
-// every event that does not follow from the ones before it.
+// ledger is the informer's handler. It keeps the state that the events add up to, and records every
+// event that does not follow from the previous ones.
 type ledger struct {
 	mu      sync.Mutex
 	objects map[string]object
@@ -83,7 +83,7 @@ func (l *ledger) snapshot() (map[string]object, []string) {
 	return maps.Clone(l.objects), l.faults
 }
 
-// untilEqual waits until the informer's store and its handler have caught up with the live list.
+// untilEqual waits until the informer's store and its handler agree with the live list.
 func untilEqual(live []object, store cache.Store, ledger *ledger) error {
 	deadline := time.Now().Add(syncLimit)
 	for {
@@ -106,7 +106,7 @@ func untilEqual(live []object, store cache.Store, ledger *ledger) error {
 	}
 }
 
-// difference names the first object in which a view is not what the live list says.
+// difference returns the first object in which a view differs from the live list.
 func difference(view string, live []object, seen map[string]object) error {
 	for _, expected := range live {
 		name := expected.GetName()
@@ -128,7 +128,7 @@ func difference(view string, live []object, seen map[string]object) error {
 	return nil
 }
 
-// untyped is a copy without kind and version, which lists leave out and watches may carry.
+// untyped returns a copy without kind and version, which lists omit and watches may contain.
 func untyped(value object) runtime.Object {
 	copied := value.(runtime.Object).DeepCopyObject()
 	copied.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})

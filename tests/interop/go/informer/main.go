@@ -1,8 +1,8 @@
 // The informer program checks a Kubernetes API server with client-go's shared informer.
 //
-// It makes random writes to one kind of object, with a seed, while a shared informer follows.
-// It ends well only if the informer's cache and what its handler was told both equal a live list
-// made at the end. One line of JSON with the outcome goes to standard output.
+// It makes random writes to one kind of object while a shared informer follows. It succeeds only if
+// the informer's cache and the events of its handler both equal a live list at the end. It prints
+// the outcome as one line of JSON.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 const (
 	contentProtobuf = "application/vnd.kubernetes.protobuf"
 	contentJSON     = "application/json"
-	// How long the informer may take to sync, and to catch up with the last write.
+	// The time limits for the informer to sync, and to catch up with the last write.
 	syncLimit = 30 * time.Second
 )
 

@@ -143,7 +143,7 @@ func (t *configMaps) update(ctx context.Context, last object, n int) (object, er
 		Update(ctx, configMap, metav1.UpdateOptions{})
 }
 
-// status has no meaning for a ConfigMap; it is another update.
+// status updates a ConfigMap, too, which has no status.
 func (t *configMaps) status(ctx context.Context, last object, n int) (object, error) {
 	return t.update(ctx, last, n)
 }

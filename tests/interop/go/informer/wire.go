@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// wire counts what passes between client and server, so that a run which silently fell back
-// to another protocol or content type is not taken for a pass.
+// wire counts requests by protocol and content type, so that a run which silently falls back to
+// another one fails.
 type wire struct {
 	mu        sync.Mutex
 	requests  map[string]int
@@ -47,7 +47,7 @@ func (w *wire) wrap(inner http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// verb names a request as the server's documentation does.
+// verb returns the API verb of a request.
 func verb(request *http.Request) string {
 	query := request.URL.Query()
 	switch {
@@ -66,7 +66,7 @@ func (w *wire) counts() (requests, contents, protocols map[string]int) {
 	return maps.Clone(w.requests), maps.Clone(w.contents), maps.Clone(w.protocols)
 }
 
-// check fails when anything travelled in another way than asked for.
+// check fails if a request used another protocol or content type.
 func (w *wire) check(o options) error {
 	_, contents, protocols := w.counts()
 	content := map[string]string{"protobuf": contentProtobuf, "json": contentJSON}[o.content]

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// Few enough names that a deleted object often comes back under its old name.
+	// The names are few, so that a deleted object often returns under its old name.
 	names = 300
-	// A write that meets a conflict is tried again this often with a fresh read.
+	// The number of retries after a conflict, each with a fresh read.
 	attemptsMax = 5
 )
 
-// writer makes random writes and remembers what the server answered to the last of each object.
+// writer makes random writes and remembers the last response for each object.
 type writer struct {
 	target    target
 	random    *rand.Rand
@@ -35,7 +35,7 @@ func newWriter(target target, seed int64) *writer {
 	}
 }
 
-// write makes so many writes, one after the other.
+// write makes this many writes, one after another.
 func (w *writer) write(ctx context.Context, count int) error {
 	for range count {
 		w.n++
@@ -73,7 +73,7 @@ func (w *writer) one(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// patch is one of the three patch types, in turn.
+// patch uses the three patch types in turn.
 func (w *writer) patch() (types.PatchType, []byte) {
 	switch w.n % 3 {
 	case 0:
@@ -90,7 +90,7 @@ func (w *writer) patch() (types.PatchType, []byte) {
 
 type change func(ctx context.Context, last object, n int) (object, error)
 
-// retry repeats a change with a fresh read after a conflict: somebody else may write too.
+// retry repeats a change with a fresh read after a conflict: there may be other writers.
 func (w *writer) retry(ctx context.Context, name string, last object, change change) error {
 	for attempt := 1; ; attempt++ {
 		changed, err := change(ctx, last, w.n)

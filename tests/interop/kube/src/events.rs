@@ -1,4 +1,4 @@
-//! kube's reflector and controller, fed by an informer of ours.
+//! kube's reflector and controller, fed by Kubist's informer.
 
 use crate::held::until;
 use crate::{Both, Failure, expect};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// An informer that runs, over the maps `0` and `1` to begin with.
+/// Starts an informer over the config maps `0` and `1`.
 async fn informer(
     both: &Both,
 ) -> Result<

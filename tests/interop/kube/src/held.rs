@@ -1,4 +1,4 @@
-//! Types of k8s-openapi and derives of kube, in our client, informers and caches.
+//! Types of k8s-openapi and derives of kube in Kubist's client, informers and caches.
 
 use crate::{Both, Failure, expect};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
@@ -10,14 +10,14 @@ use kubist_apimachinery::{
 };
 use kubist_cache::{Index, Metadata, Selection, drop_managed_fields};
 use kubist_client::{Api, DeleteAnswer};
-use kubist_controller::{Action, Controller, Finalizer, Predicate, EventSource};
+use kubist_controller::{Action, Controller, EventSource, Finalizer, Predicate};
 use kubist_informers::{SharedInformer, SharedInformerFactory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 
-/// A ConfigMap with less in it.
+/// A ConfigMap with fewer fields.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, Resource)]
 #[resource(inherit = ConfigMap)]
 struct Settings {
@@ -26,7 +26,7 @@ struct Settings {
     data: BTreeMap<String, String>,
 }
 
-/// A custom resource; the server has none yet, so it only shows its names and its JSON.
+/// A custom resource that the server does not have; only its names and its JSON are tested.
 #[derive(Clone, Debug, Serialize, Deserialize, CustomResource, JsonSchema)]
 #[kube(group = "example.com", version = "v1", kind = "Fig", namespaced)]
 struct FigSpec {
@@ -145,7 +145,7 @@ pub async fn derived(both: &Both) -> Result<(), Failure> {
     )
 }
 
-/// A controller of a derived type: it puts a finalizer on, and hears of it.
+/// A controller of a derived type: it adds a finalizer and observes it.
 async fn controlled(
     informer: &SharedInformer<Settings>,
     api: &Api<Settings>,
@@ -188,11 +188,7 @@ async fn controlled(
     expect("errors", ran?.errors, 0)?;
     let mut settings = api.get(&name.name).await?;
     let finalizer = Finalizer::new("example.com/colours");
-    expect(
-        "taken off",
-        finalizer.remove(&mut settings.metadata),
-        true,
-    )?;
+    expect("taken off", finalizer.remove(&mut settings.metadata), true)?;
     api.replace(&settings).await?;
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! kube and k8s-openapi on our crates, against a server of ours.
+//! Tests kube and k8s-openapi with Kubist's crates, against Kubist's server.
 //!
-//! `kubist-interop-kube KUBECONFIG CHECK`: one check a run, in a namespace of its own; silent if it
-//! passes.
+//! `kubist-interop-kube KUBECONFIG CHECK`: one check per run, in a namespace of its own; prints
+//! nothing if it passes.
 
 mod events;
 mod held;
@@ -13,19 +13,19 @@ use kubist_transport::Transport;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What went wrong.
+/// A failure.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// How long anything may take.
+/// The time limit of everything.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// One server, seen from both sides.
+/// One server, with both clients.
 pub struct Both {
-    /// Our client.
+    /// Kubist's client.
     pub ours: Client,
-    /// kube's, over our transport.
+    /// kube's client, over Kubist's transport.
     pub kube: kube::Client,
-    /// Where the check works.
+    /// The namespace of the check.
     pub namespace: String,
 }
 
@@ -50,7 +50,7 @@ async fn main() -> Result<(), Failure> {
         .map_err(|_| format!("not done within {LIMIT:?}"))?
 }
 
-/// Clients of the server, and the namespace.
+/// Creates the clients and the namespace.
 async fn connect(kubeconfig: PathBuf, check: &str) -> Result<Both, Failure> {
     let options = Options {
         file: Some(kubeconfig),
@@ -72,7 +72,7 @@ async fn connect(kubeconfig: PathBuf, check: &str) -> Result<Both, Failure> {
     })
 }
 
-/// Fails with what was found, unless it is as expected.
+/// Fails with the value, unless it is the expected one.
 pub fn expect<T: PartialEq + std::fmt::Debug>(
     what: &str,
     found: T,

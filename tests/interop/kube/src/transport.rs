@@ -1,4 +1,4 @@
-//! kube's client over our transport.
+//! kube's client over Kubist's transport.
 
 use crate::{Both, Failure, expect};
 use futures::{StreamExt as _, TryStreamExt as _};

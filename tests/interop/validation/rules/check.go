@@ -1,4 +1,4 @@
-// Package rules takes objects through upstream's defaults, preparation and checks.
+// Package rules runs objects through upstream's defaults, preparation and validation.
 package rules
 
 import (
@@ -28,21 +28,21 @@ type Request struct {
 	Subresource string `json:"subresource,omitempty"`
 }
 
-// Answer is what became of it.
+// Answer is the result.
 type Answer struct {
 	// Defaulted is the object with its defaults, in the version that it came in.
 	Defaulted json.RawMessage `json:"defaulted,omitempty"`
-	// Prepared is what would be stored, if it is valid.
+	// Prepared is the object as stored, if it is valid.
 	Prepared json.RawMessage `json:"prepared,omitempty"`
-	// Causes are what is wrong with it.
+	// Causes are the validation errors.
 	Causes []Cause `json:"causes,omitempty"`
-	// Fault is why it was not even checked, as the reason of a Status or "Decode".
+	// Fault is why it was not validated: the reason of a Status, or "Decode".
 	Fault string `json:"fault,omitempty"`
 	// Message explains the fault.
 	Message string `json:"message,omitempty"`
 }
 
-// Cause is one thing that is wrong.
+// Cause is a validation error.
 type Cause struct {
 	Field   string `json:"field"`
 	Reason  string `json:"reason"`
@@ -54,7 +54,7 @@ var (
 	errOld     = errors.New("the old object is not understood")
 )
 
-// Check answers a request. A panic of upstream's code is a fault.
+// Check answers a request. A panic in upstream's code is a fault.
 func Check(it *Request) (answer Answer) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -126,7 +126,7 @@ func apply(
 	return rest.BeforeUpdate(ofStatus, ctx, object, old)
 }
 
-// decode makes an object of the internal version, with defaults.
+// decode returns an object of the internal version, with defaults.
 func decode(body []byte) (runtime.Object, *schema.GroupVersionKind, error) {
 	return legacyscheme.Codecs.UniversalDecoder().Decode(body, nil, nil)
 }
@@ -135,7 +135,7 @@ func encode(object runtime.Object, version schema.GroupVersion) (json.RawMessage
 	return runtime.Encode(legacyscheme.Codecs.LegacyCodec(version), object)
 }
 
-// stored is an object as it is read again: defaults are filled in then, too.
+// stored returns an object as it is read again, which adds defaults, too.
 func stored(object runtime.Object, version schema.GroupVersion) (json.RawMessage, error) {
 	body, err := encode(object, version)
 	if err != nil {

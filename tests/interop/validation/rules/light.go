@@ -12,8 +12,8 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core/validation"
 )
 
-// light is a strategy that stands in for one of upstream's whose package needs controllers or
-// clients for its warnings: hundreds of packages to build, for nothing that is compared.
+// light is a strategy that replaces one of upstream's whose package needs controllers or clients
+// for its warnings: hundreds of packages to build for results that are not compared.
 type light[T any] struct {
 	runtime.ObjectTyper
 	names.NameGenerator

@@ -24,7 +24,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 )
 
-// statusStrategies are those that upstream's storage uses for the status of each resource.
+// statusStrategies are upstream's strategies for the status of each resource.
 var statusStrategies = map[schema.GroupResource]rest.RESTUpdateStrategy{
 	{Resource: "namespaces"}:             namespace.StatusStrategy,
 	{Resource: "nodes"}:                  node.StatusStrategy,

@@ -52,7 +52,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
 )
 
-// strategies are those that upstream's storage of each resource uses.
+// strategies are upstream's strategies for each resource.
 var strategies = map[schema.GroupResource]rest.RESTCreateUpdateStrategy{
 	{Resource: "endpoints"}:       endpointsStrategy,
 	{Resource: "serviceaccounts"}: serviceAccountStrategy,

@@ -1,10 +1,9 @@
-//! `bench apply`: what applying one watch event costs, from the bytes of a watch's body to the
-//! handler, with two indexes; without network, TLS and HTTP framing.
+//! `bench apply`: the cost of a watch event, from the bytes of the body to the handler, with two
+//! indexes; without network, TLS and HTTP framing.
 //!
 //! The driver records the body of a streaming watch list once in each encoding. Each peer reads it
-//! into memory and gives it to its own client through a transport within its process. The measured
-//! part begins when the peer has synced and rests, and ends when its handler has heard the last
-//! event.
+//! into memory and passes it to its client through an in-process transport. The measurement begins
+//! when the peer is synced and idle, and ends when its handler has received the last event.
 
 use super::chart::Chart;
 use super::peers::{self, Peers};
@@ -21,13 +20,13 @@ use std::process::Command;
 #[derive(Args)]
 #[group(skip)]
 pub(super) struct Options {
-    /// Pods in the first state
+    /// Pods in the initial state
     #[arg(long, default_value_t = 20_000)]
     objects: u64,
-    /// Updates that follow
+    /// Updates
     #[arg(long, default_value_t = 20_000)]
     updates: u64,
-    /// How often each peer is measured; the middle counts
+    /// How often each peer is measured; the median counts
     #[arg(long, default_value_t = ROUNDS)]
     rounds: u32,
     /// Only the peers whose name contains this
@@ -48,12 +47,12 @@ impl Options {
     }
 }
 
-/// The one that targets are about, and whom it is compared with.
+/// The peer that targets are for, and the one it is compared with.
 const OURS: &str = "Kubist encoded, protobuf";
 const GO: &str = "client-go, protobuf";
 const KUBE: &str = "kube, JSON";
 
-/// A peer: its name, its program, the flags that choose what it does, the encoding that it reads.
+/// A peer: its name, its program, its flags, and the encoding that it reads.
 type Peer = (
     &'static str,
     &'static str,
@@ -86,13 +85,13 @@ const PEERS: [Peer; 7] = [
     (KUBE, "kube-parts", &[], "json"),
 ];
 
-/// How events come: the argument, and what the tables call it.
+/// When events arrive: the argument, and its name in tables.
 const WAYS: [(&str, &str); 2] = [
     ("as-they-come", "as they come"),
     ("one-at-a-time", "one at a time"),
 ];
 
-/// What a peer's runs in one way gave: a line for each.
+/// The output of a peer's runs: a line for each.
 struct Case {
     peer: &'static str,
     way: &'static str,
@@ -100,7 +99,7 @@ struct Case {
 }
 
 impl Case {
-    /// The middle of what the lines say.
+    /// Returns the median of the lines.
     fn middle(&self, key: &str) -> f64 {
         let number = |line: &Value| line[key].as_f64().unwrap_or(f64::NAN);
         let mut values: Vec<f64> = self.lines.iter().map(number).collect();
@@ -152,14 +151,14 @@ fn measure(mut command: Command, body: &Path, way: &str, options: &Options) -> O
         .args(["--updates", &options.updates.to_string(), "--way", way]);
     let lines = peers::lines(&mut command)?;
     let line = lines.into_iter().next().ok_or("it printed nothing")?;
-    // The marker is an object too.
+    // The marker is an object, too.
     if line["requests"] != 1 || line["objects"] != options.objects + 1 {
         return Err(format!("it did something else than follow one watch: {line}").into());
     }
     Ok(line)
 }
 
-/// The recorded bodies; deleted in the end, for they are large.
+/// The recorded bodies, which are large; they are deleted on drop.
 struct Recordings(PathBuf);
 
 impl Recordings {
@@ -188,13 +187,13 @@ impl Recordings {
 impl Drop for Recordings {
     fn drop(&mut self) {
         for content in ["protobuf", "json"] {
-            // It is overwritten the next time if it stays.
+            // A file that stays is overwritten by the next run.
             std::fs::remove_file(self.of(content)).ok();
         }
     }
 }
 
-/// CPU of one event in microseconds.
+/// Returns the CPU microseconds of an event.
 fn cpu(options: &Options, cases: &[Case], peer: &str, way: &str) -> f64 {
     let seconds = find(cases, peer, way).map_or(f64::NAN, |it| it.middle("cpu_seconds"));
     seconds * 1e6 / count(options)

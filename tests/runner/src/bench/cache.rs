@@ -1,6 +1,6 @@
-//! `bench cache`: the store of an informer, with an index of namespaces and one of nodes.
+//! `bench cache`: the store of an informer, with an index by namespace and one by node.
 //!
-//! kube's store has no indexes: what the others find in one, it finds by going over everything.
+//! kube's store has no indexes: an index look-up of the others is a scan there.
 
 use super::chart::Chart;
 use super::informer;
@@ -19,13 +19,13 @@ pub(super) struct Options {
     /// Pods in the store
     #[arg(long, default_value_t = 20_000)]
     objects: u64,
-    /// How long readers run beside the writer, in seconds
+    /// How long readers run during writes, in seconds
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
 }
 
 impl Options {
-    /// The defaults, for so many objects.
+    /// Returns the defaults, with this many objects.
     pub(super) fn of(objects: u64) -> Self {
         Self {
             objects,
@@ -38,7 +38,7 @@ impl Options {
 const APP: &str = "backend-7";
 const LABEL: &str = "app.kubernetes.io/name";
 
-/// The cases: their names in the peers' lines, and for people.
+/// The cases: their names in the peers' output, and in tables.
 const CASES: [(&str, &str); 9] = [
     ("replace", "replace all, one object"),
     ("add", "add"),
@@ -85,8 +85,8 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
     Ok(report(options, &systems))
 }
 
-/// Readers that look at an object where it stands, as who follows Go's pointers does, without
-/// counting a reference to it.
+/// Readers that borrow an object without counting a reference, as Go code that follows a pointer
+/// does.
 const IN_PLACE: &str = "readers in place";
 
 type System = (&'static str, Vec<Value>);

@@ -1,4 +1,4 @@
-//! `Chart`: horizontal bars as SVG, drawn by hand; readable on light and dark ground.
+//! `Chart`: horizontal bars as SVG, readable in light and dark colour schemes.
 
 use std::fmt::Write as _;
 
@@ -11,9 +11,9 @@ const TOP: f64 = 34.0;
 
 /// Bars of one unit.
 pub(super) struct Chart {
-    /// Name of the file, without its ending.
+    /// The file name without its extension.
     pub(super) file: &'static str,
-    /// What the bars are, with their unit; what is better.
+    /// The title: what is measured, the unit, and which direction is better.
     pub(super) title: String,
     bars: Vec<Bar>,
 }
@@ -33,7 +33,7 @@ impl Chart {
         }
     }
 
-    /// A bar; ours has a name that begins with `Kubist`. Nothing where there is no figure.
+    /// Adds a bar, if there is a figure; Kubist's bars have names that begin with `Kubist`.
     pub(super) fn bar(&mut self, label: impl Into<String>, value: f64, text: String) {
         if value.is_finite() {
             let label = label.into();
@@ -76,7 +76,7 @@ impl Chart {
     }
 }
 
-/// Text follows the reader's colour scheme; bars stand out on both.
+/// Text follows the reader's colour scheme; the bars are visible in both.
 const STYLE: &str = "\
 text { font: 13px system-ui, sans-serif; fill: #424a53; }
 .title { font-weight: 600; }

@@ -1,4 +1,4 @@
-//! `bench codec`: what decoding, ingesting and encoding a Pod costs, beside the usual crates.
+//! `bench codec`: the cost of decoding, ingesting and encoding a Pod, compared with other crates.
 
 use super::chart::Chart;
 use super::peers::{self, Peers};
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 #[derive(Args)]
 #[group(skip)]
 pub(super) struct Options {
-    /// How many different Pods
+    /// The number of different Pods
     #[arg(long, default_value_t = OBJECTS)]
     objects: u64,
-    /// How often each case goes over all of them
+    /// How often each case processes all Pods
     #[arg(long, default_value_t = ROUNDS)]
     rounds: u32,
 }
@@ -32,7 +32,7 @@ impl Default for Options {
     }
 }
 
-/// What is done, in what; the peer that does the same.
+/// The operation, the format, and the peer's equivalent.
 const CASES: [(&str, &str, Option<&str>); 6] = [
     ("decode", "json", Some("k8s-openapi")),
     ("decode", "protobuf", Some("prost")),

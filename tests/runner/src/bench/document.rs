@@ -1,8 +1,8 @@
-//! The parts of `docs/PERFORMANCE.md` that the command writes: what stands between two markers.
+//! The generated parts of `docs/PERFORMANCE.md`: those between two markers.
 
 use kubist_test_support::process::Outcome;
 
-/// Puts `text` between `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`; the rest stays.
+/// Puts `text` between `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`.
 pub(super) fn replace(document: &str, name: &str, text: &str) -> Outcome<String> {
     let (begin, end) = (
         format!("<!-- bench:{name} -->"),

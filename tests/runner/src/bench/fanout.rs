@@ -1,7 +1,7 @@
-//! `bench fanout`: one informer with many handlers, on events that come from within the process.
+//! `bench fanout`: one informer with many handlers, on events from within the process.
 //!
-//! Each system's objects are Pods with metadata only, made as they are needed. client-go's is a
-//! shared informer on a `FakeWatcher`, kube's a shared reflector with subscribers.
+//! The objects are Pods with metadata only. client-go's side is a shared informer on a
+//! `FakeWatcher`, kube's a shared reflector with subscribers.
 
 use super::chart::Chart;
 use super::peers::{self, Peers};
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 #[derive(Args)]
 #[group(skip)]
 pub(super) struct Options {
-    /// Calls of handlers that each run is to make; the events are so many by the handlers
+    /// Handler calls in each run, from which the number of events follows
     #[arg(long, default_value_t = 3_000_000)]
     calls: u64,
-    /// No more events than this
+    /// The most events
     #[arg(long, default_value_t = 300_000)]
     events_max: u64,
 }
@@ -36,12 +36,12 @@ impl Run {
         self.line[key].as_f64().unwrap_or(f64::NAN)
     }
 
-    /// What every handler would hear if nothing were merged.
+    /// Calls if no events were merged.
     fn due(&self) -> f64 {
         self.number("events") * self.number("handlers")
     }
 
-    /// CPU for one event and one handler, in nanoseconds.
+    /// CPU nanoseconds for one event and one handler.
     fn cpu(&self) -> f64 {
         self.number("cpu_seconds") * 1e9 / self.due()
     }

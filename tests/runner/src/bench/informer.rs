@@ -1,9 +1,9 @@
-//! `bench informer`: each peer lists all Pods of one server, follows the same number of updates,
-//! and lists again after it has missed more than the server remembers.
+//! `bench informer`: each peer lists all Pods of a server, follows updates, and lists again after
+//! it has missed more updates than the server remembers.
 //!
-//! The peers run one after the other against one server, so that none takes the other's CPU; each
-//! has its own updates, ended by a Pod of its own that tells it that all have passed. They reach
-//! the server through a [`Line`] that can be cut.
+//! The peers run one after another against one server, so that they do not share the CPU. Each has
+//! its own updates, which end with a marker Pod. They reach the server through a [`Line`] that can
+//! be cut.
 
 mod figures;
 mod line;
@@ -31,10 +31,10 @@ pub(super) struct Options {
     /// Updates that each peer follows
     #[arg(long, default_value_t = 20_000)]
     updates: u64,
-    /// Updates that each peer misses before it lists again; the server remembers fewer
+    /// Updates that each peer misses before it lists again; the server's history is shorter
     #[arg(long, default_value_t = 3_000)]
     missed: u64,
-    /// Use this server binary in place of building one
+    /// Use this server binary instead of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the peers whose name contains this
@@ -52,12 +52,12 @@ impl Options {
     }
 }
 
-/// The one that targets are about.
+/// The peer that targets are for.
 const ENCODED: &str = "Kubist encoded, protobuf";
-/// The one whose memory over JSON is compared.
+/// The peer whose memory over JSON is compared.
 const STRIPPED: &str = "Kubist encoded, JSON, no managedFields";
 
-/// A peer: its name, its program, and the flags that choose the way it works.
+/// A peer: its name, its program, and its flags.
 type Peer = (&'static str, &'static str, &'static [&'static str]);
 
 const PEERS: [Peer; 10] = [
@@ -105,13 +105,13 @@ const PEERS: [Peer; 10] = [
     ),
 ];
 
-/// What all peers share.
+/// The environment of all peers.
 struct Bench<'a> {
     options: &'a Options,
     driver: PathBuf,
-    /// Straight to the server.
+    /// The server's address.
     kubeconfig: PathBuf,
-    /// Through the line.
+    /// The address of the line.
     peers: PathBuf,
     line: Line,
 }
@@ -121,7 +121,7 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
     let scratch = root().join("target/bench");
     std::fs::create_dir_all(&scratch)?;
     let kubeconfig = scratch.join("kubeconfig");
-    // Enough that nobody who follows falls behind, and less than what is missed.
+    // More than a peer can fall behind by, and less than it misses.
     let history = (options.missed - options.missed / 5).max(1).to_string();
     let extra = ["--controllers", "none", "--history", &history];
     let server = Server::start(&binary, &kubeconfig, &extra)?;
@@ -170,7 +170,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Runs the driver and returns what it prints.
+    /// Runs the driver and returns its output.
     fn drive(&self, command: &str, arguments: &[&str]) -> Outcome<Value> {
         let output = Command::new(&self.driver)
             .arg(command)
@@ -213,7 +213,7 @@ impl Bench<'_> {
         Ok(measured)
     }
 
-    /// The first sync once more, with an allocator that counts.
+    /// Repeats the first sync with a counting allocator.
     fn heap(&self, peers: &Peers, peer: &Peer) -> Outcome<Value> {
         let mut program = peers.rust("kubist-heap");
         program.args(peer.2).arg("--kubeconfig").arg(&self.peers);
@@ -221,7 +221,7 @@ impl Bench<'_> {
         Ok(lines.into_iter().next().ok_or("it printed nothing")?)
     }
 
-    /// Waits for each line of the peer, and does what leads to the next.
+    /// Waits for each line of the peer, and starts the next phase.
     fn follow(
         &self,
         name: &'static str,
@@ -264,7 +264,7 @@ fn next(name: &str, lines: &mut Lines<BufReader<ChildStdout>>) -> Outcome<Value>
     Ok(serde_json::from_str(&line)?)
 }
 
-/// The file of Pods that peers without a generator of their own read.
+/// Returns the file of Pods for peers without a generator.
 pub(super) fn pods_file(peers: &Peers, objects: u64) -> Outcome<PathBuf> {
     let scratch: &Path = &root().join("target/bench");
     std::fs::create_dir_all(scratch)?;

@@ -1,9 +1,9 @@
-//! What the figures were measured on.
+//! The machine of the measurement.
 
 use kubist_test_support::process;
 use serde_json::{Value, json};
 
-/// Processor, cores and memory, as far as the system tells.
+/// Returns processor, cores and memory, as far as they are known.
 pub(super) fn describe() -> Value {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let field = |text: &str, name: &str| {
@@ -22,7 +22,7 @@ pub(super) fn describe() -> Value {
     })
 }
 
-/// The same in a line for people, with the day.
+/// Returns the same as a line of text, with the date.
 pub(super) fn line() -> String {
     let machine = describe();
     let text = |key: &str| machine[key].as_str().unwrap_or("unknown").to_owned();
@@ -46,7 +46,7 @@ pub(super) fn line() -> String {
     )
 }
 
-/// CPU seconds and resident kilobytes of another process.
+/// Returns CPU seconds and resident kilobytes of another process.
 pub(super) fn usage(id: u32) -> (f64, u64) {
     let read =
         |name: &str| std::fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
@@ -67,6 +67,6 @@ pub(super) fn usage(id: u32) -> (f64, u64) {
             .parse()
             .ok()
     });
-    // A hundred ticks a second on every Linux that we run on.
+    // Linux counts 100 ticks a second on every machine this runs on.
     ((ticks(11) + ticks(12)) / 100.0, rss.unwrap_or(0))
 }

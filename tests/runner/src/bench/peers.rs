@@ -1,4 +1,4 @@
-//! The programs that are measured: building them, and reading what they print.
+//! Builds the measured programs, and reads their output.
 
 use clap::Args;
 use kubist_test_support::process::{self, Outcome, root};
@@ -6,27 +6,27 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The packages of `bench/` that a comparison with peers needs.
+/// The packages of `bench/` that comparisons need.
 pub(super) const PACKAGES: [&str; 4] = ["driver", "kubist-peer", "kube-peer", "codec"];
 
-/// Options of building.
+/// Build options.
 #[derive(Args)]
 pub(super) struct Building {
-    /// Take the peers as they were built last
+    /// Use the peers of the last build
     #[arg(long, global = true)]
     built: bool,
 }
 
 /// The built programs.
 pub(super) struct Peers {
-    /// Where the Rust ones lie.
+    /// The folder of the Rust ones.
     folder: PathBuf,
-    /// client-go, unless this machine has no Go.
+    /// client-go, unless Go is missing.
     go: Option<PathBuf>,
 }
 
 impl Peers {
-    /// Builds these packages, and client-go where there is something to compare.
+    /// Builds these packages, and client-go if there is something to compare.
     pub(super) fn build(building: &Building, packages: &[&str]) -> Outcome<Self> {
         let folder = target()?.join("release");
         if building.built {
@@ -44,23 +44,23 @@ impl Peers {
         Ok(Self { folder, go })
     }
 
-    /// What fills a server, and changes what is on it.
+    /// Returns the program that writes to a server.
     pub(super) fn driver(&self) -> PathBuf {
         self.folder.join("driver")
     }
 
-    /// A Rust peer.
+    /// Returns a command for a Rust peer.
     pub(super) fn rust(&self, name: &str) -> Command {
         Command::new(self.folder.join(name))
     }
 
-    /// client-go, if it is there.
+    /// Returns a command for client-go, if it was built.
     pub(super) fn go(&self) -> Option<Command> {
         self.go.as_ref().map(Command::new)
     }
 }
 
-/// Runs a peer to its end and returns its lines.
+/// Runs a peer and returns the lines of its output.
 pub(super) fn lines(command: &mut Command) -> Outcome<Vec<Value>> {
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
@@ -75,7 +75,7 @@ pub(super) fn lines(command: &mut Command) -> Outcome<Vec<Value>> {
     Ok(lines)
 }
 
-/// The number under a key of the line of a case.
+/// Returns the number under a key in the line of a case.
 pub(super) fn number(lines: &[Value], case: &str, key: &str) -> f64 {
     lines
         .iter()
@@ -84,7 +84,7 @@ pub(super) fn number(lines: &[Value], case: &str, key: &str) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-/// Where the peers are built: beside the workspace's own.
+/// Returns the target folder of the peers, inside the workspace's.
 fn target() -> Outcome<PathBuf> {
     let own = std::env::current_exe()?;
     let target = own.parent().and_then(Path::parent);

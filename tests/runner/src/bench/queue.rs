@@ -1,5 +1,5 @@
-//! `bench queue`: the work queue. kube has none that can be used by itself; its scheduler of
-//! delayed requests is beside our delayed items.
+//! `bench queue`: the work queue. kube has no public one; its scheduler of delayed requests is
+//! compared with delayed items.
 
 use super::chart::Chart;
 use super::peers::{self, Peers, number};

@@ -1,5 +1,5 @@
-//! `Report`: what a benchmark found, and the three ways to tell it: as tables, as JSON, and in
-//! `docs/PERFORMANCE.md` with its charts.
+//! `Report`: the results of a benchmark, printed as tables or JSON, or written to
+//! `docs/PERFORMANCE.md` with charts.
 
 use super::chart::Chart;
 use super::table::Table;
@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 const DOCUMENT: &str = "docs/PERFORMANCE.md";
 const CHARTS: &str = "docs/charts";
 
-/// Where to.
+/// The form of the output.
 #[derive(Args)]
 pub(super) struct Output {
-    /// Print one JSON object in place of tables
+    /// Print one JSON object instead of tables
     #[arg(long, global = true)]
     json: bool,
     /// Also write the tables into docs/PERFORMANCE.md, and the charts beside it
@@ -23,11 +23,11 @@ pub(super) struct Output {
     docs: bool,
 }
 
-/// What a benchmark found.
+/// The results of a benchmark.
 pub(super) struct Report {
-    /// Its name, which its markers in the document have too.
+    /// Its name, which is also that of its markers in the document.
     pub(super) name: &'static str,
-    /// One line on what was done.
+    /// A line that describes the benchmark.
     pub(super) what: String,
     pub(super) tables: Vec<Table>,
     pub(super) targets: Vec<Target>,
@@ -56,7 +56,7 @@ impl Report {
     }
 }
 
-/// Prints the reports, and writes them down if asked.
+/// Prints the reports, and writes them to the document on request.
 pub(super) fn emit(reports: &[Report], output: &Output) -> Outcome {
     if output.json {
         let mut all = Map::from_iter([("machine".to_owned(), machine::describe())]);

@@ -1,9 +1,10 @@
-//! `bench server`: what `kubist serve` takes for lists, watchers and writes, on each engine, and as
-//! objects become many; etcd alone beside it, and a kube-apiserver where one is given.
+//! `bench server`: the cost of lists, watchers and writes for `kubist serve` on each storage
+//! engine, and as the number of objects grows, compared with etcd and, optionally, a
+//! kube-apiserver.
 //!
-//! Load and server share the cores; costs are the server's CPU time. Without a kube-apiserver the
-//! targets are read from one measurement on a machine like this one (v1.36, etcd 3.6 without
-//! fsync), and only ratios of ten mean anything.
+//! Load and server share the cores; costs are the server's CPU time. Without a kube-apiserver, the
+//! targets are relative to one measurement on a similar machine (v1.36, etcd 3.6 without fsync),
+//! and only ratios of ten are meaningful.
 
 #![expect(
     clippy::disallowed_methods,
@@ -30,17 +31,17 @@ use subject::{Engine, Subject};
 /// The packages of `bench/` that it needs.
 pub(super) const PACKAGES: [&str; 2] = ["driver", "load"];
 
-/// Deliveries a second that watchers are given, however many they are.
+/// Deliveries a second, to any number of watchers.
 const DELIVERIES_PER_SECOND: f64 = 10_000.0;
-/// Deliveries in all where updates come as fast as they are written.
+/// Deliveries in all when updates are sent without a pause.
 const FLOOD_DELIVERIES: u32 = 400_000;
-/// Numbers of watchers for that, and with a connection for each.
+/// Numbers of watchers for that, and with a connection each.
 const CROWDS: [u32; 2] = [100, 1_000];
-/// How long all of it may take. The last part, growth, stops where it would take longer.
-const BUDGET: Duration = Duration::from_mins(12);
-/// What growth gets in any case.
+/// The time limit for everything. Growth, the last part, stops where it would exceed it.
+const BUDGET: Duration = Duration::from_secs(12 * 60);
+/// The least time for growth.
 const GROWTH_MIN: Duration = Duration::from_secs(30);
-/// Names of what is compared.
+/// The names of the subjects.
 const APISERVER: &str = "kube-apiserver";
 const FSYNC: &str = "etcd alone";
 const NO_FSYNC: &str = "etcd alone, no fsync";
@@ -55,28 +56,28 @@ pub(super) struct Options {
     /// Numbers of watchers [default: 100,1000,10000; 100,1000 with --quick]
     #[arg(long, value_delimiter = ',')]
     watchers: Option<Vec<u32>>,
-    /// Seconds of each case of watching [default: 10; 2 with --quick]
+    /// Seconds of each watch case [default: 10; 2 with --quick]
     #[arg(long)]
     seconds: Option<u32>,
     /// Numbers of small objects at which costs are compared [default: 1000,10000,100000,1000000;
     /// 1000,10000 with --quick]
     #[arg(long, value_delimiter = ',')]
     steps: Option<Vec<u64>>,
-    /// Everything smaller and shorter: for a look, not for comparing
+    /// Run smaller and shorter cases: for a look, not for comparison
     #[arg(long)]
     quick: bool,
-    /// Use this server binary in place of building one
+    /// Use this server binary instead of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Use this etcd in place of building one with Go (also: `KUBIST_ETCD_3_6`)
+    /// Use this etcd instead of building one with Go (also: `KUBIST_ETCD_3_6`)
     #[arg(long, value_name = "PATH")]
     etcd: Option<PathBuf>,
-    /// Measure this kube-apiserver too, on an etcd without fsync
+    /// Also measure this kube-apiserver, on an etcd without fsync
     #[arg(long, value_name = "PATH")]
     kube_apiserver: Option<PathBuf>,
 }
 
-/// How much of everything.
+/// The sizes of the cases.
 struct Size {
     objects: u64,
     watchers: Vec<u32>,
@@ -109,10 +110,10 @@ impl Options {
     }
 }
 
-/// What was found. Each line says of whom it is, under `subject`.
+/// The results. Each line names its subject, under `subject`.
 #[derive(Default)]
 struct Found {
-    /// How each starts, and what it holds at rest and with the Pods.
+    /// Start-up, and memory when idle and with the Pods.
     starts: Vec<Value>,
     lists: Vec<Value>,
     watches: Vec<Value>,
@@ -166,7 +167,7 @@ fn named(engine: Engine) -> String {
     format!("Kubist, {}", engine.name())
 }
 
-/// Says of whom lines are.
+/// Adds the subject to lines.
 fn of(subject: &str, mut lines: Vec<Value>) -> Vec<Value> {
     for line in &mut lines {
         line["subject"] = subject.into();
@@ -188,7 +189,7 @@ impl Bench {
         Subject::kubist(&self.binary, &self.scratch, engine, etcd)
     }
 
-    /// Starts on an engine, at rest, then writes.
+    /// Starts a server on an engine, measures it idle, then writes.
     fn engine(&mut self, engine: Engine) -> Outcome {
         let subject = self.kubist(engine)?;
         self.started(&subject, &named(engine));
@@ -212,7 +213,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Puts into etcd what the writes before have put into servers, in bytes.
+    /// Puts values of the size of those writes into etcd.
     fn etcd_alone(&mut self, name: &str, fsync: bool) -> Outcome {
         let bytes = self.found.writes.first().map(|line| line["bytes"].clone());
         let bytes = bytes.and_then(|it| it.as_u64()).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! A table of text: in Markdown, with its columns aligned, so that it reads well in a terminal too.
+//! A text table: Markdown with aligned columns, readable in a terminal, too.
 
 use std::fmt;
 
-/// Rows under a heading; numbers go to the right.
+/// Rows under a header; numbers are aligned right.
 pub(super) struct Table {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -20,7 +20,7 @@ impl Table {
         }
     }
 
-    /// A row; what it lacks at its end is empty.
+    /// Adds a row; missing cells at its end are empty.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut cells: Vec<String> = cells.into_iter().collect();
         cells.resize(self.head.len(), String::new());
@@ -59,7 +59,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A number with so many digits behind the point; a dash where there is none.
+/// Formats a number with this many decimals; a dash if there is none.
 pub(super) fn fixed(value: f64, digits: usize) -> String {
     if value.is_finite() {
         format!("{value:.digits$}")
@@ -68,7 +68,7 @@ pub(super) fn fixed(value: f64, digits: usize) -> String {
     }
 }
 
-/// Nanoseconds, in the unit that suits them.
+/// Formats nanoseconds in a suitable unit.
 pub(super) fn duration(nanoseconds: f64) -> String {
     match nanoseconds {
         it if !it.is_finite() => "–".to_owned(),
@@ -79,7 +79,7 @@ pub(super) fn duration(nanoseconds: f64) -> String {
     }
 }
 
-/// A rate, in millions or thousands.
+/// Formats a rate, in millions or thousands.
 pub(super) fn rate(per_second: f64) -> String {
     match per_second {
         it if !it.is_finite() => "–".to_owned(),

@@ -1,9 +1,9 @@
-//! `Target`: what a figure should be beside a peer's, and whether it is in this run.
+//! `Target`: the limit of a figure relative to a peer's, and whether this run meets it.
 
 use super::table::Table;
 use serde_json::{Value, json};
 
-/// A target and what came out.
+/// A target and its result.
 pub(super) struct Target {
     what: String,
     is: String,
@@ -12,7 +12,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Ours is at most `share` of theirs.
+    /// Kubist's figure is at most `share` of the peer's.
     pub(super) fn at_most(what: &str, ours: f64, share: f64, theirs: f64, whose: &str) -> Self {
         let ratio = ours / theirs;
         Self {
@@ -27,7 +27,7 @@ impl Target {
         }
     }
 
-    /// Ours is at least `times` theirs.
+    /// Kubist's figure is at least `times` the peer's.
     pub(super) fn at_least(what: &str, ours: f64, times: f64, theirs: f64, whose: &str) -> Self {
         let ratio = ours / theirs;
         Self {
@@ -38,7 +38,7 @@ impl Target {
         }
     }
 
-    /// A figure that has to be exactly this.
+    /// A figure that has to have this value.
     pub(super) fn exactly(what: &str, ours: f64, target: f64) -> Self {
         Self {
             what: what.to_owned(),
@@ -65,7 +65,7 @@ fn part(ratio: f64) -> String {
     }
 }
 
-/// All of them, as a table.
+/// Returns all targets as a table.
 pub(super) fn table(targets: &[Target]) -> Table {
     let mut table = Table::new(["target", "is", "this run", "holds"]);
     for target in targets {

@@ -298,13 +298,13 @@ fn without_repeats(events: &mut Events) {
 fn is_part(seen: &[(Kind, u64)], truth: &[(Kind, u64)], complete_from: Option<u64>) -> Outcome {
     let mut rest = truth.iter();
     let mut may_miss = |missed: &(Kind, u64)| match complete_from {
-        Some(version) if missed.1 > version => Err(format!("{missed:?} was not told")),
+        Some(version) if missed.1 > version => Err(format!("{missed:?} was not reported")),
         _ => Ok(()),
     };
     for event in seen {
         loop {
             let happened = rest.next().ok_or_else(|| {
-                format!("{event:?} was told, which did not happen, or not in this order")
+                format!("{event:?} was reported, which did not happen, or not in this order")
             })?;
             let is_it = match event.0 {
                 Kind::Gone => happened.0 == Kind::Delete,

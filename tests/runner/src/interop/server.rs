@@ -84,7 +84,7 @@ impl Server {
         // `ready https://ADDR kubeconfig=FILE in N ms`
         let words: Vec<&str> = line.split_whitespace().collect();
         let ["ready", url, .., "in", milliseconds, "ms"] = words[..] else {
-            return Err(format!("the server said {line:?} in place of being ready").into());
+            return Err(format!("the server printed {line:?} instead of its ready line").into());
         };
         url.clone_into(&mut server.url);
         server.start = format!("{milliseconds} ms");

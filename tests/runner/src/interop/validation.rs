@@ -71,5 +71,5 @@ fn compare(test: &Path, program: &Path, count: u64, seed: u64) -> Outcome {
         return Ok(());
     }
     eprintln!("{}", String::from_utf8_lossy(&output.stderr));
-    Err("ours differ from upstream's, as shown above".into())
+    Err("the results differ from upstream's, as shown above".into())
 }

@@ -1,6 +1,5 @@
-//! The ordinary client, watcher and reflector on a recorded watch: what one event costs from the
-//! bytes of the body to the handler. The store has no indexes; the handler is the reader of the
-//! stream.
+//! kube's client, watcher and reflector on a recorded watch: the cost of an event from the bytes of
+//! the body to the handler. The store has no indexes; the handler reads the stream.
 
 use crate::Failure;
 use clap::Args;
@@ -63,7 +62,7 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits until the process rests.
+/// Waits until the process is idle.
 async fn settle() {
     loop {
         let before = Usage::now();

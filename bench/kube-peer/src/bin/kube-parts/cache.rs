@@ -1,4 +1,4 @@
-//! The reflector's store. It has no indexes: what the others look up in one is a scan here.
+//! The reflector's store. It has no indexes: an index look-up of the others is a scan here.
 
 use crate::Failure;
 use clap::Args;
@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 
 /// Look-ups by name in a round.
 const GETS: usize = 400_000;
-/// Scans and selections in a round.
+/// Scans and selector queries in a round.
 const SCANS: usize = 10;
-/// Threads that read beside the writer.
+/// Threads that read during writes.
 const READERS: usize = 2;
 
 #[derive(Args)]
@@ -30,15 +30,15 @@ pub struct Options {
     objects: u64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How long readers run beside the writer
+    /// How long readers run during writes
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
-    /// The value of the label `app.kubernetes.io/name` to select by
+    /// The value of the label `app.kubernetes.io/name` to select
     #[arg(long)]
     app: String,
 }
 
-/// The objects as events, in two versions each, with what finds them.
+/// The objects as events, in two versions each, with the queries that find them.
 struct Objects {
     first: Vec<Event<Pod>>,
     second: Vec<Event<Pod>>,
@@ -70,7 +70,7 @@ fn node(pod: &Pod) -> Option<&str> {
     pod.spec.as_ref()?.node_name.as_deref()
 }
 
-/// One after the other, each visible before the next. The store clones what it takes.
+/// One after another, each visible before the next. The store clones its input.
 fn put(writer: &mut Writer<Pod>, events: &[Event<Pod>]) -> f64 {
     let start = cpu();
     for event in events {

@@ -1,4 +1,4 @@
-//! The scheduler of delayed requests, which is the part of a work queue that kube shows.
+//! The scheduler of delayed requests, which is the public part of kube's work queue.
 
 use crate::Failure;
 use clap::Args;
@@ -19,7 +19,7 @@ pub struct Options {
     delayed: usize,
 }
 
-/// Items that are due at different times within a second, taken as they come.
+/// Items that are due at different times within a second, received as they become due.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             let message = Arc::clone(name);
             requests.push(ScheduleRequest { message, run_at });
         }
-        // A stream that ended would end the scheduler, too.
+        // The end of this stream would end the scheduler.
         let requests = stream::iter(requests).chain(stream::pending());
         let mut scheduled = pin!(scheduler(requests));
         let mut late = Duration::ZERO;

@@ -1,5 +1,5 @@
-//! A shared reflector with a number of subscribers, on events from within the process. A subscriber
-//! that is slow holds up the reflector; none misses an event.
+//! A shared reflector with several subscribers, on events from within the process. A slow
+//! subscriber delays the reflector; none misses an event.
 
 use crate::Failure;
 use clap::Args;
@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 
-/// Objects that the events are about.
+/// Objects in the events.
 const FOLLOWED: usize = 1000;
-/// Objects that may wait for the slowest subscriber.
+/// The most objects that wait for the slowest subscriber.
 const WAITING: usize = 256;
 
 #[derive(Args)]

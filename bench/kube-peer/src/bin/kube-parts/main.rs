@@ -1,6 +1,6 @@
-//! The parts of the kube crate's client half, measured without a network: the reflector's store,
-//! the scheduler of delayed requests, a shared reflector with many subscribers, and a reflector on
-//! a recorded watch. Prints a line of JSON for each case.
+//! The components of kube's client half, measured without a network: the reflector's store, the
+//! scheduler of delayed requests, a shared reflector with many subscribers, and a reflector on a
+//! recorded watch. Prints a line of JSON for each case.
 
 mod apply;
 mod cache;

@@ -1,5 +1,5 @@
-//! The ordinary client and shared informer on a recorded watch: what one event costs from the bytes
-//! of the body to the handler, with two indexes.
+//! The client and shared informer on a recorded watch: the cost of an event from the bytes of the
+//! body to the handler, with two indexes.
 
 use crate::Failure;
 use clap::Args;
@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     })
 }
 
-/// A client whose server is the recording.
+/// A client that reads the recording.
 fn client(options: &Options, replay: &Replay) -> Result<Client, Failure> {
     let replay = replay.clone();
     let service = tower::service_fn(move |request: Request<Body>| {

@@ -1,4 +1,4 @@
-//! The indexer with an index of namespaces and one of nodes.
+//! The indexer, with an index by namespace and one by node.
 
 use crate::Failure;
 use clap::{Args, ValueEnum};
@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 const GETS: usize = 400_000;
 /// How often each value is looked up in a round.
 const LOOKUPS: usize = 20;
-/// Selections in a round.
+/// Selector queries in a round.
 const SELECTS: usize = 10;
-/// Threads that read beside the writer.
+/// Threads that read during writes.
 const READERS: usize = 2;
 
 #[derive(Args)]
@@ -29,10 +29,10 @@ pub struct Options {
     objects: u64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How long readers run beside the writer
+    /// How long readers run during writes
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
-    /// The label selector to select by
+    /// The label selector
     #[arg(long)]
     selector: String,
     #[arg(long)]
@@ -52,7 +52,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// The objects, in two versions each, with what finds them.
+/// The objects, in two versions each, with the queries that find them.
 struct Objects<F> {
     first: Vec<Arc<F>>,
     second: Vec<Arc<F>>,
@@ -112,7 +112,7 @@ fn replace<F: FieldLookup>(indexer: &mut Indexer<F>, objects: &[Arc<F>]) {
     indexer.publish();
 }
 
-/// One after the other, each visible before the next.
+/// One after another, each visible before the next.
 fn put<F: FieldLookup>(indexer: &mut Indexer<F>, objects: &[Arc<F>]) -> f64 {
     let start = cpu();
     for object in objects {
@@ -183,16 +183,16 @@ fn look_up<F: FieldLookup>(lister: &Lister<F>, by_node: &IndexHandle<F>, all: &O
     each(start, LOOKUPS * all.nodes.len())
 }
 
-/// Objects under each value of the index of groups.
+/// Objects under each value of the group index.
 const GROUP: usize = 40;
 
-/// Values that are looked up: as many however many objects there are, so that what the processor
-/// keeps at hand is the same.
+/// Values that are looked up: their number does not depend on that of the objects, so that the
+/// processor's caches hold the same share.
 const VALUES: usize = 100;
 
-/// Look-ups in an index whose groups have the same size however many objects there are.
+/// Look-ups in an index whose groups have the same size for any number of objects.
 fn look_up_groups<F: FieldLookup>(all: &Objects<F>, count: usize) -> f64 {
-    // The last part of a name is the object's number.
+    // The last part of a name is the number of the object.
     let group = |object: &F| {
         let number = object.name().rsplit('-').next().unwrap_or_default();
         usize::from_str_radix(number, 16).unwrap_or_default() / GROUP

@@ -1,4 +1,4 @@
-//! One informer with a number of handlers, on events from within the process.
+//! One informer with several handlers, on events from within the process.
 
 use crate::{Failure, runtime};
 use clap::{Args, ValueEnum};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Objects that the events are about.
+/// Objects in the events.
 const FOLLOWED: usize = 1000;
 
 #[derive(Args)]
@@ -37,7 +37,7 @@ enum Way {
     EveryEvent,
 }
 
-/// A list of Pods, and once it may, one event after the other.
+/// A list of Pods and then, after a signal, one event after another.
 struct Script {
     names: Arc<Vec<Str>>,
     events: usize,

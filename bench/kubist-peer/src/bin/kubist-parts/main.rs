@@ -1,6 +1,6 @@
-//! The parts of Kubist's client half, measured without a network: the indexer, the work queue, an
-//! informer with many handlers, and an informer on a recorded watch. Prints a line of JSON for each
-//! case.
+//! The components of Kubist's client half, measured without a network: the indexer, the work queue,
+//! an informer with many handlers, and an informer on a recorded watch. Prints a line of JSON for
+//! each case.
 
 mod apply;
 mod cache;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// A runtime on as many threads as the machine has cores.
+/// A runtime with a thread for each core.
 fn runtime() -> Result<tokio::runtime::Runtime, std::io::Error> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()

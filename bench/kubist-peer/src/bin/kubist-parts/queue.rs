@@ -1,4 +1,4 @@
-//! The work queue, of names as strings.
+//! The work queue, with names as strings.
 
 use crate::{Failure, runtime};
 use clap::Args;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Tasks that work beside the one producer.
+/// Worker tasks beside one producer.
 const WORKERS: usize = 4;
 const ROUNDS: usize = 3;
 
@@ -59,7 +59,7 @@ fn on_one_thread<R>(future: impl Future<Output = R>) -> Result<R, Failure> {
     Ok(runtime.block_on(future))
 }
 
-/// Adds, takes and ends one item after the other.
+/// Adds, takes and finishes one item after another.
 fn one_thread(names: &[Str], items: usize) -> Result<f64, Failure> {
     on_one_thread(async {
         let (queue, start) = (WorkQueue::default(), cpu());
@@ -73,7 +73,7 @@ fn one_thread(names: &[Str], items: usize) -> Result<f64, Failure> {
     })
 }
 
-/// Adds items while workers take them, until all have been worked on.
+/// Adds items while workers take them, until all are finished.
 fn produce(names: &[Str], items: usize) -> Result<f64, Failure> {
     Ok(runtime()?.block_on(async {
         let (queue, start) = (WorkQueue::<Str>::default(), Instant::now());
@@ -96,7 +96,7 @@ fn produce(names: &[Str], items: usize) -> Result<f64, Failure> {
     }))
 }
 
-/// Adds items that are due at different times within a second, and takes them as they come.
+/// Adds items that are due at different times within a second, and takes them as they become due.
 fn delays(names: &[Str]) -> Result<(), Failure> {
     on_one_thread(async {
         let before = Usage::now();

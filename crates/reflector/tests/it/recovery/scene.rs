@@ -10,7 +10,7 @@ use std::time::Duration;
 /// How long nothing may happen before a finished script is over.
 const QUIET: Duration = Duration::from_secs(20);
 /// How long a script may wait for its next request.
-const PATIENCE: Duration = Duration::from_hours(2);
+const PATIENCE: Duration = Duration::from_secs(2 * 3600);
 /// The polling interval when each poll is followed by a drop.
 const TURN: Duration = Duration::from_millis(50);
 

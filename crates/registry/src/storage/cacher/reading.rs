@@ -6,7 +6,7 @@ use super::{Shared, ring, watchers};
 use crate::metrics::CacheMetrics;
 use crate::storage::error::{Operation, StorageError};
 use crate::storage::reader::{Interest, Reader, Snapshot, Wanted, WatchSource};
-use crate::storage::{ListRequest, Storage};
+use crate::storage::{ListRequest, StorageState};
 use crate::stored::Stored;
 use crate::strategy::BoxFuture;
 use futures_core::Stream;

@@ -137,7 +137,7 @@ impl RawStorage {
         Ok(self.put_or_again(&bytes, &value, put, current.stored.is_none()))
     }
 
-    /// Shared an object where there was none.
+    /// Stores an object where there was none.
     async fn create(
         &self,
         key: &str,

@@ -73,7 +73,7 @@ pub(crate) fn on_etcd(release: Release, cached: bool, runner: impl AsyncFnOnce(&
         tasks.spawn(keep_time(Arc::clone(&activity)));
         let mut config = Config::new([etcd.url()]);
         // Virtual time: nothing is behind.
-        config.ping_every = Duration::from_hours(1);
+        config.ping_every = Duration::from_secs(3600);
         let kv = EtcdKv::new(config).expect("a URL");
         let kv = Arc::new(Observed { kv, activity });
         kv.call(kv.kv.learn_versions()).await;

@@ -1,4 +1,4 @@
-//! What the peers of `bench informer` measured, as tables, charts and targets.
+//! The results of `bench informer`, as tables, charts and targets.
 
 use super::{ENCODED, Options};
 use crate::bench::chart::Chart;
@@ -7,7 +7,7 @@ use crate::bench::table::{Table, fixed};
 use crate::bench::target::Target;
 use serde_json::{Value, json};
 
-/// What one peer's phases gave.
+/// The results of a peer's phases.
 pub(super) struct Measured {
     pub(super) name: &'static str,
     pub(super) sync: Value,

@@ -1,8 +1,8 @@
-//! `Line`: the wire between a peer and the server, which can be held and cut.
+//! `Line`: a TCP relay between a peer and the server that can be held and cut.
 //!
-//! It passes bytes on and understands none, so TLS goes through it. While it is held, the server
-//! goes on without the peer; after a cut the peer connects again, and finds that it has missed
-//! more than the server remembers. It is a tool of the benchmark, not a proxy for anybody else.
+//! It does not parse what it forwards, so TLS passes through. While it is held, the server
+//! continues without the peer; after a cut the peer reconnects and finds that it has missed more
+//! than the server remembers.
 
 use kubist_test_support::process::Outcome;
 use std::io::{Read as _, Write as _};
@@ -12,7 +12,7 @@ use std::thread;
 
 const BUFFER: usize = 64 * 1024;
 
-/// A wire to one server; it lives until the program ends.
+/// A relay to one server; it runs until the program ends.
 pub(super) struct Line {
     pub(super) address: SocketAddr,
     wire: Arc<Wire>,
@@ -54,19 +54,19 @@ impl Line {
         let shared = Arc::clone(&wire);
         thread::spawn(move || {
             for peer in listener.incoming().flatten() {
-                // A connection that fails is the peer's to try again.
+                // The peer retries a connection that fails.
                 drop(connect(peer, server, &shared));
             }
         });
         Ok(Self { address, wire })
     }
 
-    /// Nothing passes from here on, and nobody is told.
+    /// Holds all bytes back from here on; connections stay open.
     pub(super) fn hold(&self) {
         self.wire.state().held = true;
     }
 
-    /// Ends all connections; new ones pass.
+    /// Closes all connections, and forwards new ones.
     pub(super) fn cut(&self) {
         let mut state = self.wire.state();
         state.held = false;
@@ -91,7 +91,7 @@ fn connect(peer: TcpStream, server: SocketAddr, wire: &Arc<Wire>) -> std::io::Re
     Ok(())
 }
 
-/// Passes bytes on until either end has had enough.
+/// Forwards bytes until either end closes.
 fn pass(mut from: TcpStream, mut to: TcpStream, wire: &Wire) {
     let mut buffer = vec![0; BUFFER];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
@@ -123,7 +123,7 @@ mod tests {
         first.write_all(b"two").unwrap();
         line.cut();
         let mut rest = Vec::new();
-        // Reset or closed, as the system likes.
+        // Either is an end of the connection.
         peer.read_to_end(&mut rest).ok();
         assert!(rest.is_empty() || rest == b"two", "{rest:?}");
 

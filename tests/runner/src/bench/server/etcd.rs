@@ -1,4 +1,4 @@
-//! An etcd of the benchmark's own, on loopback, in a folder of its own.
+//! An etcd for the benchmark, on loopback, in a folder of its own.
 
 use kubist_test_support::process::{self, Outcome, root};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Names the binary of etcd 3.6.
+/// The environment variable for the binary of etcd 3.6.
 const VARIABLE: &str = "KUBIST_ETCD_3_6";
-/// How long it may take to listen.
+/// The time limit to listen.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How large its file may become, in bytes: more than the default of 2 GB, for many objects.
+/// The size limit of its file, in bytes: above the default of 2 GB, for many objects.
 const QUOTA_BYTES: &str = "8000000000";
 
-/// The binary: the one given, the one that the environment names, or built by Go from upstream's
-/// module. None, said on standard error, where there is none and no Go.
+/// Returns the binary: the given one, the one in the environment, or one that Go builds from
+/// upstream's module. Without Go it returns none and reports so on standard error.
 pub(super) fn binary(given: Option<&Path>) -> Outcome<Option<PathBuf>> {
     let named = std::env::var_os(VARIABLE).map(PathBuf::from);
     if let Some(path) = given.map(Path::to_path_buf).or(named) {
@@ -43,8 +43,8 @@ pub(super) struct Etcd {
 }
 
 impl Etcd {
-    /// Starts an empty one in `folder`, which it gets for itself. Without `fsync` it loses what
-    /// was acknowledged when the machine fails.
+    /// Starts an empty etcd in `folder`. Without `fsync` it can lose acknowledged writes when the
+    /// machine fails.
     pub(super) fn start(binary: &Path, folder: &Path, fsync: bool) -> Outcome<Self> {
         let _gone = std::fs::remove_dir_all(folder);
         std::fs::create_dir_all(folder)?;
@@ -86,7 +86,7 @@ impl Etcd {
         Ok(etcd)
     }
 
-    /// Its process.
+    /// Returns its process id.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -100,7 +100,7 @@ impl Drop for Etcd {
     }
 }
 
-/// A port that nobody listens on at the moment.
+/// Returns a port that is free at the moment.
 pub(super) fn free_port() -> Outcome<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?.port())

@@ -8,11 +8,11 @@ use crate::bench::table::{Table, fixed};
 use crate::bench::target::Target;
 use serde_json::{Value, json};
 
-/// CPU seconds of kube-apiserver for a LIST of 20,000 Pods in protobuf: the best that was seen.
+/// CPU seconds of a kube-apiserver for a list of 20,000 Pods in protobuf: the best measured.
 const APISERVER_LIST_SECONDS: f64 = 1.4;
-/// Deliveries to watchers for a second of kube-apiserver's CPU: the best that was seen.
+/// Watch deliveries for a CPU second of a kube-apiserver: the best measured.
 const APISERVER_DELIVERIES: f64 = 20_000.0;
-/// The number of Pods that the first of these is about.
+/// The number of Pods of the first figure.
 const APISERVER_PODS: u64 = 20_000;
 
 pub(super) fn report(size: &Size, found: &Found) -> Report {
@@ -42,12 +42,12 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
     }
 }
 
-/// The lines of one of those that were measured.
+/// Returns the lines of a subject.
 fn whose<'a>(lines: &'a [Value], subject: &str) -> impl Iterator<Item = &'a Value> {
     lines.iter().filter(move |line| line["subject"] == *subject)
 }
 
-/// A figure of one case of one of them.
+/// Returns a figure of a case of a subject.
 fn figure(lines: &[Value], subject: &str, case: &str, path: &str) -> f64 {
     let mut lines = whose(lines, subject);
     let line = lines.find(|line| line["case"] == *case);
@@ -98,7 +98,7 @@ fn lists(found: &Found) -> Table {
     table
 }
 
-/// Deliveries for a second of the server's CPU.
+/// Returns the deliveries for a CPU second of the server.
 fn deliveries(line: &Value) -> f64 {
     of(line, "/deliveries") / of(line, "/cpu_seconds")
 }
@@ -177,7 +177,7 @@ fn growth(found: &Found) -> Table {
     table
 }
 
-/// CPU seconds of kube-apiserver for its list: of this run, or of the one that is known.
+/// Returns the CPU seconds of a kube-apiserver for its list: of this run, or else the known one.
 fn apiserver_list(size: &Size, found: &Found) -> (f64, &'static str) {
     let here = figure(&found.lists, APISERVER, "protobuf", "/cpu_seconds");
     match (here.is_finite(), size.objects == APISERVER_PODS) {
@@ -187,7 +187,7 @@ fn apiserver_list(size: &Size, found: &Found) -> (f64, &'static str) {
     }
 }
 
-/// Deliveries of kube-apiserver for a CPU second in a case: likewise.
+/// Returns its deliveries for a CPU second in a case: of this run, or else the known one.
 fn apiserver_deliveries(found: &Found, case: &str) -> (f64, &'static str) {
     let mut lines = whose(&found.watches, APISERVER);
     match lines.find(|line| line["case"] == *case) {

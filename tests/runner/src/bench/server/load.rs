@@ -1,4 +1,4 @@
-//! The program that loads servers, `bench/load`, and what it is asked to do.
+//! Runs the load program, `bench/load`.
 
 use super::etcd::Etcd;
 use super::subject::Subject;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The cases of lists: what each is called, and its flags.
+/// The list cases: names and flags.
 const LISTS: [(&str, &[&str]); 4] = [
     (
         "protobuf",
@@ -33,16 +33,16 @@ const LISTS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// The load program, and the one that fills servers.
+/// The load program, and the driver.
 pub(super) struct Load {
     load: PathBuf,
     driver: PathBuf,
 }
 
-/// A case of watching.
+/// A watch case.
 pub(super) struct Watching {
     pub(super) watchers: u32,
-    /// Updates a second; 0 for as fast as they are written.
+    /// Updates a second; 0 for no pause.
     pub(super) rate: f64,
     pub(super) events: f64,
     /// Whether each watcher has a connection of its own.
@@ -111,7 +111,7 @@ impl Load {
         self.run(at, &["grow", "--steps", &steps, "--seconds-max", &seconds])
     }
 
-    /// Fills a server with Pods; what it then holds.
+    /// Fills a server with Pods, and measures its memory.
     pub(super) fn fill(&self, at: &Subject, objects: u64) -> Outcome<Value> {
         let filled = peers::lines(
             Command::new(&self.driver)

@@ -1,4 +1,4 @@
-//! What is measured: a `kubist serve` on one of its engines, or a kube-apiserver.
+//! The subjects: a `kubist serve` on one of its engines, or a kube-apiserver.
 
 use super::etcd::{Etcd, free_port};
 use crate::bench::machine;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The server needs no more than it is asked for.
+/// Controllers are not measured.
 const NO_CONTROLLERS: [&str; 2] = ["--controllers", "none"];
-/// kube-apiserver's administrator.
+/// The token of kube-apiserver's administrator.
 const TOKEN: &str = "bench";
-/// How long a server that has just started is left alone before its memory counts.
+/// The time before the memory of a new server is measured.
 const REST: Duration = Duration::from_secs(2);
 
-/// Where everything is kept.
+/// The storage engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Engine {
     Memory,
@@ -33,14 +33,14 @@ impl Engine {
     }
 }
 
-/// A running server, and the etcd that it stands on. Dropping it kills both.
+/// A running server and its etcd. Dropping it kills both.
 pub(super) struct Subject {
     program: Program,
     etcd: Option<Etcd>,
     pub(super) kubeconfig: PathBuf,
-    /// From starting its process until it answers.
+    /// From the start of its process to its first answer.
     pub(super) start: Duration,
-    /// Resident memory of the server at rest, in kB.
+    /// Resident memory of the idle server, in kB.
     pub(super) rss_kb: u64,
 }
 
@@ -60,7 +60,7 @@ impl Drop for Apiserver {
 }
 
 impl Subject {
-    /// A `kubist serve` with nothing in it. `etcd` is for the engine of that name.
+    /// Starts an empty `kubist serve`. `etcd` is for the engine of that name.
     pub(super) fn kubist(
         binary: &Path,
         scratch: &Path,
@@ -90,8 +90,8 @@ impl Subject {
         ))
     }
 
-    /// A kube-apiserver that lets everybody do everything, on an etcd of its own. `key` is a file
-    /// with the key for the tokens of service accounts; `ready` waits until a server answers.
+    /// Starts a kube-apiserver without authorization, on an etcd of its own. `key` is a file with
+    /// the key for service account tokens; `ready` waits until a server answers.
     pub(super) fn apiserver(
         binary: &Path,
         scratch: &Path,
@@ -123,7 +123,7 @@ impl Subject {
             .arg(key)
             .arg("--service-account-signing-key-file")
             .arg(key)
-            // Pods of the benchmark name accounts that nobody makes.
+            // The benchmark's Pods name service accounts that do not exist.
             .args(["--disable-admission-plugins", "ServiceAccount"])
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
@@ -156,7 +156,7 @@ impl Subject {
         subject
     }
 
-    /// The server's process.
+    /// Returns the server's process id.
     pub(super) fn id(&self) -> u32 {
         match &self.program {
             Program::Kubist(server) => server.id(),
@@ -164,12 +164,12 @@ impl Subject {
         }
     }
 
-    /// The process of its etcd.
+    /// Returns its etcd's process id.
     pub(super) fn beside(&self) -> Option<u32> {
         self.etcd.as_ref().map(Etcd::id)
     }
 
-    /// Ends it; ours has to end cleanly.
+    /// Stops it; `kubist serve` has to exit successfully.
     pub(super) fn stop(self) -> Outcome {
         match self.program {
             Program::Kubist(server) => server.stop(),
@@ -178,7 +178,7 @@ impl Subject {
     }
 }
 
-/// The server makes its own certificate, which nobody has signed.
+/// The server's certificate is self-signed.
 fn kubeconfig_of(port: &str) -> String {
     format!(
         "apiVersion: v1\n\
