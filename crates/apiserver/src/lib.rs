@@ -34,8 +34,8 @@
 //! - Bodies over [`Config::body_bytes_max`] are refused. Large responses are encoded while they are
 //!   read, so a slow client costs one chunk, and one that stops reading loses its connection.
 //! - [`RunningServer::shutdown`] ends watches, waits for other requests, and leaves no task behind.
-//! - Each request is logged in one line, with the target `kubist_apiserver::request`, and counted in
-//!   `/metrics`. Neither contains secrets, and metric labels have bounded values.
+//! - Each request is logged in one line, with the target `kubist_apiserver::request`, and counted
+//!   in `/metrics`. Neither contains secrets, and metric labels have bounded values.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(

@@ -32,8 +32,8 @@
 //!
 //! # Contracts
 //!
-//! - An acknowledged write is in the file and synced: it survives a crash of the process and of
-//!   the machine, as far as the disk honours syncs. A batch is in the file completely or not at all.
+//! - An acknowledged write is in the file and synced: it survives a crash of the process and of the
+//!   machine, as far as the disk honours syncs. A batch is in the file completely or not at all.
 //! - Revisions keep rising. History goes back as far as before a restart; its age is counted from
 //!   the restart, and leases get their full lifetime again, as with etcd.
 //! - A corrupt store is refused when it is opened, with an error; nothing of it is served. Files of
@@ -42,8 +42,9 @@
 //! # The file
 //!
 //! One row per version, by revision: the versions in history, the versions that those replaced, and
-//! the current version of each other key. A put appends one row; discarding history deletes its rows.
-//! Free pages are reused, so the file is as large as the live data and history ever were, until
+//! the current version of each other key. A put appends one row; discarding history deletes its
+//! rows. Free pages are reused, so the file is as large as the live data and history ever were,
+//! until
 //! [`compact`](Store::compact) shrinks it.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_loses_its_place_once_another_needs_it() {
+    async fn a_stalled_client_loses_its_seat_once_another_needs_it() {
         let pool = SeatPool::new(1);
         let mut slow = pool.take(false).expect("there is room");
         tokio::time::advance(STALLED).await;

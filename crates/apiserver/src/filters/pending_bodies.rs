@@ -6,9 +6,9 @@
 //! without any body data), or to [`BODIES_MAX`] of the longest bodies if that is more.
 //!
 //! A new request is never refused for this limit. Instead, others are rejected with 429 until the
-//! total fits: first those that have waited longer than [`GRACE_PERIOD`], oldest first; otherwise the
-//! oldest of the connection that holds the most. So neither clients that hold many idle requests
-//! nor clients that flood a few connections can lock out a client that sends its body.
+//! total fits: first those that have waited longer than [`GRACE_PERIOD`], oldest first; otherwise
+//! the oldest of the connection that holds the most. So neither clients that hold many idle
+//! requests nor clients that flood a few connections can lock out a client that sends its body.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -215,7 +215,7 @@ mod tests {
     const FULL: usize = BYTES_MAX / EACH_BYTES;
 
     #[tokio::test(start_paused = true)]
-    async fn of_those_who_only_hold_on_the_oldest_make_room() {
+    async fn the_oldest_idle_requests_are_rejected_first() {
         let all = PendingBodies::new(3 << 20);
         let idle: Vec<PendingBody> = (0..FULL).map(|_| all.connection().begin()).collect();
         assert!(!idle.iter().any(is_rejected));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_flood_makes_room_for_who_comes_from_elsewhere() {
+    async fn a_flooding_connection_is_rejected_before_others() {
         let all = PendingBodies::new(3 << 20);
         let honest = all.connection().begin();
         let flood = all.connection();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn long_bodies_have_room_where_they_are_allowed() {
+    async fn bodies_of_the_maximum_length_always_fit() {
         let all = PendingBodies::new(1 << 30);
         let gate = all.connection();
         let arrivals: Vec<PendingBody> = (0..BODIES_MAX).map(|_| gate.begin()).collect();

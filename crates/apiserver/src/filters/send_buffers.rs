@@ -136,7 +136,7 @@ mod tests {
     use futures_util::FutureExt;
 
     #[tokio::test]
-    async fn a_connection_whose_client_takes_nothing_begins_no_more_answers() {
+    async fn a_connection_with_unread_responses_begins_no_more() {
         let all = Arc::<SendBuffers>::default();
         let (one, other) = (all.connection(), all.connection());
         let held = one.response();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn too_much_is_told_once_it_is() {
+    async fn exceeding_the_limit_notifies() {
         let all = Arc::<SendBuffers>::default();
         let shares: Vec<_> = (0..5).map(|_| all.connection()).collect();
         let mut held = Vec::new();

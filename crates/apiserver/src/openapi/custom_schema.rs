@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn v2_says_nothing_of_what_may_be_null_or_has_unknown_fields() {
+    fn v2_omits_nullable_values_and_unknown_fields() {
         let old = Value::Object(old(schema()).expect("something is said"));
         assert_eq!(old["required"], json!(["s"]));
         let properties = &old["properties"];
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn v2_says_only_that_an_object_is_one_where_its_fields_are_free() {
+    fn v2_has_no_fields_for_objects_with_unknown_fields() {
         let mut free = schema();
         free.insert(ANY_FIELDS.to_owned(), Value::Bool(true));
         assert_eq!(old(free), None);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn v3_says_what_embedded_objects_have_and_which_types_may_be_either() {
+    fn v3_completes_embedded_objects_and_int_or_string() {
         let mut completed = schema();
         complete(&mut completed);
         let (before, completed) = (Value::Object(schema()), Value::Object(completed));

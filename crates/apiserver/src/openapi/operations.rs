@@ -377,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_and_kinds_are_told_in_words() {
+    fn groups_and_kinds_have_names_in_words() {
         assert_eq!(pascal_case_group(""), "Core");
         assert_eq!(
             pascal_case_group("rbac.authorization.k8s.io"),

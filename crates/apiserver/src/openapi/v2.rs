@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemas_are_told_in_the_words_of_v2() {
+    fn schemas_are_translated_to_v2() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn further_types_stand_beside_those_of_the_document() {
+    fn types_are_added_to_a_document() {
         let schema = |of: &str| json!({"type": of});
         let types = |name: &str, of: &str| Map::from_iter([(name.to_owned(), schema(of))]);
         let (one, other) = (types("a", "string"), types("b\"", "object"));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_the_first_that_is_wanted_most() {
+    fn the_format_is_the_most_preferred_one() {
         let of = |accept: &str| Form::of(Some(accept));
         assert_eq!(Form::of(None), Some(Form::Json));
         assert_eq!(of(""), Some(Form::Json));

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_tasks_that_are_ready_write_goes_out_in_one_write() {
+    async fn writes_of_ready_tasks_are_combined() {
         let mut it = running(1 << 20);
         let mut writers = JoinSet::new();
         for _ in 0..90 {

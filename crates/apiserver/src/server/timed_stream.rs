@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_does_not_say_what_it_speaks_has_so_long_and_no_longer() {
+    async fn a_client_without_a_preface_is_disconnected_in_time() {
         let limit = Duration::from_secs(90);
         for (said, known) in [
             (&b""[..], false),

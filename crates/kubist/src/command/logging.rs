@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_choose_what_of_our_own_is_said() {
+    fn levels_select_events_of_this_project() {
         let text = logged(LevelFilter::WARN, Format::Text);
         assert_eq!(text.lines().count(), 1, "{text}");
         let told = text.contains("WARN kubist_client: cannot list name=\"web\" tries=2");

@@ -49,10 +49,10 @@ Examples:
   kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
 
-Not enforced: authorization (authenticated users may do everything except read /metrics and backups),
-schemas of custom resources, admission webhooks and policies, quotas and limit ranges. Impersonation
-(--as) is refused. Of upstream's controllers, only those of --controllers exist: a new namespace has no
-ServiceAccount default and no ConfigMap kube-root-ca.crt until they are created.")]
+Not enforced: authorization (authenticated users may do everything except read /metrics and
+backups), schemas of custom resources, admission webhooks and policies, quotas and limit ranges.
+Impersonation (--as) is refused. Of upstream's controllers, only those of --controllers exist: a new
+namespace has no ServiceAccount default and no ConfigMap kube-root-ca.crt until they are created.")]
 pub(crate) struct Options {
     /// The IP address and port to listen on: :6443 is every IPv4 address, port 0 a free port
     #[arg(

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_are_served_in_the_order_in_which_they_come() {
+    fn equal_requests_are_served_in_order_of_arrival() {
         let slots = Slots::new(1);
         let mut turns: Vec<_> = (0..4).map(|_| Turn::new(&slots)).collect();
         let mut slot = take(&mut turns[0], LARGE).expect("it is free");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_of_small_ones_does_not_hold_up_a_large_one_for_ever() {
+    fn small_requests_do_not_starve_a_large_one() {
         let slots = Slots::new(1);
         let (mut large, mut small) = (Turn::new(&slots), [Turn::new(&slots), Turn::new(&slots)]);
         let mut slot = take(&mut small[0], SMALL).expect("it is free");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_given_a_slot_and_hangs_up_passes_it_on() {
+    fn a_dropped_waiter_passes_its_slot_on() {
         let slots = Slots::new(1);
         let mut first = Turn::new(&slots);
         let slot = take(&mut first, SMALL);

@@ -1,4 +1,5 @@
-//! Checks that the `apiVersion` and `kind` of a body are those of the resource, with upstream's texts.
+//! Checks that the `apiVersion` and `kind` of a body are those of the resource, with upstream's
+//! texts.
 
 use super::errors::unrecognized;
 use crate::negotiation::go_decode;

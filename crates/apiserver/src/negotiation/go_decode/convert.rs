@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table")]
-    fn trees_are_refused_in_the_converters_words() {
+    fn trees_are_refused_with_the_converters_errors() {
         for (kind, tree, words) in [
             (
                 "Pod",

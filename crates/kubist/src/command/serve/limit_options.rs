@@ -16,8 +16,8 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     storage_quota_bytes: usize,
-    /// Maximum number of connections, at most as many as the open file limit allows; a new one replaces an
-    /// idle unauthenticated one, or waits
+    /// Maximum number of connections, at most as many as the open file limit allows; a new one
+    /// replaces an idle unauthenticated one, or waits
     #[arg(
         long,
         value_name = "CONNECTIONS",

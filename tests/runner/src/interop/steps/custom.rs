@@ -127,7 +127,7 @@ pub(super) fn explain(shell: &Shell) -> Outcome {
     }
     let title = [
         "    A Told is told about.\n",
-        "  apiVersion\t<string>\n    The group and version in which the object is written",
+        "  apiVersion\t<string>\n    Group and version of the object's schema",
         "  metadata\t<ObjectMeta>\n    Standard object metadata: name",
     ];
     shell.print("explain tolds", &title)?;
