@@ -6,6 +6,7 @@
 //!
 //! It is not a general etcd client: it has no locks, elections, users or roles. It uses the
 //! configured members and does not discover others.
+//!
 //! ```no_run
 //! use kubist_storage::{Expected, KvRead, KvWrite, PutRequest};
 //! use kubist_storage_etcd::{Config, EtcdKv};
