@@ -9,6 +9,7 @@
 //! authorization: authenticated users may do everything except read metrics and backups. There is
 //! no server-side apply, no aggregation and no admission webhook yet; schemas of custom resources
 //! are stored but not enforced.
+//!
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};
 //! use kubist_kinds::BuiltIn;

@@ -8,6 +8,7 @@
 //! reads no environment variables except those that `kubeconfig` documents.
 //!
 //! A controller that labels every Pod with the number of its containers:
+//!
 //! ```no_run
 //! use kubist::api::core::v1::Pod;
 //! use kubist::apimachinery::{ObjectName, StrOption as _};

@@ -9,6 +9,7 @@
 //!
 //! It is not a database larger than memory: current values and history are kept in memory, and the
 //! file is read once, when it is opened. It is not replicated.
+//!
 //! ```
 //! use kubist_storage::memory::{Config, TokioClock};
 //! use kubist_storage::{Expected, KvRead, KvWrite, PutRequest};

@@ -10,6 +10,7 @@
 //!
 //! It is not a general-purpose database: it has no transactions over several keys, no secondary
 //! indexes and no authentication. It knows neither Kubernetes nor any value encoding.
+//!
 //! ```
 //! use kubist_storage::memory::MemoryKv;
 //! use kubist_storage::{EventKind, Expected, KeyRange, Kv};
