@@ -1,5 +1,6 @@
 //! Structural checks of the whole tree. `cargo test` runs them; CI has no others.
 
+mod architecture;
 mod circles;
 mod contracts;
 mod dependencies;
@@ -16,6 +17,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(files::check()?);
     findings.extend(contracts::check()?);
     findings.extend(dependencies::check()?);
+    findings.extend(architecture::check()?);
     findings.extend(circles::check()?);
     findings.extend(features::check()?);
     findings.extend(publishing::check()?);
@@ -45,6 +47,12 @@ mod tests {
     #[test]
     fn every_dependency_is_used_by_somebody() {
         let findings = super::dependencies::check().expect("the manifests are readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn the_page_of_the_architecture_agrees_with_the_tree() {
+        let findings = super::architecture::check().expect("the page is readable");
         assert!(findings.is_empty(), "{}", findings.join("\n"));
     }
 

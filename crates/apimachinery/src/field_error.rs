@@ -320,7 +320,7 @@ shown_plainly!(bool, i32, i64, u32, u64);
 
 /// The most bytes of messages reported for one object. A message may show a whole list, and there
 /// may be one for each of its items.
-const TOLD_BYTES_MAX: usize = 1 << 20;
+const REPORTED_BYTES_MAX: usize = 1 << 20;
 
 /// Returns the errors that are reported: as many as fit, at least one if there is any.
 pub(crate) fn reported(errors: &[FieldError]) -> &[FieldError] {
@@ -328,7 +328,7 @@ pub(crate) fn reported(errors: &[FieldError]) -> &[FieldError] {
     let fits = |error: &&FieldError| {
         let before = bytes;
         bytes = bytes.saturating_add(error.length());
-        before == 0 || bytes <= TOLD_BYTES_MAX
+        before == 0 || bytes <= REPORTED_BYTES_MAX
     };
     &errors[..errors.iter().take_while(fits).count()]
 }

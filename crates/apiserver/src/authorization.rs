@@ -1,4 +1,5 @@
-//! Authorization: the [`Authorizer`](authorizer::Authorizer) seam, and the rules for paths that are no resources.
+//! Authorization: the [`Authorizer`](authorizer::Authorizer) seam, and the rules for paths that are
+//! no resources.
 
 pub(crate) mod authorizer;
 pub(crate) mod non_resource;

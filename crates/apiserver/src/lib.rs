@@ -9,6 +9,7 @@
 //! authorization: authenticated users may do everything except read metrics and backups. There is
 //! no server-side apply, no aggregation and no admission webhook yet; schemas of custom resources
 //! are stored but not enforced.
+//!
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};
 //! use kubist_kinds::BuiltIn;
@@ -34,8 +35,8 @@
 //! - Bodies over [`Config::body_bytes_max`] are refused. Large responses are encoded while they are
 //!   read, so a slow client costs one chunk, and one that stops reading loses its connection.
 //! - [`RunningServer::shutdown`] ends watches, waits for other requests, and leaves no task behind.
-//! - Each request is logged in one line, with the target `kubist_apiserver::request`, and counted in
-//!   `/metrics`. Neither contains secrets, and metric labels have bounded values.
+//! - Each request is logged in one line, with the target `kubist_apiserver::request`, and counted
+//!   in `/metrics`. Neither contains secrets, and metric labels have bounded values.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(

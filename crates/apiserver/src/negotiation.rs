@@ -1,4 +1,5 @@
-//! Content negotiation: request bodies into objects, and objects into the media type that was negotiated.
+//! Content negotiation: request bodies into objects, and objects into the media type that was
+//! negotiated.
 
 pub(crate) mod decode;
 pub(crate) mod go_decode;

@@ -11,6 +11,7 @@ mod connection;
 mod cork;
 mod delivery;
 mod eviction;
+mod handed_over;
 mod in_process;
 mod running;
 mod service;

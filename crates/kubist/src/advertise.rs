@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_of_its_own_is_advertised_and_this_machines_own_never_is() {
+    fn only_reachable_addresses_are_advertised() {
         let own = Ipv4Addr::new(10, 1, 2, 3);
         assert_eq!(address((own, 6443).into()), Some(own));
         assert!(is_advertisable(own));

@@ -52,7 +52,7 @@ impl EncryptionFile {
                     tracing::error!(
                         %file,
                         error,
-                        "the encryption configuration cannot be used; the previous one stays in effect"
+                        "the encryption configuration is unusable; the previous one stays in effect"
                     );
                 }
             }

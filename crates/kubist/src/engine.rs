@@ -111,7 +111,7 @@ pub enum EtcdError {
 }
 
 /// Logs which members are unreachable and why, and how long they are retried.
-async fn tell_of_silence(servers: &[String], within: Duration) {
+async fn log_unresponsive_members(servers: &[String], within: Duration) {
     let seconds = within.as_secs();
     let on = format!("retrying for {seconds} s in total");
     for server in servers {
@@ -163,7 +163,7 @@ impl Engine {
             if let Ok(answered) = tokio::time::timeout(SILENCE, &mut asked).await {
                 answered
             } else {
-                tell_of_silence(&etcd.servers, within).await;
+                log_unresponsive_members(&etcd.servers, within).await;
                 asked.await
             }
         };
@@ -189,7 +189,7 @@ impl Engine {
 
     /// Reports whether watch caches can be kept fresh: whether the engine supports progress
     /// requests, now or once all members have responded.
-    pub(crate) fn may_answer_progress(&self) -> bool {
+    pub(crate) fn may_support_progress_requests(&self) -> bool {
         match self {
             Self::Memory(_) | Self::Durable(_) => true,
             Self::Etcd(kv) => kv.supports_progress_requests() || !kv.versions_are_known(),

@@ -8,6 +8,7 @@
 //! reads no environment variables except those that `kubeconfig` documents.
 //!
 //! A controller that labels every Pod with the number of its containers:
+//!
 //! ```no_run
 //! use kubist::api::core::v1::Pod;
 //! use kubist::apimachinery::{ObjectName, StrOption as _};
@@ -72,12 +73,12 @@
 //!
 //! # Contracts
 //!
-//! - Features only add: each group version (`core-v1`, `apps-v1`, …, `full` for all) its types,
-//!   informer accessors and client methods; `kube` the types of k8s-openapi 0.29 and those that
-//!   derive the `Resource` of kube 5; `anyhow` its errors in reconcilers; `server` the [`Server`];
-//!   `cli` (on by default, off for libraries) the command `kubist`.
-//! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
-//!   and a folder of data, if they were asked for.
+//! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
+//!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
+//!   and of kube 5's `Resource` derive, `anyhow` its errors in reconcilers, `server` adds the
+//!   [`Server`], and `cli` (on by default, to be disabled for libraries) the command `kubist`.
+//! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
+//!   and a data directory, if they are configured.
 
 #![cfg_attr(all(doctest, feature = "core-v1"), doc = include_str!("../README.md"))]
 

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_store_that_is_full_is_told_once_and_once_more_when_it_has_room() {
+    async fn a_full_store_is_logged_once_and_again_when_it_has_space() {
         let config = Config {
             data_bytes_max: Some(10_000),
             ..Config::default()

@@ -163,7 +163,7 @@ impl Server {
                 tracing::warn!("v1 is not served: the namespace controller is disabled");
                 continue;
             }
-            let (client, token) = (self.quiet_client()?, self.stopping.clone());
+            let (client, token) = (self.controller_client()?, self.stopping.clone());
             match controller {
                 Controller::GarbageCollector => {
                     let options = garbage_collector::Options::default();
@@ -198,7 +198,7 @@ impl Server {
         E: Error + 'static,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let run = controller(self.quiet_client()?, self.stopping.clone());
+        let run = controller(self.controller_client()?, self.stopping.clone());
         self.controllers.spawn(watch_over(name, run));
         Ok(())
     }
@@ -231,7 +231,7 @@ impl Server {
     /// Returns a client for the server's own controllers, without sockets, so that they do not
     /// count towards the limits. Deprecation warnings are disabled, because these controllers watch
     /// whatever is served.
-    fn quiet_client(&self) -> Result<Client, ServerError> {
+    fn controller_client(&self) -> Result<Client, ServerError> {
         let config = kubist_client::Config {
             warnings: Arc::new(|_: &str| {}),
             ..kubist_client::Config::default()

@@ -148,10 +148,8 @@ impl ServerConfig {
     /// Returns whether watch caches are enabled: explicitly, or by default on etcd.
     pub(crate) fn has_watch_caches(&self, engine: &Engine) -> bool {
         let wanted = self.watch_cache.unwrap_or_else(|| self.etcd.is_some());
-        if wanted && !engine.may_answer_progress() {
-            tracing::warn!(
-                "watch caches are disabled: they need progress notifications of etcd 3.4.31 or 3.5.13"
-            );
+        if wanted && !engine.may_support_progress_requests() {
+            tracing::warn!("watch caches are disabled: they need etcd 3.4.31 or 3.5.13");
             return false;
         }
         if wanted && !engine.kv().supports_progress_requests() {

@@ -128,7 +128,7 @@ impl Cluster {
     pub(crate) async fn progress_is_safe(&self, member: &Member) -> bool {
         let version = match member.version() {
             Some(version) => Some(version),
-            None => self.ask_version(member).await,
+            None => self.query_version(member).await,
         };
         version.is_some_and(Version::progress_is_safe)
     }
@@ -145,15 +145,15 @@ impl Cluster {
     }
 
     /// Queries the members whose version is unknown.
-    pub(crate) async fn ask_versions(&self) {
+    pub(crate) async fn query_versions(&self) {
         for member in &self.members {
             if member.version().is_none() {
-                self.ask_version(member).await;
+                self.query_version(member).await;
             }
         }
     }
 
-    async fn ask_version(&self, member: &Member) -> Option<Version> {
+    async fn query_version(&self, member: &Member) -> Option<Version> {
         let timeout = self.request_timeout;
         let status = member.call(&STATUS, StatusRequest {}, timeout);
         let status = timeout_at(self.deadline(), status).await.ok()?.ok()?;

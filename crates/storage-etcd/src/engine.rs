@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 /// How often [`EtcdKv::run`] queries members whose version is unknown.
-const ASK_VERSIONS_EVERY: Duration = Duration::from_secs(5);
+const QUERY_VERSIONS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A store on an etcd cluster. Clones share the same connections.
 ///
@@ -80,7 +80,7 @@ impl Shared {
     }
 
     /// A cluster without space refuses every put, even one that would be a conflict.
-    fn note_room(&self, outcome: &Result<WriteOutcome, WriteError>) {
+    fn note_space(&self, outcome: &Result<WriteOutcome, WriteError>) {
         match outcome {
             Ok(_) => *self.no_space.lock() = None,
             Err(WriteError::Fault(fault)) if fault.kind() == FaultKind::NoSpace => {
@@ -118,7 +118,7 @@ impl EtcdKv {
     /// [`KvWatch::supports_progress_requests`](kubist_storage::KvWatch::supports_progress_requests)
     /// depends on it; a member whose version is unknown is not trusted.
     pub async fn learn_versions(&self) {
-        self.shared.cluster.ask_versions().await;
+        self.shared.cluster.query_versions().await;
     }
 
     /// Reports whether the version of every member is known.
@@ -139,8 +139,8 @@ impl EtcdKv {
         };
         let versions = async {
             loop {
-                shared.cluster.ask_versions().await;
-                sleep(ASK_VERSIONS_EVERY).await;
+                shared.cluster.query_versions().await;
+                sleep(QUERY_VERSIONS_INTERVAL).await;
             }
         };
         tokio::select! {
@@ -182,7 +182,7 @@ impl KvWrite for EtcdKv {
             if let Err(WriteError::LeaseNotFound { lease }) = &outcome {
                 self.shared.forget_lease(*lease);
             }
-            self.shared.note_room(&outcome);
+            self.shared.note_space(&outcome);
             outcome
         })
     }

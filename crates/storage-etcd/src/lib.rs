@@ -6,8 +6,9 @@
 //!
 //! It is not a general etcd client: it has no locks, elections, users or roles. It uses the
 //! configured members and does not discover others.
+//!
 //! ```no_run
-//! use kubist_storage::{Expected, KvWrite, PutRequest};
+//! use kubist_storage::{Expected, KvRead, KvWrite, PutRequest};
 //! use kubist_storage_etcd::{Config, EtcdKv};
 //!
 //! # #[tokio::main(flavor = "current_thread")]

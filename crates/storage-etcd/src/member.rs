@@ -110,10 +110,10 @@ impl Member {
     /// A watch stream.
     pub(crate) async fn watch(
         &self,
-        asks: impl Stream<Item = WatchRequest> + Send + 'static,
+        requests: impl Stream<Item = WatchRequest> + Send + 'static,
     ) -> Result<Streaming<WatchResponse>, Status> {
         let mut grpc = self.grpc().await?;
-        let mut request = Request::new(asks);
+        let mut request = Request::new(requests);
         let yes = MetadataValue::from_static("true");
         request.metadata_mut().insert(NEEDS_LEADER, yes);
         let path = PathAndQuery::from_static(WATCH_PATH);

@@ -167,12 +167,12 @@ pub(crate) struct CompactionResponse {
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct WatchRequest {
-    #[prost(oneof = "WatchAsk", tags = "1, 3")]
-    pub(crate) ask: Option<WatchAsk>,
+    #[prost(oneof = "WatchRequestUnion", tags = "1, 3")]
+    pub(crate) ask: Option<WatchRequestUnion>,
 }
 
 #[derive(Clone, PartialEq, Oneof)]
-pub(crate) enum WatchAsk {
+pub(crate) enum WatchRequestUnion {
     #[prost(message, tag = "1")]
     Create(WatchCreateRequest),
     #[prost(message, tag = "3")]

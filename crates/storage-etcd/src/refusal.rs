@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_told_by_their_texts() {
+    fn errors_are_recognized_by_their_texts() {
         let compacted = "etcdserver: mvcc: required revision has been compacted";
         let future = "etcdserver: mvcc: required revision is a future revision";
         let of = |text: &str| Refusal::of(Status::out_of_range(text));

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_never_taken_for_what_etcd_means_by_special_ends() {
+    fn ranges_never_use_etcds_special_ends_by_accident() {
         let pair = |start: &str, end: &str| Some((start.into(), end.into()));
         assert_eq!(found(&KeyRange::key("a")), pair("a", ""));
         assert_eq!(found(&KeyRange::prefix("a/")), pair("a/", "a0"));

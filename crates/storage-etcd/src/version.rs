@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_asked_for_only_where_etcd_answers_it_right() {
+    fn progress_requests_need_a_fixed_etcd() {
         let safe = |text| Version::parse(text).expect(text).progress_is_safe();
         for version in ["3.4.31", "3.4.40", "3.5.13", "3.6.0", "3.6.0-rc.1", "4.0.0"] {
             assert!(safe(version), "{version}");

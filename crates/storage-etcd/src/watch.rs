@@ -6,8 +6,8 @@
 mod progress;
 mod stream;
 
-use self::progress::ProgressAsker;
-use self::stream::{Ended, Stream};
+use self::progress::ProgressSender;
+use self::stream::{Stream, StreamEnd};
 use crate::cluster::Pauses;
 use crate::engine::Shared;
 use crate::proto;
@@ -30,7 +30,7 @@ pub(crate) async fn start(
         // The current revision of that member may be behind the cluster's.
         None => shared.revision().await.map_err(watch_error)?.next(),
     };
-    let asker = Arc::new(ProgressAsker::default());
+    let asker = Arc::new(ProgressSender::default());
     let mut follower = Follower {
         deadline: shared.cluster.deadline(),
         asker: Arc::clone(&asker),
@@ -57,7 +57,7 @@ struct Follower {
     stream: Option<Stream>,
     /// Deadline for an interrupted watch to resume.
     deadline: Instant,
-    asker: Arc<ProgressAsker>,
+    asker: Arc<ProgressSender>,
     ended: bool,
 }
 
@@ -105,7 +105,7 @@ impl Follower {
             let opened = Stream::open(&self.shared, &self.request, self.next, self.deadline);
             match opened.await {
                 Ok(stream) => {
-                    self.asker.ask_through(&stream);
+                    self.asker.switch_to(&stream);
                     self.stream = Some(stream);
                     return Ok(());
                 }
@@ -120,7 +120,7 @@ impl Follower {
     }
 
     /// The stream ended: so does the watch, or it has until the deadline to resume.
-    fn broke(&mut self, ended: Ended) -> Result<(), WatchError> {
+    fn broke(&mut self, ended: StreamEnd) -> Result<(), WatchError> {
         if let Some(stream) = self.stream.take()
             && ended.blames_member()
         {
@@ -133,9 +133,9 @@ impl Follower {
     }
 
     /// Returns why a stream ended if the watch can resume, or why the watch ends.
-    fn fault(&self, ended: Ended) -> Result<Fault, WatchError> {
+    fn fault(&self, ended: StreamEnd) -> Result<Fault, WatchError> {
         match ended {
-            Ended::Compacted(compacted) => {
+            StreamEnd::Compacted(compacted) => {
                 let compacted = revision(compacted);
                 self.shared.note_compacted(compacted);
                 Err(WatchError::Compacted {
@@ -143,7 +143,7 @@ impl Follower {
                     compacted,
                 })
             }
-            Ended::Refused(refusal) => {
+            StreamEnd::Refused(refusal) => {
                 let deadline = self.deadline <= Instant::now();
                 let transient = refusal.blames_member() && !deadline;
                 let fault = refusal.into_fault();
@@ -153,7 +153,7 @@ impl Follower {
                     Err(fault.into())
                 }
             }
-            Ended::Quietly => {
+            StreamEnd::Quietly => {
                 let why = "etcd ended the stream";
                 Ok(Fault::new(FaultKind::Unavailable, why))
             }

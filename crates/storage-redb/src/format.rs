@@ -133,6 +133,6 @@ mod tests {
         assert_eq!(read(7, &row).unwrap(), Row::Delete { key: b"key" });
         row[0] = 3;
         let error = read(7, &row).unwrap_err();
-        assert_eq!(error.to_string(), "the row of revision 7 makes no sense");
+        assert_eq!(error.to_string(), "the row of revision 7 is malformed");
     }
 }

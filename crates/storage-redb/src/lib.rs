@@ -9,6 +9,7 @@
 //!
 //! It is not a database larger than memory: current values and history are kept in memory, and the
 //! file is read once, when it is opened. It is not replicated.
+//!
 //! ```
 //! use kubist_storage::memory::{Config, TokioClock};
 //! use kubist_storage::{Expected, KvRead, KvWrite, PutRequest};
@@ -32,8 +33,8 @@
 //!
 //! # Contracts
 //!
-//! - An acknowledged write is in the file and synced: it survives a crash of the process and of
-//!   the machine, as far as the disk honours syncs. A batch is in the file completely or not at all.
+//! - An acknowledged write is in the file and synced: it survives a crash of the process and of the
+//!   machine, as far as the disk honours syncs. A batch is in the file completely or not at all.
 //! - Revisions keep rising. History goes back as far as before a restart; its age is counted from
 //!   the restart, and leases get their full lifetime again, as with etcd.
 //! - A corrupt store is refused when it is opened, with an error; nothing of it is served. Files of
@@ -42,8 +43,9 @@
 //! # The file
 //!
 //! One row per version, by revision: the versions in history, the versions that those replaced, and
-//! the current version of each other key. A put appends one row; discarding history deletes its rows.
-//! Free pages are reused, so the file is as large as the live data and history ever were, until
+//! the current version of each other key. A put appends one row; discarding history deletes its
+//! rows. Free pages are reused, so the file is as large as the live data and history ever were,
+//! until
 //! [`compact`](Store::compact) shrinks it.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -51,10 +53,10 @@
 mod error;
 mod format;
 mod journal;
-mod place;
 mod report;
 mod restore;
 mod store;
+mod store_dir;
 
 pub use error::StoreError;
 pub use report::{Compaction, Report, Restored};

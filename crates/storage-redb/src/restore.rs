@@ -7,8 +7,8 @@
 //! mistaking other writes for those it has seen.
 
 use crate::format::{self, LEASES, META, VERSIONS, meta};
-use crate::place::Place;
 use crate::store::{builder, initialize};
+use crate::store_dir::StoreDir;
 use crate::{Restored, Store, StoreError};
 use kubist_storage::KvRead;
 use kubist_storage::backup::Reader;
@@ -77,20 +77,20 @@ fn restore(
     skipped: u64,
     next: &mut Next<'_>,
 ) -> Result<Restored, StoreError> {
-    if !Place::is_empty(dir)? {
+    if !StoreDir::is_empty(dir)? {
         let path = dir.to_path_buf();
         return Err(StoreError::NotEmpty { path });
     }
     let revision = Revision(backed_up.0.saturating_add(skipped.max(1)));
-    let place = Place::create(dir)?;
-    let keys = match fill(&place, revision, next) {
+    let dir_lock = StoreDir::create(dir)?;
+    let keys = match fill(&dir_lock, revision, next) {
         Ok(keys) => keys,
         Err(error) => {
-            place.abandon();
+            dir_lock.abandon();
             return Err(error);
         }
     };
-    drop(place);
+    drop(dir_lock);
     // Verifies that the result can be opened.
     let report = Store::open_existing(dir)?.check()?;
     debug_assert_eq!(report.revision, revision);
@@ -101,15 +101,15 @@ fn restore(
     })
 }
 
-fn fill(place: &Place, revision: Revision, next: &mut Next<'_>) -> Result<u64, StoreError> {
-    let (file, path) = place.begin()?;
+fn fill(dir_lock: &StoreDir, revision: Revision, next: &mut Next<'_>) -> Result<u64, StoreError> {
+    let (file, path) = dir_lock.begin()?;
     let database = builder().create_file(file);
     let database = database.map_err(|error| StoreError::opening(&path, error))?;
     let failed = |error: redb::Error| StoreError::of(&path, error);
     initialize(&database).map_err(failed)?;
     let keys = write_all(&database, &path, revision, next)?;
     drop(database);
-    place.finish()?;
+    dir_lock.finish()?;
     Ok(keys)
 }
 

@@ -4,7 +4,7 @@
 
 use crate::format::{self, FORMAT, LEASES, META, Row, VERSIONS, meta};
 use crate::journal::RedbJournal;
-use crate::place::Place;
+use crate::store_dir::StoreDir;
 use crate::{Compaction, Report, StoreError};
 use kubist_storage::journal::{JournaledKv, Replay, Replayed};
 use kubist_storage::memory::Config;
@@ -46,17 +46,17 @@ impl Store {
     /// # Errors
     /// The store is in use, corrupt, or of another program, or the file system fails.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let place = Place::create(dir)?;
-        let file = place.open()?;
+        let dir_lock = StoreDir::create(dir)?;
+        let file = dir_lock.open()?;
         if file.is_none() {
-            let (file, path) = place.begin()?;
+            let (file, path) = dir_lock.begin()?;
             let database = builder().create_file(file);
             let database = database.map_err(|error| StoreError::opening(&path, error))?;
             initialize(&database).map_err(|error| StoreError::of(&path, error))?;
             drop(database);
-            place.finish()?;
+            dir_lock.finish()?;
         }
-        Self::in_place(place)
+        Self::in_dir(dir_lock)
     }
 
     /// Opens an existing store.
@@ -64,7 +64,7 @@ impl Store {
     /// # Errors
     /// Those of [`open`](Self::open), or there is none.
     pub fn open_existing(dir: &Path) -> Result<Self, StoreError> {
-        Self::in_place(Place::existing(dir)?)
+        Self::in_dir(StoreDir::existing(dir)?)
     }
 
     /// Opens a store on a redb backend; creates one if it is empty. Clones share the backend. For
@@ -93,9 +93,9 @@ impl Store {
         })
     }
 
-    fn in_place(place: Place) -> Result<Self, StoreError> {
-        let path = place.file();
-        let Some(file) = place.open()? else {
+    fn in_dir(dir_lock: StoreDir) -> Result<Self, StoreError> {
+        let path = dir_lock.file();
+        let Some(file) = dir_lock.open()? else {
             return Err(StoreError::NotFound { path });
         };
         let (database, repaired) = guarded(&path, || {
@@ -107,7 +107,7 @@ impl Store {
             path,
             is_file: true,
             repaired,
-            reopen: Arc::new(move || Self::in_place(place.clone())),
+            reopen: Arc::new(move || Self::in_dir(dir_lock.clone())),
         })
     }
 
@@ -191,11 +191,13 @@ impl Store {
     /// # Errors
     /// There already is a store, or the file system fails.
     pub fn backup(&self, dir: &Path) -> Result<(), StoreError> {
-        let place = Place::create(dir)?;
-        if place.open()?.is_some() {
-            return Err(StoreError::Exists { path: place.file() });
+        let dir_lock = StoreDir::create(dir)?;
+        if dir_lock.open()?.is_some() {
+            return Err(StoreError::Exists {
+                path: dir_lock.file(),
+            });
         }
-        let (file, path) = place.begin()?;
+        let (file, path) = dir_lock.begin()?;
         let copy = builder().create_file(file);
         let copy = copy.map_err(|error| StoreError::opening(&path, error))?;
         let read = self.read()?;
@@ -207,7 +209,7 @@ impl Store {
         into.commit()
             .map_err(|error| StoreError::of(&path, error))?;
         drop(copy);
-        place.finish()
+        dir_lock.finish()
     }
 
     /// Returns the path for errors.

@@ -177,6 +177,7 @@ async fn events(watch: &mut Watch, count: usize) -> Vec<Arc<Event>> {
 ///
 /// Takes the test attribute and an expression of a future that returns a fresh
 /// [`Subject`](crate::conformance::Subject), or `None` where the engine is not available:
+///
 /// ```text
 /// conformance_suite!(#[tokio::test(start_paused = true)] => subject());
 /// ```

@@ -58,8 +58,9 @@ pub trait KvWrite: fmt::Debug + Send + Sync + 'static {
     /// Grants a lease that expires after `ttl`, or up to two seconds later. Its keys are then
     /// deleted, with ordinary delete events.
     ///
-    /// An engine for which leases are expensive may return the same lease to several callers. Such a
-    /// lease lives longer than requested by at most a twentieth of its time, and at most a minute.
+    /// An engine for which leases are expensive may return the same lease to several callers. Such
+    /// a lease lives longer than requested by at most a twentieth of its time, and at most a
+    /// minute.
     fn grant(&self, ttl: Duration) -> KvFuture<'_, Result<LeaseId, LeaseError>>;
 
     /// Revokes a lease, and deletes all keys that are attached to it.

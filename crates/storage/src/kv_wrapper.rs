@@ -1,5 +1,5 @@
-//! `KvWrapper`: an engine around another one, for tests that count, delay or fail the calls between a
-//! server and its storage.
+//! `KvWrapper`: an engine around another one, for tests that count, delay or fail the calls between
+//! a server and its storage.
 //!
 //! A call goes to the inner engine unless the wrapper implements that method. The exception is
 //! [`KvRead::head`], which is never passed on: what it returns bypasses all other methods.

@@ -10,9 +10,11 @@
 //!
 //! It is not a general-purpose database: it has no transactions over several keys, no secondary
 //! indexes and no authentication. It knows neither Kubernetes nor any value encoding.
+//!
 //! ```
 //! use kubist_storage::memory::MemoryKv;
-//! use kubist_storage::{EventKind, Expected, KeyRange, Kv, PutRequest, RangeRequest, WatchRangeRequest};
+//! use kubist_storage::{EventKind, Expected, KeyRange, Kv};
+//! use kubist_storage::{PutRequest, RangeRequest, WatchRangeRequest};
 //! use std::sync::Arc;
 //!
 //! # #[tokio::main(flavor = "current_thread")]

@@ -373,6 +373,6 @@ impl KvMaintenance for MemoryKv {
 
     fn no_space_error(&self) -> Option<WriteError> {
         let state = self.shared.state.read();
-        state.limit.missed(state.versions.live_bytes())
+        state.limit.refused(state.versions.live_bytes())
     }
 }

@@ -18,7 +18,8 @@ use std::time::Duration;
 pub use self::exec::{ExecApiVersion, ExecPlugin, InteractiveMode};
 use self::exec_source::ExecSource;
 use self::token_file::TokenFile;
-use crate::error::{ConfigError, Retry};
+use crate::config_error::ConfigError;
+use crate::retry::Retry;
 use crate::secret::Secret;
 use crate::tls::Identity;
 

@@ -6,6 +6,7 @@
 
 use crate::auth::AuthError;
 use crate::connect::{Endpoint, ProxyError};
+use crate::retry::Retry;
 use crate::tls::TlsError;
 use std::io;
 use std::sync::Arc;
@@ -13,33 +14,6 @@ use std::time::Duration;
 
 /// An error of another library, shared.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
-
-/// Why a [`Config`](crate::Config) is invalid.
-#[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The server's address has no `http` or `https` scheme, or no host.
-    #[error("server address {server:?} is not an http or https URL with a host")]
-    Server {
-        /// The invalid value.
-        server: String,
-    },
-    /// A configured header value has characters that are invalid in a header.
-    #[error("{field} cannot be sent in a header")]
-    Header {
-        /// The configuration field.
-        field: &'static str,
-    },
-    /// The rate limit is not above 0.
-    #[error("rate limit of {per_second} requests a second is not above 0")]
-    RateLimit {
-        /// The invalid value.
-        per_second: f64,
-    },
-    /// Certificates or keys are invalid.
-    #[error("TLS configuration cannot be used")]
-    Tls(#[source] TlsError),
-}
 
 /// The phase in which a time limit was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,18 +38,6 @@ impl std::fmt::Display for Phase {
             Self::KeepAlive => "the answer to a ping",
         })
     }
-}
-
-/// Whether and when to retry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Retry {
-    /// Do not retry: the same request will fail again.
-    Never,
-    /// Retry after this time.
-    After(Duration),
-    /// Retry with growing pauses.
-    Backoff,
 }
 
 /// Why a request got no response, or an incomplete one.

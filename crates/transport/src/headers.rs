@@ -1,7 +1,7 @@
 //! The headers of every request: user agent, encoding, impersonation.
 
 use crate::config::{Config, Impersonate};
-use crate::error::ConfigError;
+use crate::config_error::ConfigError;
 use http::header::{ACCEPT_ENCODING, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 

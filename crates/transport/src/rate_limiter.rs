@@ -4,7 +4,7 @@
 //! forward. Waiters are served in order. A waiter that is dropped has still used its token.
 
 use crate::config::RateLimit;
-use crate::error::ConfigError;
+use crate::config_error::ConfigError;
 use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::time::Instant;

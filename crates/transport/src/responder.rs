@@ -7,8 +7,9 @@
 
 use crate::body::Body;
 use crate::config::Config;
+use crate::config_error::ConfigError;
 use crate::connect::TcpConnector;
-use crate::error::{ConfigError, TransportError};
+use crate::error::TransportError;
 use crate::transport::Transport;
 use bytes::Bytes;
 use http::{Request, Response};

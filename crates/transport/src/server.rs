@@ -1,7 +1,8 @@
 //! The server's address, and the mapping of request URIs to it.
 
+use crate::config_error::ConfigError;
 use crate::connect::Endpoint;
-use crate::error::{ConfigError, TransportError};
+use crate::error::TransportError;
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use std::sync::Arc;

@@ -6,8 +6,9 @@
 use crate::auth::{AuthError, Credentials, Issued};
 use crate::body::Body;
 use crate::config::Config;
+use crate::config_error::ConfigError;
 use crate::connect::{Connect, TcpConnector};
-use crate::error::{ConfigError, Phase, TransportError};
+use crate::error::{Phase, TransportError};
 use crate::headers::common_headers;
 use crate::pool::{Dialer, Lease, Pool};
 use crate::rate_limiter::RateLimiter;

@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_space_too_many_is_told() {
+    fn an_extra_space_before_the_token_is_detected() {
         for (value, told) in [
             ("Bearer  secret", true),
             ("bearer   secret", true),

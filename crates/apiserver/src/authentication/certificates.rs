@@ -261,7 +261,7 @@ mod tests {
     const END: Duration = Duration::from_secs(1_900_000_000);
 
     #[test]
-    fn an_authority_read_back_signs_for_whoever_trusts_the_first() {
+    fn a_restored_authority_signs_for_clients_of_the_original() {
         let made = CertificateAuthority::until("kept", NOW, END).expect("keys can be made");
         let read = CertificateAuthority::from_pem(&made.to_pem()).expect("it was written");
         assert_eq!(read.certificate_pem(), made.certificate_pem());
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_authority_is_refused_with_its_reason() {
+    fn invalid_authorities_are_refused_with_a_reason() {
         let (one, other) = (
             CertificateAuthority::new("one").expect("keys can be made"),
             CertificateAuthority::new("other").expect("keys can be made"),

@@ -53,7 +53,7 @@ impl RequestClientCertificate {
 type Signed = DigitallySignedStruct;
 
 /// Reports whether the error concerns the certificate itself and not its signature.
-fn is_odd(error: &Error) -> bool {
+fn concerns_certificate(error: &Error) -> bool {
     match error {
         Error::InvalidCertificate(why) => *why != CertificateError::BadSignature,
         _ => false,
@@ -85,7 +85,7 @@ impl ClientCertVerifier for RequestClientCertificate {
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         match self.verifier.verify_tls12_signature(message, cert, dss) {
-            Err(error) if is_odd(&error) && self.has_signed(cert, message, dss) => {
+            Err(error) if concerns_certificate(&error) && self.has_signed(cert, message, dss) => {
                 Ok(HandshakeSignatureValid::assertion())
             }
             verified => verified,
@@ -105,7 +105,7 @@ impl ClientCertVerifier for RequestClientCertificate {
         let Ok((_, parsed)) = X509Certificate::from_der(cert) else {
             return Err(error);
         };
-        if !is_odd(&error) {
+        if !concerns_certificate(&error) {
             return Err(error);
         }
         let key = SubjectPublicKeyInfoDer::from(parsed.public_key().raw);

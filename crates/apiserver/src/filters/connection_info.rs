@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_known_stays_and_who_leaves_is_not_kept() {
+    fn authenticated_connections_stay_and_closing_ones_close() {
         let state = ClientState::default();
         assert!(state.is_unauthenticated());
         state.mark_authenticated();

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_to_be_somebody_else_is_refused() {
+    fn impersonation_is_refused() {
         assert_eq!(refused(&[("accept", "application/json")]), None);
         let (code, message) = refused(&[(USER, "bob")]).expect("it is refused");
         assert_eq!(code, 403);

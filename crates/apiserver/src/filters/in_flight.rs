@@ -56,9 +56,9 @@ impl InFlight {
     }
 
     /// Reports whether a seat is free now. A client that cannot get one need not send its body.
-    pub(crate) fn has_room(&self, user: &User, labels: &RequestLabels) -> bool {
+    pub(crate) fn has_free_seat(&self, user: &User, labels: &RequestLabels) -> bool {
         let pool = self.pool(labels);
-        pool.has_room(&mut pool.taken.lock(), is_system(user))
+        pool.has_free_seat(&mut pool.taken.lock(), is_system(user))
     }
 
     fn pool(&self, labels: &RequestLabels) -> &Arc<SeatPool> {
@@ -80,11 +80,11 @@ struct SeatPool {
     /// `None`: no limit.
     max: Option<usize>,
     began: Instant,
-    taken: Mutex<Taken>,
+    taken: Mutex<PoolState>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct PoolState {
     seats: usize,
     /// The seats whose responses are being sent, by number, with the time at which the client last
     /// accepted data.
@@ -104,7 +104,7 @@ impl SeatPool {
 
     fn take(self: &Arc<Self>, system: bool) -> Option<Seat> {
         let mut taken = self.taken.lock();
-        if !self.has_room(&mut taken, system) {
+        if !self.has_free_seat(&mut taken, system) {
             return None;
         }
         taken.seats += 1;
@@ -115,7 +115,7 @@ impl SeatPool {
         })
     }
 
-    fn has_room(&self, taken: &mut Taken, system: bool) -> bool {
+    fn has_free_seat(&self, taken: &mut PoolState, system: bool) -> bool {
         let Some(max) = self.max else {
             return true;
         };
@@ -131,7 +131,7 @@ impl SeatPool {
     }
 }
 
-impl Taken {
+impl PoolState {
     /// Frees the seats of stalled clients.
     fn reclaim_stalled(&mut self, now: u64) {
         let stalled = u64::try_from(STALLED.as_millis()).unwrap_or(u64::MAX);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_loses_its_place_once_another_needs_it() {
+    async fn a_stalled_client_loses_its_seat_once_another_needs_it() {
         let pool = SeatPool::new(1);
         let mut slow = pool.take(false).expect("there is room");
         tokio::time::advance(STALLED).await;

@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_clients_are_kept_and_empty_ones_are_not() {
+    fn audit_ids_of_clients_are_kept_unless_empty() {
         let mut headers = HeaderMap::new();
         assert_eq!(audit_id(&headers).len(), 36);
         headers.insert(AUDIT_ID, HeaderValue::from_static(""));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_write_is_shown_printable_and_short() {
+    fn text_from_clients_is_logged_printable_and_short() {
         assert_eq!(shown(b"abc", 3), "abc");
         assert_eq!(shown(b"abcd", 3), "abc...");
         assert_eq!(shown(b"a\nb\x1b[31m\xff", 20), "a?b?[31m\u{fffd}");

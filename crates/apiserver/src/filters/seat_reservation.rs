@@ -58,7 +58,7 @@ impl<'a> SeatReservation<'a> {
         let progress = if !request.awaits_body {
             let seat = in_flight.admit(user, request.labels);
             Progress::Reserved(Some(seat.ok_or(TooManyRequests)?))
-        } else if in_flight.has_room(user, request.labels) {
+        } else if in_flight.has_free_seat(user, request.labels) {
             Progress::AwaitingBody
         } else {
             return Err(TooManyRequests);
@@ -104,7 +104,7 @@ impl<'a> SeatReservation<'a> {
         let coming = async {
             let bytes = body::read(body, max, |bytes| pending.received(bytes)).await?;
             // A client that does not read responses delays only its own requests.
-            self.request.held.room().await;
+            self.request.held.reserve().await;
             Ok(bytes)
         };
         let bytes = tokio::select! {

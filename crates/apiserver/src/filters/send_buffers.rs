@@ -28,7 +28,7 @@ pub(crate) const STALLED: Duration = Duration::from_secs(1);
 pub(crate) struct SendBuffers {
     bytes: AtomicUsize,
     /// Notified when the limit is exceeded.
-    crowded: Notify,
+    exceeded: Notify,
 }
 
 impl SendBuffers {
@@ -42,7 +42,7 @@ impl SendBuffers {
     /// # Cancel safety
     /// Cancel safe: it has no effect.
     pub(crate) async fn over_limit(&self) {
-        let mut told = pin!(self.crowded.notified());
+        let mut told = pin!(self.exceeded.notified());
         // From here on the notification is not missed.
         told.as_mut().enable();
         if !self.is_over_limit() {
@@ -70,7 +70,7 @@ pub(crate) struct ConnectionSendBuffers {
 
 impl ConnectionSendBuffers {
     /// Registers a response that has no bytes yet.
-    pub(crate) fn answer(self: &Arc<Self>) -> ResponseBuffer {
+    pub(crate) fn response(self: &Arc<Self>) -> ResponseBuffer {
         ResponseBuffer {
             share: Arc::clone(self),
             bytes: AtomicUsize::new(0),
@@ -90,7 +90,7 @@ impl ResponseBuffer {
     ///
     /// # Cancel safety
     /// Cancel safe: nothing is reserved before it returns.
-    pub(crate) async fn room(&self) {
+    pub(crate) async fn reserve(&self) {
         let share = &self.share;
         loop {
             let mut freed = pin!(share.freed.notified());
@@ -111,7 +111,7 @@ impl ResponseBuffer {
             share.bytes.fetch_add(more, Ordering::Relaxed);
             let total = all.bytes.fetch_add(more, Ordering::Relaxed);
             if total <= BYTES_MAX && total + more > BYTES_MAX {
-                all.crowded.notify_waiters();
+                all.exceeded.notify_waiters();
             }
         } else if before > bytes {
             let less = before - bytes;
@@ -136,16 +136,16 @@ mod tests {
     use futures_util::FutureExt;
 
     #[tokio::test]
-    async fn a_connection_whose_client_takes_nothing_begins_no_more_answers() {
+    async fn a_connection_with_unread_responses_begins_no_more() {
         let all = Arc::<SendBuffers>::default();
         let (one, other) = (all.connection(), all.connection());
-        let held = one.answer();
-        held.room().await;
+        let held = one.response();
+        held.reserve().await;
         held.set(CONNECTION_BYTES_MAX);
-        let (next, elsewhere) = (one.answer(), other.answer());
-        assert!(elsewhere.room().now_or_never().is_some());
+        let (next, elsewhere) = (one.response(), other.response());
+        assert!(elsewhere.reserve().now_or_never().is_some());
         {
-            let mut waiting = pin!(next.room());
+            let mut waiting = pin!(next.reserve());
             assert!((&mut waiting).now_or_never().is_none());
             held.set(10);
             waiting.now_or_never().expect("there is room again");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn too_much_is_told_once_it_is() {
+    async fn exceeding_the_limit_notifies() {
         let all = Arc::<SendBuffers>::default();
         let shares: Vec<_> = (0..5).map(|_| all.connection()).collect();
         let mut held = Vec::new();
@@ -164,10 +164,10 @@ mod tests {
         for share in &shares {
             assert!(!all.is_over_limit());
             assert!((&mut told).now_or_never().is_none());
-            let answer = share.answer();
-            answer.room().await;
-            answer.set(CONNECTION_BYTES_MAX);
-            held.push(answer);
+            let response = share.response();
+            response.reserve().await;
+            response.set(CONNECTION_BYTES_MAX);
+            held.push(response);
         }
         assert!(all.is_over_limit());
         assert!(told.now_or_never().is_some());

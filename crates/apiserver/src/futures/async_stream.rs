@@ -72,7 +72,7 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
-    async fn items_come_in_order_and_the_end_is_the_functions() {
+    async fn items_are_in_order_and_the_stream_ends_with_the_function() {
         let stream = AsyncStream::new(async |yielder: Yielder<u32>| {
             for item in 0..5 {
                 if item == 3 {

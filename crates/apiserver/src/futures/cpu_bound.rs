@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn who_waits_for_a_slot_has_a_deadline() {
+    async fn waiting_for_a_slot_can_time_out() {
         let slots = one_slot();
         let (busy, is_busy) = oneshot::channel();
         let mut tasks = tokio::task::JoinSet::new();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn who_rests_keeps_nobody_from_the_slot() {
+    async fn a_pending_request_releases_its_slot() {
         let slots = one_slot();
         let (resting, rests) = (Notify::new(), pending::<()>());
         let rester = pin!(async {

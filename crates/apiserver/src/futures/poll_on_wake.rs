@@ -97,7 +97,7 @@ mod tests {
     use tokio::time::{Instant, sleep};
 
     #[tokio::test(start_paused = true)]
-    async fn it_is_polled_when_it_woke_its_task_and_ends_when_it_should() {
+    async fn the_future_is_polled_only_when_woken() {
         let mut polls = 0;
         let mut timer = Box::pin(sleep(Duration::from_secs(9)));
         let start = Instant::now();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_changed_is_asked_anew() {
+    async fn a_modified_future_is_polled_again() {
         let start = Instant::now();
         let mut gated = PollOnWake::new(Box::pin(sleep(Duration::from_secs(3600))));
         let soon = tokio::time::timeout(Duration::from_secs(1), &mut gated);

@@ -89,8 +89,8 @@ impl Call<'_> {
         Ok(bytes)
     }
 
-    /// Reads and decodes a body that is an object of `kind`, with the options of `verb`. Warnings go
-    /// to the client, whether or not the request succeeds.
+    /// Reads and decodes a body that is an object of `kind`, with the options of `verb`. Warnings
+    /// go to the client, whether or not the request succeeds.
     pub(crate) async fn object(
         &self,
         body: &mut Incoming,

@@ -9,9 +9,9 @@ use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::handlers::update;
 use crate::negotiation::decode::go_text::decode_text;
-use crate::negotiation::decode::kind_check::{foreign, missing_kind, other_version};
+use crate::negotiation::decode::kind_check::{missing_kind, other_version, wrong_kind_text};
 use crate::negotiation::decode::type_meta::{custom_type_meta, json_type_meta};
-use crate::negotiation::go_decode::conversion_mistake;
+use crate::negotiation::go_decode::conversion_error;
 use crate::response::ApiResponse;
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -159,7 +159,7 @@ impl Patched<'_> {
                 merge_json(&mut *object, &json, &mut cx).map_err(|error| {
                     let schema = of.schema();
                     let converted = match self.patch_type {
-                        PatchType::Strategic => conversion_mistake(patched, schema),
+                        PatchType::Strategic => conversion_error(patched, schema),
                         _ => None,
                     };
                     let why = converted.unwrap_or_else(|| decode_text(&error, &json, schema));
@@ -209,7 +209,7 @@ impl Patched<'_> {
         } else if let Some(other) = other_version(self.kind, &api_version, kind) {
             return Ok(Found::Version(other));
         } else {
-            foreign(self.kind, &api_version, kind, json)
+            wrong_kind_text(self.kind, &api_version, kind, json)
         };
         Err(self.unfit(patched, old, &why))
     }
@@ -218,7 +218,7 @@ impl Patched<'_> {
     /// knows, whatever the text says.
     fn check_strategic(&self, patched: &Value, old: &dyn AnyObject) -> Result<Found, Status> {
         let texts = patched["apiVersion"].is_string() && patched["kind"].is_string();
-        if !texts && let Some(why) = conversion_mistake(patched, self.kind.schema()) {
+        if !texts && let Some(why) = conversion_error(patched, self.kind.schema()) {
             return Err(self.unfit(patched, old, &why));
         }
         Ok(Found::Kind)

@@ -181,7 +181,7 @@ async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Resu
         [] => &own,
         wanted => wanted,
     };
-    let (user, audiences) = whose(call, &spec.token).await?;
+    let (user, audiences) = authenticate_token(call, &spec.token).await?;
     let audiences: Vec<Str> = wanted
         .iter()
         .filter(|wanted| audiences.contains(wanted))
@@ -203,7 +203,10 @@ async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Resu
 }
 
 /// Returns the user of a token and its audiences.
-async fn whose(call: Call<'_>, token: &str) -> Result<(Option<User>, Vec<Str>), Status> {
+async fn authenticate_token(
+    call: Call<'_>,
+    token: &str,
+) -> Result<(Option<User>, Vec<Str>), Status> {
     let authenticator = &call.server.authenticator;
     if let Some(user) = authenticator.by_token(token) {
         return Ok((Some(user), vec![ISSUER.into()]));

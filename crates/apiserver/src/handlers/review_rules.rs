@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told() {
+    fn all_errors_are_reported() {
         let path = "spec.nonResourceAttributes: Invalid value: {\"Path\":\"/h\",\"Verb\":\"\"}:";
         let both = spec(&json!({
             "user": "b", "resourceAttributes": {"namespace": "o"},
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_evaluated_is_ignored_and_told() {
+    fn invalid_selectors_are_ignored_and_reported() {
         for (selector, value, is_ignored) in [
             ("labelSelector", json!({"rawSelector": "a=b"}), false),
             ("labelSelector", json!({"rawSelector": "a in ("}), true),

@@ -99,7 +99,7 @@ mod tests {
     use prometheus::{HistogramOpts, IntCounter};
 
     #[test]
-    fn what_watches_count_is_there_when_asked_for_and_after_their_end() {
+    fn scrapes_have_exact_totals_also_after_watches_end() {
         let events = IntCounter::new("events", "events").unwrap();
         let bytes = Histogram::with_opts(HistogramOpts::new("bytes", "bytes")).unwrap();
         let watches = Watches::default();

@@ -7,7 +7,7 @@
 mod convert;
 mod names;
 
-pub(crate) use convert::mistake as conversion_mistake;
+pub(crate) use convert::first_error as conversion_error;
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
 use kubist_apimachinery::{ByteString, Duration, MicroTime, ParseQuantityError, Quantity, Time};
 pub(crate) use names::go_type;
@@ -17,7 +17,7 @@ use names::{Name, Target};
 const DEPTH_MAX: usize = 200;
 
 /// Returns the error that Go's decoder reports, if it would report one.
-pub(crate) fn mistake(json: &[u8], schema: &'static Schema) -> Option<String> {
+pub(crate) fn first_error(json: &[u8], schema: &'static Schema) -> Option<String> {
     let target = Target::plain(FieldType::Message(schema));
     match Walk::new(json).all(target) {
         Ok(first) => first,

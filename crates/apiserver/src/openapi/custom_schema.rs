@@ -3,8 +3,8 @@
 //! v2 has no null and no alternatives, and kubectl treats fields that it does not know as unknown.
 //! So v2 omits the details of values that may be null or have unknown fields.
 
-use super::definitions::common;
 use super::descriptions;
+use super::schemas::object_fields;
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
@@ -83,7 +83,7 @@ fn drop_nullable_from_required(schema: &mut Schema) {
 
 /// The fields of every embedded object.
 fn embed(schema: &mut Schema) {
-    let mut general = json!({"properties": common()});
+    let mut general = json!({"properties": object_fields()});
     descriptions::add_common(&mut general);
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     for (field, property) in general["properties"].as_object().into_iter().flatten() {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn v2_says_nothing_of_what_may_be_null_or_has_unknown_fields() {
+    fn v2_omits_nullable_values_and_unknown_fields() {
         let old = Value::Object(old(schema()).expect("something is said"));
         assert_eq!(old["required"], json!(["s"]));
         let properties = &old["properties"];
@@ -189,12 +189,12 @@ mod tests {
         assert_eq!(object["required"], json!(["kind", "apiVersion"]));
         assert_eq!(object["properties"]["spec"], json!({"type": "string"}));
         let metadata = &object["properties"]["metadata"];
-        assert_eq!(metadata["allOf"], common()["metadata"]["allOf"]);
+        assert_eq!(metadata["allOf"], object_fields()["metadata"]["allOf"]);
         assert!(metadata["description"].is_string());
     }
 
     #[test]
-    fn v2_says_only_that_an_object_is_one_where_its_fields_are_free() {
+    fn v2_has_no_fields_for_objects_with_unknown_fields() {
         let mut free = schema();
         free.insert(ANY_FIELDS.to_owned(), Value::Bool(true));
         assert_eq!(old(free), None);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn v3_says_what_embedded_objects_have_and_which_types_may_be_either() {
+    fn v3_completes_embedded_objects_and_int_or_string() {
         let mut completed = schema();
         complete(&mut completed);
         let (before, completed) = (Value::Object(schema()), Value::Object(completed));

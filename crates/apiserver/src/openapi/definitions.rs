@@ -6,7 +6,7 @@ use super::custom_schema;
 use super::descriptions::{self, Descriptions};
 use super::operation::Forms;
 use super::operations::Paths;
-use super::schemas::{self, PREFIX, of, reachable};
+use super::schemas::{self, PREFIX, object_fields, of, reachable};
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
 use kubist_apimachinery::wire::{Message, Wire, to_json_value};
 use kubist_apimachinery::{ListMeta, ObjectMeta};
@@ -181,26 +181,12 @@ fn object_schema(mut schema: Map<String, Value>) -> Value {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     };
-    properties.extend(common());
+    properties.extend(object_fields());
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
     let mut schema = Value::Object(schema);
     descriptions::add_common(&mut schema);
     schema
-}
-
-/// The fields of every object.
-pub(super) fn common() -> Map<String, Value> {
-    let text = || json!({"type": "string"});
-    let metadata = json!({"allOf": [reference_of::<ObjectMeta>()]});
-    let all = [
-        ("apiVersion", text()),
-        ("kind", text()),
-        ("metadata", metadata),
-    ];
-    all.map(|(name, it)| (name.to_owned(), it))
-        .into_iter()
-        .collect()
 }
 
 fn list_schema(object: &str) -> Value {

@@ -13,14 +13,14 @@ const DESCRIPTIONS: &str = include_str!("descriptions.json");
 
 const DESCRIPTION: &str = "description";
 /// Descriptions common to all objects and lists.
-const API_VERSION: &str = "The group and version in which the object is written, such as \
-    `apps/v1`; of the core group the version alone.";
+const API_VERSION: &str = "Group and version of the object's schema, such as `apps/v1`; for the \
+    core group the version alone.";
 const KIND: &str = "The kind of the object, such as `Deployment`.";
-const METADATA: &str = "Name, namespace, labels and all else that every object has.";
-const LIST_METADATA: &str = "The version of the list, and how to have its next page.";
+const METADATA: &str = "Standard object metadata: name, namespace, labels, annotations and more.";
+const LIST_METADATA: &str = "Standard list metadata: the resource version and the continue token.";
 const ITEMS: &str = "The objects.";
-const SPEC: &str = "What is wanted.";
-const STATUS: &str = "What was found last; written by whoever carries out what is wanted.";
+const SPEC: &str = "The desired state.";
+const STATUS: &str = "The last observed state.";
 
 /// Facts and descriptions of types by full name, keyed by field; the empty key is the type itself.
 pub(super) struct Descriptions {
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_added_to_types_fields_and_items() {
+    fn facts_and_descriptions_are_added_to_types_fields_and_items() {
         let facts = r#"{"schemas": {"io.A": {
             "": {"x-kubernetes-map-type": "atomic"},
             "modes": {"items": {"enum": ["x"]}},
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn of_objects_and_lists_is_said_what_holds_for_all_where_nothing_else_is() {
+    fn objects_and_lists_get_common_descriptions() {
         let reference = |name: &str| json!({"$ref": format!("#/components/schemas/io.v1.{name}")});
         let mut object = json!({"description": "Own.", "properties": {
             "kind": {"type": "string", "description": "Own."},
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_no_texts_and_descriptions_nothing_else() {
+    fn facts_have_no_descriptions_and_descriptions_no_facts() {
         let descriptions = Descriptions::read();
         assert!(descriptions.facts.len() > 300);
         for (name, fields) in &descriptions.facts {

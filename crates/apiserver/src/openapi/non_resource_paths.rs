@@ -3,7 +3,7 @@
 
 use super::descriptions::Descriptions;
 use super::operation::answer;
-use super::operations::{with_first, words_of};
+use super::operations::{pascal_case_group, with_first};
 use super::schemas::{PREFIX, of, reachable, reference};
 use super::whole;
 use crate::routes::openid;
@@ -102,7 +102,7 @@ impl NonResourcePath {
             Self::Core => ("core", "get available API versions", "getCoreAPIVersions"),
             Self::Groups => ("apis", "get available API versions", "getAPIVersions"),
             Self::Group(group) => {
-                let descriptions = words_of(group.name);
+                let descriptions = pascal_case_group(group.name);
                 let id = format!("get{descriptions}APIGroup");
                 let tag = with_first(&descriptions, |it| it.to_ascii_lowercase());
                 return (tag, "get information of a group", id);
@@ -119,7 +119,7 @@ impl NonResourcePath {
             ),
             Self::Keys => (
                 "openid",
-                "get the public keys that tokens of service accounts are checked with",
+                "get the public keys that verify service account tokens",
                 "getServiceAccountIssuerOpenIDKeyset",
             ),
         };
@@ -150,19 +150,19 @@ fn info() -> Value {
     for (name, text) in [
         (
             "emulationMajor",
-            "The major version that the server behaves as.",
+            "The major version that the server emulates.",
         ),
         (
             "emulationMinor",
-            "The minor version that the server behaves as.",
+            "The minor version that the server emulates.",
         ),
         (
             "minCompatibilityMajor",
-            "The major version of the oldest server that this one can stand beside.",
+            "The major version of the oldest server that this one is compatible with.",
         ),
         (
             "minCompatibilityMinor",
-            "The minor version of the oldest server that this one can stand beside.",
+            "The minor version of the oldest server that this one is compatible with.",
         ),
     ] {
         properties.insert(name.to_owned(), described(text));
@@ -177,7 +177,7 @@ fn info() -> Value {
         properties.insert(name.to_owned(), property);
     }
     json!({
-        "description": "What a server is: its version, and how it was built.",
+        "description": "The version and the build of a server.",
         "type": "object",
         "required": FIELDS,
         "properties": properties,

@@ -71,7 +71,7 @@ impl<'a> Paths<'a> {
         version: &str,
         descriptions: &'a Descriptions,
     ) -> Self {
-        let group = words_of(group);
+        let group = pascal_case_group(group);
         Self {
             prefix,
             tag: format!(
@@ -195,7 +195,8 @@ impl<'a> Paths<'a> {
         let (kind, scope) = (facts.kind, scope(facts));
         let version = self.version.clone();
         let collection = self.collection(facts, "watch/");
-        let all = format!("watch objects of kind {kind}, as a list with `watch` does; deprecated");
+        let all =
+            format!("watch objects of kind {kind}; deprecated, use a list with `watch` instead");
         let id = format!("watch{version}{scope}{kind}List");
         let said = ("watchlist", id, all.clone());
         self.push(&collection, Gvk::of(facts), said, forms);
@@ -352,7 +353,7 @@ fn with_article(kind: &str) -> String {
 }
 
 /// Returns the name of a group as one word: `RbacAuthorization`.
-pub(super) fn words_of(group: &str) -> String {
+pub(super) fn pascal_case_group(group: &str) -> String {
     if group.is_empty() {
         return "Core".to_owned();
     }
@@ -376,10 +377,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_and_kinds_are_told_in_words() {
-        assert_eq!(words_of(""), "Core");
-        assert_eq!(words_of("rbac.authorization.k8s.io"), "RbacAuthorization");
-        assert_eq!(words_of("my-shop.example.com"), "MyShopExampleCom");
+    fn groups_and_kinds_have_names_in_words() {
+        assert_eq!(pascal_case_group(""), "Core");
+        assert_eq!(
+            pascal_case_group("rbac.authorization.k8s.io"),
+            "RbacAuthorization"
+        );
+        assert_eq!(pascal_case_group("my-shop.example.com"), "MyShopExampleCom");
         for (kind, told) in [
             ("Pod", "a Pod"),
             ("Ingress", "an Ingress"),

@@ -1,6 +1,7 @@
 //! Schemas of messages, from the static schemas that also encode them.
 
 use super::descriptions::{self, Descriptions};
+use kubist_apimachinery::ObjectMeta;
 use kubist_apimachinery::wire::{
     Field, FieldFlags, FieldType, JsonForm, ListType, Message, Schema, Wire,
 };
@@ -248,4 +249,18 @@ fn extend(property: &mut Value, field: &Field) {
 /// Returns the schema of a type.
 pub(super) fn of<M: Message + Wire>() -> &'static Schema {
     M::SCHEMA
+}
+
+/// The fields of every object.
+pub(super) fn object_fields() -> Map<String, Value> {
+    let text = || json!({"type": "string"});
+    let metadata = json!({"allOf": [reference(of::<ObjectMeta>())]});
+    let all = [
+        ("apiVersion", text()),
+        ("kind", text()),
+        ("metadata", metadata),
+    ];
+    all.map(|(name, it)| (name.to_owned(), it))
+        .into_iter()
+        .collect()
 }

@@ -155,7 +155,7 @@ fn the_index_names_every_document_with_its_hash() {
 }
 
 #[test]
-fn a_wrong_hash_leads_to_the_right_one_and_only_that_is_kept_for_ever() {
+fn a_wrong_hash_redirects_and_only_the_right_one_is_cached() {
     let open_api = OpenApi::new();
     let ask = |hash| {
         let asked = DocumentRequest {
@@ -187,7 +187,7 @@ fn a_wrong_hash_leads_to_the_right_one_and_only_that_is_kept_for_ever() {
 }
 
 #[test]
-fn documents_are_for_those_who_accept_their_form() {
+fn documents_need_an_accepted_media_type() {
     let open_api = OpenApi::new();
     for (accept, is_json) in [
         ("", true),
@@ -283,7 +283,7 @@ fn schemas_equal_those_of_a_real_server() {
 }
 
 #[test]
-fn paths_and_operations_are_named_and_told_as_upstreams() {
+fn paths_and_operations_have_upstreams_names_and_descriptions() {
     let document = core();
     let pods = &document["paths"]["/api/v1/namespaces/{namespace}/pods"];
     assert_eq!(pods["get"]["operationId"], "listCoreV1NamespacedPod");

@@ -11,9 +11,9 @@ use crate::routes::version::API_MINOR;
 use serde_json::{Map, Value, json};
 
 /// The media type of the protobuf format, as clients request it and as upstream responds.
-const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+const REQUEST_MEDIA_TYPE: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
-const ANSWERED: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+const RESPONSE_MEDIA_TYPE: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /// The formats of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Form {
     /// Returns the format that an Accept header prefers, if any.
     pub(super) fn of(accept: Option<&str>) -> Option<Self> {
         accepted(accept, |media_type| match media_type {
-            ASKED | ANSWERED => Some(Self::Protobuf),
+            REQUEST_MEDIA_TYPE | RESPONSE_MEDIA_TYPE => Some(Self::Protobuf),
             "application/json" => Some(Self::Json),
             _ => None,
         })
@@ -35,7 +35,7 @@ impl Form {
     pub(super) fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
-            Self::Protobuf => ANSWERED,
+            Self::Protobuf => RESPONSE_MEDIA_TYPE,
         }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemas_are_told_in_the_words_of_v2() {
+    fn schemas_are_translated_to_v2() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn further_types_stand_beside_those_of_the_document() {
+    fn types_are_added_to_a_document() {
         let schema = |of: &str| json!({"type": of});
         let types = |name: &str, of: &str| Map::from_iter([(name.to_owned(), schema(of))]);
         let (one, other) = (types("a", "string"), types("b\"", "object"));
@@ -174,16 +174,19 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_the_first_that_is_wanted_most() {
+    fn the_format_is_the_most_preferred_one() {
         let of = |accept: &str| Form::of(Some(accept));
         assert_eq!(Form::of(None), Some(Form::Json));
         assert_eq!(of(""), Some(Form::Json));
         assert_eq!(of("*"), Some(Form::Json));
-        assert_eq!(of(ASKED), Some(Form::Protobuf));
-        assert_eq!(of(&format!("{ANSWERED}, */*")), Some(Form::Protobuf));
-        let first = format!("application/json;q=1, {ASKED}");
+        assert_eq!(of(REQUEST_MEDIA_TYPE), Some(Form::Protobuf));
+        assert_eq!(
+            of(&format!("{RESPONSE_MEDIA_TYPE}, */*")),
+            Some(Form::Protobuf)
+        );
+        let first = format!("application/json;q=1, {REQUEST_MEDIA_TYPE}");
         assert_eq!(of(&first), Some(Form::Json));
-        let most = format!("application/json;q=0.5, {ASKED};q=0.9");
+        let most = format!("application/json;q=0.5, {REQUEST_MEDIA_TYPE};q=0.9");
         assert_eq!(of(&most), Some(Form::Protobuf));
         assert_eq!(of("text/html, application/*;q=0.1"), Some(Form::Json));
         for none in ["application/yaml", "nonsense", "text/*"] {

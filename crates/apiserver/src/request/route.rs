@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn discovery_and_other_paths_are_told_apart() {
+    fn discovery_and_other_paths_are_distinguished() {
         assert_eq!(Route::parse("/api"), Route::CoreVersions);
         assert_eq!(Route::parse("/apis/"), Route::Groups);
         assert_eq!(Route::parse("/apis/apps"), Route::Group("apps".to_owned()));

@@ -139,7 +139,7 @@ const REFUSED_TIMEOUT: Duration = Duration::from_secs(10);
 /// far.
 ///
 /// # Errors
-/// 413 if there are more; the errors of [`broken`] if it cannot be read.
+/// 413 if there are more; the errors of [`read_error`] if it cannot be read.
 pub(crate) async fn read<B>(
     body: B,
     max: usize,
@@ -157,7 +157,7 @@ where
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|error| broken(&error))?.into_data() else {
+        let Ok(data) = frame.map_err(|error| read_error(&error))?.into_data() else {
             continue;
         };
         if first.len() + rest.len() + data.len() > max {
@@ -228,7 +228,7 @@ const BROKEN_CHUNKS: [(&str, &str); 5] = [
 
 /// The error of a body that cannot be read: 500 without a reason for malformed chunks, as upstream;
 /// 400 if the client stopped sending, which only shows in metrics.
-fn broken(error: &(dyn Error + 'static)) -> Status {
+fn read_error(error: &(dyn Error + 'static)) -> Status {
     let mut cause = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;

@@ -14,11 +14,11 @@ pub(crate) fn indent(json: &[u8]) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Indenter {
     depth: usize,
-    place: Place,
+    position: Position,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Position {
     /// Between values.
     #[default]
     Between,
@@ -33,16 +33,16 @@ impl Indenter {
     /// Appends the next piece, indented, to `out`.
     pub(crate) fn push(&mut self, json: &[u8], out: &mut Vec<u8>) {
         for &byte in json {
-            match self.place {
-                Place::InString | Place::Escaped => {
+            match self.position {
+                Position::InString | Position::Escaped => {
                     out.push(byte);
-                    self.place = match (self.place, byte) {
-                        (Place::InString, b'\\') => Place::Escaped,
-                        (Place::InString, b'"') => Place::Between,
-                        _ => Place::InString,
+                    self.position = match (self.position, byte) {
+                        (Position::InString, b'\\') => Position::Escaped,
+                        (Position::InString, b'"') => Position::Between,
+                        _ => Position::InString,
                     };
                 }
-                Place::Between | Place::Opened => self.outside(byte, out),
+                Position::Between | Position::Opened => self.outside(byte, out),
             }
         }
     }
@@ -51,7 +51,7 @@ impl Indenter {
         if matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
             return;
         }
-        let opened = std::mem::take(&mut self.place) == Place::Opened;
+        let opened = std::mem::take(&mut self.position) == Position::Opened;
         let closes = matches!(byte, b'}' | b']');
         if opened && !closes {
             self.depth += 1;
@@ -67,11 +67,11 @@ impl Indenter {
             }
             b'{' | b'[' => {
                 out.push(byte);
-                self.place = Place::Opened;
+                self.position = Position::Opened;
             }
             b'"' => {
                 out.push(byte);
-                self.place = Place::InString;
+                self.position = Position::InString;
             }
             b',' => {
                 out.push(byte);

@@ -23,7 +23,7 @@ const MEDIA_TYPE: &str = "application/vnd.kubist.backup";
 pub(crate) const BACKUPS_MAX: usize = 2;
 
 /// A backup that is being sent.
-struct Sending {
+struct BackupStream {
     snapshot: Snapshot,
     writer: Writer,
     /// Bytes that are written and not sent yet.
@@ -47,7 +47,7 @@ pub(crate) async fn handle(
     let snapshot = registry.snapshot().await.map_err(Status::internal_error)?;
     let mut chunk = Vec::new();
     let writer = Writer::begin(snapshot.revision(), &mut chunk);
-    let sending = Sending {
+    let sending = BackupStream {
         snapshot,
         writer,
         chunk,
@@ -60,7 +60,7 @@ pub(crate) async fn handle(
     Ok(response)
 }
 
-fn chunks(sending: Sending) -> Chunks {
+fn chunks(sending: BackupStream) -> Chunks {
     let chunks = futures_util::stream::unfold(Some(sending), |sending| async move {
         let mut sending = sending?;
         let page = match sending.snapshot.page().await {

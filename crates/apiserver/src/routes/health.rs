@@ -70,7 +70,7 @@ impl Health {
     }
 
     /// Reports whether the result depends on storage.
-    pub(crate) fn asks_storage(check: Option<&str>) -> bool {
+    pub(crate) fn needs_storage(check: Option<&str>) -> bool {
         check.is_none_or(|check| check == STORAGE || check == STORAGE_READY)
     }
 

@@ -4,14 +4,13 @@
 use super::activity::Activity;
 use super::connection::Connections;
 use super::eviction::Evictor;
+use super::handed_over::HandedOver;
 use super::in_process;
 use crate::authentication::authenticator::{Chain, Peer};
 use crate::shutdown::Shutdown;
-use kubist_registry::User;
 use socket2::{SockRef, TcpKeepalive};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -21,16 +20,6 @@ use tokio_rustls::TlsAcceptor;
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// Pause before eviction is tried again for a connection that waits.
 const ROOM_RETRY: Duration = Duration::from_secs(1);
-
-/// A connection without TLS.
-pub(super) trait PlainStream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> PlainStream for S {}
-
-/// A connection from this process, and its user.
-pub(super) struct HandedOver {
-    pub(super) stream: Box<dyn PlainStream>,
-    pub(super) user: User,
-}
 
 /// A connection that is accepted but not served yet.
 enum PendingConnection {

@@ -132,10 +132,10 @@ impl Connections {
             let busy = activity.begin();
             let (share, progress) = (Arc::clone(&share), Arc::clone(&progress));
             async move {
-                let held = share.answer();
+                let held = share.response();
                 // A client that does not read delays only its own requests.
                 if !seat_reservation::awaits_body(&request) {
-                    held.room().await;
+                    held.reserve().await;
                 }
                 let response = service.handle(&caller, &held, request).await;
                 let delivery = |body| Delivery::new(body, busy, held, &progress);

@@ -94,7 +94,7 @@ impl<S: AsyncWrite + Unpin> Cork<S> {
         }
         self.turns = 0;
         if gathered.poll_send(cx)?.is_ready() {
-            gathered.let_go();
+            gathered.shrink();
         }
         polled.map(Ok)
     }
@@ -117,7 +117,7 @@ impl<S> Gathered<S> {
         taken
     }
 
-    fn let_go(&mut self) {
+    fn shrink(&mut self) {
         if self.bytes.capacity() > KEPT_BYTES_MAX {
             self.bytes = Vec::new();
         }
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_tasks_that_are_ready_write_goes_out_in_one_write() {
+    async fn writes_of_ready_tasks_are_combined() {
         let mut it = running(1 << 20);
         let mut writers = JoinSet::new();
         for _ in 0..90 {

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_stranger_that_was_idle_longest_goes_first() {
+    async fn the_longest_idle_unauthenticated_connection_is_evicted_first() {
         let counters = Arc::new(LoadCounters::default());
         let mut room = Evictor::default();
         let mut open = Vec::new();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_happens_often_is_told_once_a_minute() {
+    async fn repeated_conditions_are_logged_once_a_minute() {
         let mut throttle = LogThrottle::default();
         assert_eq!(throttle.due(), Some(1));
         assert_eq!((0..9).find_map(|_| throttle.due()), None);

@@ -4,7 +4,7 @@
 //! server whose own controllers kept its clients out would be of no use to them.
 
 use super::ServerEnded;
-use super::acceptor::HandedOver;
+use super::handed_over::HandedOver;
 use kubist_registry::User;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;

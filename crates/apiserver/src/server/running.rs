@@ -1,8 +1,8 @@
 //! `RunningServer`: the handle of a server that accepts requests.
 
-use super::acceptor::HandedOver;
 use super::activity::Load;
 use super::connection::Connections;
+use super::handed_over::HandedOver;
 use super::in_process::InProcess;
 use super::serving_certificate::ServingCertificate;
 use crate::authentication::authenticator::{AUTHENTICATED_GROUP, MASTERS_GROUP};

@@ -56,7 +56,7 @@ impl<S> TimedStream<S> {
     }
 
     /// Starts, continues or stops the write timer by the result of a write.
-    fn judge<T>(&mut self, cx: &mut Context<'_>, poll: Poll<Result<T>>) -> Poll<Result<T>> {
+    fn update_timer<T>(&mut self, cx: &mut Context<'_>, poll: Poll<Result<T>>) -> Poll<Result<T>> {
         if poll.is_ready() {
             self.stuck = false;
             return poll;
@@ -97,17 +97,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         buffer: &[u8],
     ) -> Poll<Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(cx, buffer);
-        self.judge(cx, poll)
+        self.update_timer(cx, poll)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_flush(cx);
-        self.judge(cx, poll)
+        self.update_timer(cx, poll)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.judge(cx, poll)
+        self.update_timer(cx, poll)
     }
 
     fn poll_write_vectored(
@@ -116,7 +116,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         buffers: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write_vectored(cx, buffers);
-        self.judge(cx, poll)
+        self.update_timer(cx, poll)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_does_not_say_what_it_speaks_has_so_long_and_no_longer() {
+    async fn a_client_without_a_preface_is_disconnected_in_time() {
         let limit = Duration::from_secs(90);
         for (said, known) in [
             (&b""[..], false),

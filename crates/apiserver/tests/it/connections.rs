@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
 
 #[tokio::test]
-async fn a_body_that_nobody_read_does_not_become_the_next_request() {
+async fn a_body_that_was_not_read_does_not_become_the_next_request() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_11).await;
     let body = "x".repeat(100_000);
@@ -63,7 +63,7 @@ async fn a_request_has_one_host_and_before_http_1_1_it_needs_none() {
 }
 
 #[tokio::test]
-async fn chunks_that_cannot_be_read_are_told_as_upstream_does() {
+async fn chunks_that_cannot_be_read_are_reported_as_upstream_does() {
     let server = silent_server().await;
     for (chunks, expected) in [
         ("zz\r\n{}\r\n0\r\n\r\n", "invalid byte in chunk length"),

@@ -228,14 +228,14 @@ async fn cut_inside() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_value_that_is_no_object_is_told_and_the_rest_is_served() {
+async fn a_value_that_is_no_object_is_reported_and_the_rest_is_served() {
     for cached in [false, true] {
         a_broken_value(b"nothing that anybody wrote", cached).await;
     }
 }
 
 #[tokio::test]
-async fn a_value_that_is_broken_inside_is_told_and_the_rest_is_served() {
+async fn a_value_that_is_broken_inside_is_reported_and_the_rest_is_served() {
     let value = cut_inside().await;
     for cached in [false, true] {
         a_broken_value(&value, cached).await;
@@ -243,7 +243,7 @@ async fn a_value_that_is_broken_inside_is_told_and_the_rest_is_served() {
 }
 
 #[tokio::test]
-async fn a_value_of_another_kind_is_told_and_the_rest_is_served() {
+async fn a_value_of_another_kind_is_reported_and_the_rest_is_served() {
     a_broken_value(
         b"{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"data\":7}",
         false,
@@ -252,7 +252,7 @@ async fn a_value_of_another_kind_is_told_and_the_rest_is_served() {
 }
 
 #[tokio::test]
-async fn a_value_that_cannot_be_decrypted_is_told_and_the_rest_is_served() {
+async fn a_value_that_cannot_be_decrypted_is_reported_and_the_rest_is_served() {
     for cached in [false, true] {
         let kv = MemoryKv::default();
         let server = three(&kv, cached, Some([1; 32])).await;

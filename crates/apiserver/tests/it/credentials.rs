@@ -14,7 +14,7 @@ use tokio_rustls::rustls::version;
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
 
 #[tokio::test]
-async fn nobody_gets_in_without_credentials_and_is_told_so_in_a_status() {
+async fn nobody_gets_in_without_credentials_and_gets_a_status() {
     let server = server(Config::default()).await;
     for protocols in [&["h2", "http/1.1"][..], &["http/1.1"], &[]] {
         let mut client = Client::over_tls(&server, None, protocols).await;
@@ -139,7 +139,7 @@ async fn tokens_get_in_and_come_before_the_trust_in_a_stream() {
 }
 
 #[tokio::test]
-async fn health_and_version_are_public_for_who_brings_no_credentials_unless_that_is_forbidden() {
+async fn health_and_version_are_public_without_credentials_unless_that_is_forbidden() {
     let paths = ["/healthz", "/livez", "/readyz", "/readyz/ping", "/version"];
     let open = server(Config::default()).await;
     let mut client = Client::over_tls(&open, None, &["http/1.1"]).await;
@@ -171,7 +171,7 @@ async fn health_and_version_are_public_for_who_brings_no_credentials_unless_that
 }
 
 #[tokio::test]
-async fn nobody_is_answered_as_somebody_else() {
+async fn impersonation_is_not_served() {
     let server = silent_server().await;
     for (name, value, code) in [
         ("impersonate-user", "bob", 403),

@@ -17,7 +17,7 @@ async fn accepting(server: &RunningServer, accept: &str) -> Client {
 }
 
 #[tokio::test]
-async fn a_wrong_option_of_tables_is_told_where_there_is_something_to_show() {
+async fn a_wrong_option_of_tables_is_reported_where_there_is_something_to_show() {
     let server = silent_server().await;
     let mut client = accepting(&server, TABLE).await;
     let wrong = "?includeObject=x";

@@ -98,7 +98,7 @@ async fn a_lost_watch_cache_and_lost_definitions_are_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn readiness_fails_first_while_everything_else_goes_on() {
+async fn readiness_fails_first_while_everything_else_continues() {
     let config = Config {
         listen: None,
         shutdown_delay: Duration::from_secs(30),

@@ -107,7 +107,7 @@ async fn start() -> RunningServer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn more_requests_than_the_limit_are_told_to_come_again_and_the_systems_are_not() {
+async fn requests_beyond_the_limit_get_429_except_the_systems() {
     let server = start().await;
     let mut alice = Unreading::new(&server, "alice").await;
     let mut kept = Vec::new();
@@ -151,7 +151,7 @@ async fn code(mut answer: JoinSet<Response<Incoming>>) -> u16 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn heads_without_their_bodies_keep_nobody_from_writing() {
+async fn heads_without_their_bodies_do_not_block_writes() {
     let server = start().await;
     let mut slow = Unreading::new(&server, "alice").await;
     let mut posts: Vec<_> = (0..50).map(|_| slow.post()).collect();

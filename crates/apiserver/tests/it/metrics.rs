@@ -223,7 +223,7 @@ async fn storage_and_watch_caches_are_counted_by_resource() {
 }
 
 #[tokio::test]
-async fn the_build_and_the_process_are_told() {
+async fn the_build_and_the_process_are_reported() {
     let server = silent_server().await;
     let scrape = Scrape::of(&server).await;
     let text = &scrape.text;

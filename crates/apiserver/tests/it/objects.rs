@@ -51,7 +51,7 @@ async fn objects_go_in_and_out_in_protobuf_and_yaml() {
 }
 
 #[tokio::test]
-async fn garbage_in_any_encoding_is_400_and_the_server_goes_on() {
+async fn garbage_in_any_encoding_is_400_and_the_server_continues() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_11).await;
     let garbage: [(&str, &[u8]); 7] = [
@@ -120,7 +120,7 @@ async fn patches_of_three_types_apply_and_the_fourth_is_refused() {
 }
 
 #[tokio::test]
-async fn a_patch_is_applied_again_when_somebody_else_writes_first() {
+async fn a_patch_is_applied_again_when_another_client_writes_first() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     let object = json!({"metadata": {"name": "c"}, "data": {}});

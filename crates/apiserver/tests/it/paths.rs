@@ -8,7 +8,7 @@ const NOT_FOUND: &str = "the server could not find the requested resource";
 const NOT_ALLOWED: &str = "the server does not allow this method on the requested resource";
 
 #[tokio::test]
-async fn paths_and_methods_are_told_apart_as_upstream_does() {
+async fn paths_and_methods_are_distinguished_as_upstream_does() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     for (method, path, code, message) in [
@@ -103,7 +103,7 @@ async fn discovery_is_read_with_any_method_and_other_paths_are_nobodys() {
 }
 
 #[tokio::test]
-async fn a_path_that_says_nothing_is_told_so_before_anything_else_is_looked_at() {
+async fn a_path_that_says_nothing_is_refused_before_anything_else() {
     let server = silent_server().await;
     let client = Client::in_memory(&server, Version::HTTP_2).await;
     let mut client = client.header("authorization", "Bearer wrong");

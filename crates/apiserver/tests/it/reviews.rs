@@ -36,7 +36,7 @@ async fn what_only_servers_say_of_an_object_is_ignored_in_a_review() {
 }
 
 #[tokio::test]
-async fn the_metadata_of_a_review_that_must_have_none_is_told_in_its_order() {
+async fn the_metadata_of_a_review_that_must_have_none_is_reported_in_its_order() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     let owner = json!({"controller": true, "uid": "a"});

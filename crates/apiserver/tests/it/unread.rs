@@ -133,7 +133,7 @@ async fn a_watcher_that_never_reads_is_ended_with_the_cache() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_nobody_reads_is_ended_whatever_its_form() {
+async fn a_list_that_is_not_read_is_ended_whatever_its_form() {
     let server = silent_server().await;
     write(&server).await;
     for query in ["", "?pretty=true", "?limit=200"] {

@@ -83,7 +83,7 @@ fn record(
                 assert!(observed.insert(name, object).is_none());
             }
             ResourceEvent::Updated { old, new } => {
-                assert_eq!(observed.insert(name, new), Some(old))
+                assert_eq!(observed.insert(name, new), Some(old));
             }
             ResourceEvent::Deleted(_) => assert!(observed.remove(&name).is_some()),
             ResourceEvent::Resynced(_) => assert!(observed.contains_key(&name)),

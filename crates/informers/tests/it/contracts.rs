@@ -76,7 +76,7 @@ impl Observed {
                 );
             }
             ResourceEvent::Resynced(object) => {
-                assert_eq!(version(&self.objects[&name]), version(&object))
+                assert_eq!(version(&self.objects[&name]), version(&object));
             }
         }
     }

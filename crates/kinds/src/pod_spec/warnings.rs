@@ -1,20 +1,21 @@
 //! Warnings about Pods and templates of Pods: what is deprecated, does nothing, or is probably a
 //! mistake, in upstream's words.
 
+mod placement;
+mod ports;
+
+pub(crate) use self::placement::term;
+use self::placement::{affinities, labels};
+use self::ports::Ports;
 use crate::pod_spec::any_container;
 use crate::shared::address_warnings;
 use crate::volume::{self, path_warnings};
-use kubist_api::core::v1::{
-    Container, ContainerPort, NodeSelectorTerm, Pod, PodAffinityTerm, PodSpec, PodTemplateSpec,
-    Volume,
-};
-use kubist_apimachinery::{FieldPath, LabelSelector, ObjectMeta, Quantity, Str, validate_name};
+use kubist_api::core::v1::{Container, Pod, PodSpec, PodTemplateSpec, Volume};
+use kubist_apimachinery::{FieldPath, ObjectMeta, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Warnings of one object at most; a client reads fewer.
 const WARNINGS_MAX: usize = 100;
-/// Ports of one number that another of it is compared with at most.
-const PORTS_COMPARED: usize = 16;
 
 const LABELS: [(&str, &str); 8] = [
     (
@@ -171,86 +172,6 @@ pub(crate) fn deprecated(label: &str) -> Option<&'static str> {
     found.map(|(_, message)| *message)
 }
 
-fn labels(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
-    for key in spec.node_selector.keys() {
-        if let Some(message) = deprecated(key) {
-            found.push(format!(
-                "{}: {message}",
-                path.child("nodeSelector").key(key)
-            ));
-        }
-    }
-    let affinity = spec
-        .affinity
-        .as_deref()
-        .and_then(|it| it.node_affinity.as_deref());
-    if let Some(affinity) = affinity {
-        let path = path.child("affinity").child("nodeAffinity");
-        let (required, preferred) = (
-            affinity
-                .required_during_scheduling_ignored_during_execution
-                .as_deref(),
-            &affinity.preferred_during_scheduling_ignored_during_execution,
-        );
-        let at = path
-            .child("requiredDuringSchedulingIgnoredDuringExecution")
-            .child("nodeSelectorTerms");
-        let terms = required.into_iter().flat_map(|it| &it.node_selector_terms);
-        for (index, it) in terms.enumerate() {
-            term(found, it, false, &at.index(index));
-        }
-        let at = path.child("preferredDuringSchedulingIgnoredDuringExecution");
-        for (index, it) in preferred.iter().enumerate() {
-            term(
-                found,
-                &it.preference,
-                true,
-                &at.index(index).child("preference"),
-            );
-        }
-    }
-    for (index, it) in spec.topology_spread_constraints.iter().enumerate() {
-        let path = path.child("topologySpreadConstraints").index(index);
-        if let Some(message) = deprecated(&it.topology_key) {
-            let (path, key) = (path.child("topologyKey"), &it.topology_key);
-            found.push(format!("{path}: {key} is {message}"));
-        }
-        no_selector(found, it.label_selector.as_deref(), &path);
-    }
-}
-
-pub(crate) fn term(
-    found: &mut Vec<String>,
-    term: &NodeSelectorTerm,
-    values: bool,
-    path: &FieldPath,
-) {
-    for (index, it) in term.match_expressions.iter().enumerate() {
-        let path = path.child("matchExpressions").index(index);
-        if let Some(message) = deprecated(&it.key) {
-            found.push(format!("{}: {} is {message}", path.child("key"), it.key));
-        }
-        if values {
-            for (index, value) in it.values.iter().enumerate() {
-                for problem in validate_name::label_value(value) {
-                    let path = path.child("values").index(index);
-                    found.push(format!("{path}: {value} is invalid, {problem}"));
-                }
-            }
-        }
-    }
-}
-
-/// Warns of a selector that is null, which selects nothing.
-fn no_selector(found: &mut Vec<String>, selector: Option<&LabelSelector>, path: &FieldPath) {
-    if selector.is_none() {
-        let path = path.child("labelSelector");
-        found.push(format!(
-            "{path}: a null labelSelector results in matching no pod"
-        ));
-    }
-}
-
 fn volumes(found: &mut Vec<String>, volumes: &[Volume], path: &FieldPath) {
     for (index, it) in volumes.iter().enumerate() {
         let path = path.index(index);
@@ -403,101 +324,5 @@ fn environment(found: &mut Vec<String>, container: &Container, path: &FieldPath)
                 it.name.as_str()
             ));
         }
-    }
-}
-
-/// The ports of all containers so far.
-#[derive(Default)]
-struct Ports {
-    by_number: BTreeMap<(i32, Str), Vec<(ContainerPort, FieldPath)>>,
-    by_name: BTreeMap<Str, FieldPath>,
-    names: Vec<String>,
-}
-
-impl Ports {
-    fn add(&mut self, found: &mut Vec<String>, container: &Container, path: &FieldPath) {
-        for (index, port) in container.ports.iter().enumerate() {
-            let path = path.child("ports").index(index);
-            if !port.host_ip.is_empty() && port.host_port == 0 {
-                found.push(format!(
-                    "{path}: hostIP set without hostPort: {}",
-                    shown(port)
-                ));
-            }
-            let number = (port.container_port, port.protocol.clone());
-            let others = self.by_number.entry(number).or_default();
-            for (other, at) in others.iter() {
-                if let Some(how) = clash(port, other) {
-                    found.push(format!("{path}: {how} port definition with {at}"));
-                }
-            }
-            if others.len() < PORTS_COMPARED {
-                others.push((port.clone(), path.clone()));
-            }
-            if port.name.is_empty() {
-                continue;
-            }
-            if let Some(at) = self.by_name.get(&port.name) {
-                self.names.push(format!(
-                    "{path}: duplicate port name {:?} with {at}, services and probes that select \
-                     ports by name will use {at}",
-                    port.name.as_str()
-                ));
-            } else {
-                self.by_name.insert(port.name.clone(), path);
-            }
-        }
-        found.append(&mut self.names);
-    }
-}
-
-fn clash(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str> {
-    let unspecified = |it: &ContainerPort| it.host_ip.is_empty();
-    if port.host_ip == other.host_ip && port.host_port == other.host_port {
-        Some("duplicate")
-    } else if port.host_port == 0 || other.host_port == 0 {
-        Some("overlapping")
-    } else if port.host_port == other.host_port && unspecified(port) != unspecified(other) {
-        Some("dangerously ambiguous")
-    } else {
-        None
-    }
-}
-
-/// A port as Go writes one.
-fn shown(port: &ContainerPort) -> String {
-    format!(
-        "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}",
-        port.name, port.host_port, port.container_port, port.protocol, port.host_ip
-    )
-}
-
-fn affinities(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
-    let Some(affinity) = spec.affinity.as_deref() else {
-        return;
-    };
-    let mut terms = |name: &str, required: &[PodAffinityTerm], preferred: Vec<&PodAffinityTerm>| {
-        let path = path.child(name);
-        let at = path.child("requiredDuringSchedulingIgnoredDuringExecution");
-        for (index, it) in required.iter().enumerate() {
-            no_selector(found, it.label_selector.as_deref(), &at.index(index));
-        }
-        let at = path.child("preferredDuringSchedulingIgnoredDuringExecution");
-        for (index, it) in preferred.into_iter().enumerate() {
-            let at = at.index(index).child("podAffinityTerm");
-            no_selector(found, it.label_selector.as_deref(), &at);
-        }
-    };
-    if let Some(it) = affinity.pod_affinity.as_deref() {
-        let preferred = &it.preferred_during_scheduling_ignored_during_execution;
-        let preferred = preferred.iter().map(|it| &it.pod_affinity_term).collect();
-        let required = &it.required_during_scheduling_ignored_during_execution;
-        terms("podAffinity", required, preferred);
-    }
-    if let Some(it) = affinity.pod_anti_affinity.as_deref() {
-        let preferred = &it.preferred_during_scheduling_ignored_during_execution;
-        let preferred = preferred.iter().map(|it| &it.pod_affinity_term).collect();
-        let required = &it.required_during_scheduling_ignored_during_execution;
-        terms("podAntiAffinity", required, preferred);
     }
 }

@@ -31,9 +31,8 @@ use tokio::time::Instant;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-It needs nothing but this program: the server runs in process, on a free port of the loopback
-address, and is gone afterwards. Each step is verified through the API; the exit code is 0 only if
-all were.
+Needs only this program: the server runs in process, on a free port of the loopback address, and
+ends with it. Each step is verified through the API; the exit code is 0 only if all steps succeed.
 
 Examples:
   kubist demo
@@ -46,7 +45,7 @@ pub(crate) struct Options {
         long,
         value_name = "N",
         default_value_t = 0,
-        value_parser = values::whole::<u32>,
+        value_parser = values::non_negative::<u32>,
         allow_negative_numbers = true
     )]
     objects: u32,
@@ -69,7 +68,7 @@ pub(crate) struct Options {
         long,
         value_name = "MS",
         default_value_t = 250,
-        value_parser = values::whole::<u64>,
+        value_parser = values::non_negative::<u64>,
         allow_negative_numbers = true
     )]
     pod_start: u64,
@@ -78,7 +77,7 @@ pub(crate) struct Options {
         long,
         value_name = "NUMBER",
         default_value_t = 1,
-        value_parser = values::whole::<u64>,
+        value_parser = values::non_negative::<u64>,
         allow_negative_numbers = true
     )]
     seed: u64,

@@ -92,9 +92,9 @@ mod tests {
     use std::sync::Arc;
 
     #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    struct Captured(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Kept {
+    impl Write for Captured {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -105,8 +105,8 @@ mod tests {
         }
     }
 
-    fn said(level: LevelFilter, format: Format) -> String {
-        let kept = Kept::default();
+    fn logged(level: LevelFilter, format: Format) -> String {
+        let kept = Captured::default();
         let writer = kept.clone();
         let subscriber = subscriber(level, format, move || writer.clone());
         tracing::subscriber::with_default(subscriber, || {
@@ -120,12 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn levels_choose_what_of_our_own_is_said() {
-        let text = said(LevelFilter::WARN, Format::Text);
+    fn levels_select_events_of_this_project() {
+        let text = logged(LevelFilter::WARN, Format::Text);
         assert_eq!(text.lines().count(), 1, "{text}");
         let told = text.contains("WARN kubist_client: cannot list name=\"web\" tries=2");
         assert!(told, "{text}");
-        let text = said(LevelFilter::INFO, Format::Text);
+        let text = logged(LevelFilter::INFO, Format::Text);
         assert!(
             text.contains("INFO kubist_apiserver::request: request code=200"),
             "{text}"
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn json_is_one_object_on_each_line() {
-        let text = said(LevelFilter::INFO, Format::Json);
+        let text = logged(LevelFilter::INFO, Format::Json);
         let lines: Vec<serde_json::Value> = text
             .lines()
             .map(|line| serde_json::from_str(line).expect("it is JSON"))

@@ -27,13 +27,13 @@ use super::{Outcome, logging, signal, system_limits, values};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-It serves the built-in resources of Kubernetes v1.36 over TLS. The kubeconfig holds the
-administrator's client certificate; it is replaced if it exists. The authority that signs it and the
-key of tokens are made at start, or kept in DIR/pki with --data-dir, or in --cert-dir.
-Everything is in memory and gone at the end, unless --data-dir names a folder: then a write is on
-the disk before it is answered, and the next start goes on from there, also after a crash. With
---etcd-servers it is in an etcd cluster, where other servers may use it too, this one's or upstream's.
-One line on standard output says that it answers:
+Serves the built-in resources of Kubernetes v1.36 and custom resources over TLS. The kubeconfig has
+the administrator's client certificate; an existing file is replaced. The certificate authority and
+the token key are created at each start, or stored in DIR/pki with --data-dir, or in --cert-dir.
+Objects are stored in memory and lost at exit, unless --data-dir names a directory: then every write
+is on disk before it is acknowledged, and the next start continues from there, even after a crash.
+With --etcd-servers they are stored in an etcd cluster, which other API servers may share.
+When the server is ready, it prints one line on standard output:
   ready https://127.0.0.1:6443 kubeconfig=kubist.kubeconfig in 9 ms
 
 Examples:
@@ -49,10 +49,10 @@ Examples:
   kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
 
-Not enforced: nobody is authorized (whoever is authenticated may do everything but read /metrics and
-backups), no schema of a custom resource, no admission webhook or policy, no quota and no limit range.
-Impersonation (--as) is refused. Of upstream's controllers those of --controllers alone are there: a new
-namespace gets no ServiceAccount default and no ConfigMap kube-root-ca.crt, until somebody creates them.")]
+Not enforced: authorization (authenticated users may do everything except read /metrics and
+backups), schemas of custom resources, admission webhooks and policies, quotas and limit ranges.
+Impersonation (--as) is refused. Of upstream's controllers, only those of --controllers exist: a new
+namespace has no ServiceAccount default and no ConfigMap kube-root-ca.crt until they are created.")]
 pub(crate) struct Options {
     /// The IP address and port to listen on: :6443 is every IPv4 address, port 0 a free port
     #[arg(
@@ -94,7 +94,7 @@ pub(crate) struct Options {
         long,
         value_name = "EVENTS",
         default_value_t = 100_000,
-        value_parser = values::whole::<usize>,
+        value_parser = values::non_negative::<usize>,
         allow_negative_numbers = true
     )]
     history: usize,
@@ -127,13 +127,13 @@ pub(crate) struct Options {
     #[arg(long, requires = "encryption_provider_config")]
     encryption_provider_config_automatic_reload: bool,
     #[command(flatten)]
-    ending: EndingOptions,
+    shutdown: ShutdownOptions,
     #[command(flatten)]
     logging: logging::LogOptions,
 }
 
 #[derive(Args, Debug)]
-struct EndingOptions {
+struct ShutdownOptions {
     /// At shutdown, keep serving for this long while /readyz fails
     #[arg(
         long = "shutdown-delay-duration",
@@ -223,9 +223,9 @@ pub(crate) async fn run(options: Options) -> Outcome {
         requests_max: options.limits.requests(),
         mutating_requests_max: options.limits.mutating_requests(),
         connections_max: options.limits.connections()?,
-        shutdown_delay: options.ending.delay,
-        watch_drain: options.ending.watches,
-        goaway_chance: options.ending.goaway_chance,
+        shutdown_delay: options.shutdown.delay,
+        watch_drain: options.shutdown.watches,
+        goaway_chance: options.shutdown.goaway_chance,
     };
     let mut server = Server::start(config)
         .await

@@ -17,15 +17,15 @@ use std::process::ExitCode;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The folder is that of `kubist serve --data-dir`. It must not be in use: stop the server first.
-Without a folder, backup asks the running server of --kubeconfig, whatever it keeps everything in,
-and writes a file. Both hold everything that the server holds, secrets too.
+The directory is that of `kubist serve --data-dir`. It must not be in use: stop the server first.
+Without a directory, backup downloads from the running server of --kubeconfig, whatever its storage,
+and writes a file. Backups contain all objects, including Secrets.
 
 Examples:
   kubist storage check ./data
   kubist storage compact ./data
   kubist storage backup ./data ./data-of-today
-  kubist serve --data-dir ./data-of-today      # a copy is a folder like any other
+  kubist serve --data-dir ./data-of-today      # a copy is an ordinary data directory
   kubist storage backup --kubeconfig kubist.kubeconfig ./today.backup
   kubist storage restore ./today.backup ./new-data
   kubist serve --data-dir ./new-data")]
@@ -65,7 +65,7 @@ enum Action {
             long,
             value_name = "REVISIONS",
             default_value_t = REVISIONS_SKIPPED,
-            value_parser = values::whole::<u64>,
+            value_parser = values::non_negative::<u64>,
             allow_negative_numbers = true
         )]
         bump_revision: u64,

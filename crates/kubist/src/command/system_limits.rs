@@ -85,14 +85,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_are_as_many_as_wanted_where_files_allow_it() {
+    fn connections_are_limited_by_open_files() {
         assert_eq!(room(u64::MAX, 10).ok(), Some(10));
         assert_eq!(room(1_064, usize::MAX).ok(), Some(1_000));
         assert_eq!(room(72, usize::MAX).ok(), Some(8));
         assert_eq!(room(72, 1).ok(), Some(1));
         let error = room(71, 1).unwrap_err().to_string();
         assert!(
-            error.contains("71 files") && error.contains("72"),
+            error.contains("limit of 71 open files") && error.contains("72"),
             "{error}"
         );
         assert!(room(3, usize::MAX).is_err());

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_lines_become_one_without_usage_and_advice() {
+    fn clap_errors_become_one_line() {
         let text = "error: invalid value 'x' for '--output <OUTPUT>'\n  [possible values: a, b]\n\n\
                     Usage: kubist watch <RESOURCE>\n\nFor more information, try '--help'.\n";
         let line = "invalid value 'x' for '--output <OUTPUT>' [possible values: a, b]";

@@ -39,7 +39,7 @@ pub(super) fn bytes(text: &str) -> Result<usize, String> {
 }
 
 /// Parses a non-negative integer.
-pub(super) fn whole<T: FromStr>(text: &str) -> Result<T, String> {
+pub(super) fn non_negative<T: FromStr>(text: &str) -> Result<T, String> {
     let number = text.parse();
     number.map_err(|_| "must be a whole number, 0 or more".to_owned())
 }
@@ -104,11 +104,11 @@ mod tests {
 
     #[test]
     fn numbers_and_times_are_not_negative() {
-        assert_eq!(whole::<u32>("7"), Ok(7));
+        assert_eq!(non_negative::<u32>("7"), Ok(7));
         assert_eq!(positive("7"), Ok(7));
         assert_eq!(duration("1m30s"), Ok(std::time::Duration::from_secs(90)));
         for text in ["-5", "x", "99999999999999999999999"] {
-            assert!(whole::<u64>(text).is_err_and(|it| it.contains("0 or more")));
+            assert!(non_negative::<u64>(text).is_err_and(|it| it.contains("0 or more")));
             assert!(positive(text).is_err_and(|it| it.contains("1 or more")));
         }
         assert!(positive("0").is_err());

@@ -35,10 +35,10 @@ const ADVICE: &str = "name a file with --kubeconfig or KUBECONFIG (`kubist serve
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-RESOURCE is a plural, singular or short name, or a kind, with the group behind a dot where it is not
-clear: pods, pod, po, deployments.apps, deploy, events.events.k8s.io.
+RESOURCE is a plural, singular or short name, or a kind, followed by a dot and the group where it is
+ambiguous: pods, pod, po, deployments.apps, deploy, events.events.k8s.io.
 The cluster is that of --kubeconfig, else of the files in KUBECONFIG, else of ~/.kube/config, else
-the one that this program runs in. A summary goes to standard error at the end.
+the one in which this program runs. A summary is printed to standard error at the end.
 
 Examples:
   kubist watch pods -A
@@ -76,7 +76,7 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_name = "N",
-        value_parser = values::whole::<u64>,
+        value_parser = values::non_negative::<u64>,
         allow_negative_numbers = true
     )]
     seconds: Option<u64>,

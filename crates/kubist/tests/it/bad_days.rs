@@ -50,7 +50,7 @@ fn limit_files(process: u32, bytes: Option<u64>) {
 /// second and at least every minute.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room() {
+async fn a_full_disk_refuses_writes_serves_reads_and_continues_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["--controllers", "none", "--data-dir", "data"];
     let served = Served::start(folder.path(), &arguments);

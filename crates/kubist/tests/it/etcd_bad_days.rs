@@ -118,7 +118,7 @@ async fn ready(client: &Client) -> Result<(), String> {
 }
 
 #[tokio::test]
-async fn readyz_names_an_etcd_that_goes_away_and_all_goes_on_when_it_is_back() {
+async fn readyz_names_an_etcd_that_goes_away_and_all_continues_when_it_is_back() {
     let Some(mut etcd) = Etcd::start(Release::Current).await else {
         return;
     };

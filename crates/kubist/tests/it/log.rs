@@ -20,7 +20,7 @@ async fn ask(served: &Served) {
 }
 
 #[tokio::test]
-async fn requests_are_told_as_json_when_asked_for_and_no_token_is() {
+async fn requests_are_logged_as_json_on_request_and_tokens_are_not() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let arguments = [
         "--controllers",

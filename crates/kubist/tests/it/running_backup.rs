@@ -114,7 +114,7 @@ async fn backups_that_are_not_whole_and_folders_that_are_not_empty_are_refused()
     for (file, part) in [
         ("cut", "is truncated"),
         ("changed", "is damaged"),
-        ("other", "no backup"),
+        ("other", "not a backup"),
         ("absent", "absent: "),
     ] {
         let error = fail(folder.path(), &["storage", "restore", file, "new"], b"");

@@ -146,7 +146,7 @@ fn tokens_come_from_a_file_and_from_the_environment() {
 }
 
 #[test]
-fn an_etcd_where_nobody_answers_is_told_in_a_sentence_within_a_second() {
+fn an_unreachable_etcd_is_reported_within_a_second() {
     let folder = tempfile::tempdir().unwrap();
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", nobody.local_addr().unwrap());
@@ -180,7 +180,7 @@ fn an_etcd_where_nobody_answers_is_told_in_a_sentence_within_a_second() {
 }
 
 #[test]
-fn too_few_files_to_serve_anybody_are_told_at_start() {
+fn too_few_files_to_serve_anybody_are_reported_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let binary = env!("CARGO_BIN_EXE_kubist");
     let limited = |files: u32| {
@@ -193,7 +193,7 @@ fn too_few_files_to_serve_anybody_are_told_at_start() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(
-        error.contains("70 files open, and 72 are needed"),
+        error.contains("limit of 70 open files is too low, at least 72"),
         "{error}"
     );
 }

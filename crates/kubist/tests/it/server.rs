@@ -96,7 +96,7 @@ async fn a_server_keeps_no_more_events_than_its_config_says() {
 }
 
 #[tokio::test]
-async fn a_server_is_told_of_under_the_address_that_it_is_to_advertise() {
+async fn a_server_is_listed_under_its_advertised_address() {
     let address: std::net::Ipv4Addr = "10.1.2.3".parse().unwrap();
     let config = ServerConfig {
         advertise_address: Some(address),

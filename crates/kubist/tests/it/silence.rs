@@ -192,7 +192,7 @@ async fn a_dead_server_is_named_with_what_to_do() {
 
 /// Contract INF-21.
 #[tokio::test]
-async fn a_server_that_speaks_tls_and_is_called_without_is_told_as_such() {
+async fn plain_http_to_a_tls_server_is_reported() {
     let server = server().await;
     let config = Config::new(format!("http://{}", server.address()).parse().unwrap());
     let client = Client::new(Transport::new(config).unwrap(), Default::default());

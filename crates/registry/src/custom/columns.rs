@@ -1,10 +1,15 @@
 //! The columns of custom resources, as their definitions list them.
 
+use crate::custom::room::Room;
 use crate::custom::shape::shape_of;
 use crate::stored::custom_object::custom;
+use kubist_api::apiextensions::v1::{
+    CustomResourceColumnDefinition, CustomResourceDefinitionVersion,
+};
 use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::AnyObject;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A column after the name, and the value that an object has there.
 pub type CustomCell = (&'static Column, Option<Value>);
@@ -24,4 +29,52 @@ pub fn cells(facts: &'static ResourceFacts, object: &dyn AnyObject) -> Option<Ve
 /// The descriptions of the columns after the name; None for resources that are not custom.
 pub fn column_descriptions(facts: &'static ResourceFacts) -> Option<Vec<String>> {
     Some(shape_of(facts)?.descriptions.clone())
+}
+
+pub(super) const NAME: Column = Column {
+    name: "Name",
+    type_: "string",
+    format: "name",
+    priority: 0,
+};
+
+/// What upstream says of the column of a definition without columns.
+const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was \
+    created. It is not guaranteed to be set in happens-before order across separate \
+    operations. Clients may not set this value. It is represented in RFC3339 form and is in \
+    UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+/// The columns of the definition, or the age alone, as upstream.
+pub(super) fn shown_columns(
+    version: &CustomResourceDefinitionVersion,
+) -> Vec<CustomResourceColumnDefinition> {
+    if !version.additional_printer_columns.is_empty() {
+        return version.additional_printer_columns.clone();
+    }
+    vec![CustomResourceColumnDefinition {
+        name: "Age".into(),
+        type_: "date".into(),
+        description: AGE.into(),
+        json_path: ".metadata.creationTimestamp".into(),
+        ..CustomResourceColumnDefinition::default()
+    }]
+}
+
+/// What is said of a column: as upstream, where it is from, if its definition says nothing.
+pub(super) fn description(column: &CustomResourceColumnDefinition) -> Cow<'_, str> {
+    if column.description.is_empty() {
+        let path = &column.json_path;
+        return format!("Custom resource definition column (in JSONPath format): {path}").into();
+    }
+    Cow::Borrowed(&column.description)
+}
+
+pub(super) fn column(room: &mut Room, column: &CustomResourceColumnDefinition) -> Column {
+    Column {
+        name: room.text(&column.name),
+        type_: room.text(&column.type_),
+        format: room.text(&column.format),
+        priority: column.priority,
+    }
 }

@@ -5,22 +5,21 @@
 //! is [`Room`]. What is large and nobody needs for ever (descriptions, paths) goes with the shape.
 
 use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
+use crate::custom::columns::{NAME, column, description, shown_columns};
 use crate::custom::field_path::FieldPath;
 use crate::custom::scale::ScalePaths;
 use crate::custom::version_rank::rank;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubist_api::apiextensions::v1::{
-    CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionNames,
-    CustomResourceDefinitionVersion,
+    CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionVersion,
 };
-use kubist_api::{Column, Kind, ResourceFacts, SubresourceFacts};
+use kubist_api::{Kind, ResourceFacts, SubresourceFacts};
 use kubist_apimachinery::CustomObject;
 use kubist_apimachinery::wire::{KindFacts, to_json_value};
 use parking_lot::Mutex;
 use ring::digest;
 use serde_json::json;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
@@ -297,52 +296,6 @@ impl Shapes {
 
 /// Bytes of a digest that make a hash of a stored version.
 const HASH_BYTES: usize = 8;
-
-const NAME: Column = Column {
-    name: "Name",
-    type_: "string",
-    format: "name",
-    priority: 0,
-};
-
-/// What upstream says of the column of a definition without columns.
-const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was \
-    created. It is not guaranteed to be set in happens-before order across separate \
-    operations. Clients may not set this value. It is represented in RFC3339 form and is in \
-    UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
-    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-
-/// The columns of the definition, or the age alone, as upstream.
-fn shown_columns(version: &CustomResourceDefinitionVersion) -> Vec<CustomResourceColumnDefinition> {
-    if !version.additional_printer_columns.is_empty() {
-        return version.additional_printer_columns.clone();
-    }
-    vec![CustomResourceColumnDefinition {
-        name: "Age".into(),
-        type_: "date".into(),
-        description: AGE.into(),
-        json_path: ".metadata.creationTimestamp".into(),
-        ..CustomResourceColumnDefinition::default()
-    }]
-}
-
-/// What is said of a column: as upstream, where it is from, if its definition says nothing.
-fn description(column: &CustomResourceColumnDefinition) -> Cow<'_, str> {
-    if column.description.is_empty() {
-        let path = &column.json_path;
-        return format!("Custom resource definition column (in JSONPath format): {path}").into();
-    }
-    Cow::Borrowed(&column.description)
-}
-
-fn column(room: &mut Room, column: &CustomResourceColumnDefinition) -> Column {
-    Column {
-        name: room.text(&column.name),
-        type_: room.text(&column.type_),
-        format: room.text(&column.format),
-        priority: column.priority,
-    }
-}
 
 fn parts_of(
     kind: &'static KindFacts,

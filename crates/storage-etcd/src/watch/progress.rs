@@ -7,11 +7,11 @@ use tokio::sync::mpsc::Sender;
 
 /// The sender of the open stream; `None` where etcd's responses cannot be trusted.
 #[derive(Debug, Default)]
-pub(super) struct ProgressAsker(Mutex<Option<Sender<proto::WatchRequest>>>);
+pub(super) struct ProgressSender(Mutex<Option<Sender<proto::WatchRequest>>>);
 
-impl ProgressAsker {
+impl ProgressSender {
     /// Switches to this stream.
-    pub(super) fn ask_through(&self, stream: &Stream) {
+    pub(super) fn switch_to(&self, stream: &Stream) {
         *self.0.lock() = stream.progress_asks().cloned();
     }
 
@@ -22,11 +22,11 @@ impl ProgressAsker {
 
     /// Sends a progress request, unless enough are pending that another adds nothing.
     pub(super) fn ask(&self) {
-        if let Some(asks) = &*self.0.lock() {
+        if let Some(requests) = &*self.0.lock() {
             let progress = proto::WatchProgressRequest {};
-            let ask = Some(proto::WatchAsk::Progress(progress));
+            let ask = Some(proto::WatchRequestUnion::Progress(progress));
             // Full: a pending one will be answered. Closed: the watch is being resumed.
-            drop(asks.try_send(proto::WatchRequest { ask }));
+            drop(requests.try_send(proto::WatchRequest { ask }));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::Shared;
 use crate::member::Member;
-use crate::proto::{self, WatchAsk, WatchCreateRequest, WatchResponse};
+use crate::proto::{self, WatchCreateRequest, WatchRequestUnion, WatchResponse};
 use crate::refusal::Refusal;
 use crate::translate::{LOWEST_KEY, bounds, number};
 use futures_util::stream::unfold;
@@ -13,20 +13,20 @@ use tokio::time::{Instant, timeout_at};
 use tonic::{Status, Streaming};
 
 /// Limit of pending progress requests. A pending one serves all callers.
-const ASKS_WAITING_MAX: usize = 4;
+const PROGRESS_REQUESTS_MAX: usize = 4;
 
 pub(super) struct Stream {
     member: Arc<Member>,
     responses: Streaming<WatchResponse>,
     /// Dropping it ends the watch at etcd.
-    asks: Sender<proto::WatchRequest>,
+    requests: Sender<proto::WatchRequest>,
     progress_is_safe: bool,
     /// A response that came with the creation.
     first: Option<WatchResponse>,
 }
 
 /// Why a stream ended.
-pub(super) enum Ended {
+pub(super) enum StreamEnd {
     /// Canceled by etcd because history below this revision was compacted.
     Compacted(i64),
     /// It ended without a reason.
@@ -41,12 +41,12 @@ impl Stream {
         request: &WatchRangeRequest,
         from: Revision,
         deadline: Instant,
-    ) -> Result<Self, Ended> {
+    ) -> Result<Self, StreamEnd> {
         let member = shared.cluster.member();
         let opening = Self::open_at(shared, Arc::clone(&member), request, from);
         let opened = match timeout_at(deadline.min(shared.cluster.deadline()), opening).await {
             Ok(opened) => opened,
-            Err(_) => Err(Ended::Refused(Refusal::deadline())),
+            Err(_) => Err(StreamEnd::Refused(Refusal::deadline())),
         };
         if let Err(ended) = &opened
             && ended.blames_member()
@@ -61,22 +61,22 @@ impl Stream {
         member: Arc<Member>,
         request: &WatchRangeRequest,
         from: Revision,
-    ) -> Result<Self, Ended> {
+    ) -> Result<Self, StreamEnd> {
         let progress_is_safe = shared.cluster.progress_is_safe(&member).await;
-        let (asks, queue) = mpsc::channel(ASKS_WAITING_MAX);
+        let (requests, queue) = mpsc::channel(PROGRESS_REQUESTS_MAX);
         let create = proto::WatchRequest {
-            ask: Some(WatchAsk::Create(create(request, from))),
+            ask: Some(WatchRequestUnion::Create(create(request, from))),
         };
-        drop(asks.try_send(create)); // The channel is empty.
+        drop(requests.try_send(create)); // The channel is empty.
         let queue = unfold(queue, |mut queue| async {
             let ask = queue.recv().await?;
             Some((ask, queue))
         });
-        let responses = member.watch(queue).await.map_err(Ended::of)?;
+        let responses = member.watch(queue).await.map_err(StreamEnd::of)?;
         let mut stream = Self {
             member,
             responses,
-            asks,
+            requests,
             progress_is_safe,
             first: None,
         };
@@ -90,21 +90,21 @@ impl Stream {
     /// Returns the next response that is not the end.
     ///
     /// Cancel safety: dropping the future loses nothing.
-    pub(super) async fn next(&mut self) -> Result<WatchResponse, Ended> {
+    pub(super) async fn next(&mut self) -> Result<WatchResponse, StreamEnd> {
         if let Some(first) = self.first.take() {
             return Ok(first);
         }
         let response = match self.responses.message().await {
             Ok(Some(response)) => response,
-            Ok(None) => return Err(Ended::Quietly),
-            Err(status) => return Err(Ended::of(status)),
+            Ok(None) => return Err(StreamEnd::Quietly),
+            Err(status) => return Err(StreamEnd::of(status)),
         };
         if response.compact_revision > 0 {
-            return Err(Ended::Compacted(response.compact_revision));
+            return Err(StreamEnd::Compacted(response.compact_revision));
         }
         if response.canceled {
             let reason = Refusal::of_reason(&response.cancel_reason);
-            return Err(Ended::Refused(reason));
+            return Err(StreamEnd::Refused(reason));
         }
         Ok(response)
     }
@@ -115,11 +115,11 @@ impl Stream {
 
     /// Returns the sender for progress requests, where the responses can be trusted.
     pub(super) fn progress_asks(&self) -> Option<&Sender<proto::WatchRequest>> {
-        self.progress_is_safe.then_some(&self.asks)
+        self.progress_is_safe.then_some(&self.requests)
     }
 }
 
-impl Ended {
+impl StreamEnd {
     fn of(status: Status) -> Self {
         Self::Refused(Refusal::of(status))
     }

@@ -32,7 +32,7 @@ async fn follow(mut watch: Watch, first: Revision, last: Revision) {
 }
 
 #[tokio::test]
-async fn a_watch_whose_connection_is_cut_goes_on_where_it_was() {
+async fn a_watch_whose_connection_is_cut_continues_where_it_was() {
     let Some(etcd) = Etcd::start(Release::Current).await else {
         return;
     };
@@ -58,7 +58,7 @@ async fn a_watch_whose_connection_is_cut_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn everything_goes_on_after_a_restart_of_etcd() {
+async fn everything_continues_after_a_restart_of_etcd() {
     let Some(mut etcd) = Etcd::start(Release::Packaged).await else {
         return;
     };

@@ -246,7 +246,7 @@ fn commands_for_people_make_no_store() {
 }
 
 #[test]
-fn half_made_store_is_made_anew() {
+fn an_incomplete_store_is_created_again() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("kubist.redb.unfinished"), "half").unwrap();
     let report = Store::open(folder.path()).unwrap().check().unwrap();

@@ -147,7 +147,7 @@ async fn killed_writer_has_lost_nothing_that_was_answered() {
 }
 
 #[tokio::test]
-async fn second_process_on_the_same_folder_is_told_so() {
+async fn second_process_on_the_same_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (mut child, out) = writer(folder.path(), 0);
     let mut lines = out.lines().map(|line| line.unwrap());

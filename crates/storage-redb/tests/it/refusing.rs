@@ -58,7 +58,7 @@ async fn recovered(kv: &JournaledKv, clock: &ManualClock) {
 }
 
 #[tokio::test]
-async fn a_full_disk_refuses_writes_serves_reads_and_goes_on_when_there_is_room() {
+async fn a_full_disk_refuses_writes_serves_reads_and_continues_when_there_is_room() {
     // At any point of a commit.
     for room in 20..60 {
         let disk = Disk::default();

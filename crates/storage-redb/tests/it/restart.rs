@@ -30,7 +30,7 @@ async fn settle(kv: &JournaledKv) {
 }
 
 #[tokio::test]
-async fn lease_survives_with_its_keys_and_gets_its_whole_time_anew() {
+async fn lease_survives_with_its_keys_and_gets_its_whole_time_again() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::default());
     let kv = open(folder.path(), &clock);

@@ -51,7 +51,7 @@ fn restore(bytes: &[u8], dir: &Path, skipped: u64) -> Result<u64, StoreError> {
 }
 
 #[tokio::test]
-async fn restored_store_has_everything_and_goes_on_above_all_that_was_told() {
+async fn restored_store_has_everything_at_a_higher_revision() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("new");
     let kv = origin().await;

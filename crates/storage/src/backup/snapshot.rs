@@ -57,7 +57,7 @@ impl Snapshot {
             return Ok(Vec::new());
         };
         let (kvs, more) = if let Some(tree) = &self.held {
-            held_page(tree, &range)
+            tree_page(tree, &range)
         } else {
             let request = RangeRequest::new(range.clone()).at(self.revision);
             let page = self.kv.range(request.limit(PAGE_KEYS_MAX)).await?;
@@ -72,7 +72,7 @@ impl Snapshot {
     }
 }
 
-fn held_page(tree: &Tree, range: &KeyRange) -> (Vec<Arc<KeyValue>>, bool) {
+fn tree_page(tree: &Tree, range: &KeyRange) -> (Vec<Arc<KeyValue>>, bool) {
     let (mut page, mut bytes) = (Vec::new(), 0);
     for kv in tree.range(range) {
         if bytes >= PAGE_BYTES_MAX {

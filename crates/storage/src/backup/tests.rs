@@ -89,7 +89,7 @@ async fn backup_reads_back_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn no_part_of_a_backup_and_no_changed_byte_of_it_passes_for_a_whole_one() {
+async fn truncated_and_modified_backups_are_refused() {
     let kv = store(2).await;
     let snapshot = Snapshot::begin(kv, KeyRange::all()).await;
     let bytes = written(snapshot.expect("it is open")).await;

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_without_an_answer_may_have_happened_late_or_never() {
+    fn a_call_without_a_result_may_have_happened_late_or_never() {
         let lost = call(Effect::Unknown(None, Some(1)), 0, u64::MAX);
         let read = |found, at| call(Effect::Read(found), at, at + 1);
         assert!(is_linearizable(&[lost, read(None, 1), read(None, 5)]));

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 /// Writes before a slow watcher reads.
 const BURST: usize = 3000;
 /// Interval of progress requests, as an API server makes them.
-const ASK_AGAIN: Duration = Duration::from_millis(100);
+const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The start is inclusive.
 pub async fn start_is_inclusive(subject: &Subject) {
@@ -142,7 +142,7 @@ pub async fn progress_reaches_the_revision_of_the_request(subject: &Subject) {
     let wait = async {
         loop {
             requester.request();
-            let Ok(batch) = timeout(ASK_AGAIN, watch.next()).await else {
+            let Ok(batch) = timeout(REQUEST_INTERVAL, watch.next()).await else {
                 continue;
             };
             let batch = batch.expect("open").expect("the watch goes on");

@@ -347,6 +347,6 @@ impl KvMaintenance for JournaledKv {
     }
 
     fn no_space_error(&self) -> Option<WriteError> {
-        self.shared.limit.missed(self.stats().data_bytes)
+        self.shared.limit.refused(self.stats().data_bytes)
     }
 }

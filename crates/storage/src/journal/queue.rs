@@ -12,25 +12,25 @@ const BATCH_REQUESTS_MAX: usize = 1024;
 const BATCH_BYTES_MAX: usize = 16 << 20;
 
 /// Where a response is sent.
-pub(super) type Answerer<T, E> = oneshot::Sender<Result<T, E>>;
+pub(super) type Responder<T, E> = oneshot::Sender<Result<T, E>>;
 
 #[derive(Debug)]
 pub(super) enum Request {
-    Put(PutRequest, Answerer<WriteOutcome, WriteError>),
-    Delete(DeleteRequest, Answerer<WriteOutcome, WriteError>),
+    Put(PutRequest, Responder<WriteOutcome, WriteError>),
+    Delete(DeleteRequest, Responder<WriteOutcome, WriteError>),
     Grant {
         now: Duration,
         ttl: Duration,
-        answer: Answerer<LeaseId, LeaseError>,
+        answer: Responder<LeaseId, LeaseError>,
     },
     Revoke {
         now: Duration,
         lease: LeaseId,
-        answer: Answerer<(), LeaseError>,
+        answer: Responder<(), LeaseError>,
     },
     Compact {
         revision: Revision,
-        answer: Answerer<(), CompactError>,
+        answer: Responder<(), CompactError>,
     },
     /// Expires leases and discards old history.
     Tick {

@@ -2,7 +2,7 @@
 //!
 //! It blocks, and uses neither a runtime nor a clock.
 
-use super::queue::{Answerer, Refusal, Request};
+use super::queue::{Refusal, Request, Responder};
 use super::{Batch, Journal};
 use crate::KvMaintenance;
 use crate::memory::{Config, DataLimit, Effects, MemoryKv, State};
@@ -160,7 +160,7 @@ impl Writer {
     /// the batch.
     fn reply<T: Send + 'static, E: Refusal + Send + 'static>(
         &mut self,
-        to: Answerer<T, E>,
+        to: Responder<T, E>,
         result: Result<T, E>,
     ) {
         self.replies.push(Box::new(move |committed| {

@@ -12,14 +12,14 @@ const NOTHING: usize = 0;
 pub(crate) struct DataLimit {
     bytes_max: Option<usize>,
     /// What the smallest refused write would have added, until there is space for it.
-    missed: AtomicUsize,
+    refused: AtomicUsize,
 }
 
 impl DataLimit {
     pub(crate) fn new(bytes_max: Option<usize>) -> Self {
         Self {
             bytes_max,
-            missed: AtomicUsize::new(NOTHING),
+            refused: AtomicUsize::new(NOTHING),
         }
     }
 
@@ -37,9 +37,9 @@ impl DataLimit {
         if added == NOTHING || live + added <= bytes_max {
             return Ok(());
         }
-        let before = self.missed.load(Ordering::Relaxed);
+        let before = self.refused.load(Ordering::Relaxed);
         if before == NOTHING || added < before {
-            self.missed.store(added, Ordering::Relaxed);
+            self.refused.store(added, Ordering::Relaxed);
         }
         let bytes = live;
         Err(WriteError::Full { bytes, bytes_max })
@@ -47,16 +47,16 @@ impl DataLimit {
 
     /// Notes that the store has `live` bytes now.
     pub(crate) fn note(&self, live: usize) {
-        let missed = self.missed.load(Ordering::Relaxed);
-        if missed != NOTHING && self.bytes_max.is_none_or(|most| live + missed <= most) {
-            self.missed.store(NOTHING, Ordering::Relaxed);
+        let refused = self.refused.load(Ordering::Relaxed);
+        if refused != NOTHING && self.bytes_max.is_none_or(|most| live + refused <= most) {
+            self.refused.store(NOTHING, Ordering::Relaxed);
         }
     }
 
     /// Returns the error of the refused write, if it would still be refused with `live` bytes.
-    pub(crate) fn missed(&self, live: usize) -> Option<WriteError> {
-        let is_missed = self.missed.load(Ordering::Relaxed) != NOTHING;
-        let bytes_max = self.bytes_max.filter(|_| is_missed)?;
+    pub(crate) fn refused(&self, live: usize) -> Option<WriteError> {
+        let is_refused = self.refused.load(Ordering::Relaxed) != NOTHING;
+        let bytes_max = self.bytes_max.filter(|_| is_refused)?;
         Some(WriteError::Full {
             bytes: live,
             bytes_max,

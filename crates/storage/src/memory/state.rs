@@ -98,7 +98,7 @@ impl State {
         if !self.holds(&key, expected) || !guards.iter().all(is_same) {
             return Ok(self.conflict(&key));
         }
-        self.check_room(&key, value.len())?;
+        self.check_space(&key, value.len())?;
         let commit = self.versions.put(&key, value, lease);
         Ok(self.committed(commit, lease, effects))
     }
@@ -249,7 +249,7 @@ impl State {
     }
 
     /// Checks the size limit for a value. A value no larger than the one it replaces always fits.
-    fn check_room(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
+    fn check_space(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
         let before = self.versions.current(key).map(|kv| kv.value.len());
         let added = match before {
             Some(before) => value_bytes.saturating_sub(before),

@@ -141,7 +141,7 @@ async fn history_is_bounded_by_age_at_a_tick() {
 }
 
 #[tokio::test]
-async fn watcher_that_fell_off_is_told_and_an_idle_one_is_not() {
+async fn watcher_that_fell_behind_ends_and_an_idle_one_does_not() {
     let (kv, _) = manual(Config {
         history_events_max: 10,
         ..Config::default()

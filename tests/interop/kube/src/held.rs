@@ -151,8 +151,8 @@ async fn controlled(
     api: &Api<Settings>,
     name: &ObjectName,
 ) -> Result<(), Failure> {
-    let trigger = EventSource::for_object(informer).with_predicate(Predicate::generation_changed());
-    let predicated = Controller::with_source::<Settings, _>("generations", trigger);
+    let source = EventSource::for_object(informer).with_predicate(Predicate::generation_changed());
+    let predicated = Controller::with_source::<Settings, _>("generations", source);
     expect("name", predicated.name().as_str(), "generations")?;
     let controller = Controller::new("settings", informer);
     let (lister, writer) = (informer.lister_unsynced(), api.clone());

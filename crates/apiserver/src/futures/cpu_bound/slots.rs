@@ -21,13 +21,13 @@ struct State {
     /// The virtual clock: bytes of work that each waiter would have had.
     clock: u64,
     /// How many have waited so far.
-    came: u64,
+    arrivals: u64,
     /// Empty if a slot is free. A waiter that is removed from here owns a slot.
-    waiting: BTreeMap<Place, Waker>,
+    waiting: BTreeMap<Key, Waker>,
 }
 
 /// Virtual finish time, and order of arrival.
-type Place = (u64, u64);
+type Key = (u64, u64);
 
 /// Permission for one piece of work. Dropping it passes the slot on.
 pub(super) struct Slot<'a> {
@@ -39,7 +39,7 @@ pub(super) struct Slot<'a> {
 pub(super) struct Turn<'a> {
     slots: &'a Slots,
     /// Its key among the waiters, until it notices that it was given a slot.
-    place: Option<Place>,
+    key: Option<Key>,
 }
 
 impl Slots {
@@ -47,13 +47,13 @@ impl Slots {
         Self(Mutex::new(State {
             free: count,
             clock: 0,
-            came: 0,
+            arrivals: 0,
             waiting: BTreeMap::new(),
         }))
     }
 
     /// Passes a slot on after this many bytes of work.
-    fn give(&self, done: u64) {
+    fn release(&self, done: u64) {
         let mut state = self.0.lock();
         let share = (done / (state.waiting.len() as u64 + 1)).max(1);
         state.clock = state.clock.saturating_add(share);
@@ -69,13 +69,13 @@ impl Slots {
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        self.slots.give(self.weight);
+        self.slots.release(self.weight);
     }
 }
 
 impl<'a> Turn<'a> {
     pub(super) fn new(slots: &'a Slots) -> Self {
-        Self { slots, place: None }
+        Self { slots, key: None }
     }
 
     /// Waits for a slot for this many bytes of work.
@@ -83,20 +83,20 @@ impl<'a> Turn<'a> {
         let slots = self.slots;
         let weight = weight as u64;
         let mut state = slots.0.lock();
-        match self.place {
-            Some(place) => {
-                if let Some(waker) = state.waiting.get_mut(&place) {
+        match self.key {
+            Some(key) => {
+                if let Some(waker) = state.waiting.get_mut(&key) {
                     waker.clone_from(cx.waker());
                     return Poll::Pending;
                 }
-                self.place = None;
+                self.key = None;
             }
             None if state.free > 0 => state.free -= 1,
             None => {
-                state.came += 1;
-                let place = (state.clock.saturating_add(weight), state.came);
-                state.waiting.insert(place, cx.waker().clone());
-                self.place = Some(place);
+                state.arrivals += 1;
+                let key = (state.clock.saturating_add(weight), state.arrivals);
+                state.waiting.insert(key, cx.waker().clone());
+                self.key = Some(key);
                 return Poll::Pending;
             }
         }
@@ -106,13 +106,13 @@ impl<'a> Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let Some(place) = self.place else {
+        let Some(key) = self.key else {
             return;
         };
         // A waiter that was given a slot without noticing passes it on.
-        let left = self.slots.0.lock().waiting.remove(&place);
+        let left = self.slots.0.lock().waiting.remove(&key);
         if left.is_none() {
-            self.slots.give(0);
+            self.slots.release(0);
         }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_are_served_in_the_order_in_which_they_come() {
+    fn equal_requests_are_served_in_order_of_arrival() {
         let slots = Slots::new(1);
         let mut turns: Vec<_> = (0..4).map(|_| Turn::new(&slots)).collect();
         let mut slot = take(&mut turns[0], LARGE).expect("it is free");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_of_small_ones_does_not_hold_up_a_large_one_for_ever() {
+    fn small_requests_do_not_starve_a_large_one() {
         let slots = Slots::new(1);
         let (mut large, mut small) = (Turn::new(&slots), [Turn::new(&slots), Turn::new(&slots)]);
         let mut slot = take(&mut small[0], SMALL).expect("it is free");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_given_a_slot_and_hangs_up_passes_it_on() {
+    fn a_dropped_waiter_passes_its_slot_on() {
         let slots = Slots::new(1);
         let mut first = Turn::new(&slots);
         let slot = take(&mut first, SMALL);

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_component_is_as_it_says_or_why_it_says_nothing() {
+    async fn a_component_has_the_health_it_reports_or_an_error() {
         let kv = MemoryKv::default();
         let registry = Registry::new(RegistryConfig::new(
             Arc::new(kv.clone()),

@@ -12,7 +12,7 @@ pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schem
             | WireErrorKind::Invalid { .. }
             | WireErrorKind::Syntax { .. }
     );
-    if of_go && let Some(words) = go_decode::mistake(json, schema) {
+    if of_go && let Some(words) = go_decode::first_error(json, schema) {
         return words;
     }
     match &error.kind {

@@ -1,4 +1,5 @@
-//! Checks that the `apiVersion` and `kind` of a body are those of the resource, with upstream's texts.
+//! Checks that the `apiVersion` and `kind` of a body are those of the resource, with upstream's
+//! texts.
 
 use super::errors::unrecognized;
 use crate::negotiation::go_decode;
@@ -88,7 +89,7 @@ pub(super) fn check_kind(
             facts.api_version
         )));
     }
-    let text = foreign(expected, api_version, kind, json);
+    let text = wrong_kind_text(expected, api_version, kind, json);
     let (expected, version) = (facts.kind, quote(version));
     Err(Status::bad_request(format!(
         "{kind} in version {version} cannot be handled as a {expected}: {text}"
@@ -109,7 +110,7 @@ const OF_CLIENTS: [&str; 2] = ["PartialObjectMetadata", "PartialObjectMetadataLi
 
 /// Returns the error of an object of another kind. Upstream first decodes it as what it claims to
 /// be.
-pub(crate) fn foreign(
+pub(crate) fn wrong_kind_text(
     expected: &'static Kind,
     api_version: &str,
     kind: &str,
@@ -125,7 +126,7 @@ pub(crate) fn foreign(
     let Some(found) = found.filter(|_| !OF_CLIENTS.contains(&kind)) else {
         return not_registered(api_version, kind, SCHEME);
     };
-    go_decode::mistake(json, found.schema()).unwrap_or_else(|| {
+    go_decode::first_error(json, found.schema()).unwrap_or_else(|| {
         let version = known_as.rsplit('/').next().unwrap_or_default();
         let (package, internal) = (internal_package(facts.group), facts.kind);
         format!("converting ({version}.{kind}) to ({package}.{internal}): unknown conversion")

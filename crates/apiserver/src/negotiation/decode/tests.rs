@@ -125,7 +125,7 @@ fn a_status_is_one_in_whichever_version() {
 }
 
 #[test]
-fn versions_and_kinds_that_are_none_are_told_before_the_fields() {
+fn invalid_versions_and_kinds_are_reported_before_fields() {
     let head = "the object provided is unrecognized (must be of type ConfigMap): ";
     refused_with(
         r#"{"apiVersion": "a/b/c", "kind": "ConfigMap", "metadata": {}}"#,
@@ -194,7 +194,7 @@ fn bytes_may_be_lists_of_numbers() {
 }
 
 #[test]
-fn unknown_and_duplicate_fields_are_refused_told_or_dropped() {
+fn unknown_and_duplicate_fields_are_refused_reported_or_dropped() {
     let body = r#"{"metadata":{"name":"a","x":1},"data":{},"data":{},"y":{"z":1}}"#;
     let problems = [
         "unknown field \"metadata.x\"",
@@ -287,7 +287,7 @@ fn text_that_is_not_quite_unicode_is_read_as_go_reads_it() {
 }
 
 #[test]
-fn numbers_that_nothing_can_hold_are_told_by_their_field() {
+fn numbers_out_of_range_are_reported_with_their_field() {
     let head = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: ";
     let of_bool = "json: cannot unmarshal number into Go struct field ConfigMap.immutable of type \
                    bool";

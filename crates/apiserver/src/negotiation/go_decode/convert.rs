@@ -12,7 +12,7 @@ use serde_json::Value;
 type Conversion = Result<(), String>;
 
 /// Returns the first error of the converter, if any.
-pub(crate) fn mistake(tree: &Value, schema: &'static Schema) -> Option<String> {
+pub(crate) fn first_error(tree: &Value, schema: &'static Schema) -> Option<String> {
     convert(tree, Target::plain(FieldType::Message(schema))).err()
 }
 
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table")]
-    fn trees_are_refused_in_the_converters_words() {
+    fn trees_are_refused_with_the_converters_errors() {
         for (kind, tree, words) in [
             (
                 "Pod",
@@ -228,7 +228,7 @@ mod tests {
             ),
         ] {
             let found = find_kind("", "v1", kind).expect("it is built in");
-            let found = mistake(&tree, found.schema());
+            let found = first_error(&tree, found.schema());
             assert_eq!(found.as_deref(), Some(words), "{tree}");
         }
     }
@@ -241,7 +241,7 @@ mod tests {
             json!({"spec": {"activeDeadlineSeconds": 5.0, "hostNetwork": true}}),
             json!({"spec": {"containers": [{"ports": [{"containerPort": 80}]}]}}),
         ] {
-            assert_eq!(mistake(&tree, pod), None, "{tree}");
+            assert_eq!(first_error(&tree, pod), None, "{tree}");
         }
     }
 }

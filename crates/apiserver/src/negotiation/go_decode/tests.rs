@@ -25,7 +25,7 @@ schema!(
 fn words(kind: (&str, &str, &str), json: &str, expected: &str) {
     let (group, version, name) = kind;
     let kind = find_kind(group, version, name).expect("it is built in");
-    let found = mistake(json.as_bytes(), kind.schema());
+    let found = first_error(json.as_bytes(), kind.schema());
     assert_eq!(found.as_deref(), Some(expected), "{json}");
 }
 
@@ -61,7 +61,7 @@ fn a_field_is_named_with_the_struct_that_contains_it() {
 }
 
 #[test]
-fn types_have_gos_names() {
+fn types_have_their_go_names() {
     words(
         ("", "v1", "Secret"),
         r#"{"type":7}"#,
@@ -149,7 +149,7 @@ fn numbers_are_quoted_where_a_number_was_wanted() {
 }
 
 #[test]
-fn scalars_that_read_themselves_speak_for_themselves() {
+fn scalars_that_decode_themselves_have_their_own_errors() {
     for wrong in ["[]", "{\"a\":\"b\"}", "true", "\"\"", "\"text\""] {
         let json = format!(r#"{{"spec":{{"hard":{{"cpu":{wrong}}}}}}}"#);
         words(("", "v1", "ResourceQuota"), &json, QUANTITY);
@@ -175,7 +175,7 @@ fn scalars_that_read_themselves_speak_for_themselves() {
 }
 
 #[test]
-fn the_first_mistake_counts_unless_a_type_refuses_its_own() {
+fn the_first_error_counts_unless_a_type_decodes_itself() {
     words(
         POD,
         r#"{"spec":{"hostNetwork":1,"hostname":2}}"#,
@@ -194,8 +194,8 @@ fn the_first_mistake_counts_unless_a_type_refuses_its_own() {
 }
 
 #[test]
-fn metadata_of_a_custom_resource_is_decoded_apart() {
-    let found = mistake(br#"{"spec":7,"metadata":{"labels":7}}"#, &THING);
+fn metadata_of_a_custom_resource_is_decoded_separately() {
+    let found = first_error(br#"{"spec":7,"metadata":{"labels":7}}"#, &THING);
     assert_eq!(
         found.as_deref(),
         Some(
@@ -206,7 +206,7 @@ fn metadata_of_a_custom_resource_is_decoded_apart() {
 }
 
 #[test]
-fn json_without_a_mistake_has_none() {
+fn valid_json_has_no_error() {
     let pod = find_kind("", "v1", "Pod").expect("it is built in").schema();
     for json in [
         r#"{"kind":"Pod","metadata":{"labels":{"a":null},"name":"\"{"},"spec":null,"x":[{}]}"#,
@@ -216,9 +216,9 @@ fn json_without_a_mistake_has_none() {
         "{",
         "",
     ] {
-        assert_eq!(mistake(json.as_bytes(), pod), None, "{json}");
+        assert_eq!(first_error(json.as_bytes(), pod), None, "{json}");
     }
     let deep = "[".repeat(100_000);
     let deep = format!(r#"{{"spec":{deep}"#);
-    assert_eq!(mistake(deep.as_bytes(), pod), None);
+    assert_eq!(first_error(deep.as_bytes(), pod), None);
 }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_is_whole() {
+    fn short_documents_are_encoded_at_once() {
         let made = body(Count(10, 1), 10).expect("it can be made");
         assert!(matches!(made, Body::Whole(bytes) if bytes.len() == 10));
     }

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_the_whole_tree_would_be_in_either_format() {
+    fn the_pieces_equal_the_encoding_of_the_whole_tree() {
         let head = json!({"apiVersion": "v1", "kind": "List", "metadata": {"x": "1"}});
         let head = head.as_object().expect("it is one");
         for items in lists() {

@@ -55,7 +55,7 @@ fn checks_are_answered_alone_and_together() {
 }
 
 #[test]
-fn what_fails_is_named_and_can_be_left_out() {
+fn failed_checks_are_named_and_can_be_excluded() {
     let silent = Findings {
         storage: false,
         ..well()
@@ -74,7 +74,7 @@ fn what_fails_is_named_and_can_be_left_out() {
 }
 
 #[test]
-fn only_readyz_fails_for_caches_and_at_the_end_and_says_which() {
+fn only_readyz_fails_for_caches_and_at_shutdown() {
     let shutdown = Findings {
         unready: vec!["pods".to_owned(), "deployments.apps".to_owned()],
         shutdown: true,

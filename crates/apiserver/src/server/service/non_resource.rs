@@ -149,14 +149,14 @@ impl Service {
     async fn findings(&self, check: Option<&str>) -> Findings {
         let unready = self.context.registry.unready_resources();
         Findings {
-            storage: Health::asks_storage(check) && self.storage_answers().await,
+            storage: Health::needs_storage(check) && self.storage_responds().await,
             definitions: self.context.registry.follows_definitions(),
             unready: unready.iter().map(ToString::to_string).collect(),
             shutdown: self.context.shutdown.is_announced(),
         }
     }
 
-    async fn storage_answers(&self) -> bool {
+    async fn storage_responds(&self) -> bool {
         let incoming =
             tokio::time::timeout(STORAGE_TIMEOUT, self.context.registry.storage_health()).await;
         match incoming {

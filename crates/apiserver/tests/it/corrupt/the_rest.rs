@@ -88,7 +88,7 @@ async fn who_asks_for_the_rest_gets_it_with_a_warning_for_each_object() {
 }
 
 #[tokio::test]
-async fn a_watch_goes_on_around_what_cannot_be_read_and_shows_its_end() {
+async fn a_watch_continues_around_what_cannot_be_read_and_shows_its_end() {
     for cached in [false, true] {
         let kv = MemoryKv::default();
         let server = three(&kv, cached, None).await;

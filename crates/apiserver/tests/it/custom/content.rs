@@ -16,7 +16,7 @@ fn body(name: &str, members: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn numbers_are_stored_and_told_as_go_writes_them() {
+async fn numbers_are_stored_and_returned_as_go_writes_them() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     defined(&mut client).await;
@@ -159,7 +159,7 @@ async fn what_an_object_is_stands_under_the_very_names() {
 }
 
 #[tokio::test]
-async fn trees_have_a_limit_of_depth_which_is_told_as_gos_is() {
+async fn the_depth_limit_of_trees_has_gos_error() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     defined(&mut client).await;
@@ -199,7 +199,7 @@ async fn trees_have_a_limit_of_depth_which_is_told_as_gos_is() {
 }
 
 #[tokio::test]
-async fn names_given_twice_within_content_are_told_with_their_place() {
+async fn names_given_twice_within_content_are_reported_with_their_place() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     defined(&mut client).await;

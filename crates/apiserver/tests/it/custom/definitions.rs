@@ -44,7 +44,7 @@ async fn a_defined_resource_is_in_discovery() {
 }
 
 #[tokio::test]
-async fn a_deprecated_version_warns_whoever_uses_it() {
+async fn a_deprecated_version_warns_its_users() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     let mut old = definition();

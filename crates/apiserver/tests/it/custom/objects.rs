@@ -200,7 +200,7 @@ async fn finalizers_without_a_domain_are_warned_of_when_they_come() {
 }
 
 #[tokio::test]
-async fn what_a_defined_resource_has_not_is_told_as_upstream_tells_it() {
+async fn unsupported_operations_of_a_defined_resource_have_upstreams_errors() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     defined(&mut client).await;

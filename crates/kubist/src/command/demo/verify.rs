@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 
 /// How long the status of a Deployment may lag behind its Pods, because its informer may lag behind
 /// that of Pods.
-const SETTLE: Duration = Duration::from_secs(2);
+const STATUS_LAG_MAX: Duration = Duration::from_secs(2);
 /// Polling interval.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -22,7 +22,7 @@ pub(super) async fn rolled_out(
     app: &str,
     replicas: u64,
 ) -> Result<Vec<Pod>, DemoError> {
-    let deadline = Instant::now() + SETTLE;
+    let deadline = Instant::now() + STATUS_LAG_MAX;
     loop {
         match is_rolled_out(stage, app, replicas).await {
             Err(DemoError::Check { .. }) if Instant::now() < deadline => sleep(PAUSE).await,
@@ -72,7 +72,7 @@ async fn is_rolled_out(stage: &Stage, app: &str, replicas: u64) -> Result<Vec<Po
 }
 
 /// Checks that nothing of the application is left.
-pub(super) async fn gone(stage: &Stage, app: &str) -> Result<(), DemoError> {
+pub(super) async fn removed(stage: &Stage, app: &str) -> Result<(), DemoError> {
     let deployment = stage.api::<Deployment>().get_opt(app).await;
     let deployment = deployment.doing(|| format!("get Deployment {app}"))?;
     check(

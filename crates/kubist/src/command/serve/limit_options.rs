@@ -16,8 +16,8 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     storage_quota_bytes: usize,
-    /// Maximum number of connections, at most as many as the open file limit allows; a new one replaces an
-    /// idle unauthenticated one, or waits
+    /// Maximum number of connections, at most as many as the open file limit allows; a new one
+    /// replaces an idle unauthenticated one, or waits
     #[arg(
         long,
         value_name = "CONNECTIONS",
@@ -32,7 +32,7 @@ pub(super) struct LimitOptions {
         long,
         value_name = "REQUESTS",
         default_value_t = kubist_apiserver::REQUESTS_MAX,
-        value_parser = values::whole::<usize>,
+        value_parser = values::non_negative::<usize>,
         allow_negative_numbers = true
     )]
     max_requests_inflight: usize,
@@ -41,7 +41,7 @@ pub(super) struct LimitOptions {
         long,
         value_name = "REQUESTS",
         default_value_t = kubist_apiserver::MUTATING_REQUESTS_MAX,
-        value_parser = values::whole::<usize>,
+        value_parser = values::non_negative::<usize>,
         allow_negative_numbers = true
     )]
     max_mutating_requests_inflight: usize,

@@ -84,7 +84,7 @@ fn informer<K: IngestAny>(
     let source = client.dynamic_lister_watcher::<K>(resource, selection);
     let config = InformerConfig {
         name: resource.plural.clone(),
-        on_problem: Some(Arc::new(move |problem: &Problem| problems.tell(problem))),
+        on_problem: Some(Arc::new(move |problem: &Problem| problems.report(problem))),
         ..InformerConfig::default()
     };
     SharedInformer::new(arrivals.stamp(source), config)

@@ -31,7 +31,7 @@ impl Problems {
     }
 
     #[expect(clippy::print_stderr, reason = "this is the command's own output")]
-    pub(super) fn tell(&self, problem: &Problem) {
+    pub(super) fn report(&self, problem: &Problem) {
         let text = problem.to_string();
         let mut last = self.last.lock();
         let repeats = last.as_ref().is_some_and(|(before, _)| *before == text);
@@ -57,7 +57,7 @@ mod tests {
     fn the_last_problem_is_kept_for_the_screen() {
         let problems = Problems::kept();
         assert!(problems.last().is_none());
-        problems.tell(&Problem::Fetch(Report::WatchTooShort));
+        problems.report(&Problem::Fetch(Report::WatchTooShort));
         let (text, age) = problems.last().unwrap();
         assert!(text.contains("retrying"), "{text}");
         assert!(age < Duration::from_secs(60));

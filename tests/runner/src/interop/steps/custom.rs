@@ -127,8 +127,8 @@ pub(super) fn explain(shell: &Shell) -> Outcome {
     }
     let title = [
         "    A Told is told about.\n",
-        "  apiVersion\t<string>\n    The group and version in which the object is written",
-        "  metadata\t<ObjectMeta>\n    Name, namespace, labels and all else",
+        "  apiVersion\t<string>\n    Group and version of the object's schema",
+        "  metadata\t<ObjectMeta>\n    Standard object metadata: name",
     ];
     shell.print("explain tolds", &title)?;
     shell.print("explain tolds.spec", &[SPEC])?;

@@ -18,7 +18,7 @@ pub(in super::super) async fn run(stage: &Stage, app: &str) -> Result<String, De
             Err(format!("{sets} ReplicaSets and {pods} Pods"))
         })
         .await?;
-    verify::gone(stage, app).await?;
+    verify::removed(stage, app).await?;
     let pods = units::of(pods as u64, "Pod");
     Ok(format!("{app}, its ReplicaSet and {pods} are gone"))
 }

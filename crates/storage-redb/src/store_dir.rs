@@ -1,4 +1,4 @@
-//! `Place`: the directory of a store: its files and its lock.
+//! `StoreDir`: the directory of a store: its files and its lock.
 //!
 //! A new store is created under a temporary name and renamed when it is complete, so a crash leaves
 //! no partial store. Two processes never access the files at the same time.
@@ -18,7 +18,7 @@ const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// A locked directory, until this and all its clones are dropped.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct StoreDir {
     dir: PathBuf,
     _lock: Arc<Lock>,
 }
@@ -35,7 +35,7 @@ impl Drop for Lock {
     }
 }
 
-impl Place {
+impl StoreDir {
     /// Creates the directory for its owner only, unless it exists.
     pub(crate) fn create(dir: &Path) -> Result<Self, StoreError> {
         let mut builder = DirBuilder::new();

@@ -1,0 +1,139 @@
+//! `docs/ARCHITECTURE.md` names files, folders and layers as they are.
+
+use super::files;
+use crate::process::{Outcome, root};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The page.
+const PAGE: &str = "docs/ARCHITECTURE.md";
+/// The layers of the crates.
+const LAYERS: &str = "docs/layers.toml";
+
+#[derive(Deserialize)]
+struct Layers {
+    crates: BTreeMap<String, Rule>,
+}
+
+#[derive(Deserialize)]
+struct Rule {
+    layer: u8,
+}
+
+/// Reports files and folders that the page names and the tree does not have, and crates whose
+/// layer is another, or that the page leaves out.
+pub(super) fn check() -> Outcome<Vec<String>> {
+    let page = std::fs::read_to_string(root().join(PAGE))?;
+    let layers: Layers = toml::from_str(&std::fs::read_to_string(root().join(LAYERS))?)?;
+    let layers = layers
+        .crates
+        .into_iter()
+        .map(|(name, rule)| (name, rule.layer))
+        .collect();
+    let files: Vec<String> = files::sources()?.into_iter().map(|it| it.0).collect();
+    Ok(compare(&page, &files, &layers))
+}
+
+fn compare(page: &str, files: &[String], layers: &BTreeMap<String, u8>) -> Vec<String> {
+    let mut findings = Vec::new();
+    for path in quoted(page).filter(|it| is_path(it)) {
+        let exists = match path.strip_suffix('/') {
+            Some(folder) => files.iter().any(|it| has_folder(it, folder)),
+            None => files.iter().any(|it| ends_with(it, path)),
+        };
+        if !exists {
+            findings.push(format!("{PAGE}: there is no {path}"));
+        }
+    }
+    let stated: BTreeMap<&str, &str> = page.lines().flat_map(headings).collect();
+    for (name, layer) in layers {
+        let is_published = files
+            .iter()
+            .any(|it| it.starts_with(&format!("crates/{name}/src/")));
+        match stated.get(name.as_str()) {
+            Some(text) if !states(text, *layer) => {
+                findings.push(format!("{PAGE}: {name} is in layer {layer}, not in {text}"));
+            }
+            None if is_published => findings.push(format!("{PAGE}: {name} is left out")),
+            _ => {}
+        }
+    }
+    findings
+}
+
+/// Returns the texts between backticks, outside of code blocks.
+fn quoted(page: &str) -> impl Iterator<Item = &str> {
+    let mut in_block = false;
+    let lines = page.lines().filter(move |line| {
+        let fence = line.starts_with("```");
+        in_block ^= fence;
+        !in_block && !fence
+    });
+    lines.flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+fn is_path(text: &str) -> bool {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "_-/.".contains(it);
+    let named = text.ends_with(".rs") || (text.ends_with('/') && !text.starts_with('/'));
+    named && text.chars().all(plain)
+}
+
+fn ends_with(file: &str, path: &str) -> bool {
+    file.strip_suffix(path)
+        .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+fn has_folder(file: &str, folder: &str) -> bool {
+    format!("/{file}").contains(&format!("/{folder}/"))
+}
+
+/// Returns the crates that a line of the code map describes: each name, and what stands in the
+/// parentheses behind it.
+fn headings(line: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    while let Some((_, after)) = rest.split_once("**`") {
+        let Some((name, behind)) = after.split_once("`**") else {
+            break;
+        };
+        let inside = behind.strip_prefix(" (").and_then(|it| it.split_once(')'));
+        found.extend(inside.map(|(inside, _)| (name, inside)));
+        rest = behind;
+    }
+    found
+}
+
+/// Whether a text such as `layer 0, pure` names the layer.
+fn states(text: &str, layer: u8) -> bool {
+    let number = |it: &str| it.parse() == Ok(layer);
+    text.split(|it: char| !it.is_ascii_digit()).any(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(page: &str) -> Vec<String> {
+        let files = ["crates/cache/src/store.rs", "crates/cache/src/store/a.rs"];
+        let layers = BTreeMap::from([("cache".to_owned(), 1), ("sim".to_owned(), 7)]);
+        compare(page, &files.map(str::to_owned), &layers)
+    }
+
+    #[test]
+    fn a_page_that_is_true_has_no_findings() {
+        let page = "**`cache`** (1, pure). `cache/src/store.rs`, `store/`, `Store`, `/storage/`.";
+        assert_eq!(findings(page), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_not_there_and_another_layer_are_findings() {
+        let page = "**`cache`** (2). `tore.rs`, `gone/`\n```\n`not/read.rs`\n```";
+        let expected = [
+            "docs/ARCHITECTURE.md: there is no tore.rs",
+            "docs/ARCHITECTURE.md: there is no gone/",
+            "docs/ARCHITECTURE.md: cache is in layer 1, not in 2",
+        ];
+        assert_eq!(findings(page), expected);
+        assert_eq!(findings(""), ["docs/ARCHITECTURE.md: cache is left out"]);
+    }
+}
