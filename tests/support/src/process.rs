@@ -12,6 +12,10 @@ use std::process::Command;
 pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Returns the workspace root.
+///
+/// # Panics
+///
+/// Never: this package is two folders below the root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
