@@ -28,7 +28,7 @@ pub(super) struct Descriptions {
     parameters: Map<String, Value>,
     /// Members added to schemas.
     facts: Map<String, Value>,
-    descriptions: Map<String, Value>,
+    texts: Map<String, Value>,
 }
 
 impl Descriptions {
@@ -48,7 +48,7 @@ impl Descriptions {
         Self {
             parameters: take("parameters"),
             facts: take("schemas"),
-            descriptions: serde_json::from_str(descriptions).unwrap_or_default(),
+            texts: serde_json::from_str(descriptions).unwrap_or_default(),
         }
     }
 
@@ -59,7 +59,7 @@ impl Descriptions {
                 merge(facts, place);
             }
         }
-        for (field, said) in fields(&self.descriptions, name) {
+        for (field, said) in fields(&self.texts, name) {
             if let Some(place) = place(schema, field) {
                 place.insert(DESCRIPTION.to_owned(), said.clone());
             }

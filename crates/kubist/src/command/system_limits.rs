@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(room(72, 1).ok(), Some(1));
         let error = room(71, 1).unwrap_err().to_string();
         assert!(
-            error.contains("limit of 71 open files") && error.contains("72"),
+            error.contains("71 open files") && error.contains("72"),
             "{error}"
         );
         assert!(room(3, usize::MAX).is_err());

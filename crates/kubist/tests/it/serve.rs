@@ -193,7 +193,7 @@ fn too_few_files_to_serve_anybody_are_reported_at_start() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(
-        error.contains("limit of 70 open files is too low, at least 72"),
+        error.contains("the limit of 70 open files is too low, at least 72 are needed"),
         "{error}"
     );
 }
