@@ -8,7 +8,7 @@
 
 mod approval;
 mod columns;
-pub(crate) mod field_path;
+pub(crate) mod json_path;
 pub(crate) mod names;
 pub(crate) mod room;
 pub(crate) mod said;

@@ -103,8 +103,10 @@ pub trait Storage: StorageState {
     /// gone. Only the end of an object that could not be read all the while is an error, and so
     /// is the 101st that is held back. Errors that upstream answers with a stream come as its
     /// only event.
-    fn watch<'a>(&'a self, request: WatchRequest<'a>)
-    -> BoxFuture<'a, Result<EventStream, Status>>;
+    fn watch<'a>(
+        &'a self,
+        request: StorageWatchRequest<'a>,
+    ) -> BoxFuture<'a, Result<EventStream, Status>>;
 }
 
 /// What is known of the storage of one resource, for those who operate it.
@@ -265,7 +267,7 @@ pub struct DeleteRequest<'a> {
 /// What [`Storage::watch`] shall follow.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
-pub struct WatchRequest<'a> {
+pub struct StorageWatchRequest<'a> {
     /// The version of the kind to deliver.
     pub kind: &'static Kind,
     /// Where to look.

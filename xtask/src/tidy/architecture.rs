@@ -74,8 +74,9 @@ fn quoted(page: &str) -> impl Iterator<Item = &str> {
 
 fn is_path(text: &str) -> bool {
     let plain = |it: char| it.is_ascii_alphanumeric() || "_-/.".contains(it);
-    let named = text.ends_with(".rs") || (text.ends_with('/') && !text.starts_with('/'));
-    named && text.chars().all(plain)
+    let is_source = text.rsplit_once('.').is_some_and(|it| it.1 == "rs");
+    let is_folder = text.ends_with('/') && !text.starts_with('/');
+    (is_source || is_folder) && text.chars().all(plain)
 }
 
 fn ends_with(file: &str, path: &str) -> bool {

@@ -1,8 +1,8 @@
 //! The scale of a custom object: replicas and selector, where its definition says they are.
 
-use crate::custom::field_path::FieldPath;
+use crate::custom::json_path::JsonPath;
 use kubist_api::autoscaling::v1::Scale;
-use kubist_apimachinery::{CustomObject, FieldError, FieldPath as At, Status, Str, json_type};
+use kubist_apimachinery::{CustomObject, FieldError, FieldPath, Status, Str, json_type};
 use serde_json::Value;
 
 /// Where the numbers of a scale are.
@@ -17,14 +17,14 @@ pub(crate) struct ScalePaths {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     text: String,
-    path: FieldPath,
+    path: JsonPath,
 }
 
 impl Place {
     fn parse(text: &str) -> Option<Self> {
         Some(Self {
             text: text.to_owned(),
-            path: FieldPath::parse(text)?,
+            path: JsonPath::parse(text)?,
         })
     }
 
@@ -77,7 +77,7 @@ impl Place {
 
     /// Checks a number of replicas.
     fn check_number(&self, object: &CustomObject, errors: &mut Vec<FieldError>) {
-        let at = At::new(&self.text);
+        let at = FieldPath::new(&self.text);
         match self.expect(object, "int64", Value::is_i64) {
             Err(why) => errors.push(FieldError::invalid(&at, 0, why)),
             Ok(found) => {
@@ -141,7 +141,7 @@ impl ScalePaths {
         if let Some(place) = &self.selector
             && let Err(why) = place.expect(object, "string", Value::is_string)
         {
-            errors.push(FieldError::invalid(&At::new(&place.text), "", why));
+            errors.push(FieldError::invalid(&FieldPath::new(&place.text), "", why));
         }
         errors
     }

@@ -6,7 +6,7 @@
 
 use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
 use crate::custom::columns::{NAME, column, description, shown_columns};
-use crate::custom::field_path::FieldPath;
+use crate::custom::json_path::JsonPath;
 use crate::custom::scale::ScalePaths;
 use crate::custom::version_rank::rank;
 use base64::Engine;
@@ -50,7 +50,7 @@ pub(crate) struct Shape {
     pub(crate) kind: &'static Kind,
     pub(crate) facts: &'static ResourceFacts,
     /// The paths of the columns after the name.
-    pub(crate) columns: Vec<Option<FieldPath>>,
+    pub(crate) columns: Vec<Option<JsonPath>>,
     pub(crate) scale: Option<ScalePaths>,
     pub(crate) has_status: bool,
     /// Selectable fields, without the leading dot.
@@ -136,7 +136,7 @@ impl Shape {
             warning,
         } = fixed;
         let shown = shown_columns(version);
-        let paths = shown.iter().map(|it| FieldPath::parse(&it.json_path));
+        let paths = shown.iter().map(|it| JsonPath::parse(&it.json_path));
         Self {
             kind,
             facts,

@@ -1,6 +1,6 @@
 //! How custom objects are created and changed: as any others, by what their definition says.
 
-use crate::custom::field_path::FieldPath;
+use crate::custom::json_path::JsonPath;
 use crate::custom::scale::ScalePaths;
 use crate::custom::shape::Shape;
 use crate::stored::custom_object::{custom, custom_mut};
@@ -173,7 +173,7 @@ impl Strategy for CustomStrategy {
     }
 
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {
-        let found = custom(object).and_then(|object| FieldPath::parse(field)?.find(object));
+        let found = custom(object).and_then(|object| JsonPath::parse(field)?.find(object));
         match found.as_deref() {
             Some(Value::String(text)) => Cow::Owned(text.clone()),
             Some(value @ (Value::Bool(_) | Value::Number(_))) => Cow::Owned(value.to_string()),

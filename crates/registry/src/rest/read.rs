@@ -8,7 +8,7 @@ use crate::storage::list::{list_version, parse_version};
 use crate::storage::predicate::Predicate;
 use crate::storage::upstream_form::has_none_upstream;
 use crate::storage::watch::EventStream;
-use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest};
+use crate::storage::{ListRequest, Listed, Scope, StorageWatchRequest, Unreadable};
 use crate::stored::Stored;
 use crate::strategy::ALWAYS_SELECTABLE;
 use crate::strategy::context::RequestContext;
@@ -177,7 +177,7 @@ impl Rest {
         if let Some(name) = name {
             check_name(&options.field_selector, name)?;
         }
-        let request = WatchRequest {
+        let request = StorageWatchRequest {
             kind: self.kind,
             scope: Scope { namespace, name },
             predicate: &predicate,

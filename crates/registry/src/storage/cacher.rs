@@ -30,7 +30,7 @@ use crate::storage::raw::RawStorage;
 use crate::storage::watch::EventStream;
 use crate::storage::{
     Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
-    StorageState, StorageStats, UpdateRequest, WatchRequest, list,
+    StorageState, StorageStats, StorageWatchRequest, UpdateRequest, list,
 };
 use crate::stored::Stored;
 use crate::stored::key::KeyLayout;
@@ -293,7 +293,7 @@ impl Storage for Cacher {
 
     fn watch<'a>(
         &'a self,
-        request: WatchRequest<'a>,
+        request: StorageWatchRequest<'a>,
     ) -> BoxFuture<'a, Result<EventStream, Status>> {
         let source = Arc::new(Source(Arc::clone(&self.shared)));
         Box::pin(EventStream::start(

@@ -13,7 +13,7 @@ use crate::storage::reader::KvReader;
 use crate::storage::watch::EventStream;
 use crate::storage::{
     Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
-    StorageState, StorageStats, UpdateRequest, WatchRequest, list,
+    StorageState, StorageStats, StorageWatchRequest, UpdateRequest, list,
 };
 use crate::stored::Stored;
 use crate::stored::codec::StoredCodec;
@@ -258,7 +258,7 @@ impl Storage for RawStorage {
 
     fn watch<'a>(
         &'a self,
-        request: WatchRequest<'a>,
+        request: StorageWatchRequest<'a>,
     ) -> BoxFuture<'a, Result<EventStream, Status>> {
         let source = Arc::new(KvReader(Arc::clone(&self.kv)));
         Box::pin(EventStream::start(self.codec.clone(), source, request))

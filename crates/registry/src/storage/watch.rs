@@ -13,7 +13,7 @@ mod rewrite;
 mod start;
 
 use self::held::{HeldBack, Known};
-use crate::storage::WatchRequest;
+use crate::storage::StorageWatchRequest;
 use crate::storage::list::{narrow, no_keys};
 use crate::storage::reader::{Interest, Snapshot, WatchSource};
 use crate::storage::upstream_form::kind_has_none_upstream;
@@ -96,7 +96,7 @@ impl EventStream {
     pub(crate) async fn start(
         codec: StoredCodec,
         source: Arc<dyn WatchSource>,
-        request: WatchRequest<'_>,
+        request: StorageWatchRequest<'_>,
     ) -> Result<Self, Status> {
         let range = narrow(codec.keys(), request.scope, request.predicate);
         let interest = Interest {

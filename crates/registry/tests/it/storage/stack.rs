@@ -9,7 +9,7 @@ use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Preconditions, 
 use kubist_registry::cacher::{Cacher, CacherConfig};
 use kubist_registry::storage::{
     Change, Changed, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Scope, Storage,
-    UpdateRequest, WatchRequest,
+    StorageWatchRequest, UpdateRequest,
 };
 use kubist_registry::{
     BoxFuture, EventStream, KeyLayout, PlainStrategy, Predicate, RawStorage, StorageError, Stored,
@@ -245,7 +245,7 @@ impl Stack {
     ) -> Result<EventStream, Status> {
         let options = options(query);
         let predicate = self.predicate(query);
-        let request = WatchRequest {
+        let request = StorageWatchRequest {
             kind: self.raw.kind().kind,
             scope: Scope {
                 namespace,

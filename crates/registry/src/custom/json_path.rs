@@ -1,4 +1,4 @@
-//! `FieldPath`: where a field is in a custom object, as definitions write it.
+//! `JsonPath`: where a field is in a custom object, as definitions write it.
 //!
 //! The simple JSONPath that columns, scales and selectable fields have: names, names in brackets
 //! and quotes, indexes, `[*]`, and `[?(@.name=="text")]`. Anything else finds nothing.
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// Where a field is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FieldPath(Vec<Step>);
+pub(crate) struct JsonPath(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
@@ -20,7 +20,7 @@ enum Step {
     Where { field: String, equals: String },
 }
 
-impl FieldPath {
+impl JsonPath {
     /// Reads a path such as `.spec.replicas`; None if it is none.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut rest = text.trim();
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn paths_find_what_definitions_mean() {
         let widget = widget();
-        let find = |path: &str| FieldPath::parse(path)?.find(&widget).map(Cow::into_owned);
+        let find = |path: &str| JsonPath::parse(path)?.find(&widget).map(Cow::into_owned);
         for (path, expected) in [
             (".spec.size", json!(3)),
             ("{.spec.size}", json!(3)),
@@ -217,7 +217,7 @@ mod tests {
     fn a_value_is_put_where_it_belongs() {
         let mut widget = widget();
         for path in [".spec.replicas", ".more.deep.replicas"] {
-            let path = FieldPath::parse(path).expect("it is a path");
+            let path = JsonPath::parse(path).expect("it is a path");
             path.set(&mut widget, json!(7));
             assert_eq!(path.find(&widget).map(Cow::into_owned), Some(json!(7)));
         }
