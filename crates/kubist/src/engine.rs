@@ -125,7 +125,7 @@ async fn log_unresponsive_members(servers: &[String], within: Duration) {
                 "etcd at {server} accepts connections but does not respond yet; {on}"
             ),
             Ok(Err(error)) => {
-                tracing::warn!("etcd at {server} cannot be reached yet: {error}; {on}")
+                tracing::warn!("etcd at {server} cannot be reached yet: {error}; {on}");
             }
             Err(_) => tracing::warn!("etcd at {server} cannot be reached yet; {on}"),
         }

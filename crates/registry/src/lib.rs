@@ -95,7 +95,7 @@ pub use store::updated_object::{Replacement, UpdatedObject};
 pub use stored::Stored;
 pub use stored::codec::{StorageEncoding, StoredCodec};
 pub use stored::key::{InvalidKey, KeyLayout, NoPlace};
-pub use stored::scheme::{Replicas, Scheme, StoredKind};
+pub use stored::scheme::{AddEmbeddedKinds, Replicas, Scheme, StoredKind};
 pub use strategy::admission::{Admission, Lookup};
 pub use strategy::context::{RequestContext, User};
 pub use strategy::facts::{

@@ -232,8 +232,8 @@ mod tests {
         for (name, fields) in &descriptions.facts {
             assert!(!fields.to_string().contains("\"description\""), "{name}");
         }
-        assert!(descriptions.descriptions.len() > 50);
-        for (name, said) in &descriptions.descriptions {
+        assert!(descriptions.texts.len() > 50);
+        for (name, said) in &descriptions.texts {
             // The first entry names the generator.
             let all = said.as_object().into_iter().flatten();
             assert_eq!(said.is_object(), !name.is_empty(), "{name}");

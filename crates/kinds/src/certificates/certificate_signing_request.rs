@@ -120,8 +120,7 @@ impl KindStrategy for CertificateSigningRequestsStatus {
         new: &CertificateSigningRequest,
         old: &CertificateSigningRequest,
     ) -> Vec<FieldError> {
-        let errors = conditions::check(new, old, true);
-        errors
+        conditions::check(new, old, true)
     }
 }
 

@@ -21,7 +21,7 @@ pub fn cells(facts: &'static ResourceFacts, object: &dyn AnyObject) -> Option<Ve
     let columns = facts.columns.iter().skip(1).zip(&shape.columns);
     let cells = columns.map(|(column, path)| {
         let found = path.as_ref().and_then(|path| path.find(object));
-        (column, found.map(|value| value.into_owned()))
+        (column, found.map(Cow::into_owned))
     });
     Some(cells.collect())
 }

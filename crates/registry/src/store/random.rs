@@ -56,7 +56,7 @@ impl Random {
     }
 
     /// `base` with a random suffix; a base that is too long is cut.
-    pub fn name(&self, base: &str) -> String {
+    pub(crate) fn name(&self, base: &str) -> String {
         let mut end = base.len().min(BASE_LENGTH_MAX);
         while !base.is_char_boundary(end) {
             end -= 1;

@@ -11,6 +11,9 @@ use kubist_apimachinery::{AnyObject, Status, Str};
 use serde_json::Value;
 use std::fmt;
 
+/// Writes the kinds of the objects that an object embeds into its finished JSON.
+pub type AddEmbeddedKinds = fn(Vec<u8>, &dyn AnyObject) -> Result<Vec<u8>, Status>;
+
 /// What a set of kinds has of its own. Update [`PLAIN`](Self::PLAIN) with `..`.
 #[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "updated with `..PLAIN`")]
@@ -24,7 +27,7 @@ pub struct Scheme {
     /// Whether objects of a kind embed objects that state their own kind in JSON. Plain: none.
     pub embeds_kinds: fn(&Kind) -> bool,
     /// Writes the kinds of embedded objects into the finished JSON of an object.
-    pub add_embedded_kinds: fn(Vec<u8>, &dyn AnyObject) -> Result<Vec<u8>, Status>,
+    pub add_embedded_kinds: AddEmbeddedKinds,
     /// Adds the kinds of embedded objects to the JSON tree of an object, for patches: they see what
     /// clients see.
     pub add_kinds_to_tree: fn(&mut Value, &Kind),

@@ -91,7 +91,7 @@ impl Stage {
         status.and_then(|it| u64::try_from(it).ok()).unwrap_or(0)
     }
 
-    /// Returns the ReplicaSets of an application.
+    /// Returns the `ReplicaSets` of an application.
     pub(super) fn replica_sets(&self, app: &str) -> Vec<Arc<ReplicaSet>> {
         let mut all = self.replica_sets.list();
         all.retain(|it| {

@@ -16,7 +16,7 @@ const STATUS_LAG_MAX: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Checks that the status of a Deployment has `replicas`, and that as many ready Pods belong to it
-/// through a ReplicaSet. Returns the Pods.
+/// through a `ReplicaSet`. Returns the Pods.
 pub(super) async fn rolled_out(
     stage: &Stage,
     app: &str,
@@ -95,7 +95,7 @@ pub(super) async fn pods(stage: &Stage, app: &str) -> Result<Vec<Pod>, DemoError
     Ok(list.doing(|| format!("list the Pods of {app}"))?.items)
 }
 
-/// Returns the ReplicaSets of an application.
+/// Returns the `ReplicaSets` of an application.
 pub(super) async fn replica_sets(stage: &Stage, app: &str) -> Result<Vec<ReplicaSet>, DemoError> {
     let list = stage.api::<ReplicaSet>().list(&of(app)?).await;
     Ok(list

@@ -86,7 +86,7 @@ async fn set_image(
         .generation)
 }
 
-/// All Pods run the image, and the old ReplicaSet has no replicas.
+/// All Pods run the image, and the old `ReplicaSet` has no replicas.
 async fn check_image(
     stage: &Stage,
     app: &str,
