@@ -72,7 +72,7 @@ async fn keep_up(
     }
 }
 
-/// The desired state of an object: `new` if there is none, otherwise changed where it differs.
+/// The update of an object: applies `change` to the stored object, or to `new` if there is none.
 struct Desired<K, F> {
     new: K,
     change: F,
@@ -91,7 +91,7 @@ impl<K: KubeObject, F: Fn(&mut K) + Send + Sync> UpdatedObject for Desired<K, F>
     }
 }
 
-/// Creates or updates an object so that it matches `change`.
+/// Applies `change` to the stored object, or creates the object from `new`.
 async fn settle<K: KubeObject>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
