@@ -1,4 +1,4 @@
-//! `BuiltIn`: upstream's kinds, as a registry wants them.
+//! `BuiltIn`: upstream's kinds, in the form that a registry expects.
 
 use crate::apps::{claim_templates, daemon_set};
 use crate::cluster::Cluster;
@@ -14,16 +14,15 @@ use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Upstream's kinds, and what their services are allocated.
+/// Upstream's kinds, and the ranges from which services are allocated addresses and ports.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BuiltIn {
-    /// The network of cluster IPs, as its address and the bits of its prefix. Default:
-    /// 10.96.0.0/16.
+    /// The cluster IP network: its address and prefix length. Default: 10.96.0.0/16.
     pub service_network: (Ipv4Addr, u32),
-    /// The ports of nodes that services get. Default: 30000 to 32767, as upstream.
+    /// The node port range of services. Default: 30000 to 32767, as upstream.
     pub node_ports: RangeInclusive<u16>,
-    /// The port of the API server, to which the service `kubernetes` leads. Default: 6443.
+    /// The API server port, which the service `kubernetes` targets. Default: 6443.
     pub server_port: u16,
 }
 
@@ -38,13 +37,13 @@ impl Default for BuiltIn {
 }
 
 impl BuiltIn {
-    /// The defaults, for a [`RegistryConfig`](kubist_registry::RegistryConfig).
+    /// Returns the default kinds, for a [`RegistryConfig`](kubist_registry::RegistryConfig).
     pub fn shared() -> Arc<dyn Kinds> {
         Arc::new(Self::default())
     }
 }
 
-/// How the versions of built-in kinds are converted, and their objects shown.
+/// Conversion between the versions of built-in kinds, and their table output.
 pub(crate) static SCHEME: Scheme = Scheme {
     rearrange,
     complete: read_defaults::complete,
@@ -56,7 +55,7 @@ pub(crate) static SCHEME: Scheme = Scheme {
     set_replicas: scale::set_replicas,
 };
 
-/// What a Deployment was to be rolled back to; no served version has a field for it any more.
+/// The rollback target of a Deployment. No served version has a field for it any more.
 const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
 
 fn field_annotations(kind: &Kind) -> &'static [&'static str] {
@@ -78,7 +77,7 @@ impl Kinds for BuiltIn {
         strategies::strategy(group, plural)
     }
 
-    /// Component statuses are asked of the components.
+    /// Component statuses are queried from the components, not stored.
     fn is_stored(&self, facts: &ResourceFacts) -> bool {
         (facts.group, facts.plural) != ("", "componentstatuses")
     }

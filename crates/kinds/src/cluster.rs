@@ -1,7 +1,7 @@
-//! The objects that every cluster has, as upstream's servers make them, and what is allocated to
-//! services.
+//! The objects that exist in every cluster, as upstream's servers create them, and the allocation
+//! of service addresses and ports.
 //!
-//! `bootstrap` makes what is missing; `system_objects` keeps it there while a server runs.
+//! `bootstrap` creates missing objects; `system_objects` maintains them while a server runs.
 
 mod bootstrap;
 mod system_objects;
@@ -15,11 +15,11 @@ use kubist_registry::{
 };
 use std::sync::Arc;
 
-/// What every cluster has, of one stores.
+/// The objects that exist in every cluster, for one set of stores.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     services: Option<ServiceAllocation>,
-    /// Where servers on one store say that they are there.
+    /// The storage in which the servers of one store announce themselves.
     leases: Option<RawStorage>,
     server_port: u16,
 }
@@ -45,8 +45,8 @@ impl ClusterObjects for Cluster {
         Some(Arc::new(services))
     }
 
-    /// Repairs what is allocated to services, and from now on from time to time, until the
-    /// registry is dropped; then makes what is missing.
+    /// Repairs the service allocations, now and periodically until the registry is dropped, and
+    /// then creates missing objects.
     fn start<'a>(&'a self, stores: &'a Arc<Stores>) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(async move {
             if let Some(services) = &self.services {

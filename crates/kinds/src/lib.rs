@@ -1,16 +1,16 @@
-//! The built-in kinds of the API server: what each does differently from all others.
+//! The built-in kinds of the API server: the behaviour that is specific to each kind.
 //!
-//! [`BuiltIn`] gives a [`Registry`](kubist_registry::Registry) upstream's kinds: their
-//! strategies (defaults, admission, validation, status), the conversion between their versions,
-//! the allocation of addresses and ports to services, and the objects that every cluster has.
-//! [`table_cells`] and its like make the rows that `kubectl get` prints.
+//! [`BuiltIn`] adds upstream's kinds to a [`Registry`](kubist_registry::Registry): their strategies
+//! (defaults, admission, validation, status), version conversion, the allocation of service
+//! addresses and node ports, and the objects that exist in every cluster. [`table_cells`] and the
+//! related functions produce the rows that `kubectl get` prints.
 //!
-//! A folder is an API group; a file with the name of a kind is its strategy, and the folder beside
-//! it has what is long: its `validation`, in upstream's order and words, its `defaults`,
-//! `warnings`, `status`. `pod_spec`, `volume` and `shared` are what several kinds have in common.
-//! Kinds without a file are `plain`.
+//! Each folder is an API group. A file named after a kind contains its strategy; the folder beside
+//! it contains the longer pieces: `validation` (in upstream's order and words), `defaults`,
+//! `warnings`, `status`. `pod_spec`, `volume` and `shared` are common to several kinds. Kinds
+//! without a file use the `plain` strategy.
 //!
-//! It stores nothing and serves nothing itself.
+//! This crate stores and serves nothing itself.
 //!
 //! ```
 //! use kubist_kinds::BuiltIn;

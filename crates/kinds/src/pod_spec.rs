@@ -1,4 +1,4 @@
-//! What Pods and the templates of workloads share: their spec without its volumes.
+//! The spec that Pods and workload templates share, without its volumes.
 
 pub(crate) mod affinity;
 pub(crate) mod any_container;

@@ -1,10 +1,10 @@
 //! The allocation of cluster IPs and node ports to services.
 //!
-//! Allocations are in storage, where upstream has them too, and each change is a compare-and-set:
-//! any number of servers on one store allocate from the same ranges. A write holds an
-//! `Allocation`, which is released if nothing was written. If the outcome is unknown, because a
-//! server ended in the middle or storage did not answer, the allocation stays until `repair` finds
-//! that no service uses it. `needs` decides what a service needs.
+//! Allocations are persisted in storage, in the same place as upstream's, and each change is a
+//! compare-and-set: any number of servers on one store allocate from the same ranges. A write holds
+//! an `Allocation`, which is released if nothing was written. If the outcome is unknown, because a
+//! server crashed or storage did not answer, the allocation stays until `repair` finds that no
+//! service uses it. `needs` decides which allocations a service needs.
 
 mod addresses;
 mod allocation;
@@ -33,7 +33,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// Who has which address and which port. A clone is another handle.
+/// The allocated addresses and ports. A clone is another handle.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceAllocation {
     shared: Arc<Shared>,
@@ -46,15 +46,15 @@ struct Shared {
     addresses: Addresses,
     ports: Ports,
     services: RawStorage,
-    /// Ports that nobody seems to use, and how often they may still be found so.
+    /// Node ports that appear to be unused, and how many more rounds may find them so.
     leaks: Mutex<BTreeMap<u16, u32>>,
-    /// What brings back what requests have taken that were given up.
+    /// Releases the allocations of abandoned requests.
     finishing: Finishing,
-    /// What repairs from time to time.
+    /// The periodic repair task.
     keeper: Mutex<JoinSet<()>>,
 }
 
-/// A service.
+/// A service that owns allocations.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Owner {
     namespace: Str,
@@ -62,7 +62,7 @@ struct Owner {
 }
 
 impl ServiceAllocation {
-    /// None if the kinds are not built in.
+    /// Returns `None` if the kinds are not built in.
     pub(crate) fn new(ranges: Ranges, parts: &RegistryParts<'_>) -> Option<Self> {
         let RegistryParts { random, clock, .. } = *parts;
         let raw = |group, version, kind, plural, namespaced| {
@@ -91,17 +91,17 @@ impl ServiceAllocation {
         })
     }
 
-    /// The first address: that of the API server's own service.
+    /// Returns the first address, which belongs to the API server's own service.
     pub(crate) fn first_address(&self) -> Ipv4Addr {
         self.shared.ranges.at(1)
     }
 
-    /// The network that addresses are allotted from.
+    /// Returns the network from which addresses are allocated.
     pub(crate) fn cidr(&self) -> String {
         self.shared.ranges.cidr()
     }
 
-    /// What is allotted to a service, with what it takes over and what it needs filled in.
+    /// Allocates for a service, and fills in the values that it keeps and those that it needs.
     async fn begin(
         &self,
         begin: Begin<'_>,
@@ -116,7 +116,8 @@ impl ServiceAllocation {
             let claim = Allocation::make(&self.shared, new, old, None).await?;
             return Ok(Some(Box::new(claim)));
         }
-        // What is taken here is known, whoever still waits for it: else nobody could give it back.
+        // The allocation runs to its end even if the caller is dropped; otherwise nothing could
+        // release it.
         let finishing = &self.shared.finishing;
         let place = finishing.place().await?;
         let (shared, mut service, old) = (Arc::clone(&self.shared), new.clone(), old.cloned());
@@ -130,7 +131,7 @@ impl ServiceAllocation {
         Ok(Some(Box::new(claim)))
     }
 
-    /// Gives back all that a deleted service had.
+    /// Releases all allocations of a deleted service.
     async fn release(&self, stored: &Stored) {
         let Ok(object) = stored.object() else {
             return;
@@ -174,13 +175,13 @@ impl Owner {
     }
 }
 
-/// The cluster IP that a service has, if it is an address.
+/// Returns the cluster IP of a service, if it is an address.
 fn address_of(service: &Service) -> Option<Ipv4Addr> {
     let has = needs::address(service);
     has.then(|| service.spec.cluster_ip.parse().ok()).flatten()
 }
 
-/// The node ports that a service has: of its ports, and for health checks; sorted.
+/// Returns the node ports of a service, including the health check node port; sorted.
 fn ports_of(service: &Service) -> Vec<u16> {
     let ports = service.spec.ports.iter().map(|it| it.node_port);
     let all = ports.chain([service.spec.health_check_node_port]);

@@ -1,4 +1,4 @@
-//! Which resource has which strategy.
+//! The table that maps each resource to its strategy.
 
 use crate::{
     admissionregistration, apiextensions, apiregistration, apps, autoscaling, batch, certificates,
@@ -8,7 +8,7 @@ use crate::{
 use kubist_registry::{ForKind, KindStrategy, Strategy};
 use std::sync::Arc;
 
-/// A resource, by the group and plural that it is stored under, and what makes its strategy.
+/// A resource, by its storage group and plural, and the constructor of its strategy.
 type Row = (&'static str, &'static str, fn() -> Arc<dyn Strategy>);
 
 /// All resources with a strategy of their own.
@@ -178,7 +178,7 @@ const STRATEGIES: [Row; 57] = [
     }),
 ];
 
-/// The strategy of a resource, by the group and plural that it is stored under.
+/// Returns the strategy of a resource, given its storage group and plural.
 pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
     let row = STRATEGIES
         .iter()

@@ -1,5 +1,5 @@
-//! What every cluster has from the start, as upstream makes it: namespaces, the service of the
-//! API server, priority classes, the administrator's role.
+//! The initial objects of every cluster, as upstream creates them: namespaces, the API server's
+//! service, priority classes, the administrator role.
 
 use super::Cluster;
 use crate::service_allocation::ServiceAllocation;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The namespaces that are always there.
+/// The namespaces that always exist.
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
-/// Priority classes for what must run first: name, value, description.
+/// Priority classes for system-critical pods: name, value, description.
 const PRIORITY_CLASSES: [(&str, i32, &str); 2] = [
     (
         "system-node-critical",
@@ -32,7 +32,7 @@ const PRIORITY_CLASSES: [(&str, i32, &str); 2] = [
     ),
 ];
 
-/// A request of the server's own.
+/// Returns a request context for the server's own requests.
 pub(super) fn request(stores: &Arc<Stores>) -> RequestContext {
     stores.request(User {
         name: "system:apiserver".into(),
@@ -41,7 +41,7 @@ pub(super) fn request(stores: &Arc<Stores>) -> RequestContext {
     })
 }
 
-/// Creates what is missing. What exists stays as it is.
+/// Creates missing objects. Existing objects are not changed.
 pub(super) async fn run(stores: &Arc<Stores>, cluster: &Cluster) -> Result<(), Status> {
     let cx = &request(stores);
     for name in NAMESPACES {
@@ -77,7 +77,7 @@ fn named(namespace: &str, name: &str) -> ObjectMeta {
     }
 }
 
-/// The network that services get addresses from, which is ready at once, as upstream.
+/// Creates the service network, which is ready at once, as upstream.
 async fn ensure_service_cidr(
     stores: &Arc<Stores>,
     cx: &RequestContext,
@@ -113,18 +113,18 @@ async fn ensure_service_cidr(
         .update(cx, place, &object, UpdatePath::Status, false)
         .await
     {
-        // Another server was faster.
+        // Another server created it first.
         Err(status) if status.is_conflict() => Ok(()),
         result => result.map(drop),
     }
 }
 
-/// How long another server that has the address of `kubernetes` may take to make the service.
+/// How long another server that holds the address of `kubernetes` may take to create the service.
 const KUBERNETES_TRIES: usize = 20;
 const KUBERNETES_PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes the service `kubernetes`. A server that has its address and does not make it has ended in
-/// the middle, and the address is taken from it.
+/// Creates the service `kubernetes`. If a server holds its address and does not create it, that
+/// server has crashed, and the address is released.
 async fn ensure_kubernetes_service(
     stores: &Arc<Stores>,
     cx: &RequestContext,
@@ -141,13 +141,13 @@ async fn ensure_kubernetes_service(
     }
     services.take_away(address, "default", "kubernetes").await?;
     match ensure().await {
-        // It is another service's: a cluster can do without.
+        // The address belongs to another service. A cluster can work without this one.
         Err(status) if status.is_invalid() => Ok(()),
         result => result,
     }
 }
 
-/// The service by which pods reach the API server; it has the first cluster IP.
+/// Returns the service through which pods reach the API server. It has the first cluster IP.
 fn kubernetes_service(address: Ipv4Addr, server_port: u16) -> Service {
     let mut service = Service {
         metadata: named("default", "kubernetes"),
@@ -216,7 +216,7 @@ fn administrator() -> (ClusterRole, ClusterRoleBinding) {
     (role, binding)
 }
 
-/// Creates an object, unless there is one of its name.
+/// Creates an object unless one with its name exists.
 async fn ensure<K: KubeObject>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
@@ -230,7 +230,7 @@ async fn ensure<K: KubeObject>(
         return Ok(());
     }
     match store.create(cx, namespace, Box::new(object)).await {
-        // Another server was faster.
+        // Another server created it first.
         Err(status) if status.is_already_exists() => Ok(()),
         result => result.map(drop),
     }

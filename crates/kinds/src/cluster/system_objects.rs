@@ -1,6 +1,6 @@
-//! What every cluster has, kept up while a server runs: as upstream, once a minute, and where the
-//! API servers are, every ten seconds. Also when somebody has removed it, or has emptied the
-//! store.
+//! Maintains the objects of every cluster while a server runs, as upstream: once a minute, and the
+//! API server endpoints every ten seconds. Restores objects that were deleted, even if the whole
+//! store was emptied.
 
 use super::{Cluster, bootstrap};
 use kubist_api::core::v1::{ConfigMap, EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
@@ -21,25 +21,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often the addresses of the servers are seen to, as upstream.
+/// The interval at which the API server endpoints are reconciled, as upstream.
 const ENDPOINTS_EVERY: Duration = Duration::from_secs(10);
-/// How long a server that says nothing more is taken to be there, as upstream.
+/// The lease duration of a server, as upstream.
 const LEASE: Duration = Duration::from_secs(15);
-/// After how many of those rounds everything else is seen to: a minute, as upstream.
+/// The number of endpoint rounds between two rounds of everything else: one minute, as upstream.
 const ROUNDS: usize = 6;
-/// Where servers say that they are there, as upstream.
+/// The resource of the server leases, as upstream.
 pub(super) const LEASES: &str = "masterleases";
-/// The service by which pods reach the servers, and what it leads to.
+/// The service through which pods reach the API servers, and its endpoints.
 const SERVICE: &str = "kubernetes";
 const SYSTEM: &str = "kube-system";
-/// Says whose certificates are believed.
+/// The ConfigMap with the trusted client CAs.
 const AUTHENTICATION: &str = "extension-apiserver-authentication";
 const CLIENT_CA: &str = "client-ca-file";
-/// Says since when the use of old tokens is noted.
+/// The ConfigMap with the date since which the use of legacy tokens is tracked.
 const LEGACY_TOKENS: &str = "kube-apiserver-legacy-service-account-token-tracking";
 const SINCE: &str = "since";
 
-/// Keeps everything there, until the future is dropped.
+/// Maintains all objects until the future is dropped.
 pub(super) async fn run(stores: &Arc<Stores>, cluster: &Cluster, announcement: &Announcement) {
     let mut rounds = interval(ENDPOINTS_EVERY);
     rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -72,7 +72,7 @@ async fn keep_up(
     }
 }
 
-/// An object as it shall be: made if there is none, changed if it is not so.
+/// The update of an object: applies `change` to the stored object, or to `new` if there is none.
 struct Desired<K, F> {
     new: K,
     change: F,
@@ -91,7 +91,7 @@ impl<K: KubeObject, F: Fn(&mut K) + Send + Sync> UpdatedObject for Desired<K, F>
     }
 }
 
-/// Has an object be as `change` makes it.
+/// Applies `change` to the stored object, or creates the object from `new`.
 async fn settle<K: KubeObject>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
@@ -118,7 +118,7 @@ fn named(namespace: &str, name: &str) -> ObjectMeta {
     }
 }
 
-/// Tells the authorities of clients, beside those that other servers tell of.
+/// Publishes the client CAs, in addition to the CAs that other servers publish.
 async fn authentication(
     stores: &Arc<Stores>,
     cx: &RequestContext,
@@ -143,7 +143,7 @@ async fn authentication(
     .await
 }
 
-/// Tells since when the use of old tokens is noted: since the first server did.
+/// Publishes the date since which legacy tokens are tracked: the date of the first server.
 async fn legacy_tokens(stores: &Arc<Stores>, cx: &RequestContext) -> Result<(), Status> {
     let map = ConfigMap {
         metadata: named(SYSTEM, LEGACY_TOKENS),
@@ -160,7 +160,7 @@ async fn legacy_tokens(stores: &Arc<Stores>, cx: &RequestContext) -> Result<(), 
     .await
 }
 
-/// Whether a text is a date such as 2024-02-29, as far as its form goes.
+/// Reports whether a text has the form of a date such as 2024-02-29.
 fn is_date(text: &str) -> bool {
     let form = "0000-00-00";
     let digit = |(it, form): (char, char)| match form {
@@ -170,7 +170,7 @@ fn is_date(text: &str) -> bool {
     text.len() == form.len() && text.chars().zip(form.chars()).all(digit)
 }
 
-/// Says that this server is there, and has the service lead to all that are.
+/// Renews the lease of this server, and updates the service endpoints to all live servers.
 async fn endpoints(
     stores: &Arc<Stores>,
     leases: &RawStorage,
@@ -238,7 +238,7 @@ fn endpoint(ip: &Str) -> discovery::Endpoint {
     }
 }
 
-/// One more time that a server says that it is there; each is written, to live on.
+/// A lease renewal. Each one is written, which extends the lease.
 struct Renewal(Str);
 
 impl Change for Renewal {
@@ -274,7 +274,7 @@ async fn renew(leases: &RawStorage, address: Ipv4Addr) -> Result<(), StorageErro
     leases.update(key, request, &mut renewal).await.map(drop)
 }
 
-/// The addresses of all servers that are there, in order.
+/// Returns the addresses of all live servers, sorted.
 async fn addresses(leases: &RawStorage) -> Result<Vec<Str>, Status> {
     let request = ListRequest {
         resource: &GroupResource::new("", LEASES),

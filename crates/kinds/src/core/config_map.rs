@@ -8,9 +8,9 @@ use kubist_registry::{KindStrategy, validate_metadata};
 #[derive(Debug)]
 pub(crate) struct ConfigMaps;
 
-/// All values together may have this many bytes; Secrets have the same limit.
+/// The maximum total size of all values, in bytes. Secrets have the same limit.
 pub(crate) const SIZE_MAX: usize = 1024 * 1024;
-/// What is said of a change where there can be none.
+/// The error detail for a change of an immutable object.
 pub(crate) const FROZEN: &str = "field is immutable when `immutable` is set";
 
 impl KindStrategy for ConfigMaps {
@@ -34,7 +34,7 @@ impl KindStrategy for ConfigMaps {
             size += value.len();
         }
         if size > SIZE_MAX {
-            // Upstream's path is an empty name, which is shown so.
+            // Upstream's path is an empty name, which is reproduced here.
             errors.push(FieldError::too_long(&FieldPath::ROOT.key(""), SIZE_MAX));
         }
         errors
@@ -52,7 +52,7 @@ impl KindStrategy for ConfigMaps {
                 changed.map(|(name, _)| FieldError::forbidden(&FieldPath::new(name), FROZEN)),
             );
         }
-        // Upstream checks the metadata once more.
+        // Upstream validates the metadata a second time.
         errors.extend(validate_metadata(
             &new.metadata,
             true,

@@ -1,4 +1,4 @@
-//! Endpoints, which EndpointSlices replace.
+//! Endpoints, which EndpointSlices supersede.
 
 use crate::shared::rules::{self, Errors};
 use crate::shared::{self, address_warnings, fill, metadata_checks};
@@ -52,7 +52,7 @@ impl KindStrategy for EndpointsOfServices {
     }
     fn validate_update(&self, new: &Endpoints, old: &Endpoints) -> Vec<FieldError> {
         let mut errors = metadata_checks::whole(self, new);
-        // What was stored by older rules may stay.
+        // Stored subsets that violate newer rules may stay.
         if new.subsets != old.subsets {
             errors.extend(self.validate(new));
         }

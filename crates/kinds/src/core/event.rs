@@ -1,4 +1,4 @@
-//! Events, of both groups; they are stored as those of the core group.
+//! Events of both API groups. They are stored in the core group.
 
 pub(crate) mod validation;
 
@@ -8,13 +8,13 @@ use kubist_registry::{Dependents, KindStrategy, MetadataRules, StrategyFacts};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The group that serves events beside the core group.
+/// The second API group that serves events.
 pub(crate) const NEWER_GROUP: &str = "events.k8s.io";
 
 #[derive(Debug)]
 pub(crate) struct Events;
 
-/// How long upstream keeps them.
+/// The time to live of events, as upstream.
 const TIME_TO_LIVE: Duration = Duration::from_secs(3600);
 
 impl KindStrategy for Events {

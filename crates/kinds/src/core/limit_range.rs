@@ -38,7 +38,7 @@ impl KindStrategy for LimitRanges {
         }
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut LimitRange) {
-        // Upstream makes a name up, which is another uuid.
+        // Upstream generates a name from another random uuid.
         if new.metadata.name.is_empty() {
             new.metadata.name = another_uuid(&new.metadata.uid).into();
         }
@@ -58,7 +58,7 @@ impl KindStrategy for LimitRanges {
     }
 }
 
-/// A uuid made of the digits of one, from the last to the first.
+/// Returns a uuid made from the reversed digits of another uuid.
 fn another_uuid(uuid: &str) -> String {
     let mut digits = uuid.chars().rev().filter_map(|it| it.to_digit(16));
     let mut half = || {
@@ -89,7 +89,7 @@ fn check_type(errors: &mut Errors, name: &str, path: &FieldPath) {
     }
 }
 
-/// Resources that are limited must be known ones.
+/// Checks that limited resources are known resources.
 fn check_names(errors: &mut Errors, item: &LimitRangeItem, amounts: &Amounts, path: &FieldPath) {
     let of_containers = matches!(item.type_.as_str(), "Pod" | "Container");
     for name in amounts.keys() {
@@ -133,7 +133,7 @@ fn check_item(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
 
 fn check_amounts(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
     let none = Amounts::new();
-    // Those of Pods were refused above.
+    // Defaults of Pod limits were rejected above.
     let (default, default_request) = match item.type_.as_str() {
         "Pod" => (&none, &none),
         _ => (&item.default, &item.default_request),
@@ -143,8 +143,8 @@ fn check_amounts(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
     let names: BTreeSet<&Str> = all.chain(item.max_limit_request_ratio.keys()).collect();
     for name in names {
         let [max, min, default, request] = lists.map(|list| list.get(name));
-        // Each pair, and what upstream says if the first is greater; the value shown is not
-        // always the one that is wrong.
+        // Each pair, with upstream's error text for a first value that is greater. The reported
+        // value is not always the invalid one.
         let rules = [
             ("min", min, max, min, "min value", "max value"),
             (
@@ -198,8 +198,8 @@ fn check_amounts(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
     }
 }
 
-/// How much more than its request a container may use: at least as much, and not more than the
-/// other limits let it.
+/// Checks the maximum limit-to-request ratio: at least 1, and not above the ratio that the other
+/// limits permit.
 fn check_ratio(errors: &mut Errors, item: &LimitRangeItem, name: &Str, path: &FieldPath) {
     let Some(ratio) = item.max_limit_request_ratio.get(name) else {
         return;
@@ -218,7 +218,7 @@ fn check_ratio(errors: &mut Errors, item: &LimitRangeItem, name: &Str, path: &Fi
     }
 }
 
-/// As upstream compares them: an amount over none is beyond all bounds.
+/// Compares as upstream: an amount divided by zero exceeds every bound.
 #[expect(
     clippy::cast_precision_loss,
     reason = "a ratio of amounts is no exact number"

@@ -1,4 +1,4 @@
-//! Namespaces. Their deletion is the store's business.
+//! Namespaces. The store handles their deletion.
 
 pub(crate) mod labels;
 
@@ -14,9 +14,9 @@ use kubist_registry::{
 #[derive(Debug)]
 pub(crate) struct Namespaces;
 
-/// By it namespaces can be selected by name.
+/// The label by which a namespace can be selected by name.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
-/// What waits for the contents to be gone.
+/// The finalizer that is removed once the contents are deleted.
 const FINALIZER: &str = "kubernetes";
 
 impl KindStrategy for Namespaces {
@@ -39,7 +39,7 @@ impl KindStrategy for Namespaces {
     }
     fn apply_defaults(&self, object: &mut Namespace) {
         let name = object.metadata.name.clone();
-        // A name that is to be generated is not known yet.
+        // A generated name is not known yet.
         if !name.is_empty() {
             object.metadata.labels.insert(NAME_LABEL.into(), name);
         }
@@ -70,7 +70,7 @@ impl KindStrategy for Namespaces {
     }
 }
 
-/// `namespaces/finalize`, which changes what a namespace waits for.
+/// The subresource `namespaces/finalize`, which changes the finalizers of a namespace.
 #[derive(Debug)]
 struct NamespacesFinalize;
 
@@ -86,7 +86,7 @@ impl KindStrategy for NamespacesFinalize {
     }
 }
 
-/// Changes of the status of [`Namespaces`].
+/// The status strategy of [`Namespaces`].
 #[derive(Debug)]
 struct NamespacesStatus;
 
@@ -119,7 +119,7 @@ fn check_finalizers(namespace: &Namespace) -> Errors {
         .collect()
 }
 
-/// Upstream looks at what labels mean once everything else is right.
+/// Upstream checks the meaning of labels only if there are no other errors.
 fn check_labels(errors: &mut Errors, new: &Namespace, old: Option<&Namespace>) {
     if errors.is_empty() {
         labels::check(errors, &new.metadata, old.map(|it| &it.metadata));

@@ -15,16 +15,16 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(crate) struct Nodes;
 
-/// Bytes of the name of a feature: those of a DNS subdomain.
+/// The maximum length of a feature name, in bytes: that of a DNS subdomain.
 const FEATURE_BYTES_MAX: usize = 253;
-/// One range of each family.
+/// The maximum number of Pod CIDRs: one of each IP family.
 const RANGES_MAX: usize = 2;
 
 impl KindStrategy for Nodes {
     type Kind = Node;
     const FACTS: &'static StrategyFacts = &StrategyFacts {
         metadata_on_update: MetadataUpdate::Whole,
-        // Kubelets create their nodes with the status.
+        // Kubelets create their nodes with the status set.
         keeps_status_on_create: true,
         status_keeps: StatusKeeps::Nothing,
         selectable_fields: &["spec.unschedulable"],
@@ -35,7 +35,8 @@ impl KindStrategy for Nodes {
         (name == "status").then_some(&ForKind(NodesStatus))
     }
     fn apply_defaults(&self, object: &mut Node) {
-        // The older field is the first of the newer, and what counts if they differ.
+        // The older field mirrors the first entry of the newer one, and takes precedence if they
+        // differ.
         let spec = &mut object.spec;
         if !spec.pod_cidr.is_empty() && spec.pod_cidrs.first() != Some(&spec.pod_cidr) {
             spec.pod_cidrs = vec![spec.pod_cidr.clone()];
@@ -51,7 +52,7 @@ impl KindStrategy for Nodes {
         fill::round(&mut status.allocatable);
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Node) {
-        // Kubelets are not configured by way of their nodes any more.
+        // Kubelets are no longer configured through their nodes.
         new.spec.config_source = None;
         new.status.config = None;
     }
@@ -103,7 +104,7 @@ impl KindStrategy for Nodes {
     }
 }
 
-/// Changes of the status of [`Nodes`].
+/// The status strategy of [`Nodes`].
 #[derive(Debug)]
 struct NodesStatus;
 
@@ -122,7 +123,7 @@ impl KindStrategy for NodesStatus {
     }
 }
 
-/// What a change must satisfy, of the status as well.
+/// Checks a change, including changes of the status.
 fn check_change(errors: &mut Errors, new: &Node, old: &Node) {
     let (now, before) = (&new.spec, &old.spec);
     let path = FieldPath::new("spec");
@@ -161,7 +162,7 @@ fn check_change(errors: &mut Errors, new: &Node, old: &Node) {
 }
 
 fn check_taints(errors: &mut Errors, spec: &NodeSpec) {
-    // Upstream's path is wrong, and clients know it so.
+    // Upstream's path is wrong, but clients know it in this form.
     let path = FieldPath::new("metadata").child("taints");
     let mut seen = BTreeSet::new();
     for (index, taint) in spec.taints.iter().enumerate() {
@@ -202,7 +203,7 @@ fn check_resources(errors: &mut Errors, status: &NodeStatus) {
     }
 }
 
-/// Features that the node says it has: in order, each once.
+/// Checks the features that the node declares: sorted and without duplicates.
 fn check_features(errors: &mut Errors, status: &NodeStatus) {
     let path = FieldPath::new("status").child("declaredFeatures");
     let features = &status.declared_features;
@@ -225,7 +226,7 @@ fn check_features(errors: &mut Errors, status: &NodeStatus) {
     }
 }
 
-/// Names in camel case, with those of parts after slashes.
+/// Checks a feature name: camel case, with sub-features separated by slashes.
 fn feature_problem(name: &str) -> Option<String> {
     if name.len() > FEATURE_BYTES_MAX {
         let max = FEATURE_BYTES_MAX;
@@ -246,7 +247,7 @@ fn feature_problem(name: &str) -> Option<String> {
     ))
 }
 
-/// The ranges that the addresses of Pods are from: one of each family.
+/// Checks the Pod CIDRs: at most one of each IP family.
 fn check_ranges(errors: &mut Errors, ranges: &[Str]) {
     let path = FieldPath::new("spec").child("podCIDRs");
     for (index, range) in ranges.iter().enumerate() {

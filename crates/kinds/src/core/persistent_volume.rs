@@ -64,7 +64,7 @@ impl KindStrategy for PersistentVolumes {
     fn validate_update(&self, new: &PersistentVolume, old: &PersistentVolume) -> Vec<FieldError> {
         let mut errors = metadata_checks::whole(self, new);
         errors.extend(self.validate(new));
-        // Upstream checks the metadata and the spec once more.
+        // Upstream validates the metadata and the spec a second time.
         errors.extend(metadata_checks::whole(self, new));
         let path = FieldPath::new("spec");
         validation::check(&mut errors, &new.spec, &new.metadata.name, &path);
@@ -73,7 +73,7 @@ impl KindStrategy for PersistentVolumes {
     }
 }
 
-/// Changes of the status of [`PersistentVolumes`].
+/// The status strategy of [`PersistentVolumes`].
 #[derive(Debug)]
 struct PersistentVolumesStatus;
 
@@ -96,7 +96,7 @@ impl KindStrategy for PersistentVolumesStatus {
     }
 }
 
-/// Labels of nodes that have another name now.
+/// Node labels that were renamed.
 const MOVED: [(&str, &str); 5] = [
     ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
     ("beta.kubernetes.io/os", "kubernetes.io/os"),
@@ -114,8 +114,8 @@ const MOVED: [(&str, &str); 5] = [
     ),
 ];
 
-/// The stored affinity, with labels' present names where `new` has those. Upstream takes no name
-/// at all for the present one of any other label.
+/// Returns the stored affinity with renamed labels, where `new` uses the current names. For every
+/// label that was not renamed, upstream substitutes an empty name.
 fn relabelled(
     old: Option<&VolumeNodeAffinity>,
     new: Option<&VolumeNodeAffinity>,
@@ -138,7 +138,7 @@ fn relabelled(
     Some(Box::new(affinity))
 }
 
-/// Options of mounts are in the spec; the annotation is for providers that are older.
+/// Mount options belong in the spec; the annotation is only for older providers.
 fn has_no_annotated_options(errors: &mut Errors, volume: &PersistentVolume) {
     const OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
     let spec = &volume.spec;
@@ -167,7 +167,7 @@ fn has_no_annotated_options(errors: &mut Errors, volume: &PersistentVolume) {
 fn check_update(errors: &mut Errors, new: &PersistentVolumeSpec, old: &PersistentVolumeSpec) {
     let mut source = only_source(new);
     let before = only_source(old);
-    // The secret for expansion may be told later.
+    // The secret for expansion may be added later.
     if let (Some(csi), Some(old)) = (&mut source.csi, &before.csi)
         && old.controller_expand_secret_ref.is_none()
     {
@@ -201,7 +201,7 @@ fn check_update(errors: &mut Errors, new: &PersistentVolumeSpec, old: &Persisten
     }
 }
 
-/// What the volume is, without how it is used.
+/// Returns only the volume source, without the settings for its use.
 fn only_source(spec: &PersistentVolumeSpec) -> PersistentVolumeSpec {
     let mut only = spec.clone();
     only.access_modes.clear();
@@ -216,7 +216,7 @@ fn only_source(spec: &PersistentVolumeSpec) -> PersistentVolumeSpec {
     only
 }
 
-/// The sources as upstream's diff shows them.
+/// Returns the sources as upstream's diff shows them.
 fn source_text(spec: &PersistentVolumeSpec) -> String {
     let is_source = |name: &str| OF_PERSISTENT_VOLUMES.iter().any(|it| it.name == name);
     go_struct::fields(spec, is_source)

@@ -22,7 +22,7 @@ use std::any::Any;
 #[derive(Debug)]
 pub(crate) struct PersistentVolumeClaims;
 
-/// Marks the class of claims that name none.
+/// Marks the storage class of claims without a class.
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 const BETA_DEFAULT_CLASS: &str = "storageclass.beta.kubernetes.io/is-default-class";
 
@@ -55,7 +55,7 @@ impl KindStrategy for PersistentVolumeClaims {
         })
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut PersistentVolumeClaim) {
-        // The phase is filled in when it is read.
+        // The phase is filled in on read.
         new.status = PersistentVolumeClaimStatus::default();
         drop_sources(&mut new.spec, None);
         level_sources(&mut new.spec);
@@ -89,7 +89,7 @@ impl KindStrategy for PersistentVolumeClaims {
         new: &PersistentVolumeClaim,
         old: &PersistentVolumeClaim,
     ) -> Vec<FieldError> {
-        // Upstream checks the metadata once more.
+        // Upstream validates the metadata a second time.
         let mut errors = validate_metadata(
             &new.metadata,
             true,
@@ -103,7 +103,7 @@ impl KindStrategy for PersistentVolumeClaims {
     }
 }
 
-/// Changes of the status of [`PersistentVolumeClaims`].
+/// The status strategy of [`PersistentVolumeClaims`].
 #[derive(Debug)]
 struct PersistentVolumeClaimsStatus;
 
@@ -119,7 +119,7 @@ impl KindStrategy for PersistentVolumeClaimsStatus {
     }
 }
 
-/// Adds a finalizer that is not there yet.
+/// Adds a finalizer unless it is already present.
 pub(crate) fn add_finalizer(metadata: &mut ObjectMeta, finalizer: &str) {
     if !metadata.finalizers.iter().any(|it| it == finalizer) {
         metadata.finalizers.push(finalizer.into());
@@ -151,7 +151,7 @@ async fn set_default_class(
         };
         marked(DEFAULT_CLASS) || marked(BETA_DEFAULT_CLASS)
     };
-    // The newest, and of several the first by name.
+    // The newest class; among equally new ones, the first by name.
     let newest = classes.filter(is_default).min_by_key(|class| {
         let created = class.metadata.creation_timestamp.map_or(0, Time::unix);
         (std::cmp::Reverse(created), class.metadata.name.clone())
@@ -162,9 +162,9 @@ async fn set_default_class(
     Ok(())
 }
 
-/// Sources that upstream ignores, unless the claim has one already: those in other namespaces
-/// (its gate CrossNamespaceVolumeDataSource is off by default), and in the older field all but
-/// claims and snapshots.
+/// Drops data sources that upstream ignores, unless the stored claim already has one: sources in
+/// other namespaces (upstream's gate CrossNamespaceVolumeDataSource is off by default), and in the
+/// older field everything except claims and snapshots.
 fn drop_sources(spec: &mut PersistentVolumeClaimSpec, old: Option<&PersistentVolumeClaimSpec>) {
     let has = |of: fn(&PersistentVolumeClaimSpec) -> bool| old.is_some_and(of);
     let elsewhere = |it: &TypedObjectReference| !it.namespace.as_deref().unwrap_or("").is_empty();
@@ -191,7 +191,7 @@ fn drop_sources(spec: &mut PersistentVolumeClaimSpec, old: Option<&PersistentVol
     }
 }
 
-/// The two fields that name a source say the same, as far as they can.
+/// Synchronizes the two data source fields as far as possible.
 fn level_sources(spec: &mut PersistentVolumeClaimSpec) {
     match (&spec.data_source, &spec.data_source_ref) {
         (Some(source), None) => {

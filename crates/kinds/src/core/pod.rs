@@ -36,7 +36,7 @@ impl KindStrategy for Pods {
     type Kind = Pod;
     const FACTS: &'static StrategyFacts = &StrategyFacts {
         generation: Generation::Spec,
-        // Preparation makes a new one, and looks at the old one for that.
+        // Preparation builds a new status and reads the old one for that.
         keeps_status_on_create: true,
         status_keeps: StatusKeeps::Owners,
         returns_deleted: true,
@@ -48,7 +48,7 @@ impl KindStrategy for Pods {
             "spec.hostNetwork",
             "status.phase",
             "status.podIP",
-            // Upstream takes it, but no Pod has it: as a field to select by it is empty.
+            // Upstream accepts this field selector, but its value is empty for every Pod.
             "status.podIPs",
             "status.nominatedNodeName",
         ],
@@ -111,7 +111,7 @@ impl KindStrategy for Pods {
         errors
     }
     fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
-        // Upstream checks the metadata once more.
+        // Upstream validates the metadata a second time.
         let mut errors = validate_metadata(
             &new.metadata,
             true,
@@ -151,7 +151,7 @@ impl KindStrategy for Pods {
     }
 }
 
-/// Changes of the status of [`Pods`].
+/// The status strategy of [`Pods`].
 #[derive(Debug)]
 struct PodsStatus;
 
@@ -166,7 +166,7 @@ impl KindStrategy for PodsStatus {
     }
 }
 
-/// Changes of the spec through the subresource of that name.
+/// The strategy of a subresource that changes the spec, by the subresource name.
 #[derive(Debug)]
 struct PodsPart(&'static str);
 

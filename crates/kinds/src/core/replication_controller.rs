@@ -56,7 +56,7 @@ impl KindStrategy for ReplicationControllers {
     ) -> Vec<String> {
         let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
         let path = pod_spec::warnings::template_path();
-        // Of a change upstream looks at what was there before.
+        // On update, upstream inspects the old template.
         let template = old.unwrap_or(new).spec.template.as_deref();
         let empty = PodTemplateSpec::default();
         pod_spec::warnings::of_named(meta, before, template.unwrap_or(&empty), &path)
@@ -73,7 +73,7 @@ impl KindStrategy for ReplicationControllers {
     }
 }
 
-/// Changes of the status of [`ReplicationControllers`].
+/// The status strategy of [`ReplicationControllers`].
 #[derive(Debug)]
 struct ReplicationControllersStatus;
 

@@ -50,7 +50,7 @@ impl KindStrategy for ResourceQuotas {
     }
     fn validate_update(&self, new: &ResourceQuota, old: &ResourceQuota) -> Vec<FieldError> {
         let mut errors = self.validate(new);
-        // In whatever order, and however often.
+        // Order and duplicates do not matter.
         let scopes = |it: &ResourceQuota| it.spec.scopes.iter().cloned().collect::<BTreeSet<_>>();
         if scopes(new) != scopes(old) {
             let path = FieldPath::new("spec").child("scopes");
@@ -61,7 +61,7 @@ impl KindStrategy for ResourceQuotas {
     }
 }
 
-/// Changes of the status of [`ResourceQuotas`].
+/// The status strategy of [`ResourceQuotas`].
 #[derive(Debug)]
 struct ResourceQuotasStatus;
 
@@ -77,7 +77,7 @@ impl KindStrategy for ResourceQuotasStatus {
     }
 }
 
-/// Resources that a quota can be for.
+/// The standard resources that a quota can limit.
 const STANDARD: [&str; 19] = [
     "configmaps",
     "cpu",
@@ -115,7 +115,7 @@ fn is_standard(name: &str) -> bool {
         || name.starts_with("requests.hugepages-")
 }
 
-/// What is bounded, or used, are resources that a quota can be for.
+/// Checks that limited and used resources can be subject to a quota.
 fn check_amounts(errors: &mut Errors, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
     for (name, amount) in amounts {
         let path = path.key(name);
@@ -128,7 +128,7 @@ fn check_amounts(errors: &mut Errors, amounts: &BTreeMap<Str, Quantity>, path: &
     }
 }
 
-/// Whether a scope says something about a resource.
+/// Reports whether a scope applies to a resource.
 fn fits(scope: &str, resource: &str) -> bool {
     match scope {
         "BestEffort" => resource == "pods",
@@ -140,7 +140,7 @@ fn fits(scope: &str, resource: &str) -> bool {
     }
 }
 
-/// Problems of one scope, wherever it stands, and of two that cannot be together.
+/// Returns the problems of one scope and its conflicts with other scopes.
 fn scope_problems(spec: &ResourceQuotaSpec, scope: &str) -> Vec<&'static str> {
     let limited = spec.hard.keys().filter(|name| is_standard(name));
     limited

@@ -22,7 +22,7 @@ impl KindStrategy for Secrets {
 
     fn apply_defaults(&self, object: &mut Secret) {
         fill::text(&mut object.type_, "Opaque");
-        // Only a way to write `data`.
+        // `stringData` is a write-only alternative to `data`.
         for (key, value) in std::mem::take(&mut object.string_data) {
             object
                 .data
@@ -30,7 +30,7 @@ impl KindStrategy for Secrets {
         }
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut Secret, old: &Secret) {
-        // Upstream lets clients leave the type out.
+        // Upstream lets clients omit the type.
         if new.type_.is_empty() {
             new.type_ = old.type_.clone();
         }
@@ -66,7 +66,7 @@ impl KindStrategy for Secrets {
                 errors.push(FieldError::forbidden(&FieldPath::new("data"), FROZEN));
             }
         }
-        // Upstream checks the metadata once more.
+        // Upstream validates the metadata a second time.
         errors.extend(validate_metadata(
             &new.metadata,
             true,
@@ -148,7 +148,7 @@ fn needs_json(errors: &mut Errors, secret: &Secret, key: &str, path: &FieldPath)
     }
 }
 
-/// What Go's decoder says of a text that is no JSON object.
+/// Returns the error of Go's decoder for a text that is not a JSON object.
 fn json_problem(value: &[u8]) -> Option<String> {
     match serde_json::from_slice::<serde_json::Value>(value) {
         Ok(serde_json::Value::Object(_) | serde_json::Value::Null) => None,

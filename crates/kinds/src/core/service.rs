@@ -1,4 +1,4 @@
-//! Services. Addresses and ports of nodes are allotted elsewhere.
+//! Services. `service_allocation` allocates their addresses and node ports.
 
 pub(crate) mod addresses;
 pub(crate) mod change;
@@ -16,7 +16,7 @@ use kubist_registry::{
 #[derive(Debug)]
 pub(crate) struct Services;
 
-/// How long a client stays with one endpoint.
+/// The default duration of client IP session affinity.
 const AFFINITY_SECONDS: i32 = 10_800;
 
 impl KindStrategy for Services {
@@ -102,7 +102,7 @@ impl KindStrategy for Services {
     }
 }
 
-/// Changes of the status of [`Services`].
+/// The status strategy of [`Services`].
 #[derive(Debug)]
 struct ServicesStatus;
 
@@ -117,7 +117,7 @@ impl KindStrategy for ServicesStatus {
     }
 }
 
-/// Where a load balancer can be reached.
+/// Checks the ingress points of a load balancer.
 fn check_balancer_status(errors: &mut Errors, new: &Service, old: &Service, path: &FieldPath) {
     let ingress = &new.status.load_balancer.ingress;
     if new.spec.type_ != "LoadBalancer" && !ingress.is_empty() {
@@ -151,7 +151,8 @@ fn check_balancer_status(errors: &mut Errors, new: &Service, old: &Service, path
     }
 }
 
-/// The cluster has one family of addresses. Upstream says so before it checks anything else.
+/// Refuses dual-stack services: the cluster has one IP family. Upstream does so before all other
+/// checks.
 fn refuse_second_family(service: &Service) -> Result<(), Status> {
     let policy = service.spec.ip_family_policy.as_deref();
     if policy != Some("RequireDualStack") || validation::is_headless_without_selector(service) {

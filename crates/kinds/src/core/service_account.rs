@@ -32,7 +32,7 @@ impl KindStrategy for ServiceAccounts {
         )]
     }
     fn validate_update(&self, new: &ServiceAccount, _: &ServiceAccount) -> Vec<FieldError> {
-        // Upstream checks the metadata once more.
+        // Upstream validates the metadata a second time.
         validate_metadata(
             &new.metadata,
             true,
@@ -42,7 +42,7 @@ impl KindStrategy for ServiceAccounts {
     }
 }
 
-/// Of references to secrets only the name counts.
+/// Keeps only the name of secret references.
 fn name_secrets(account: &mut ServiceAccount) {
     for secret in &mut account.secrets {
         *secret = ObjectReference {

@@ -1,4 +1,4 @@
-//! What affinities and spread constraints must satisfy.
+//! Validation of affinities and of the label keys of spread constraints.
 
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
@@ -54,7 +54,7 @@ pub(crate) fn check(
     }
 }
 
-/// Whether what nodes must have holds values that no label can have.
+/// Reports whether a required node affinity contains values that are not valid label values.
 fn has_bad_node_values(spec: &PodSpec) -> bool {
     let node = spec.affinity.iter().flat_map(|it| &it.node_affinity);
     let required = node.flat_map(|it| &it.required_during_scheduling_ignored_during_execution);
@@ -65,7 +65,7 @@ fn has_bad_node_values(spec: &PodSpec) -> bool {
     values.any(|it| !validate_name::label_value(it).is_empty())
 }
 
-/// Whether any selector of Pods is wrong.
+/// Reports whether any Pod selector is invalid.
 fn has_bad_selectors(spec: &PodSpec) -> bool {
     let mut errors = Vec::new();
     let mut look = |term: &PodAffinityTerm| {
@@ -155,8 +155,8 @@ fn check_selectors(errors: &mut Errors, term: &PodAffinityTerm, lenient: bool, p
     }
 }
 
-/// Labels of the Pod itself that others must or must not have, too. They are added to the
-/// selector, which must not say anything else of them.
+/// Checks `matchLabelKeys` and `mismatchLabelKeys`. The Pod's values of these labels are added to
+/// the selector, which must not contain other requirements for them.
 pub(crate) fn check_keys(
     errors: &mut Errors,
     equal: &[Str],
@@ -190,7 +190,7 @@ pub(crate) fn check_keys(
             let key = &expression.key;
             let last = places.get(key).copied();
             if let Some(index) = last.filter(|_| seen.contains(key)) {
-                // Upstream's path is the item of nothing.
+                // Upstream's path is an index without a list.
                 let detail = "exists in both matchLabelKeys and labelSelector";
                 errors.push(FieldError::invalid(&path.index(index), key, detail));
             }
@@ -206,16 +206,16 @@ pub(crate) fn check_keys(
     }
 }
 
-/// What the values of a requirement on nodes can be.
+/// The values that a node requirement may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Values {
-    /// What labels can be.
+    /// Valid label values only.
     OfLabels,
-    /// Anything.
+    /// Any text.
     Any,
 }
 
-/// Checks a selector of nodes, which must have terms.
+/// Checks a node selector, which must have terms.
 pub(crate) fn check_node_selector(errors: &mut Errors, selector: &NodeSelector, path: &FieldPath) {
     check_terms(errors, selector, Values::OfLabels, path);
 }
@@ -241,7 +241,7 @@ fn check_node_term(errors: &mut Errors, term: &NodeSelectorTerm, values: Values,
     }
 }
 
-/// Nodes can be told apart by their name, and by no other field.
+/// Checks a field requirement: nodes can be selected by name and by no other field.
 fn check_field(errors: &mut Errors, requirement: &NodeSelectorRequirement, path: &FieldPath) {
     let (key, values) = (&requirement.key, &requirement.values);
     if !matches!(requirement.operator.as_str(), "In" | "NotIn") {

@@ -1,10 +1,10 @@
-//! All containers of a Pod, of whatever kind they are.
+//! All containers of a Pod, regardless of their kind.
 
 use kubist_api::core::v1::{Container, EphemeralContainer, PodSpec};
 use kubist_apimachinery::FieldPath;
 use std::borrow::Cow;
 
-/// Each container and its path: initial ones, the usual ones, ephemeral ones.
+/// Returns each container and its path: init containers, regular ones, ephemeral ones.
 pub(crate) fn all<'a>(
     spec: &'a PodSpec,
     path: &FieldPath,
@@ -27,7 +27,7 @@ fn at<T>(list: &[T], path: FieldPath) -> impl Iterator<Item = (&T, FieldPath)> {
         .map(move |(index, it)| (it, path.index(index)))
 }
 
-/// An ephemeral container as any other: all but its target.
+/// Converts an ephemeral container to a regular one, without its target.
 pub(crate) fn from_ephemeral(container: &EphemeralContainer) -> Container {
     let it = container.clone();
     Container {

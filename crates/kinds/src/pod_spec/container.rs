@@ -1,4 +1,4 @@
-//! What containers must satisfy.
+//! Validation of containers.
 
 use crate::core::pod::ephemeral_containers;
 use crate::pod_spec::subject::PodSubject;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
-/// The Pod or template around a container.
+/// The Pod or template that contains a container.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around<'a> {
     pub(crate) spec: &'a PodSpec,
@@ -59,7 +59,7 @@ fn check_initial(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
         } else if !container.name.is_empty() {
             names.insert(&container.name);
         }
-        // They run one after the other. Upstream's path is always that of the first.
+        // Init containers run one after the other. Upstream's path is always that of the first.
         container_ports::host_ports_are_unique(errors, std::slice::from_ref(container), list);
         if is_sidecar(container) {
             pod_spec::probe::check_container(errors, container, around.spec, &path);
@@ -70,12 +70,12 @@ fn check_initial(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
     }
 }
 
-/// Whether an initial container goes on beside the usual ones.
+/// Reports whether an init container is a sidecar, which keeps running beside the regular ones.
 pub(crate) fn is_sidecar(container: &Container) -> bool {
     container.restart_policy.as_deref() == Some("Always")
 }
 
-/// Only initial containers that go on beside the others may be probed.
+/// Checks that only sidecars among the init containers have probes and hooks.
 fn has_no_hooks(errors: &mut Errors, container: &Container, path: &FieldPath) {
     for (name, present) in [
         ("lifecycle", container.lifecycle.is_some()),
@@ -90,7 +90,7 @@ fn has_no_hooks(errors: &mut Errors, container: &Container, path: &FieldPath) {
     }
 }
 
-/// What any container must satisfy.
+/// Checks the rules that apply to every container.
 pub(crate) fn check(
     errors: &mut Errors,
     container: &Container,
@@ -125,7 +125,7 @@ pub(crate) fn check(
     }
 }
 
-/// Of Pods only, as templates may hold what is replaced later.
+/// Checks the image. Only for Pods, because template images may be replaced later.
 pub(crate) fn has_plain_image(errors: &mut Errors, container: &Container, path: &FieldPath) {
     if container.image.trim() != container.image.as_str() {
         let path = path.child("image");

@@ -1,4 +1,4 @@
-//! When a container is restarted: after it ended, and when its resources change.
+//! Restart policies of containers: after they exit, and when their resources change.
 
 use crate::pod_spec::container::is_sidecar;
 use crate::pod_spec::subject::PodSubject;
@@ -7,14 +7,14 @@ use kubist_api::core::v1::{Container, ContainerRestartRule, PodSpec};
 use kubist_apimachinery::{FieldError, FieldPath};
 use std::collections::BTreeSet;
 
-/// Rules of one container.
+/// The maximum number of rules of one container.
 const RULES_MAX: usize = 20;
-/// Exit codes of one rule.
+/// The maximum number of exit codes of one rule.
 const EXIT_CODES_MAX: usize = 255;
 
 const NO_POLICY: &str = "must specify restartPolicy when restart rules are used";
 
-/// Checks when a container by itself is started again.
+/// Checks the restart policy and rules of a regular container.
 pub(crate) fn check_restart(errors: &mut Errors, container: &Container, path: &FieldPath) {
     let all = &container.restart_policy_rules;
     let at = path.child("restartPolicy");
@@ -32,7 +32,7 @@ pub(crate) fn check_restart(errors: &mut Errors, container: &Container, path: &F
     }
 }
 
-/// The same for initial containers; without a policy, upstream does not look at the rules.
+/// Checks the same of an init container. Without a policy, upstream ignores the rules.
 pub(crate) fn check_initial_restart(errors: &mut Errors, container: &Container, path: &FieldPath) {
     if container.restart_policy.is_some() {
         check_restart(errors, container, path);
@@ -59,8 +59,7 @@ fn check_rule(errors: &mut Errors, rule: &ContainerRestartRule, path: &FieldPath
     }
 }
 
-/// Checks whether a container goes on while its resources change. Upstream's paths are mostly
-/// those of the list.
+/// Checks the resize policies of a container. Upstream's paths are mostly those of the list.
 pub(crate) fn check_resize(
     errors: &mut Errors,
     container: &Container,
@@ -82,7 +81,7 @@ pub(crate) fn check_resize(
     }
 }
 
-/// What ends before the others begin cannot be restarted for that.
+/// Checks that an init container which is not a sidecar is never restarted for a resize.
 pub(crate) fn check_initial_resize(
     errors: &mut Errors,
     container: &Container,

@@ -1,4 +1,4 @@
-//! What the ports of containers must satisfy.
+//! Validation of container ports.
 
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
@@ -34,7 +34,7 @@ pub(crate) fn check(errors: &mut Errors, ports: &[ContainerPort], path: &FieldPa
     }
 }
 
-/// No two containers that run together take the same port of their host.
+/// Checks that no two containers that run together use the same host port.
 pub(crate) fn host_ports_are_unique(
     errors: &mut Errors,
     containers: &[Container],
@@ -53,7 +53,8 @@ pub(crate) fn host_ports_are_unique(
     }
 }
 
-/// In the network of its host, a Pod has its ports there, too. Templates may leave that open.
+/// Checks that host ports equal container ports in the host network. Templates may omit the host
+/// ports.
 pub(crate) fn check_host_network(
     errors: &mut Errors,
     spec: &PodSpec,

@@ -1,4 +1,4 @@
-//! What upstream fills in for Pods and Pod templates.
+//! Upstream's defaults for Pods and Pod templates.
 
 use crate::pod_spec::{self, image};
 use crate::shared::fill;
@@ -10,10 +10,10 @@ use kubist_api::core::v1::{
 use kubist_apimachinery::Str;
 use std::collections::BTreeMap;
 
-/// Seconds between the request to stop and the end.
+/// The default grace period between the termination signal and the kill, in seconds.
 const TERMINATION_GRACE_PERIOD: i64 = 30;
 
-/// Fills in a Pod: its spec, and what upstream fills in for Pods but not for templates.
+/// Fills in a Pod: its spec, and the defaults that apply to Pods but not to templates.
 pub(crate) fn default_pod(pod: &mut Pod) {
     agree_on_addresses(&mut pod.status);
     round_status(&mut pod.status);
@@ -31,14 +31,15 @@ pub(crate) fn default_pod(pod: &mut Pod) {
         }
     }
     let seconds = &mut spec.termination_grace_period_seconds;
-    // What is negative ends at once, but for one second.
+    // A negative grace period means one second.
     if seconds.is_some_and(|seconds| seconds < 0) {
         *seconds = Some(1);
     }
     default_pod_spec(spec);
 }
 
-/// The one address of older clients and the list of newer ones agree; the one wins.
+/// Synchronizes the single address of older clients with the list of newer ones; the single one
+/// wins.
 fn agree_on_addresses(status: &mut PodStatus) {
     let first = status.pod_ips.first().map(|it| it.ip.clone());
     if status.pod_ip.is_empty() {
@@ -86,7 +87,7 @@ fn default_pod_spec(spec: &mut PodSpec) {
         fill::round(&mut resources.limits);
         fill::round(&mut resources.requests);
     }
-    // The older name of the field mirrors the newer one.
+    // The older field mirrors the newer one.
     if spec.service_account_name.is_empty() {
         spec.service_account_name = spec.service_account.clone();
     }
@@ -102,7 +103,7 @@ fn default_pod_spec(spec: &mut PodSpec) {
     }
 }
 
-/// Containers and ephemeral containers have the same fields in two types.
+/// Regular and ephemeral containers have the same fields in two types.
 macro_rules! default_container {
     ($container:expr) => {{
         let container = $container;
@@ -188,7 +189,7 @@ fn default_http_get(action: &mut HTTPGetAction) {
     fill::text(&mut action.scheme, "HTTP");
 }
 
-/// What is limited and not requested is requested up to the limit.
+/// Sets missing requests to the limits.
 fn requests_from_limits(resources: &mut ResourceRequirements) {
     for (name, limit) in &resources.limits {
         if !resources.requests.contains_key(name) {
@@ -197,7 +198,7 @@ fn requests_from_limits(resources: &mut ResourceRequirements) {
     }
 }
 
-/// Labels that an object takes over from its template if it has none.
+/// Copies the template's labels to an object without labels.
 pub(crate) fn labels_from_template(labels: &mut BTreeMap<Str, Str>, template: &PodTemplateSpec) {
     if labels.is_empty() {
         labels.clone_from(&template.metadata.labels);

@@ -1,9 +1,9 @@
-//! Fields of Pods and templates that upstream has behind gates which are off by default: they are
-//! dropped, unless what is stored uses them already.
+//! Fields of Pods and templates behind upstream gates that are off by default. They are dropped
+//! unless the stored object already uses them.
 
 use kubist_api::core::v1::{Lifecycle, PodSpec, VolumeProjection};
 
-/// Drops what `old`, the spec that is stored, does not use.
+/// Drops the fields that `old`, the stored spec, does not use.
 pub(crate) fn drop_from(spec: &mut PodSpec, old: Option<&PodSpec>) {
     // GenericWorkload.
     if old.is_none_or(|it| it.scheduling_group.is_none()) {
@@ -16,7 +16,7 @@ pub(crate) fn drop_from(spec: &mut PodSpec, old: Option<&PodSpec>) {
     drop_projections(spec, old);
 }
 
-/// Files that come from signers: ClusterTrustBundleProjection and PodCertificateRequest.
+/// Drops projections from signers: ClusterTrustBundleProjection and PodCertificateRequest.
 fn drop_projections(spec: &mut PodSpec, old: Option<&PodSpec>) {
     let uses = |is_used: fn(&VolumeProjection) -> bool| {
         let volumes = old.into_iter().flat_map(|it| &it.volumes);
@@ -53,7 +53,7 @@ fn lifecycles_mut(spec: &mut PodSpec) -> impl Iterator<Item = &mut Option<Box<Li
     lifecycles.chain(ephemeral.map(|it| &mut it.lifecycle))
 }
 
-/// A lifecycle that said nothing else goes with it.
+/// Drops the stop signal, together with a lifecycle that contains nothing else.
 fn drop_stop_signal(lifecycle: &mut Option<Box<Lifecycle>>) {
     let Some(all) = lifecycle else {
         return;
@@ -110,7 +110,7 @@ mod tests {
         let mut new = old.clone();
         drop_from(&mut new, Some(&old));
         assert_eq!(new, old);
-        // An empty lifecycle by itself is none of its business.
+        // An empty lifecycle without a stop signal is kept.
         let mut empty = spec(Lifecycle::default());
         drop_from(&mut empty, None);
         assert!(empty.containers[0].lifecycle.is_some());

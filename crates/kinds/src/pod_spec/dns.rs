@@ -1,19 +1,19 @@
-//! How a Pod finds names.
+//! Validation of a Pod's DNS configuration.
 
 use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{PodDNSConfig, PodSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
-/// What the resolver of libc takes.
+/// The limits of libc's resolver.
 const NAMESERVERS_MAX: usize = 3;
 const SEARCHES_MAX: usize = 32;
-/// Characters of all searched domains, with a space between them.
+/// The maximum total length of all search domains, separated by spaces.
 const SEARCHES_LENGTH_MAX: usize = 2048;
 
 pub(crate) const POLICIES: [&str; 4] =
     ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 
-/// Checks the configuration; without a policy there must be one.
+/// Checks the DNS configuration, which is required with the policy `None`.
 pub(crate) fn check(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     let config = spec.dns_config.as_deref();
     if spec.dns_policy == "None" {
@@ -76,7 +76,7 @@ fn check_config(errors: &mut Errors, config: &PodDNSConfig, path: &FieldPath) {
     }
 }
 
-/// What is wrong with a domain that is searched: its parts may begin with `_`, and have it inside.
+/// Returns the problems of a search domain. Its labels may start with and contain `_`.
 fn search_problems(domain: &str) -> Vec<String> {
     const FORM: &str = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
     let end = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

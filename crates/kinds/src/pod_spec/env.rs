@@ -1,4 +1,4 @@
-//! What environment variables must satisfy, and fields of Pods that may be referred to.
+//! Validation of environment variables and of references to Pod fields.
 
 use crate::pod_spec::any_container;
 use crate::shared::rules::{self, Errors};
@@ -8,7 +8,7 @@ use kubist_api::core::v1::{
 };
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// The fields that a variable may show.
+/// The fields that a variable may refer to.
 const ENV_FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
@@ -20,7 +20,7 @@ const ENV_FIELDS: [&str; 9] = [
     "status.podIP",
     "status.podIPs",
 ];
-/// The fields that a file may show.
+/// The fields that a file may refer to.
 pub(crate) const FILE_FIELDS: [&str; 5] = [
     "metadata.annotations",
     "metadata.labels",
@@ -28,7 +28,7 @@ pub(crate) const FILE_FIELDS: [&str; 5] = [
     "metadata.namespace",
     "metadata.uid",
 ];
-/// The fields that can be referred to at all, beside those of variables.
+/// All other fields that references may name.
 const OTHER_FIELDS: [&str; 6] = [
     "metadata.annotations",
     "metadata.labels",
@@ -61,8 +61,8 @@ pub(crate) fn check(errors: &mut Errors, all: &[EnvVar], path: &FieldPath) {
     }
 }
 
-/// Checks what variables are taken from as a whole. Upstream names the list, not the item, where
-/// it wants one source.
+/// Checks the `envFrom` sources. If an item has no single source, upstream reports the list, not
+/// the item.
 pub(crate) fn check_from(errors: &mut Errors, all: &[EnvFromSource], list: &FieldPath) {
     for (index, source) in all.iter().enumerate() {
         let path = list.index(index);
@@ -92,7 +92,7 @@ pub(crate) fn check_from(errors: &mut Errors, all: &[EnvFromSource], list: &Fiel
     }
 }
 
-/// The files that variables are read from lie in volumes that are made for the Pod.
+/// Checks that files with variables are in `emptyDir` volumes.
 pub(crate) fn check_files(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     for (container, path) in any_container::all(spec, path) {
         for (index, variable) in container.env.iter().enumerate() {
@@ -103,7 +103,7 @@ pub(crate) fn check_files(errors: &mut Errors, spec: &PodSpec, path: &FieldPath)
             let path = path.child("env").index(index).child("valueFrom");
             let path = path.child("fileKeyRef").child("volumeName");
             let name = &file.volume_name;
-            // The last of a name counts.
+            // The last volume of a name counts.
             match spec.volumes.iter().rev().find(|it| it.name == *name) {
                 None => errors.push(FieldError::not_found(&path, name)),
                 Some(volume) if volume.empty_dir.is_none() => {
@@ -152,7 +152,7 @@ fn check_source(errors: &mut Errors, source: &EnvVarSource, value: &str, path: &
     errors.push(FieldError::invalid(path, "", problem));
 }
 
-/// A key of a map or Secret.
+/// Checks a key of a ConfigMap or Secret.
 fn check_key(errors: &mut Errors, name: &str, key: &str, path: &FieldPath) {
     let at = path.child("name");
     rules::text(errors, name, &at, validate_name::dns1123_subdomain);
@@ -162,7 +162,7 @@ fn check_key(errors: &mut Errors, name: &str, key: &str, path: &FieldPath) {
     }
 }
 
-/// A key of a file in a volume.
+/// Checks a key of a file in a volume.
 fn check_file(errors: &mut Errors, file: &FileKeySelector, path: &FieldPath) {
     let at = path.child("key");
     if rules::required(errors, &file.key, &at) {
@@ -182,7 +182,7 @@ fn check_file(errors: &mut Errors, file: &FileKeySelector, path: &FieldPath) {
     }
 }
 
-/// A reference to a field of the Pod; `allowed` of the fields may be used here.
+/// Checks a reference to a Pod field, which must be among `allowed`.
 pub(crate) fn check_field(
     errors: &mut Errors,
     field: &ObjectFieldSelector,
@@ -220,7 +220,7 @@ pub(crate) fn check_field(
             errors.push(unknown("field label not supported"));
         }
         None => {
-            // What the field was called in the first versions.
+            // The name of the field in the first API versions.
             let name = if name == "spec.host" {
                 "spec.nodeName"
             } else {
@@ -231,13 +231,13 @@ pub(crate) fn check_field(
     }
 }
 
-/// `map['key']` as its parts.
+/// Splits `map['key']` into the map and the key.
 fn subscript(path: &str) -> Option<(&str, &str)> {
     let (map, key) = path.strip_suffix("']")?.split_once("['")?;
     (!map.is_empty()).then_some((map, key))
 }
 
-/// A reference to what a container may use.
+/// Checks a reference to container resources.
 pub(crate) fn check_resource(errors: &mut Errors, field: &ResourceFieldSelector, path: &FieldPath) {
     let (name, at) = (&field.resource, path.child("resource"));
     if rules::required(errors, name, &at) && !is_huge_pages(name) {
@@ -251,7 +251,7 @@ fn is_huge_pages(resource: &str) -> bool {
     kinds.iter().any(|it| resource.starts_with(it))
 }
 
-/// The unit that an amount is shown in: a suffix by itself.
+/// Checks the divisor: a suffix without a number.
 fn check_divisor(errors: &mut Errors, field: &ResourceFieldSelector, path: &FieldPath) {
     const BYTES: [&str; 13] = [
         "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei",

@@ -1,11 +1,11 @@
-//! What may still change of a Pod that waits for its gates: where it may run becomes narrower.
+//! Validation of updates to a gated Pod: its node selection may only become narrower.
 
 use crate::shared::go_struct;
 use crate::shared::rules::Errors;
 use kubist_api::core::v1::{Affinity, NodeAffinity, NodeSelectorTerm, PodSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
-/// Checks what changed of it, and sets that in `rest` to what it was.
+/// Checks the changed node selection, and resets it in `rest` to the old one.
 pub(crate) fn check(errors: &mut Errors, rest: &mut PodSpec, old: &PodSpec, path: &FieldPath) {
     let (now, before) = (&rest.node_selector, &old.node_selector);
     if before
@@ -57,7 +57,7 @@ fn terms(affinity: Option<&NodeAffinity>) -> &[NodeSelectorTerm] {
     required.map_or(&[], |it| &it.node_selector_terms)
 }
 
-/// The terms stay as many, and each keeps its requirements.
+/// Checks that the number of terms stays the same and that each keeps its requirements.
 fn only_adds(
     errors: &mut Errors,
     now: Option<&NodeAffinity>,
@@ -87,7 +87,7 @@ fn only_adds(
 }
 
 fn keeps(now: &NodeSelectorTerm, before: &NodeSelectorTerm) -> bool {
-    // A term that selected nothing cannot come to select something.
+    // An empty term selects nothing and cannot become one that selects something.
     if *before == NodeSelectorTerm::default() {
         return now == before;
     }

@@ -1,4 +1,4 @@
-//! What a Pod has of its host, and what it is called there.
+//! Validation of host namespaces, host names and host aliases.
 
 use crate::pod_spec::any_container;
 use crate::pod_spec::subject::PodSubject;
@@ -6,11 +6,11 @@ use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::PodSpec;
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// Characters of a name that a kernel can have.
+/// The maximum length of a host name in the kernel, in characters.
 const HOSTNAME_LENGTH_MAX: usize = 64;
 
-/// With users of its own, a Pod shares no other namespace with its host. Two of upstream's paths
-/// are the names of Go's fields.
+/// Checks that a Pod with a user namespace shares no other namespace with its host. Two of
+/// upstream's paths are the Go field names.
 pub(crate) fn check_users(
     errors: &mut Errors,
     spec: &PodSpec,
@@ -47,7 +47,7 @@ pub(crate) fn check_users(
     }
 }
 
-/// A name that is given in full is given in one way only.
+/// Checks that a host name override is not combined with other host name fields.
 pub(crate) fn check_hostname(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     let Some(name) = &spec.hostname_override else {
         return;
@@ -67,7 +67,7 @@ pub(crate) fn check_hostname(errors: &mut Errors, spec: &PodSpec, path: &FieldPa
     rules::text(errors, name, &path, validate_name::dns1123_subdomain);
 }
 
-/// Names that a Pod adds to its hosts file.
+/// Checks the entries that a Pod adds to its hosts file.
 pub(crate) fn check_aliases(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     for (index, alias) in spec.host_aliases.iter().enumerate() {
         let path = path.index(index);

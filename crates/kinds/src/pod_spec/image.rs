@@ -1,7 +1,7 @@
 //! References to container images, as far as defaults depend on them.
 
-/// Which pull policy upstream chooses for an image: `Always` if its tag is `latest` or if it has
-/// neither tag nor digest, `IfNotPresent` otherwise, also for what is no reference at all.
+/// Returns upstream's default pull policy for an image: `Always` if its tag is `latest` or if it
+/// has neither tag nor digest, `IfNotPresent` otherwise, including invalid references.
 ///
 /// The grammar is that of the distribution project: `[host[:port]/]path[:tag][@digest]`.
 pub(crate) fn pull_policy(image: &str) -> &'static str {
@@ -11,11 +11,11 @@ pub(crate) fn pull_policy(image: &str) -> &'static str {
     }
 }
 
-/// Characters of a name with its host.
+/// The maximum length of a name with its host, in characters.
 const LENGTH_MAX: usize = 255;
 
-/// The tag; `latest` if there is neither tag nor digest. None if the text is not a reference, or
-/// has a digest only.
+/// Returns the tag, or `latest` if there is neither tag nor digest. Returns `None` if the text is
+/// not a reference or has only a digest.
 fn tag(image: &str) -> Option<&str> {
     let (name, digest) = match image.split_once('@') {
         Some((name, digest)) => (name, Some(digest)),
@@ -24,7 +24,7 @@ fn tag(image: &str) -> Option<&str> {
     if digest.is_some_and(|digest| !is_digest(digest)) {
         return None;
     }
-    // A colon before the last slash belongs to the port of the host.
+    // A colon before the last slash belongs to the host's port.
     let last = name.rfind('/').map_or(0, |slash| slash + 1);
     let (path, tag) = match name[last..].split_once(':') {
         Some((file, tag)) => (&name[..last + file.len()], Some(tag)),
@@ -58,7 +58,7 @@ fn is_path(path: &str) -> bool {
         return false;
     };
     let host = parts.peek().is_some() && is_host(first);
-    // The name as it is in full.
+    // The fully qualified name.
     let prefix = match (host, parts.peek()) {
         (true, _) => "",
         (false, Some(_)) => "docker.io/",
@@ -70,7 +70,8 @@ fn is_path(path: &str) -> bool {
     (host || is_part(first)) && parts.all(is_part)
 }
 
-/// Only what has a point, a port or a capital letter is a host; anything else is a part of a path.
+/// Reports whether the first component is a host: it contains a dot, a port or a capital letter.
+/// Otherwise it is part of the path.
 fn is_host(host: &str) -> bool {
     let (name, port) = host.split_once(':').unwrap_or((host, "0"));
     let is_address = name.starts_with('[') && name.ends_with(']');

@@ -1,4 +1,4 @@
-//! What probes and lifecycle hooks must satisfy.
+//! Validation of probes and lifecycle hooks.
 
 use crate::pod_spec::stop_signal;
 use crate::shared::rules::{self, Errors};
@@ -7,7 +7,7 @@ use kubist_api::core::v1::{
 };
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// Checks the probes and hooks of a container that goes on running.
+/// Checks the probes and hooks of a long-running container.
 pub(crate) fn check_container(
     errors: &mut Errors,
     container: &Container,
@@ -107,7 +107,7 @@ fn check_handler(
     handlers.finish();
 }
 
-/// There must be exactly one handler.
+/// Checks that there is exactly one handler.
 struct Handlers<'a> {
     errors: &'a mut Errors,
     path: &'a FieldPath,
@@ -115,7 +115,7 @@ struct Handlers<'a> {
 }
 
 impl Handlers<'_> {
-    /// False, with an error, if there was one before.
+    /// Returns false and adds an error if there already was a handler.
     fn next(&mut self, name: &str) -> bool {
         self.count += 1;
         if self.count > 1 {
@@ -172,7 +172,7 @@ impl Handlers<'_> {
         }
     }
 
-    /// A hook sleeps no longer than the Pod is given to end.
+    /// Checks that a hook sleeps no longer than the Pod's grace period.
     fn sleep(&mut self, action: Option<&SleepAction>, spec: &PodSpec) {
         let Some(action) = action else {
             return;

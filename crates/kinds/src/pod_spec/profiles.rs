@@ -1,5 +1,5 @@
-//! What confines a container: its seccomp and AppArmor profiles, in fields and in the annotations
-//! that were there before the fields.
+//! Validation of seccomp and AppArmor profiles, in fields and in the annotations that preceded the
+//! fields.
 
 use crate::pod_spec::any_container;
 use crate::shared::go_struct;
@@ -9,13 +9,13 @@ use kubist_api::core::v1::{AppArmorProfile, PodSpec, SeccompProfile};
 use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str};
 
 const TYPES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
-/// Bytes of the name of an AppArmor profile: of a path, without its end.
+/// The maximum length of an AppArmor profile name, in bytes: that of a path without its terminator.
 const PROFILE_LENGTH_MAX: usize = 4095;
 
 pub(crate) const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 pub(crate) const SECCOMP_OF_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
 pub(crate) const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
-/// What profiles of the node begin with, in annotations.
+/// The annotation prefix of node-local profiles.
 pub(crate) const LOCALHOST: &str = "localhost/";
 
 /// Checks a seccomp profile.
@@ -89,7 +89,7 @@ fn check_local_profile(errors: &mut Errors, name: Option<&str>, path: &FieldPath
     }
 }
 
-/// What annotations and fields say must be the same where both say something.
+/// Checks that annotations and fields agree where both are set.
 pub(crate) fn annotations_agree(
     errors: &mut Errors,
     spec: &PodSpec,
@@ -135,13 +135,13 @@ pub(crate) fn annotations_agree(
     }
 }
 
-/// What an annotation says of a profile.
+/// A profile in an annotation.
 struct Said<'a> {
-    /// What confines: `seccomp` or `apparmor`.
+    /// The kind of profile: `seccomp` or `apparmor`.
     what: &'static str,
-    /// The type that it means, if it is one.
+    /// The profile type, if the annotation is valid.
     type_: Option<&'static str>,
-    /// The name of a profile of the node.
+    /// The name of a node-local profile.
     name: Option<&'a str>,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The error, if the field says something else. Fields of no known type are wrong anyway.
+    /// Returns an error if the field differs. Fields of unknown types are rejected elsewhere.
     fn differs(&self, type_: &str, name: &Option<Str>, path: &FieldPath) -> Option<FieldError> {
         if !TYPES.contains(&type_) {
             return None;
@@ -194,7 +194,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The profile that an annotation for AppArmor stands for, if it is fine.
+/// Returns the profile that an AppArmor annotation represents, if it is valid.
 pub(crate) fn app_armor_of(said: &str) -> Option<AppArmorProfile> {
     let said = Said::app_armor(said);
     let profile = AppArmorProfile {

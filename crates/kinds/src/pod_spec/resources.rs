@@ -1,4 +1,4 @@
-//! What a Pod as a whole requests and may use.
+//! Validation and defaults of pod-level resources.
 
 use crate::pod_spec::container::{Around, is_sidecar};
 use crate::shared;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 type Amounts = BTreeMap<Str, Quantity>;
 
-/// Checks the resources of a Pod, and that its containers keep to them.
+/// Checks the pod-level resources, and that containers do not exceed them.
 pub(crate) fn check(errors: &mut Errors, around: Around<'_>, path: &FieldPath) {
     let spec = around.spec;
     let Some(resources) = spec.resources.as_deref() else {
@@ -47,7 +47,8 @@ fn covers_requests(
     }
 }
 
-/// Of huge pages, what is a limit is also a request.
+/// Checks that the sum of the container limits of huge pages does not exceed the Pod limit. A huge
+/// page limit is also a request.
 fn covers_pages(
     errors: &mut Errors,
     spec: &PodSpec,
@@ -65,7 +66,7 @@ fn covers_pages(
     }
 }
 
-/// No container may use more than the Pod. The path is as upstream has it.
+/// Checks that no container limit exceeds the Pod limit. The path is upstream's.
 fn covers_limits(
     errors: &mut Errors,
     spec: &PodSpec,
@@ -84,8 +85,8 @@ fn covers_limits(
     }
 }
 
-/// Fills in what a Pod requests and may use from what its containers do, where something is said
-/// of the Pod at all.
+/// Fills in pod-level requests and limits from those of the containers, if the Pod has pod-level
+/// resources.
 pub(crate) fn fill_in(spec: &mut PodSpec) {
     let Some(own) = spec.resources.as_deref() else {
         return;
@@ -117,8 +118,8 @@ pub(crate) fn fill_in(spec: &mut PodSpec) {
     }
 }
 
-/// What the containers need together: the usual ones and sidecars, which run at the same time, or
-/// an initial one with the sidecars that were started before it, whatever is more.
+/// Returns the peak need of the containers: either regular containers and sidecars, which run
+/// together, or an init container with the sidecars started earlier.
 fn of_containers(spec: &PodSpec, of: impl Fn(&ResourceRequirements) -> &Amounts) -> Amounts {
     let mut together = Amounts::new();
     for container in &spec.containers {

@@ -1,4 +1,4 @@
-//! What the security contexts of Pods and of their containers must satisfy.
+//! Validation of the security contexts of Pods and containers.
 
 use crate::pod_spec::subject::PodSubject;
 use crate::pod_spec::{self, sysctls};
@@ -7,10 +7,10 @@ use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{PodSecurityContext, PodSpec, SecurityContext};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// User and group ids fit into 31 bits.
+/// User and group ids have at most 31 bits.
 const ID_MAX: i64 = 0x7fff_ffff;
 
-/// Checks the context of a Pod.
+/// Checks the security context of a Pod.
 pub(crate) fn check_pod(
     errors: &mut Errors,
     spec: &PodSpec,
@@ -55,7 +55,8 @@ pub(crate) fn check_pod(
     check_labelling(errors, context, subject, &path.child("seLinuxChangePolicy"));
 }
 
-/// One of the policies is behind a gate of upstream's that is off by default.
+/// Checks the SELinux change policy. One of its values belongs to an upstream gate that is off by
+/// default.
 fn check_labelling(
     errors: &mut Errors,
     context: &PodSecurityContext,
@@ -76,15 +77,15 @@ fn check_labelling(
     }
 }
 
-/// Checks the context of a container.
+/// Checks the security context of a container.
 pub(crate) fn check_container(
     errors: &mut Errors,
     context: &SecurityContext,
     spec: &PodSpec,
     path: &FieldPath,
 ) {
-    // Privileged containers are allowed, as every installer of clusters tells upstream's server
-    // to do; its flag is off by default, which nobody runs with.
+    // Privileged containers are allowed. Upstream's flag for that is off by default, but all
+    // cluster installers turn it on.
     for (name, id) in [
         ("runAsUser", context.run_as_user),
         ("runAsGroup", context.run_as_group),
@@ -108,7 +109,8 @@ pub(crate) fn check_container(
     pod_spec::profiles::check_app_armor(errors, profile, &path.child("appArmorProfile"));
 }
 
-/// What may gain no privileges must not have them all.
+/// Checks that a container which forbids privilege escalation is not privileged and does not add
+/// CAP_SYS_ADMIN.
 fn gains_nothing(errors: &mut Errors, context: &SecurityContext, path: &FieldPath) {
     if context.allow_privilege_escalation != Some(false) {
         return;
@@ -126,7 +128,7 @@ fn gains_nothing(errors: &mut Errors, context: &SecurityContext, path: &FieldPat
     }
 }
 
-/// The number of a user or a group.
+/// Checks a user or group id.
 pub(crate) fn check_id(errors: &mut Errors, id: Option<i64>, path: &FieldPath) {
     if let Some(id) = id {
         let problems = validate_name::in_range(id, 0, ID_MAX);

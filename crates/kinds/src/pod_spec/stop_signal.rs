@@ -1,11 +1,11 @@
-//! The signal that ends a container. Upstream has the field behind a gate that is off by default,
-//! so that only what is stored with it is checked.
+//! Validation of container stop signals. In upstream, the field belongs to a gate that is off by
+//! default, so only stored values are checked.
 
 use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::PodSpec;
 use kubist_apimachinery::{FieldError, FieldPath};
 
-/// The signals of Linux that have a name of their own, and the ends of the range of the others.
+/// The named signals of Linux, including both ends of the real-time range.
 const NAMED: [&str; 36] = [
     "SIGABRT",
     "SIGALRM",
@@ -44,11 +44,11 @@ const NAMED: [&str; 36] = [
     "SIGXCPU",
     "SIGXFSZ",
 ];
-/// Signals of that range, counted from its start and from its end.
+/// Signals of the real-time range, counted from its start and from its end.
 const AFTER_START_MAX: u32 = 15;
 const BEFORE_END_MAX: u32 = 14;
 
-/// A signal must be one that the operating system of the Pod has.
+/// Checks that the Pod's operating system has the signal.
 pub(crate) fn check(errors: &mut Errors, signal: &str, spec: &PodSpec, path: &FieldPath) {
     match spec.os.as_deref().map(|it| it.name.as_str()) {
         None => {
@@ -66,7 +66,7 @@ pub(crate) fn check(errors: &mut Errors, signal: &str, spec: &PodSpec, path: &Fi
     }
 }
 
-/// All signals of Linux, sorted.
+/// Returns all signals of Linux, sorted.
 fn of_linux() -> Vec<String> {
     let named = NAMED.map(str::to_owned).into_iter();
     let after = (1..=AFTER_START_MAX).map(|number| format!("SIGRTMIN+{number}"));

@@ -1,21 +1,21 @@
-//! `PodSubject`: what a Pod's spec belongs to, as far as the rules for the spec depend on it.
+//! `PodSubject`: the object that contains a Pod spec, as far as validation depends on it.
 
 use kubist_api::core::v1::{Pod, PodSpec, PodTemplateSpec};
 use kubist_apimachinery::ObjectMeta;
 
-/// A Pod or a template, and what is stored of it.
+/// A Pod or a template, and its stored version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PodSubject<'a> {
-    /// Whether it is a Pod; a template otherwise.
+    /// True for a Pod, false for a template.
     pub(crate) is_pod: bool,
-    /// The metadata beside the spec.
+    /// The metadata that accompanies the spec.
     pub(crate) metadata: &'a ObjectMeta,
-    /// The metadata and the spec that are stored, on update.
+    /// The stored metadata and spec, on update.
     pub(crate) old: Option<(&'a ObjectMeta, &'a PodSpec)>,
 }
 
 impl<'a> PodSubject<'a> {
-    /// A Pod, and what is stored of it.
+    /// Returns the subject for a Pod and its stored version.
     pub(crate) fn of_pod(pod: &'a Pod, old: Option<&'a Pod>) -> Self {
         Self {
             is_pod: true,
@@ -24,7 +24,7 @@ impl<'a> PodSubject<'a> {
         }
     }
 
-    /// A template, and what is stored of it.
+    /// Returns the subject for a template and its stored version.
     pub(crate) fn of_template(
         template: &'a PodTemplateSpec,
         old: Option<&'a PodTemplateSpec>,
@@ -36,7 +36,8 @@ impl<'a> PodSubject<'a> {
         }
     }
 
-    /// Whether what is stored has something that a younger rule forbids: then it may stay.
+    /// Reports whether the stored spec already violates a newer rule, so that the violation may
+    /// stay.
     pub(crate) fn already(&self, has: impl FnOnce(&PodSpec) -> bool) -> bool {
         self.old.is_some_and(|(_, spec)| has(spec))
     }

@@ -1,4 +1,4 @@
-//! The parameters of the kernel that a Pod sets.
+//! Validation of the sysctls that a Pod sets.
 
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 const LENGTH_MAX: usize = 253;
 const FORM: &str = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
-/// Parameters of communication between processes, beside those of `fs.mqueue`.
+/// The namespaced IPC sysctls, in addition to those under `fs.mqueue`.
 const OF_IPC: [&str; 10] = [
     "kernel.sem",
     "kernel.shmall",
@@ -22,7 +22,7 @@ const OF_IPC: [&str; 10] = [
     "kernel.msg",
 ];
 
-/// Each has a name of its own, and none is one of the host.
+/// Checks that names are unique and that no sysctl belongs to a host namespace.
 pub(crate) fn check(
     errors: &mut Errors,
     spec: &PodSpec,
@@ -65,7 +65,7 @@ fn is_name(name: &str) -> bool {
     name.len() <= LENGTH_MAX && name.split(['.', '/']).all(segment)
 }
 
-/// Why a parameter is one of the host, if the Pod has no namespace of its own for it.
+/// Returns the error for a sysctl of a namespace that the Pod shares with its host, if it is one.
 fn of_host(name: &str, spec: &PodSpec) -> Option<&'static str> {
     let name = with_points(name);
     let name = name.split('*').next().unwrap_or_default();
@@ -76,7 +76,7 @@ fn of_host(name: &str, spec: &PodSpec) -> Option<&'static str> {
     (spec.host_ipc && is_ipc).then_some("may not be specified when 'hostIPC' is true")
 }
 
-/// A name may be written as a path; what were points are slashes then.
+/// Normalizes a name with slashes as separators to one with dots.
 fn with_points(name: &str) -> String {
     if name
         .find(['.', '/'])

@@ -1,4 +1,4 @@
-//! What the template of a workload must satisfy, beyond what Pods must.
+//! Validation of workload templates, in addition to the rules for Pods.
 
 use crate::core::pod;
 use crate::pod_spec::subject::PodSubject;
@@ -7,8 +7,8 @@ use crate::{pod_spec, shared};
 use kubist_api::core::v1::PodTemplateSpec;
 use kubist_apimachinery::{FieldError, FieldPath, LabelSelector, Selector, validate_labels};
 
-/// Checks the template of a workload that selects its Pods with `selector` and runs them for good.
-/// `kind` is what upstream calls the workload.
+/// Checks the template of a workload that selects its Pods with `selector` and runs them
+/// permanently. `kind` is upstream's name for the workload.
 pub(crate) fn check(
     errors: &mut Errors,
     template: Template<'_>,
@@ -21,14 +21,14 @@ pub(crate) fn check(
     runs_for_good(errors, template.new, kind, path);
 }
 
-/// A template, and the one that is stored, on update.
+/// A template, and the stored one on update.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Template<'a> {
     pub(crate) new: &'a PodTemplateSpec,
     pub(crate) old: Option<&'a PodTemplateSpec>,
 }
 
-/// Pods of workloads that never end are always restarted, and have no deadline.
+/// Checks that Pods of permanent workloads are always restarted and have no deadline.
 pub(crate) fn runs_for_good(
     errors: &mut Errors,
     template: &PodTemplateSpec,
@@ -61,7 +61,7 @@ pub(crate) fn check_template(errors: &mut Errors, template: Template<'_>, path: 
     }
 }
 
-/// Checks labels and annotations. Upstream's paths leave the metadata out.
+/// Checks labels and annotations. Upstream's paths omit the metadata.
 pub(crate) fn check_metadata(
     errors: &mut Errors,
     template: &PodTemplateSpec,
@@ -75,7 +75,7 @@ pub(crate) fn check_metadata(
     pod::annotations::check(errors, &template.spec, subject, &path);
 }
 
-/// The selector of a workload must stay.
+/// Checks that the selector of a workload is unchanged.
 pub(crate) fn selector_is_immutable(
     errors: &mut Errors,
     new: Option<&LabelSelector>,
@@ -87,7 +87,7 @@ pub(crate) fn selector_is_immutable(
     });
 }
 
-/// The counters of ReplicaSets and ReplicationControllers.
+/// The replica counters of ReplicaSets and ReplicationControllers.
 pub(crate) struct ReplicaStatus {
     pub(crate) replicas: i32,
     pub(crate) fully_labeled: i32,
@@ -97,7 +97,7 @@ pub(crate) struct ReplicaStatus {
     pub(crate) observed_generation: i64,
 }
 
-/// Counters are not negative, and none is above the number of replicas.
+/// Checks that counters are not negative and do not exceed the number of replicas.
 pub(crate) fn replica_status(status: &ReplicaStatus) -> Vec<FieldError> {
     let path = FieldPath::new("status");
     let mut errors = Vec::new();

@@ -1,11 +1,11 @@
-//! Which taints of nodes are tolerated.
+//! Validation of tolerations.
 
 use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{PodSpec, Toleration};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
-/// Checks tolerations of Pods and runtime classes. Comparing values as numbers is behind a gate
-/// of upstream's that is off by default: it must be there already, as `may_compare` says.
+/// Checks tolerations of Pods and runtime classes. Numeric comparison belongs to an upstream gate
+/// that is off by default; `may_compare` permits it where the stored object already uses it.
 pub(crate) fn check(errors: &mut Errors, all: &[Toleration], may_compare: bool, path: &FieldPath) {
     for (index, toleration) in all.iter().enumerate() {
         let path = path.index(index);
@@ -62,7 +62,7 @@ fn check_value(errors: &mut Errors, toleration: &Toleration, may_compare: bool, 
     }
 }
 
-/// A number is written without sign or zeros that say nothing.
+/// Checks that a number has no plus sign and no leading zeros.
 fn check_number(errors: &mut Errors, value: &str, path: &FieldPath) {
     let digits = value.strip_prefix('-').unwrap_or(value);
     let canonical = value == "0" || digits.starts_with(|it: char| ('1'..='9').contains(&it));
@@ -85,7 +85,7 @@ fn check_number(errors: &mut Errors, value: &str, path: &FieldPath) {
     }
 }
 
-/// Whether a spec compares values as numbers.
+/// Reports whether a spec uses numeric comparison.
 pub(crate) fn compares(spec: &PodSpec) -> bool {
     let mut all = spec.tolerations.iter();
     all.any(|it| matches!(it.operator.as_str(), "Lt" | "Gt"))

@@ -1,4 +1,4 @@
-//! How Pods are spread over a cluster.
+//! Validation of topology spread constraints.
 
 use crate::pod_spec::affinity::check_keys;
 use crate::pod_spec::subject::PodSubject;
@@ -21,7 +21,7 @@ pub(crate) fn check(
     let places = all
         .iter()
         .map(|it| (&it.topology_key, &it.when_unsatisfiable));
-    // The last of several with one place is no duplicate.
+    // Among several constraints with one key, the last is not reported as a duplicate.
     let mut repeated = rules::repeats(places.rev());
     repeated.reverse();
     for (index, constraint) in all.iter().enumerate() {
@@ -83,7 +83,7 @@ fn check_placing(
     }
 }
 
-/// How many domains there must be says something only where Pods can be left out.
+/// Checks `minDomains`, which requires `DoNotSchedule`.
 fn check_domains(errors: &mut Errors, constraint: &TopologySpreadConstraint, path: &FieldPath) {
     let Some(domains) = constraint.min_domains else {
         return;
@@ -104,7 +104,7 @@ fn keys(errors: &mut Errors, constraint: &TopologySpreadConstraint, path: &Field
     check_keys(errors, &constraint.match_label_keys, &[], selector, path);
 }
 
-/// What upstream asked of them before it added them to selectors.
+/// Checks upstream's older rules for label keys, from before they were added to selectors.
 fn older_keys(errors: &mut Errors, constraint: &TopologySpreadConstraint, path: &FieldPath) {
     let (all, selector) = (&constraint.match_label_keys, &constraint.label_selector);
     if selector.is_none() && !all.is_empty() {

@@ -1,4 +1,4 @@
-//! What the spec of a Pod, or of a template, must satisfy.
+//! Validation of a Pod spec, in a Pod or a template.
 
 use crate::core::pod::annotations::MIRROR;
 use crate::pod_spec::container::Around;
@@ -12,7 +12,7 @@ use kubist_api::core::v1::{PodSpec, ResourceRequirements};
 use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
 use std::collections::BTreeSet;
 
-/// Seconds that fit into 31 bits.
+/// The maximum number of seconds: 31 bits.
 const SECONDS_MAX: i64 = 0x7fff_ffff;
 
 /// Checks a spec at `path`.
@@ -59,7 +59,7 @@ pub(crate) fn check(
     pod_spec::env::check_files(errors, spec, path);
 }
 
-/// Where a Pod runs, and when.
+/// Checks the scheduling fields.
 fn check_placing(errors: &mut Errors, spec: &PodSpec, subject: &PodSubject<'_>, path: &FieldPath) {
     if let Some(affinity) = &spec.affinity {
         pod_spec::affinity::check(errors, affinity, subject, &path.child("affinity"));
@@ -85,7 +85,7 @@ fn check_placing(errors: &mut Errors, spec: &PodSpec, subject: &PodSubject<'_>, 
     topology_spread::check(errors, constraints, subject, &at);
 }
 
-/// Each claim has a name of its own, and is one that exists or one to be made.
+/// Checks resource claims: names are unique, and each refers to a claim or to a claim template.
 fn check_claims(errors: &mut Errors, spec: &PodSpec, subject: &PodSubject<'_>, path: &FieldPath) {
     let mirror = subject.is_pod && subject.metadata.annotations.contains_key(MIRROR);
     let mut names = BTreeSet::new();
@@ -166,7 +166,7 @@ fn check_classes(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     }
 }
 
-/// What is needed beside the containers is limited like they are.
+/// Checks the overhead, which follows the rules for resource limits.
 fn check_overhead(errors: &mut Errors, around: Around<'_>, path: &FieldPath) {
     let limits = ResourceRequirements {
         limits: around.spec.overhead.clone(),
@@ -191,7 +191,7 @@ fn check_os(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     }
 }
 
-/// A group is of one kind, and there is only one kind.
+/// Checks the scheduling group, which must name a pod group.
 fn check_group(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     let Some(group) = &spec.scheduling_group else {
         return;

@@ -1,5 +1,5 @@
-//! Warnings about Pods and templates of Pods: what is deprecated, does nothing, or is probably a
-//! mistake, in upstream's words.
+//! Warnings about Pods and Pod templates, in upstream's words: deprecated or ineffective fields,
+//! and probable mistakes.
 
 mod placement;
 mod ports;
@@ -14,7 +14,7 @@ use kubist_api::core::v1::{Container, Pod, PodSpec, PodTemplateSpec, Volume};
 use kubist_apimachinery::{FieldPath, ObjectMeta, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Warnings of one object at most; a client reads fewer.
+/// The maximum number of warnings for one object; clients read fewer.
 const WARNINGS_MAX: usize = 100;
 
 const LABELS: [(&str, &str); 8] = [
@@ -68,8 +68,8 @@ const SECCOMP: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_OF: &str = "container.seccomp.security.alpha.kubernetes.io/";
 const APP_ARMOR_OF: &str = "container.apparmor.security.beta.kubernetes.io/";
 
-/// The warnings of a Pod that is created. Changes have none, as upstream: they come often, and
-/// seldom from people.
+/// Returns the warnings for a new Pod. As upstream, updates have none: they are frequent and seldom
+/// made by people.
 pub(crate) fn of_pod(pod: &Pod, old: Option<&Pod>) -> Vec<String> {
     if old.is_some() {
         return Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn of_pod(pod: &Pod, old: Option<&Pod>) -> Vec<String> {
     found
 }
 
-/// The warnings of a workload whose own name is part of those of its Pods.
+/// Returns the warnings for a workload whose own name becomes part of its Pods' names.
 pub(crate) fn of_named(
     meta: &ObjectMeta,
     old: Option<&ObjectMeta>,
@@ -94,7 +94,7 @@ pub(crate) fn of_named(
     found
 }
 
-/// The warnings of a workload's template: when it is created, and when what is wanted changes.
+/// Returns the warnings for a workload's template, on create and when the spec changes.
 pub(crate) fn of_changed(
     meta: &ObjectMeta,
     old: Option<&ObjectMeta>,
@@ -107,7 +107,7 @@ pub(crate) fn of_changed(
     }
 }
 
-/// Where most workloads have their template.
+/// The path of the template in most workloads.
 pub(crate) fn template_path() -> FieldPath {
     FieldPath::new("spec").child("template")
 }
@@ -124,7 +124,7 @@ fn name(meta: &ObjectMeta, used_in: &str) -> Vec<String> {
     )]
 }
 
-/// The warnings of a template.
+/// Returns the warnings for a template.
 fn of_template(template: &PodTemplateSpec, path: &FieldPath) -> Vec<String> {
     all(Some(path), &template.spec, &template.metadata)
 }
@@ -166,7 +166,7 @@ fn all(above: Option<&FieldPath>, spec: &PodSpec, meta: &ObjectMeta) -> Vec<Stri
     found
 }
 
-/// What is said of a label of nodes that has another name by now.
+/// Returns the warning for a node label that was renamed.
 pub(crate) fn deprecated(label: &str) -> Option<&'static str> {
     let found = LABELS.iter().find(|(name, _)| *name == label);
     found.map(|(_, message)| *message)
@@ -210,7 +210,7 @@ fn volumes(found: &mut Vec<String>, volumes: &[Volume], path: &FieldPath) {
     }
 }
 
-/// What is there twice, where the second counts for nothing.
+/// Warns of duplicate entries, which have no effect, and of empty secret names.
 fn repeated(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
     let mut seen = BTreeSet::new();
     for (index, it) in spec.host_aliases.iter().enumerate() {
@@ -234,14 +234,14 @@ fn repeated(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
     }
 }
 
-/// Amounts of bytes that are no whole number.
+/// Warns of byte amounts that are not whole numbers.
 fn fractions(found: &mut Vec<String>, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
     for name in ["memory", "ephemeral-storage"] {
         fraction(found, amounts, name, path);
     }
 }
 
-/// An amount of bytes that is no whole number.
+/// Warns of one byte amount that is not a whole number.
 pub(crate) fn fraction(
     found: &mut Vec<String>,
     amounts: &BTreeMap<Str, Quantity>,
@@ -259,7 +259,7 @@ pub(crate) fn fraction(
     }
 }
 
-/// Addresses that are not written in the usual form.
+/// Warns of addresses in non-standard notation.
 fn addresses(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
     let servers = spec.dns_config.iter().flat_map(|it| &it.nameservers);
     let at = path.child("dnsConfig").child("nameservers");
@@ -272,7 +272,7 @@ fn addresses(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
     }
 }
 
-/// Annotations in place of fields that are there by now.
+/// Warns of annotations that fields have replaced.
 fn profiles(
     found: &mut Vec<String>,
     is_template: bool,
@@ -308,7 +308,7 @@ fn profiles(
     }
 }
 
-/// Variables that hide another of their name, and do not build on it.
+/// Warns of variables that hide an earlier one of the same name without referring to it.
 fn environment(found: &mut Vec<String>, container: &Container, path: &FieldPath) {
     let mut seen = BTreeSet::new();
     for (index, it) in container.env.iter().enumerate() {

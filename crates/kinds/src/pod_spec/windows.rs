@@ -1,22 +1,22 @@
-//! What is special about Pods for Windows, and what only they may have.
+//! Validation of fields that are specific to Windows or to Linux.
 
 use crate::pod_spec::any_container;
 use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{Container, PodSpec, SecurityContext, WindowsSecurityContextOptions};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// Bytes of the specification of a credential: 64 KiB.
+/// The maximum length of a credential spec: 64 KiB.
 const CREDENTIAL_LENGTH_MAX: usize = 64 * 1024;
-/// Bytes of a domain, and one more.
+/// The exclusive maximum length of a domain, in bytes.
 const DOMAIN_LENGTH: usize = 256;
-/// Bytes of a user's name.
+/// The maximum length of a user name, in bytes.
 const USER_LENGTH_MAX: usize = 104;
-/// What the name of a NetBIOS domain cannot have.
+/// Characters that a NetBIOS domain name must not contain.
 const NOT_IN_NETBIOS: &str = "\\/:*?\"<>|";
-/// What the name of a user cannot have.
+/// Characters that a user name must not contain.
 const NOT_IN_USER: &str = "\"/\\:;|=,+*?<>@[]";
 
-/// Checks the options of a security context.
+/// Checks the Windows options of a security context.
 pub(crate) fn check_options(
     errors: &mut Errors,
     options: Option<&WindowsSecurityContextOptions>,
@@ -44,7 +44,7 @@ pub(crate) fn check_options(
     }
 }
 
-/// What is wrong with `user` or `domain\user`.
+/// Returns the problems of `user` or `domain\user`.
 fn user_problems(name: &str) -> Vec<String> {
     let one = |detail: &str| vec![format!("runAsUserName {detail}")];
     if name.is_empty() {
@@ -109,7 +109,7 @@ fn is_dns(domain: &str) -> bool {
     domain.split('.').all(label)
 }
 
-/// Either all containers of a Pod are processes of the host, or none.
+/// Checks that either all containers of a Pod are host processes, or none.
 pub(crate) fn check_host_processes(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     let context = spec.security_context.as_deref();
     let options = context.and_then(|it| it.windows_options.as_deref());
@@ -152,7 +152,7 @@ fn own_host_process(container: &Container) -> Option<bool> {
     context.windows_options.as_deref()?.host_process
 }
 
-/// A Pod for Linux has no options for Windows.
+/// Checks that a Pod for Linux has no Windows options.
 pub(crate) fn check_linux(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     let mut has_none = |there: bool, path: &FieldPath| {
         if there {
@@ -172,7 +172,7 @@ pub(crate) fn check_linux(errors: &mut Errors, spec: &PodSpec, path: &FieldPath)
     }
 }
 
-/// A Pod for Windows has nothing that only Linux knows.
+/// Checks that a Pod for Windows has no fields that are specific to Linux.
 pub(crate) fn check_windows(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     let own = path.child("securityContext");
     if let Some(it) = &spec.security_context {

@@ -1,5 +1,5 @@
-//! Cluster IPs: one `IPAddress` object each, made with compare-and-set, as upstream's. Whoever
-//! makes the object has the address; so no two servers on one store can give one out twice.
+//! Cluster IPs: one `IPAddress` object each, created with compare-and-set, as upstream's. Creating
+//! the object allocates the address, so two servers on one store cannot allocate it twice.
 
 use super::{Owner, Ranges};
 use kubist_api::networking::v1::{IPAddress, IPAddressSpec, ParentReference};
@@ -15,10 +15,10 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 pub(super) const GROUP: &str = "networking.k8s.io";
-/// Who made an address, and may remove it: upstream's label and value.
+/// Upstream's label and value that mark an address as managed by the allocator.
 const MANAGED_BY: (&str, &str) = ("ipaddress.kubernetes.io/managed-by", "ipallocator.k8s.io");
 const FAMILY: (&str, &str) = ("ipaddress.kubernetes.io/ip-family", "IPv4");
-/// How many random picks are tried before looking one by one.
+/// The number of random picks before a linear search.
 const RANDOM_PICKS: usize = 16;
 
 /// The cluster IPs of one store.
@@ -28,12 +28,12 @@ pub(super) struct Addresses {
     ranges: Ranges,
     random: Arc<Random>,
     clock: Arc<dyn WallClock>,
-    /// Addresses that were taken when this process last heard of them. Saves tries, and decides
-    /// nothing: others may have taken and given back since.
+    /// Addresses that this process last observed as allocated. Only saves attempts: other servers
+    /// may have allocated and released addresses since.
     hint: Mutex<BTreeSet<Ipv4Addr>>,
 }
 
-/// Why an address cannot be had.
+/// The reason why an address cannot be allocated.
 #[derive(Debug)]
 pub(super) enum NoAddress {
     Taken,
@@ -48,7 +48,7 @@ impl From<StorageError> for NoAddress {
     }
 }
 
-/// A stored address that is a service's.
+/// A stored address that belongs to a service.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) address: Ipv4Addr,
@@ -74,7 +74,7 @@ impl Addresses {
         }
     }
 
-    /// Takes this address. A dry run only looks.
+    /// Allocates this address. A dry run only checks it.
     pub(super) async fn take(
         &self,
         address: Ipv4Addr,
@@ -108,8 +108,8 @@ impl Addresses {
         Ok(())
     }
 
-    /// Takes any address that is free. A dry run does not look for one, as upstream: the network
-    /// stands for it.
+    /// Allocates any free address. A dry run does not search for one and returns the network
+    /// address instead, as upstream.
     pub(super) async fn take_any(
         &self,
         owner: &Owner,
@@ -130,7 +130,7 @@ impl Addresses {
                     return Ok(address);
                 }
             }
-            // It is crowded: look at what is really taken, and at all the others in turn.
+            // The network is crowded: read the allocated addresses and try all others in turn.
             self.held().await?;
             for offset in band {
                 let address = self.ranges.at(offset);
@@ -153,7 +153,7 @@ impl Addresses {
         }
     }
 
-    /// Gives an address back, if it is this service's and (unless 0) of this revision.
+    /// Releases an address if it belongs to this service and (unless 0) has this revision.
     pub(super) async fn give_back(
         &self,
         address: Ipv4Addr,
@@ -176,7 +176,7 @@ impl Addresses {
         }
     }
 
-    /// The addresses that services have now.
+    /// Returns the addresses that are allocated to services.
     pub(super) async fn held(&self) -> Result<Vec<Held>, StorageError> {
         let stored = all(&self.storage, GROUP, "ipaddresses").await?;
         let address = |it: &Stored| -> Option<Ipv4Addr> {
@@ -214,7 +214,7 @@ impl Addresses {
     }
 }
 
-/// What a service has by this object; None if it is not one of ours.
+/// Returns the allocation that this object represents; `None` if the allocator does not manage it.
 fn held(stored: &Stored) -> Option<Held> {
     let object: &dyn AnyObject = &**stored.object().ok()?;
     let object = (object as &dyn Any).downcast_ref::<IPAddress>()?;
@@ -239,7 +239,7 @@ fn held(stored: &Stored) -> Option<Held> {
     })
 }
 
-/// All objects of a resource, as they are now.
+/// Returns all current objects of a resource.
 pub(super) async fn all(
     storage: &RawStorage,
     group: &str,

@@ -1,4 +1,4 @@
-//! What one write is given, and what it gives up.
+//! The allocations and releases of one write.
 
 use super::addresses::NoAddress;
 use super::ports::{NoPort, Why};
@@ -11,13 +11,13 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// What one write was given, and what it gives up if it succeeds. What it was given goes back when
-/// it is dropped.
+/// The allocations of one write, and what it releases if it succeeds. Dropping it releases the new
+/// allocations.
 #[derive(Debug)]
 pub(super) struct Allocation {
     shared: Arc<Shared>,
     owner: Owner,
-    /// For what has to be done in the end; none in a dry run, which takes nothing.
+    /// The slot for the final release; `None` in a dry run, which allocates nothing.
     place: Option<Place>,
     taken: Things,
     given_up: Things,
@@ -50,7 +50,7 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         let taken = std::mem::take(&mut self.taken);
         if !taken.is_nothing() {
-            // It goes on without anybody who waits.
+            // The release continues without a waiting caller.
             drop(self.release(taken));
         }
     }
@@ -62,7 +62,7 @@ impl Things {
     }
 }
 
-/// What storage does not take back now, the next repair does.
+/// Releases allocations. The next repair retries what storage does not accept now.
 async fn release(shared: &Shared, owner: &Owner, things: Things) {
     if let Some(address) = things.address {
         drop(shared.addresses.give_back(address, owner, 0).await);
@@ -71,8 +71,8 @@ async fn release(shared: &Shared, owner: &Owner, things: Things) {
 }
 
 impl Allocation {
-    /// Fills in what a service needs and does not say, and takes what it says; without a place it
-    /// only looks. Not to be dropped: who drops it does not know what it has taken.
+    /// Fills in and allocates the values that a service needs; without a `place` it only checks.
+    /// The future must not be dropped, because its allocations would be unknown to the caller.
     ///
     /// # Errors
     /// 422 if something is taken or outside of the range; 500 if there are no node ports left.
@@ -109,7 +109,7 @@ impl Allocation {
         Ok(claim)
     }
 
-    /// Gives back all that a service has. Not to be dropped.
+    /// Releases all allocations of a service. The future must not be dropped.
     pub(super) async fn give_back(shared: &Shared, service: &Service) {
         let things = Things {
             address: address_of(service),
@@ -128,7 +128,7 @@ impl Allocation {
         }
     }
 
-    /// Gives something back, whether or not the future is polled, and waits for that.
+    /// Releases `things`, whether or not the future is polled, and waits for the release.
     fn release(&mut self, things: Things) -> impl Future<Output = ()> + Send + use<> {
         let place = self.place.take();
         let (done, released) = oneshot::channel();
@@ -142,7 +142,7 @@ impl Allocation {
             drop(done);
         }
         async move {
-            // Dropped is done.
+            // A dropped sender also means that the release has ended.
             let waited: Result<(), _> = released.await;
             drop(waited);
         }
@@ -162,7 +162,7 @@ impl Allocation {
         if new.spec.cluster_ips.is_empty() {
             new.spec.cluster_ips.push(new.spec.cluster_ip.clone());
         }
-        // What is not an address is for the checks to refuse.
+        // Validation rejects values that are not addresses.
         let Some(address) = address_of(new) else {
             return Ok(());
         };
@@ -253,7 +253,7 @@ fn failed(service: &Service, error: &StorageError) -> Status {
     error.to_status(Operation::Create, &resource, &service.metadata.name)
 }
 
-/// Those that are not among `others`, which are sorted.
+/// Returns the ports that are not among `others`, which are sorted.
 fn without(mut ports: Vec<u16>, others: &[u16]) -> Vec<u16> {
     ports.retain(|it| others.binary_search(it).is_err());
     ports

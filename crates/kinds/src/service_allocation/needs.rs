@@ -1,4 +1,5 @@
-//! What a service needs, by its type, and what it takes over from its former self.
+//! The allocations that a service needs by its type, and the values that it keeps from its old
+//! version.
 
 use crate::core::service;
 use crate::core::service::validation::is_headless_without_selector;
@@ -19,7 +20,7 @@ fn type_of(service: &Service) -> &str {
     }
 }
 
-/// A type that nobody knows is refused later, and only for that.
+/// An unknown type is rejected later, by validation.
 fn has_cluster_type(service: &Service) -> bool {
     type_of(service) != "ExternalName"
 }
@@ -28,17 +29,17 @@ fn is_headless(service: &Service) -> bool {
     service.spec.cluster_ip == NONE
 }
 
-/// Whether the service has an address in the cluster.
+/// Reports whether the service has a cluster IP.
 pub(super) fn address(service: &Service) -> bool {
     has_cluster_type(service) && !is_headless(service)
 }
 
-/// Whether its ports can be ports of nodes, too, if it says which.
+/// Reports whether the service may request node ports.
 pub(super) fn may_have_node_ports(service: &Service) -> bool {
     matches!(type_of(service), "NodePort" | "LoadBalancer")
 }
 
-/// Whether its ports are ports of nodes, too.
+/// Reports whether the service needs node ports.
 pub(super) fn node_ports(service: &Service) -> bool {
     match type_of(service) {
         "NodePort" => true,
@@ -47,13 +48,13 @@ pub(super) fn node_ports(service: &Service) -> bool {
     }
 }
 
-/// Whether it has a port for health checks of its nodes.
+/// Reports whether the service needs a health check node port.
 pub(super) fn health_check_port(service: &Service) -> bool {
     type_of(service) == "LoadBalancer" && service.spec.external_traffic_policy == "Local"
 }
 
-/// Takes over what was allotted before and what the new version does not mention; drops what its
-/// new type has no use for, unless it was changed.
+/// Copies allocated values that the new version omits from the old version, and drops values that
+/// do not apply to the new type unless they were changed.
 pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
     let Some(old) = old else {
         return;
@@ -78,7 +79,7 @@ pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
             new.spec.ip_family_policy = None;
         }
     }
-    // Upstream hides it from whoever reads a service that leads elsewhere.
+    // Upstream hides it from readers of `ExternalName` services.
     let same_policy = new.spec.internal_traffic_policy == old.spec.internal_traffic_policy;
     if type_of(new) == "ExternalName" && same_policy {
         new.spec.internal_traffic_policy = None;
@@ -86,8 +87,7 @@ pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
     take_over_node_ports(new, old);
 }
 
-/// Brings the address and the list that begins with it together, where one was changed and the
-/// other was not.
+/// Synchronizes the cluster IP with the cluster IP list where only one of them changed.
 pub(super) fn agree(new: &mut Service, old: Option<&Service>) {
     let spec = &mut new.spec;
     if let Some(old) = old.map(|old| &old.spec)
@@ -105,7 +105,7 @@ pub(super) fn agree(new: &mut Service, old: Option<&Service>) {
     }
 }
 
-/// What is wrong with the addresses and families, which is told before anything else.
+/// Returns the errors in addresses and families, which are reported before all others.
 pub(super) fn check_addresses(service: &Service, old: Option<&Service>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (path, old) = (FieldPath::new("spec"), old.map(|old| &old.spec));
@@ -129,7 +129,7 @@ fn take_over_node_ports(new: &mut Service, old: &Service) {
                 continue;
             };
             while let Some(number) = had.pop_front() {
-                // What is used once is used by nobody else.
+                // Each node port is kept only once.
                 if used.insert(number) {
                     port.node_port = number;
                     break;
@@ -154,8 +154,7 @@ fn take_over_node_ports(new: &mut Service, old: &Service) {
     }
 }
 
-/// There is one family of addresses only. Who names the endpoints of a service themselves may name
-/// some of both.
+/// Checks that there is a single IP family. Headless services without a selector may have both.
 pub(super) fn check_families(service: &Service) -> Result<(), Box<FieldError>> {
     if !has_cluster_type(service) || is_headless_without_selector(service) {
         return Ok(());
@@ -175,8 +174,8 @@ pub(super) fn check_families(service: &Service) -> Result<(), Box<FieldError>> {
     Ok(())
 }
 
-/// Says which family the addresses are of: there is one only, but for those who name their
-/// endpoints themselves and do not say that they want one.
+/// Fills in the IP families: the single family, or both for headless services without a selector
+/// that do not request a single one.
 pub(super) fn fill_families(service: &mut Service) {
     if !has_cluster_type(service) {
         return;

@@ -10,13 +10,13 @@ use std::ops::RangeInclusive;
 pub(super) struct PortSet(pub(super) BTreeSet<u16>);
 
 impl PortSet {
-    /// The ports of a stored allocation, by the range that it names.
+    /// Reads the ports of a stored allocation, relative to its own range.
     pub(super) fn read(stored: &RangeAllocation) -> Self {
         let start = stored.range.split('-').next();
         let Some(start) = start.and_then(|it| it.parse::<usize>().ok()) else {
             return Self::default();
         };
-        // The last byte holds the first eight.
+        // The last byte contains the first eight ports.
         let bytes = stored.data.0.iter().rev().enumerate();
         let ports = bytes.flat_map(|(at, byte)| {
             let bits = (0..8).filter(move |bit| byte >> bit & 1 == 1);
@@ -25,7 +25,7 @@ impl PortSet {
         Self(ports.collect())
     }
 
-    /// Puts those of a range into an allocation.
+    /// Writes the ports of a range into an allocation.
     pub(super) fn write(&self, range: &RangeInclusive<u16>, into: &mut RangeAllocation) {
         let (start, end) = (*range.start(), *range.end());
         into.range = format!("{start}-{end}").into();

@@ -1,5 +1,5 @@
-//! Node ports: one `RangeAllocation` object for all of them, changed with compare-and-set, as
-//! upstream's. Ports are numbers: protocols share them.
+//! Node ports: a single `RangeAllocation` object, changed with compare-and-set, as upstream's.
+//! Ports are numbers: all protocols share them.
 
 use super::Ranges;
 use super::port_set::PortSet;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The resource and the name of the object, as upstream.
 pub(super) const PLURAL: &str = "ranges";
 const NAME: &str = "servicenodeports";
-/// How many random picks are tried before looking one by one.
+/// The number of random picks before a linear search.
 const RANDOM_PICKS: usize = 16;
 
 /// The node ports of one store.
@@ -26,17 +26,17 @@ pub(super) struct Ports {
     random: Arc<Random>,
 }
 
-/// A port that is wanted.
+/// A requested port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     Any,
     This(i32),
 }
 
-/// Why a port cannot be had.
+/// The reason why a port cannot be allocated.
 #[derive(Debug)]
 pub(super) enum NoPort {
-    /// The wish with this number cannot be granted.
+    /// The wish with this index cannot be satisfied.
     Refused(usize, Why),
     Storage(StorageError),
 }
@@ -67,8 +67,8 @@ impl Ports {
         &self.ranges.node_ports
     }
 
-    /// Takes what is wished for, all or nothing, in one write. A dry run only looks, and not for
-    /// ports that can be any: as upstream, numbers beyond the range stand for those.
+    /// Allocates all requested ports in one write, or none. A dry run only checks; for unspecific
+    /// wishes it returns numbers beyond the range, as upstream.
     pub(super) async fn take(&self, wishes: &[Wish], dry_run: bool) -> Result<Vec<u16>, NoPort> {
         if wishes.is_empty() {
             return Ok(Vec::new());
@@ -93,7 +93,7 @@ impl Ports {
         }
     }
 
-    /// Gives ports back.
+    /// Releases ports.
     pub(super) async fn give_back(&self, ports: &[u16]) -> Result<(), StorageError> {
         if ports.is_empty() {
             return Ok(());
@@ -110,7 +110,7 @@ impl Ports {
         .await
     }
 
-    /// Changes the set as often as another write comes in between.
+    /// Changes the set, and retries after each conflicting write.
     pub(super) async fn change(&self, change: &mut dyn Change) -> Result<(), StorageError> {
         let key = self.key()?;
         self.storage.update(key, CREATES, change).await.map(drop)
@@ -120,18 +120,18 @@ impl Ports {
         self.storage.keys().key("", NAME)
     }
 
-    /// How many are free.
+    /// Returns the number of free ports.
     fn count(&self, taken: &BTreeSet<u16>) -> usize {
         let range = self.range();
-        // A range that ends before it begins has none, and no part of a set is one like it.
+        // An inverted range is empty, and `BTreeSet::range` panics on it.
         if range.is_empty() {
             return 0;
         }
         range.len() - taken.range(range.clone()).count()
     }
 
-    /// A free one. What was looked at one by one leaves the bands: as long as none is given back,
-    /// it is not free, and is not looked at again.
+    /// Returns a free port. The linear search removes visited ports from the bands: they are not
+    /// free until one is released, and are not visited again.
     fn free(&self, taken: &BTreeSet<u16>, bands: &mut [Range<u32>; 2]) -> Option<u16> {
         let free = |port: u32| {
             let port = u16::try_from(port).ok()?;
@@ -154,7 +154,7 @@ const CREATES: UpdateRequest<'static> = UpdateRequest {
     suggestion: None,
 };
 
-/// The stored set; empty if there is none yet.
+/// Returns the stored set; empty if there is none yet.
 pub(super) fn read(stored: Option<&Stored>) -> Result<(PortSet, RangeAllocation), Status> {
     let Some(stored) = stored else {
         return Ok(Default::default());
@@ -165,7 +165,7 @@ pub(super) fn read(stored: Option<&Stored>) -> Result<(PortSet, RangeAllocation)
     Ok((PortSet::read(&allocation), allocation))
 }
 
-/// The new version of the stored set.
+/// Returns the new version of the stored set.
 pub(super) fn written(
     ports: BTreeSet<u16>,
     range: &RangeInclusive<u16>,
@@ -198,14 +198,14 @@ struct Taking<'a> {
     ports: &'a Ports,
     wishes: &'a [Wish],
     dry_run: bool,
-    /// What the last attempt came to.
+    /// The result of the last attempt.
     granted: Result<Vec<u16>, NoPort>,
 }
 
 impl Taking<'_> {
     fn grant(&self, PortSet(taken): &mut PortSet) -> Result<Vec<u16>, NoPort> {
         let mut granted = vec![0; self.wishes.len()];
-        // What somebody asks for by number goes before what can be anything.
+        // Specific ports are allocated before unspecific ones.
         for (at, wish) in self.wishes.iter().enumerate() {
             let Wish::This(number) = *wish else {
                 continue;
@@ -220,13 +220,13 @@ impl Taking<'_> {
         }
         let any = self.wishes.iter().enumerate();
         let any = any.filter(|(_, wish)| **wish == Wish::Any);
-        // The first that does not fit is refused before any is looked for.
+        // The first wish that exceeds the free count is rejected before any search.
         let count = self.ports.count(taken);
         if let Some((at, _)) = any.clone().nth(count).filter(|_| !self.dry_run) {
             return Err(NoPort::Refused(at, Why::Full));
         }
         let mut bands = self.ports.ranges.port_bands();
-        // The first number beyond the range is left out, as upstream.
+        // The first number beyond the range is skipped, as upstream.
         let mut beyond = self.ports.range().end().saturating_add(1);
         for (at, _) in any {
             let port = if self.dry_run {
@@ -252,7 +252,7 @@ impl Change for Taking<'_> {
             let (mut ports, allocation) = read(current)?;
             self.granted = self.grant(&mut ports);
             if self.granted.is_err() {
-                // Ends the update; the answer is in `granted`.
+                // Ends the update; the result is in `granted`.
                 return Err(Status::bad_request("no such node port"));
             }
             Ok(written(ports.0, self.ports.range(), allocation))

@@ -1,7 +1,7 @@
-//! Repair: what nobody uses is given back, and what services use is theirs again.
+//! Repair: releases unused allocations, and restores missing allocations of services.
 //!
-//! A server that ends between two writes leaves one of them behind, and people can remove the
-//! objects that say who has what. Runs on every server; each step is a compare-and-set.
+//! A server that crashes between two writes leaves one of them behind, and users can delete the
+//! objects that record allocations. Runs on every server; each step is a compare-and-set.
 
 use super::addresses::{NoAddress, all};
 use super::ports::{read, written};
@@ -17,15 +17,15 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How often it runs, as upstream.
+/// The repair interval, as upstream.
 const EVERY: Duration = Duration::from_secs(3 * 60);
-/// How long an address may be there before its service is, as upstream: a request takes no longer.
+/// How long an address may exist before its service does, as upstream: no request takes longer.
 const ADDRESS_GRACE_SECONDS: i64 = 60;
-/// How often a port is found unused before it is free, as upstream.
+/// The number of rounds that find a port unused before it is released, as upstream.
 const PORT_LEAKS: u32 = 3;
 
 impl ServiceAllocation {
-    /// Repairs now, and from now on from time to time, until all of this is dropped.
+    /// Repairs now, and then periodically until the allocation is dropped.
     pub(crate) async fn start(&self) -> Result<(), Status> {
         let resource = GroupResource::new("", "services");
         let repaired = self.shared.repair().await;
@@ -37,7 +37,7 @@ impl ServiceAllocation {
         Ok(())
     }
 
-    /// Takes an address from a service that has it and does not exist.
+    /// Releases an address whose owning service does not exist.
     pub(crate) async fn take_away(
         &self,
         address: Ipv4Addr,
@@ -60,7 +60,7 @@ async fn keep_repairing(shared: Weak<Shared>) {
         let Some(shared) = shared.upgrade() else {
             return;
         };
-        // Storage that does not answer now does later.
+        // If storage does not answer, the next round retries.
         drop(shared.repair().await);
     }
 }
@@ -72,7 +72,7 @@ impl Shared {
     }
 
     async fn repair_addresses(&self) -> Result<(), StorageError> {
-        // In this order: an address that is newer than the services is not known, and so is left.
+        // Addresses are read before services, so a newer address is not seen and stays allocated.
         let held = self.addresses.held().await?;
         let services = services(&self.services).await?;
         let mut missing: BTreeMap<_, _> = services
@@ -132,7 +132,8 @@ impl Change for Repairing<'_> {
     ) -> BoxFuture<'a, Result<Changed, Status>> {
         Box::pin(async move {
             let (stored, allocation) = read(current)?;
-            // Read after the ports: who has got one since has changed them, and this starts again.
+            // Services are read after the ports: a later allocation changes the ports, and this
+            // attempt restarts.
             let services = services(&self.shared.services).await;
             let services = services.map_err(Status::internal_error)?;
             let mut ports: BTreeSet<u16> = services.iter().flat_map(ports_of).collect();
@@ -152,7 +153,7 @@ impl Change for Repairing<'_> {
     }
 }
 
-/// Every service that can be read.
+/// Returns every service that can be decoded.
 async fn services(storage: &RawStorage) -> Result<Vec<Service>, StorageError> {
     let stored = all(storage, "", "services").await?;
     let service = |it: &Stored| {

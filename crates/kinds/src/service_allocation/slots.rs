@@ -1,4 +1,4 @@
-//! Which node ports a service asks for, and where each goes.
+//! The node ports that a service requests, and the service ports that receive them.
 
 use super::needs;
 use super::ports::Wish;
@@ -6,16 +6,16 @@ use kubist_api::core::v1::Service;
 use kubist_apimachinery::FieldPath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One node port that is to be taken.
+/// A node port to allocate.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) wish: Wish,
-    /// The ports of the service that get it; none if it is the one for health checks.
+    /// The service ports that receive it; empty for the health check node port.
     ports: Vec<usize>,
 }
 
 impl Slot {
-    /// Where the wish was made.
+    /// Returns the field that requests the port.
     pub(super) fn path(&self) -> FieldPath {
         let spec = FieldPath::new("spec");
         match self.ports.first() {
@@ -34,7 +34,7 @@ impl Slot {
     }
 }
 
-/// What `new` needs that `old` does not have already.
+/// Returns the node ports that `new` needs and `old` does not have.
 pub(super) fn slots(new: &Service, old: Option<&Service>) -> Vec<Slot> {
     let mut slots = match old {
         _ if !needs::may_have_node_ports(new) => Vec::new(),
@@ -63,12 +63,12 @@ fn wish(number: i32) -> Wish {
     }
 }
 
-/// Ports of a service with one number in several protocols share a node port, unless they name
+/// Service ports with one number and different protocols share a node port, unless they specify
 /// different ones.
 fn of_new(service: &Service) -> Vec<Slot> {
     let ports = &service.spec.ports;
     let allots = needs::node_ports(service);
-    // There can be as many as fit into a request: each is looked up, none searched for.
+    // A request may contain a very large number of ports, so each lookup must avoid a search.
     let mut named: BTreeMap<i32, i32> = BTreeMap::new();
     for port in ports.iter().filter(|it| it.node_port != 0) {
         named.entry(port.port).or_insert(port.node_port);
@@ -95,7 +95,7 @@ fn of_new(service: &Service) -> Vec<Slot> {
     slots
 }
 
-/// A number that the service has had stays its own, and may be used by several of its ports.
+/// The service keeps a number that it already has, and several of its ports may share it.
 fn of_changed(new: &Service, old: &Service) -> Vec<Slot> {
     let had: BTreeSet<i32> = old.spec.ports.iter().map(|it| it.node_port).collect();
     let allots = needs::node_ports(new);

@@ -1,4 +1,4 @@
-//! What services are allotted, and when it goes back.
+//! Tests of service allocations and their release.
 
 use super::*;
 use kubist_api::core::v1::ServicePort;
@@ -119,7 +119,7 @@ async fn an_address_is_given_to_one_service_only_until_it_is_released() {
         "{taken}"
     );
     release(&claims, &one).await;
-    // What somebody else has is not given back by those who do not have it.
+    // A service does not release allocations of another service.
     release(&claims, &three).await;
     claim(&claims, &mut three)
         .await
@@ -287,14 +287,14 @@ async fn headless_and_external_services_get_no_address() {
     assert_eq!(held(&claims).await, 0);
 }
 
-/// Many ports of one service, each with a number of its own.
+/// Returns a service with many ports, each with a number of its own.
 fn many(name: &str, count: usize, node_port: impl Fn(usize) -> i32) -> Service {
     let numbers: Vec<i32> = (0..count).map(node_port).collect();
     service(name, "NodePort", &numbers)
 }
 
-/// Far more than work takes that grows with the number of ports, and far less than work that grows
-/// with its square: that would be hours.
+/// Far above the time of work that is linear in the number of ports, and far below that of
+/// quadratic work, which would take hours.
 const LINEAR: std::time::Duration = std::time::Duration::from_secs(30);
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What upstream fills in for the volumes of Pods and for PersistentVolumes.
+//! Upstream's defaults for Pod volumes and PersistentVolumes.
 
 use crate::pod_spec::image;
 use crate::shared::fill;
@@ -8,9 +8,9 @@ use kubist_api::core::v1::{
 };
 use kubist_apimachinery::Str;
 
-/// Permissions of files made from ConfigMaps and the like: 0644.
+/// The default permissions of files from ConfigMaps and similar sources: 0644.
 const FILE_MODE: i32 = 0o644;
-/// Lifetime of projected service account tokens.
+/// The default lifetime of projected service account tokens, in seconds.
 const TOKEN_SECONDS: i64 = 3600;
 
 /// Fills in one volume of a Pod.
@@ -70,7 +70,7 @@ pub(crate) fn default_persistent_volume(volume: &mut PersistentVolume) {
     default_persistent_spec(spec);
 }
 
-/// Fills in what a volume is, also one within an attachment.
+/// Fills in a PersistentVolume spec, also one inline in a VolumeAttachment.
 pub(crate) fn default_persistent_spec(spec: &mut PersistentVolumeSpec) {
     fill::round(&mut spec.capacity);
     if let Some(path) = &mut spec.host_path {

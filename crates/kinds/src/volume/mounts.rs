@@ -1,4 +1,4 @@
-//! What containers must satisfy where they use volumes.
+//! Validation of volume mounts and devices of containers.
 
 use crate::shared::rules::{self, Errors};
 use crate::volume::source_validation::{descending_path, no_parents};
@@ -7,7 +7,8 @@ use kubist_api::core::v1::{Container, VolumeDevice, VolumeMount};
 use kubist_apimachinery::{FieldError, FieldPath, Str};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a container has each volume. Of a volume that it has twice, the last place counts.
+/// The mount path of each volume in a container. If a volume is mounted twice, the last path
+/// counts.
 type Places<'a> = BTreeMap<&'a Str, &'a Str>;
 
 /// Checks the mounts and the devices of a container.
@@ -73,7 +74,7 @@ fn check_mounts(
     }
 }
 
-/// The paths of what is wrong here have no index upstream.
+/// Upstream's paths for these errors have no index.
 fn check_mount(errors: &mut Errors, container: &Container, mount: &VolumeMount, path: &FieldPath) {
     let parts = [
         ("subPath", &mount.sub_path),

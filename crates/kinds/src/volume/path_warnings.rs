@@ -1,12 +1,12 @@
-//! Warnings of files in one volume of which one would hide another.
+//! Warnings about overlapping file paths in one volume.
 
 use kubist_api::core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection};
 use std::fmt;
 
-/// Files of a volume that are compared with the others.
+/// The maximum number of files of a volume that are compared with the others.
 const FILES_COMPARED: usize = 64;
 
-/// A file or a folder, and what it is made from if a volume is made from several things.
+/// A file or directory, and its source if the volume has several sources.
 struct File<'a> {
     path: &'a str,
     source: &'a str,
@@ -24,7 +24,7 @@ impl fmt::Display for File<'_> {
 }
 
 impl File<'_> {
-    /// Whether it is the other, or one is a folder that the other is in.
+    /// Reports whether the paths are equal or one is inside the other.
     fn overlaps(&self, other: &File<'_>) -> bool {
         let is_in = |inner: &str, outer: &str| {
             let rest = inner.strip_prefix(outer);
@@ -34,7 +34,7 @@ impl File<'_> {
     }
 }
 
-/// The warnings of a volume.
+/// Adds the warnings for a volume.
 pub(crate) fn check(found: &mut Vec<String>, volume: &Volume) {
     let name = volume.name.as_str();
     if let Some(map) = &volume.config_map {
@@ -54,7 +54,7 @@ pub(crate) fn check(found: &mut Vec<String>, volume: &Volume) {
         for source in &projected.sources {
             match files(source) {
                 Some(files) => sources.push(files),
-                // Upstream does not know the newer sources here.
+                // Upstream does not handle the newer sources here.
                 None => found.push(format!(
                     "volume {name:?} (Projected) has no sources provided"
                 )),
@@ -64,7 +64,7 @@ pub(crate) fn check(found: &mut Vec<String>, volume: &Volume) {
     }
 }
 
-/// What a source is called, and the files that are made from it.
+/// Returns the description of a source and the files that it creates.
 fn files(source: &VolumeProjection) -> Option<(String, Vec<&str>)> {
     if let Some(map) = &source.config_map {
         let what = format!("ConfigMap {:?}", map.name.as_str());

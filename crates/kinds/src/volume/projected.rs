@@ -1,4 +1,4 @@
-//! What volumes must satisfy whose files come from several objects, or from the Pod itself.
+//! Validation of volumes whose files come from several objects or from the Pod itself.
 
 use crate::certificates::certificate_signing_request;
 use crate::pod_spec;
@@ -17,14 +17,14 @@ use kubist_apimachinery::wire::Message;
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_label_selector};
 use std::collections::BTreeSet;
 
-/// The files of one volume so far, and the path of the volume.
+/// The files of one volume so far, and the volume's path.
 struct Files<'a> {
     taken: BTreeSet<&'a str>,
     path: &'a FieldPath,
 }
 
 impl<'a> Files<'a> {
-    /// Each file is made once; `shown` stands for one that is made again.
+    /// Adds a file, which must be unique. `shown` is its value in the error.
     fn add(&mut self, errors: &mut Errors, file: &'a Str, shown: &str) {
         if !self.taken.insert(file) {
             let detail = "conflicting duplicate paths";
@@ -33,7 +33,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Files that show fields of the Pod.
+/// Checks files with Pod fields.
 pub(crate) fn downward(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     if let Some(downward) = typed::<DownwardAPIVolumeSource>(source) {
         for file in &downward.items {
@@ -42,7 +42,7 @@ pub(crate) fn downward(errors: &mut Errors, source: &dyn Message, path: &FieldPa
     }
 }
 
-/// Files from several objects.
+/// Checks files from several sources.
 pub(crate) fn projected(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     let Some(projected) = typed::<ProjectedVolumeSource>(source) else {
         return;
@@ -108,7 +108,7 @@ fn check_objects<'a>(
     }
 }
 
-/// Upstream does not say which of the files is wrong.
+/// Upstream does not report which file is invalid.
 fn check_file(errors: &mut Errors, file: &DownwardAPIVolumeFile, path: &FieldPath) {
     let place = [Required("path"), Text("path", local_path)];
     source::apply(errors, file, &place, path);
@@ -160,7 +160,7 @@ fn check_token(
     source::apply(errors, token, &place, files.path);
 }
 
-/// Certificates by the name of their bundle, or of all bundles of a signer.
+/// Checks certificates by the name of their bundle, or from all bundles of a signer.
 fn check_bundle(errors: &mut Errors, bundle: &ClusterTrustBundleProjection, path: &FieldPath) {
     let selector = path.child("labelSelector");
     match (&bundle.name, &bundle.signer_name) {

@@ -1,4 +1,4 @@
-//! What the volumes of some providers must satisfy, in Pods and in PersistentVolumes.
+//! Validation of provider-specific volumes, in Pods and in PersistentVolumes.
 
 use crate::shared::rules::{self, Errors};
 use crate::volume::source_validation as source;
@@ -10,11 +10,11 @@ use kubist_api::core::v1::{
 use kubist_apimachinery::wire::{Message, View};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
-/// The number of a unit.
+/// The logical unit number.
 pub(crate) const LUN: Rule = Range("lun", 0, 255, "must be between 0 and 255, inclusive");
 const FORMAT: &str = "must be valid format";
 
-/// A session that asks for a password needs one.
+/// Checks that a session with CHAP authentication has a secret.
 pub(crate) fn iscsi_secret(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     let asks = ["chapAuthDiscovery", "chapAuthSession"];
     let secret = source::field(source, "secretRef");
@@ -32,12 +32,12 @@ pub(crate) fn initiator(errors: &mut Errors, source: &dyn Message, path: &FieldP
     }
 }
 
-/// A name of one of the three kinds that iSCSI knows.
+/// Checks a name of one of the three iSCSI formats.
 pub(crate) fn iscsi_name(name: &str) -> Vec<String> {
     check_iscsi_name(name, FORMAT)
 }
 
-/// The same, with words of its own for another kind.
+/// Checks the same, with a different error text for an unknown format.
 pub(crate) fn iscsi_name_of_kinds(name: &str) -> Vec<String> {
     check_iscsi_name(name, "must be valid format starting with iqn, eui, or naa")
 }
@@ -46,7 +46,7 @@ fn check_iscsi_name(name: &str, unknown: &str) -> Vec<String> {
     let is_alphanumeric = |id: &str, length: usize| {
         id.len() == length && id.bytes().all(|it| it.is_ascii_alphanumeric())
     };
-    // A separator, which may be anything, and the number.
+    // An arbitrary separator, and the number.
     let number = |rest: &str, length| {
         let mut chars = rest.chars();
         chars.next().is_some_and(|it| it != '\n') && is_alphanumeric(chars.as_str(), length)
@@ -64,7 +64,7 @@ fn check_iscsi_name(name: &str, unknown: &str) -> Vec<String> {
     }
 }
 
-/// Whether a text ends with `iqn.`, a year and a month, an authority, and a name within it.
+/// Reports whether a text ends with `iqn.`, a year and month, a naming authority, and a name.
 fn is_qualified(name: &str) -> bool {
     let is_date = |date: &str| {
         let shape = |it: u8| if it.is_ascii_digit() { b'0' } else { it };
@@ -82,7 +82,7 @@ fn is_qualified(name: &str) -> bool {
     starts.any(|(at, start)| fits(&name[at + start.len()..]) == Some(true))
 }
 
-/// One name of a dataset, and only one.
+/// Checks that exactly one dataset name or uuid is set.
 pub(crate) fn flocker(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     let Some(flocker) = typed::<FlockerVolumeSource>(source) else {
         return;
@@ -104,7 +104,7 @@ pub(crate) fn flocker(errors: &mut Errors, source: &dyn Message, path: &FieldPat
     }
 }
 
-/// Where the registry is, and what to mount.
+/// Checks the registry address and the volume name.
 pub(crate) fn quobyte(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     const PAIRS: &str = "must be a host:port pair or multiple pairs separated by commas";
     const TENANT_MAX: usize = 64;
@@ -125,8 +125,8 @@ pub(crate) fn quobyte(errors: &mut Errors, source: &dyn Message, path: &FieldPat
     rules::required(errors, &quobyte.volume, &path.child("volume"));
 }
 
-/// A host and a port with a colon between them; a host with colons is in brackets. Both may be
-/// empty.
+/// Reports whether a text is a host and a port, separated by a colon. A host with colons is in
+/// brackets. Both may be empty.
 fn is_host_port(pair: &str) -> bool {
     let Some((host, port)) = pair.rsplit_once(':') else {
         return false;
@@ -139,7 +139,7 @@ fn is_host_port(pair: &str) -> bool {
     !host.contains(bracket) && !port.contains(bracket) && (in_brackets || !host.contains(':'))
 }
 
-/// Names of ports with a unit, or names of disks.
+/// Checks for port names with a unit number, or disk names.
 pub(crate) fn fibre_channel(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     let Some(disk) = typed::<FCVolumeSource>(source) else {
         return;
@@ -166,7 +166,7 @@ pub(crate) fn fibre_channel(errors: &mut Errors, source: &dyn Message, path: &Fi
     }
 }
 
-/// Options of a driver must not look as if they were Kubernetes' own.
+/// Checks that driver options do not use Kubernetes' own namespaces.
 pub(crate) fn flex_options(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     const OURS: [&str; 2] = [".kubernetes.io", ".k8s.io"];
     let Some(View::StrMap(options)) = source::field(source, "options") else {
@@ -185,7 +185,7 @@ pub(crate) fn flex_options(errors: &mut Errors, source: &dyn Message, path: &Fie
     }
 }
 
-/// A disk, and an address that fits its kind.
+/// Checks that the disk address matches the disk kind.
 pub(crate) fn azure_disk(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     const FIELDS: &[Rule] = &[
         Required("diskName"),

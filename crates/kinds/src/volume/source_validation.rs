@@ -1,30 +1,30 @@
-//! Rules for the fields of volume sources, as tables; and which of several sources counts.
+//! Table-driven validation of volume source fields, and the choice among several sources.
 //!
-//! Pods and PersistentVolumes have sources of the same names and nearly the same fields in types
-//! of their own. A table names fields as JSON does, and so does for both.
+//! Pods and PersistentVolumes have sources with the same names and nearly the same fields, in
+//! separate types. Tables use JSON field names and apply to both.
 
 use crate::shared::rules::{self, Errors};
 use kubist_apimachinery::wire::{Message, View};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 use std::any::Any;
 
-/// A kind of source.
+/// A kind of volume source.
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
-    /// Its field.
+    /// The field name.
     pub(crate) name: &'static str,
-    /// The field in paths to what is wrong in it.
+    /// The field name in the paths of errors inside the source.
     pub(crate) inside: &'static str,
-    /// The field in paths if there is another source already.
+    /// The field name in the path of the error for more than one source.
     pub(crate) surplus: &'static str,
-    /// Whether it may stand beside others.
+    /// Whether it may be combined with other sources.
     pub(crate) joins: bool,
-    /// What it must satisfy.
+    /// The validation rules.
     pub(crate) rules: &'static [Rule],
 }
 
-/// What a message must satisfy. A dot in the name of a field leads into a message within; if that
-/// is absent, so is the field.
+/// A rule for a message. A dot in a field name leads into a nested message; if that is absent, so
+/// is the field.
 #[derive(Clone, Copy)]
 pub(crate) enum Rule {
     /// A text or list that must not be empty.
@@ -35,22 +35,22 @@ pub(crate) enum Rule {
     Any(&'static str, Check),
     /// A text that must be one of these, unless it is empty and not optional.
     OneOf(&'static str, &'static [&'static str]),
-    /// A number from the first to the second; the last says so.
+    /// A number in the inclusive range, with the error text.
     Range(&'static str, i64, i64, &'static str),
     /// Rules for each item of a list.
     Each(&'static str, &'static [Self]),
-    /// Anything else, at the path of the message.
+    /// Any other rule, at the path of the message.
     Special(fn(&mut Errors, &dyn Message, &FieldPath)),
 }
 
-/// What is wrong with a text.
+/// Returns the problems of a text.
 pub(crate) type Check = fn(&str) -> Vec<String>;
 
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 const FILE_MODE_MAX: i64 = 0o777;
 
 impl Source {
-    /// A source that is the same in all paths.
+    /// A source with the same name in all paths.
     pub(crate) const fn new(name: &'static str, rules: &'static [Rule]) -> Self {
         Self {
             name,
@@ -63,7 +63,7 @@ impl Source {
 }
 
 impl Rule {
-    /// Permissions of files.
+    /// The rule for file permissions.
     pub(crate) const fn mode(field: &'static str) -> Self {
         Self::Range(field, 0, FILE_MODE_MAX, MODE)
     }
@@ -114,14 +114,14 @@ impl Rule {
     }
 }
 
-/// Applies all rules in their order.
+/// Applies all rules in order.
 pub(crate) fn apply(errors: &mut Errors, message: &dyn Message, rules: &[Rule], path: &FieldPath) {
     for rule in rules {
         rule.apply(errors, message, path);
     }
 }
 
-/// Checks the sources that are there, of which there must be one.
+/// Checks the sources, of which there must be exactly one.
 pub(crate) fn check(
     errors: &mut Errors,
     holder: &dyn Message,
@@ -146,14 +146,14 @@ pub(crate) fn check(
     }
 }
 
-/// The message as the type that it is.
+/// Downcasts the message to its type.
 pub(crate) fn typed<T: Message>(message: &dyn Message) -> Option<&T> {
     let any: &dyn Any = message;
     let boxed = any.downcast_ref::<Box<T>>().map(|it| &**it);
     boxed.or_else(|| any.downcast_ref())
 }
 
-/// A text field, unless it or what it is in is absent.
+/// Returns a text field, unless it or its parent is absent.
 pub(crate) fn text<'a>(message: &'a dyn Message, name: &str) -> Option<&'a str> {
     match field(message, name)? {
         View::Str(text) | View::OptStr(Some(text)) => Some(text),
@@ -161,12 +161,12 @@ pub(crate) fn text<'a>(message: &'a dyn Message, name: &str) -> Option<&'a str> 
     }
 }
 
-/// Whether a field is true.
+/// Reports whether a field is true.
 pub(crate) fn is_set(message: &dyn Message, name: &str) -> bool {
     matches!(field(message, name), Some(View::Bool(true)))
 }
 
-/// A field of the message, or of one in it.
+/// Returns a field of the message or of a nested message.
 pub(crate) fn field<'a>(message: &'a dyn Message, name: &str) -> Option<View<'a>> {
     let Some((first, rest)) = name.split_once('.') else {
         return message.view(message.schema().index_by_name(name, 0)?);
@@ -177,7 +177,7 @@ pub(crate) fn field<'a>(message: &'a dyn Message, name: &str) -> Option<View<'a>
     }
 }
 
-/// The fields that are not empty.
+/// Returns the fields that are not empty.
 pub(crate) fn present(message: &dyn Message) -> impl Iterator<Item = &'static str> {
     let fields = message.schema().fields;
     let there = move |&index: &usize| message.view(index).is_some_and(is_there);
@@ -217,27 +217,26 @@ fn is_empty(view: View<'_>) -> bool {
     }
 }
 
-/// A path from the root.
+/// Checks for an absolute path.
 pub(crate) fn absolute_path(path: &str) -> Vec<String> {
     let problem = "must be an absolute path";
     problem_unless(path.starts_with('/'), problem)
 }
 
-/// A path that does not go up.
+/// Checks for a path without `..`.
 pub(crate) fn no_parents(path: &str) -> Vec<String> {
     let up = path.split('/').any(|part| part == "..");
     problem_unless(!up, "must not contain '..'")
 }
 
-/// A path that stays below where it begins.
+/// Checks for a relative path without `..`.
 pub(crate) fn descending_path(path: &str) -> Vec<String> {
     let mut problems = problem_unless(!path.starts_with('/'), "must be a relative path");
     problems.extend(no_parents(path));
     problems
 }
 
-/// A path that stays below where it begins, and whose name is not one of those that begin with two
-/// dots.
+/// Checks for a relative path without `..` whose name does not begin with two dots.
 pub(crate) fn local_path(path: &str) -> Vec<String> {
     let mut problems = descending_path(path);
     let reserved = path.starts_with("..") && !path.starts_with("../");
@@ -245,7 +244,7 @@ pub(crate) fn local_path(path: &str) -> Vec<String> {
     problems
 }
 
-/// A namespace that must be there.
+/// Checks for a non-empty, valid namespace.
 pub(crate) fn namespace(name: &str) -> Vec<String> {
     if name.is_empty() {
         let problem = "if the endpointnamespace is set, it must be a valid namespace name";

@@ -1,4 +1,4 @@
-//! What each source of a volume must satisfy, in the order in which upstream looks at them.
+//! The validation rules of each volume source, in upstream's order.
 
 use crate::core::persistent_volume_claim;
 use crate::shared::rules::{self, Errors};
@@ -162,7 +162,7 @@ pub(crate) const OF_PERSISTENT_VOLUMES: [Source; 22] = [
     Source::new("csi", &[Special(persistent_csi)]),
 ];
 
-/// A file made from an entry of a Secret or a ConfigMap.
+/// The rules for a file from a Secret or ConfigMap entry.
 pub(crate) const KEY_TO_PATH: &[Rule] = &[
     Required("key"),
     Required("path"),
@@ -184,7 +184,7 @@ const SCALE_IO: &[Rule] = &[
     Required("volumeName"),
 ];
 const FLEX_VOLUME: &[Rule] = &[Required("driver"), Special(flex_options)];
-/// Upstream takes 0 as well, and does not say so.
+/// Upstream also accepts 0, although the error text does not mention it.
 const PARTITION: Rule = Range("partition", 0, 255, "must be between 1 and 255, inclusive");
 const AWS_ELASTIC_BLOCK_STORE: &[Rule] = &[Required("volumeID"), PARTITION];
 const GCE_PERSISTENT_DISK: Source = Source {
@@ -254,7 +254,7 @@ fn csi(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     source::apply(errors, csi, &[Required("nodePublishSecretRef.name")], path);
     let secret = csi.node_publish_secret_ref.as_ref();
     if let Some(secret) = secret.filter(|it| !it.name.is_empty()) {
-        // Upstream's path leaves the reference out.
+        // Upstream's path omits the reference.
         let rule = validate_name::dns1123_subdomain;
         rules::text(errors, &secret.name, &path.child("name"), rule);
     }

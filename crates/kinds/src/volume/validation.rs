@@ -1,4 +1,4 @@
-//! What the volumes of a Pod must satisfy.
+//! Validation of the volumes of a Pod.
 
 use crate::shared::rules::{self, Errors};
 use crate::volume;
@@ -10,24 +10,25 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The volumes that containers may mount.
 #[derive(Debug, Default)]
 pub(crate) struct Volumes {
-    /// Their names, and whether they are claims.
+    /// The volume names, and whether each volume is a claim.
     claims: BTreeMap<Str, bool>,
 }
 
 impl Volumes {
-    /// Whether there is one of this name.
+    /// Reports whether a volume of this name exists.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.claims.contains_key(name)
     }
 
-    /// Whether it is a claim, which containers may use as a device too; `None` if there is none.
+    /// Reports whether the volume is a claim, which containers may also use as a device; `None` if
+    /// there is no such volume.
     pub(crate) fn is_claim(&self, name: &str) -> Option<bool> {
         self.claims.get(name).copied()
     }
 }
 
-/// Checks all volumes, and gives those that are fine. `pod` is the Pod's name, if it is one and
-/// not a template.
+/// Checks all volumes and returns the valid ones. `pod` is the name of the Pod, or `None` for a
+/// template.
 pub(crate) fn check(
     errors: &mut Errors,
     all: &[Volume],
@@ -63,7 +64,7 @@ pub(crate) fn check(
     names
 }
 
-/// The claims that are made for the Pod, which has them named after itself.
+/// Returns the names of the claims that are created for the Pod.
 fn claims_made(all: &[Volume], pod: Option<&str>) -> BTreeSet<String> {
     let Some(pod) = pod.filter(|it| !it.is_empty()) else {
         return BTreeSet::new();
@@ -73,7 +74,7 @@ fn claims_made(all: &[Volume], pod: Option<&str>) -> BTreeSet<String> {
     all.iter().filter(brings).map(name).collect()
 }
 
-/// What depends on more than the source.
+/// Checks rules that involve more than the source.
 fn check_beside(errors: &mut Errors, volume: &Volume, pod: Option<&str>, path: &FieldPath) {
     const INITIATOR_AND_NAME_MAX: usize = 64;
     if let Some(iscsi) = &volume.iscsi
@@ -106,7 +107,7 @@ fn check_beside(errors: &mut Errors, volume: &Volume, pod: Option<&str>, path: &
             ));
         }
     }
-    // Templates may leave it to what changes Pods when they are made.
+    // Templates may omit the image, which admission can add when Pods are created.
     if let Some(image) = &volume.image
         && only_source
     {

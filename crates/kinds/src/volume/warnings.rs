@@ -1,20 +1,20 @@
-//! Warnings about volumes and what claims them: what is deprecated, and amounts that are no whole
-//! number of bytes.
+//! Warnings about volumes and claims: deprecated features, and byte amounts that are not whole
+//! numbers.
 
 use crate::core::persistent_volume_claim::update::BETA_CLASS;
 use crate::pod_spec;
 use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaimSpec, PersistentVolumeSpec};
 use kubist_apimachinery::{FieldPath, ObjectMeta};
 
-/// The options by which volumes were mounted before there was a field for them.
+/// The annotation for mount options that preceded the field.
 const MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
 
-/// What is there no more: since which version it is deprecated, and since which it does nothing.
+/// Describes a removed feature: the versions in which it was deprecated and removed.
 pub(crate) fn gone(deprecated: &str, gone: &str) -> String {
     format!("deprecated in v{deprecated}, non-functional in v{gone}+")
 }
 
-/// The warnings of a volume.
+/// Returns the warnings for a volume.
 pub(crate) fn of_volume(volume: &PersistentVolume) -> Vec<String> {
     let mut found = Vec::new();
     let spec = &volume.spec;
@@ -72,7 +72,7 @@ fn source(found: &mut Vec<String>, spec: &PersistentVolumeSpec, path: &FieldPath
     }
 }
 
-/// The warnings of the metadata of a claim.
+/// Returns the warnings for the metadata of a claim.
 pub(crate) fn of_claim_metadata(meta: &ObjectMeta) -> Vec<String> {
     let mut found = Vec::new();
     annotation(
@@ -93,7 +93,7 @@ fn annotation(found: &mut Vec<String>, meta: &ObjectMeta, key: &str, message: &s
     }
 }
 
-/// The warnings of what is claimed; `path` is that of the spec.
+/// Adds the warnings for a claim spec; `path` is that of the spec.
 pub(crate) fn of_claim(
     found: &mut Vec<String>,
     spec: &PersistentVolumeClaimSpec,

@@ -1,4 +1,5 @@
-//! What events must satisfy; those that are written to events.k8s.io more than those of core.
+//! Validation of events. Events written through events.k8s.io satisfy stricter rules than core
+//! events.
 
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
@@ -10,15 +11,16 @@ use kubist_registry::{
 use std::any::Any;
 use std::fmt::Display;
 
-/// The field of events.k8s.io for who reports.
+/// The events.k8s.io field for the reporting controller.
 const REPORTER: &str = "reportingController";
 
-/// Bytes of the names that say who reports what.
+/// The maximum length of reporter and action names, in bytes.
 const NAME_BYTES_MAX: usize = 128;
-/// Bytes of the text for people.
+/// The maximum length of the human-readable note, in bytes.
 const NOTE_BYTES_MAX: usize = 1_024;
 
-/// What holds in both groups. The field for who reports has a name in each.
+/// Checks the rules of both groups. `reporter` is the group's field name for the reporting
+/// controller.
 pub(crate) fn check(event: &Event, reporter: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     check_namespace(&mut errors, event);
@@ -31,8 +33,8 @@ pub(crate) fn check(event: &Event, reporter: &str) -> Vec<FieldError> {
     errors
 }
 
-/// What holds for events that are written to events.k8s.io. They have the names of core's fields
-/// in messages, as upstream.
+/// Rules for events written through events.k8s.io. Error messages use core's field names, as
+/// upstream.
 pub(crate) const NEWER: GroupRules = GroupRules {
     create: check_new,
     update: check_change,
@@ -77,7 +79,7 @@ fn check_new(event: &dyn AnyObject) -> Vec<FieldError> {
     errors
 }
 
-/// Only the series of an event changes.
+/// Checks an update: only the series of an event may change.
 fn check_change(new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
     let (Some(new), Some(old)) = (of(new), of(old)) else {
         return Vec::new();
@@ -106,7 +108,7 @@ fn check_change(new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
     stays(&mut errors, "lastTimestamp", last, |it| optional(*it));
     let counts = (&new.count, &old.count);
     stays(&mut errors, "count", counts, |it| BadValue::from(*it));
-    // Upstream looks at the reason twice.
+    // Upstream checks the reason twice.
     stays(&mut errors, "reason", (&new.reason, &old.reason), text);
     stays(&mut errors, "type", (&new.type_, &old.type_), text);
     let times = (&new.event_time, &old.event_time);
@@ -154,8 +156,9 @@ fn check_series(errors: &mut Errors, event: &Event) {
     }
 }
 
-/// What is about cluster-scoped objects is in the default namespace, or (newer events) in that of
-/// the system. Newer events may also be elsewhere than what they are about.
+/// Checks the namespace. Events about cluster-scoped objects are in the default namespace, or
+/// (newer events) in the system namespace. Newer events may also be in a different namespace than
+/// the object they are about.
 fn check_namespace(errors: &mut Errors, event: &Event) {
     let about = &event.involved_object.namespace;
     let own = event.metadata.namespace.as_str();
@@ -172,7 +175,7 @@ fn check_namespace(errors: &mut Errors, event: &Event) {
     }
 }
 
-/// An event with a time of its own says who reports it, and why.
+/// Checks that an event with an event time names its reporter and its reason.
 fn check_report(errors: &mut Errors, event: &Event, reporter: &FieldPath) {
     let name = &event.reporting_component;
     rules::required(errors, name, reporter);

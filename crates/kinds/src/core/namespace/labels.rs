@@ -1,10 +1,11 @@
-//! Labels by which a namespace says how far its Pods are to be restrained: as upstream's admission
-//! reads them. Nothing is restrained by them here.
+//! The Pod Security labels of a namespace, validated as by upstream's admission. This crate does
+//! not enforce them on Pods.
 
 use crate::shared::rules::Errors;
 use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta};
 
-/// The labels in upstream's order, and whether it is a level; a version otherwise.
+/// The labels in upstream's order. The flag is true for a level label and false for a version
+/// label.
 const LABELS: [(&str, bool); 6] = [
     ("pod-security.kubernetes.io/enforce", true),
     ("pod-security.kubernetes.io/enforce-version", false),
@@ -14,7 +15,7 @@ const LABELS: [(&str, bool); 6] = [
     ("pod-security.kubernetes.io/warn-version", false),
 ];
 
-/// Checks the labels; on update, mistakes that are stored may stay, if no other comes.
+/// Checks the labels. On update, stored errors are tolerated unless the update adds another.
 pub(crate) fn check(errors: &mut Errors, new: &ObjectMeta, old: Option<&ObjectMeta>) {
     let wrong: Vec<(&str, &str)> = mistakes(new).collect();
     if old.is_some_and(|old| mistakes(old).eq(wrong.iter().copied())) {
@@ -32,7 +33,7 @@ pub(crate) fn check(errors: &mut Errors, new: &ObjectMeta, old: Option<&ObjectMe
     }
 }
 
-/// Labels that mean nothing, with their values.
+/// Returns the labels with invalid values, together with the values.
 fn mistakes(metadata: &ObjectMeta) -> impl Iterator<Item = (&'static str, &str)> {
     LABELS.into_iter().filter_map(move |(label, is_level)| {
         let value = metadata.labels.get(label)?.as_str();

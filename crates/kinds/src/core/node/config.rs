@@ -1,12 +1,12 @@
-//! What is said about the ConfigMap of a kubelet. Kubelets do not read it any more; what older
-//! nodes have of it is still checked.
+//! Validation of a kubelet's ConfigMap source. Kubelets no longer read it, but values of older
+//! nodes are still checked.
 
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
 use kubist_api::core::v1::{ConfigMapNodeConfigSource, Node, NodeConfigSource};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// Checks what a node asks for, and what it tells of it.
+/// Checks the config source in the spec and the config status of a node.
 pub(crate) fn check(errors: &mut Errors, node: &Node) {
     if let Some(source) = &node.spec.config_source {
         let path = FieldPath::new("spec").child("configSource");
@@ -38,7 +38,8 @@ fn check_source(errors: &mut Errors, source: &NodeConfigSource, told: bool, path
     }
 }
 
-/// A node tells exactly which ConfigMap it read; nobody can ask for one so exactly.
+/// Checks the uid and resource version of a ConfigMap source: the status must have both, the spec
+/// must have neither.
 fn check_version(
     errors: &mut Errors,
     map: &ConfigMapNodeConfigSource,

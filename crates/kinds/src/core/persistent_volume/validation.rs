@@ -1,4 +1,4 @@
-//! What the spec of a volume must satisfy, of a PersistentVolume or within an attachment.
+//! Validation of a volume spec, in a PersistentVolume or inline in a VolumeAttachment.
 
 use crate::core::persistent_volume_claim::validation::check_modes;
 use crate::shared::rules::{self, Errors};
@@ -55,7 +55,7 @@ pub(crate) fn check(
     }
 }
 
-/// Checks a volume that stands in an attachment and not by itself.
+/// Checks a volume that is inline in a VolumeAttachment.
 pub(crate) fn check_inline(errors: &mut Errors, spec: &PersistentVolumeSpec, path: &FieldPath) {
     let not_here = |name: &str| {
         let detail = "may not be specified in the context of inline volumes";
@@ -100,7 +100,7 @@ fn check_access(errors: &mut Errors, spec: &PersistentVolumeSpec, path: &FieldPa
     check_modes(errors, &spec.access_modes, &modes);
 }
 
-/// A volume has storage, and nothing else.
+/// Checks that the capacity consists of storage only.
 fn check_capacity(errors: &mut Errors, spec: &PersistentVolumeSpec, path: &FieldPath) {
     let capacity = &spec.capacity;
     if capacity.is_empty() {
@@ -157,7 +157,7 @@ fn check_source(errors: &mut Errors, spec: &PersistentVolumeSpec, name: &str, pa
     }
 }
 
-/// Whether a path leads nowhere but to the root.
+/// Reports whether a path resolves to the root.
 fn is_root(path: &str) -> bool {
     let mut depth = 0_usize;
     for part in path.split('/') {

@@ -1,11 +1,11 @@
-//! What the status of PersistentVolumeClaims must satisfy.
+//! Validation of the status of PersistentVolumeClaims.
 
 use crate::shared;
 use crate::shared::rules::Errors;
 use kubist_api::core::v1::PersistentVolumeClaim;
 use kubist_apimachinery::{FieldError, FieldPath, Quantity, validate_name};
 
-/// How far a resize can be.
+/// The resize states.
 const RESIZES: [&str; 5] = [
     "ControllerResizeInProgress",
     "ControllerResizeInfeasible",
@@ -46,7 +46,7 @@ pub(crate) fn check(claim: &PersistentVolumeClaim) -> Errors {
     errors
 }
 
-/// Of Kubernetes' own resources it can only be storage.
+/// Checks a resource name: of the Kubernetes resources, only storage is allowed.
 fn check_name(errors: &mut Errors, name: &str, path: &FieldPath) -> bool {
     let before = errors.len();
     let problems = validate_name::qualified_name(name).into_iter();

@@ -1,4 +1,4 @@
-//! What may change in a claim of storage.
+//! Validation of PersistentVolumeClaim updates.
 
 use crate::shared::rules::{self, Errors};
 use crate::shared::{go_struct, text_diff};
@@ -6,7 +6,7 @@ use kubist_api::core::v1::PersistentVolumeClaim;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str};
 use std::collections::BTreeMap;
 
-/// Names the class of older claims.
+/// The annotation that names the storage class of older claims.
 pub(crate) const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const ONLY_THESE: &str = "spec is immutable after creation except resources.requests and \
                           volumeAttributesClassName for bound claims";
@@ -15,7 +15,7 @@ const STORAGE: &str = "storage";
 /// Checks a change of the spec.
 pub(crate) fn check(errors: &mut Errors, new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) {
     let (mut rest, mut before) = (new.spec.clone(), old.spec.clone());
-    // Binding is a change of its own.
+    // Binding is a separate change.
     if before.volume_name.is_empty() {
         before.volume_name.clone_from(&rest.volume_name);
     }
@@ -55,7 +55,7 @@ pub(crate) fn check(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Pers
     attributes_stay(errors, new, old, &path.child("volumeAttributesClassName"));
 }
 
-/// How much storage; nothing if it is not told.
+/// Returns the amount of storage, or zero if none is given.
 fn storage(amounts: &BTreeMap<Str, Quantity>) -> Quantity {
     amounts.get(STORAGE).cloned().unwrap_or_default()
 }
@@ -64,7 +64,7 @@ fn annotated_class(claim: &PersistentVolumeClaim) -> Option<&Str> {
     claim.metadata.annotations.get(BETA_CLASS)
 }
 
-/// Whether the class moves from the annotation into the spec.
+/// Reports whether the class moves from the annotation into the spec.
 fn moves_class(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) -> bool {
     let Some(class) = annotated_class(old) else {
         return false;
@@ -74,7 +74,8 @@ fn moves_class(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) -> bool
         && annotated_class(new).is_none_or(|it| it == class)
 }
 
-/// Whether a claim that named no class names one now, which the annotation does not contradict.
+/// Reports whether a claim without a class now names one, and the annotation does not contradict
+/// it.
 fn names_class(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) -> bool {
     let Some(class) = &new.spec.storage_class_name else {
         return false;
@@ -98,7 +99,7 @@ fn annotated_class_stays(
     );
 }
 
-/// Attributes that a volume has got are changed, not taken back.
+/// Checks that volume attributes, once set, are changed but not removed.
 fn attributes_stay(
     errors: &mut Errors,
     new: &PersistentVolumeClaim,

@@ -1,4 +1,4 @@
-//! What claims of storage must satisfy: those that exist, and templates of them.
+//! Validation of PersistentVolumeClaims and claim templates.
 
 use crate::shared::rules::{self, Errors};
 use crate::{shared, volume};
@@ -17,20 +17,20 @@ const ACCESS_MODES: [&str; 4] = [
     "ReadWriteOnce",
     "ReadWriteOncePod",
 ];
-/// The mode that goes with no other.
+/// The access mode that cannot be combined with another.
 const ALONE: &str = "ReadWriteOncePod";
 
-/// What is let pass because the stored claim has it already.
+/// Violations that are tolerated because the stored claim already has them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tolerated {
-    /// Values of selectors that are no label values.
+    /// Selector values that are not valid label values.
     selector: bool,
-    /// Sources of groups whose names are no domains.
+    /// Data source groups that are not DNS subdomains.
     groups: bool,
 }
 
 impl Tolerated {
-    /// What an update of `old` may keep.
+    /// Returns the violations that an update of `old` may keep.
     pub(crate) fn of(old: &PersistentVolumeClaimSpec) -> Self {
         let problems = old.selector.as_ref().map(|selector| {
             let path = FieldPath::new("selector");
@@ -45,7 +45,7 @@ impl Tolerated {
     }
 }
 
-/// Checks the claim that a volume brings with it.
+/// Checks the claim template of an ephemeral volume.
 pub(crate) fn check_template(
     errors: &mut Errors,
     template: &PersistentVolumeClaimTemplate,
@@ -60,7 +60,7 @@ pub(crate) fn check_template(
     );
 }
 
-/// Only labels and annotations of a template are taken over.
+/// Only labels and annotations of a template are copied.
 fn check_metadata(errors: &mut Errors, metadata: &ObjectMeta, path: &FieldPath) {
     let annotations = path.child("annotations");
     errors.extend(shared::annotations::check(
@@ -75,7 +75,7 @@ fn check_metadata(errors: &mut Errors, metadata: &ObjectMeta, path: &FieldPath) 
     }
 }
 
-/// Checks how a volume may be accessed.
+/// Checks the access modes of a volume.
 pub(crate) fn check_modes(errors: &mut Errors, modes: &[Str], path: &FieldPath) {
     for mode in modes {
         rules::one_of(errors, mode, &ACCESS_MODES, path);
@@ -87,7 +87,7 @@ pub(crate) fn check_modes(errors: &mut Errors, modes: &[Str], path: &FieldPath) 
     }
 }
 
-/// Checks what is claimed.
+/// Checks the spec of a claim.
 pub(crate) fn check(
     errors: &mut Errors,
     spec: &PersistentVolumeClaimSpec,
@@ -130,7 +130,7 @@ pub(crate) fn check(
     );
 }
 
-/// No class is a class as well.
+/// Checks the class; an empty class name is valid, too.
 fn check_class(errors: &mut Errors, class: Option<&Str>, path: &FieldPath) {
     if let Some(class) = class.filter(|it| !it.is_empty()) {
         rules::text(errors, class, path, validate_name::dns1123_subdomain);
@@ -166,7 +166,7 @@ fn check_sources(
         (false, false) => "must match dataSourceRef",
         (false, true) => return,
     };
-    // Upstream shows the path of the field, of which nothing is to be seen.
+    // Upstream shows the field path as the value, which prints as an empty object.
     let shown = BadValue::json(&serde_json::json!({}));
     errors.push(FieldError::invalid(path, shown, detail));
 }

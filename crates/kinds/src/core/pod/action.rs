@@ -1,4 +1,4 @@
-//! What the subresources of Pods that act have in common.
+//! Helpers that the action subresources of Pods share.
 
 use kubist_api::core::v1::{Pod, PodCondition};
 use kubist_apimachinery::{AnyObject, Status, Time};
@@ -12,7 +12,7 @@ pub(super) fn pod(object: Option<&dyn AnyObject>) -> Result<Pod, Status> {
         .ok_or_else(|| Status::internal_error("expected a Pod"))
 }
 
-/// Sets a condition of a pod; its time moves only with its status.
+/// Sets a pod condition. Its transition time changes only with its status.
 pub(super) fn set_condition(pod: &mut Pod, mut condition: PodCondition, now: Time) {
     condition.last_transition_time = Some(now);
     let conditions = &mut pod.status.conditions;

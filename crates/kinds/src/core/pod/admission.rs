@@ -1,5 +1,5 @@
-//! What upstream's default admission does to Pods: priority, runtime class, and tolerations of
-//! nodes that are away.
+//! Upstream's default admission of Pods: priority, runtime class, and tolerations of unavailable
+//! nodes.
 
 use crate::core::pod::topology;
 use kubist_api::core::v1::{Pod, Toleration};
@@ -9,20 +9,20 @@ use kubist_apimachinery::{GroupResource, KubeObject, Status, Str};
 use kubist_registry::Admission;
 use std::any::Any;
 
-/// How long a Pod stays on a node that is away.
+/// How long a Pod stays on an unavailable node.
 const TOLERATION_SECONDS: i64 = 300;
-/// The taints of such nodes.
+/// The taints of unavailable nodes.
 const AWAY: [&str; 2] = [
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
 ];
-/// Classes that upstream makes itself: name and value.
+/// Priority classes that upstream creates itself: name and value.
 const SYSTEM_CLASSES: [(&str, i32); 2] = [
     ("system-cluster-critical", 2_000_000_000),
     ("system-node-critical", 2_000_001_000),
 ];
 
-/// Admits a Pod that is created or changed.
+/// Admits a Pod on create and update.
 pub(crate) async fn admit(
     cx: &Admission<'_>,
     new: &mut Pod,
@@ -67,7 +67,7 @@ fn tolerate(pod: &mut Pod, taint: &str) {
     }
 }
 
-/// What a class gives to its Pods.
+/// The values that a priority class assigns to its Pods.
 struct Given {
     value: i32,
     policy: Str,
@@ -115,7 +115,8 @@ async fn set_priority(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Status> {
     Ok(())
 }
 
-/// The class for Pods that name none: that with the lowest value among those marked as default.
+/// Returns the class for Pods without one: the class with the lowest value among those marked as
+/// default.
 async fn default_class(cx: &Admission<'_>) -> Result<Given, Status> {
     let all = cx
         .objects

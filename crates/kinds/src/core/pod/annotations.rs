@@ -1,4 +1,4 @@
-//! Annotations that mean something for Pods.
+//! Validation of annotations that have a meaning for Pods.
 
 use crate::pod_spec::any_container;
 use crate::pod_spec::profiles::{APP_ARMOR, LOCALHOST, SECCOMP_OF_CONTAINER, SECCOMP_OF_POD};
@@ -9,9 +9,9 @@ use kubist_api::core::v1::{Pod, PodSpec};
 use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str};
 use std::collections::BTreeMap;
 
-/// By it a Pod says that it is made by its node, and only shown here.
+/// Marks a mirror Pod: a Pod that its node creates, and that the API server only displays.
 pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
-/// How willingly a ReplicaSet gives a Pod up.
+/// The order in which a ReplicaSet deletes its Pods: lower costs first.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// Checks the annotations of a Pod or template.
@@ -41,7 +41,7 @@ pub(crate) fn check(
     }
 }
 
-/// A cost that is no number as Go writes numbers.
+/// Returns a deletion cost that is not a number in Go's syntax.
 fn bad_cost(metadata: &ObjectMeta) -> Option<&Str> {
     let value = metadata.annotations.get(DELETION_COST)?;
     let plain = value.starts_with(|it: char| it == '-' || ('1'..='9').contains(&it));
@@ -90,7 +90,7 @@ fn check_app_armor(
     }
 }
 
-/// What Pods run under must not change, nor who made them.
+/// Checks that the AppArmor profiles and the mirror annotation do not change.
 pub(crate) fn check_update(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     let (now, before) = (&new.metadata.annotations, &old.metadata.annotations);
     let mut forbid = |key: &Str, verb: &str| {

@@ -1,4 +1,4 @@
-//! `pods/binding`: a pod is assigned to a node.
+//! The subresource `pods/binding`, which assigns a pod to a node.
 
 use super::action::{pod, set_condition, success};
 use super::topology;
@@ -76,10 +76,10 @@ fn check(binding: &Binding) -> Vec<FieldError> {
     errors
 }
 
-/// A pod on the node of a binding.
+/// The update that binds a pod to the node of a binding.
 struct Bound<'a> {
     binding: &'a Binding,
-    /// What is put on the pod, whatever is there.
+    /// Labels that are set on the pod, replacing existing values.
     labels: BTreeMap<Str, Str>,
     now: Time,
 }
@@ -121,7 +121,7 @@ impl UpdatedObject for Bound<'_> {
             pod.metadata.annotations.insert(key.clone(), value.clone());
         }
         pod.metadata.labels.extend(self.labels.clone());
-        // It was a hint, and is none any more.
+        // The nomination was only a hint and no longer applies.
         pod.status.nominated_node_name = Str::default();
         let condition = PodCondition {
             type_: "PodScheduled".into(),

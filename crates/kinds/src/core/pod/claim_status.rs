@@ -1,4 +1,4 @@
-//! What the status of a Pod must satisfy where it tells of claims for resources.
+//! Validation of resource claim statuses in the status of a Pod.
 
 use crate::shared;
 use crate::shared::rules::{self, Errors};
@@ -8,7 +8,7 @@ use kubist_api::core::v1::{
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks everything that a status tells of claims.
+/// Checks all resource claim fields of a Pod status.
 pub(crate) fn check(errors: &mut Errors, pod: &Pod, path: &FieldPath) {
     let (status, spec) = (&pod.status, &pod.spec);
     let at = path.child("resourceClaimStatuses");
@@ -46,7 +46,7 @@ fn check_claims(
     }
 }
 
-/// The claim that was made for resources which containers ask for by their names.
+/// Checks the claim that was created for extended resources that containers request by name.
 fn check_extended(
     errors: &mut Errors,
     status: &PodExtendedResourceClaimStatus,
@@ -105,7 +105,7 @@ fn check_extended(
     }
 }
 
-/// Claims through which a Pod gets what nodes have by themselves.
+/// Checks the claims that provide a Pod with node-allocatable resources.
 fn check_allocatable(errors: &mut Errors, pod: &Pod, path: &FieldPath) {
     let named = pod.spec.resource_claims.iter();
     let named = named.filter_map(|it| it.resource_claim_name.as_ref());

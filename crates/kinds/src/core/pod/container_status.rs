@@ -1,4 +1,4 @@
-//! What the statuses of a Pod's containers must satisfy.
+//! Validation of the container statuses of a Pod.
 
 use crate::pod_spec::security::check_id;
 use crate::shared::rules::{self, Errors};
@@ -9,21 +9,21 @@ use kubist_api::core::v1::{
 use kubist_apimachinery::{FieldError, FieldPath, Str};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How devices can be.
+/// The health states of a device.
 const HEALTH: [&str; 3] = ["Healthy", "Unhealthy", "Unknown"];
-/// Bytes of what is said about a device.
+/// The maximum length of a device health message, in bytes.
 const MESSAGE_BYTES_MAX: usize = 1_024;
 const NO_CLAIM: &str = "must match one of the container's resource claims in a format \
                         'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
 const NO_REQUEST: &str = "must match one of the container's resource requests";
 
-/// A container that ended, and is not restarted, stays ended. The paths are those of the statuses
-/// that are stored, as upstream's.
+/// Checks that a terminated container that is not restarted stays terminated. Paths refer to the
+/// stored statuses, as upstream's.
 pub(crate) fn stay_ended(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     let (spec, now, before) = (&old.spec, &new.status, &old.status);
     let all = spec.init_containers.iter().chain(&spec.containers);
     let mut after_end = all.flat_map(|it| &it.restart_policy_rules);
-    // One that restarts all of them may restart any.
+    // A container that restarts all containers may restart any of them.
     if !after_end.any(|it| it.action == "RestartAllContainers") {
         for (field, now, before, containers) in [
             (
@@ -76,14 +76,14 @@ fn list_stays_ended(
     }
 }
 
-/// The first container of each name.
+/// Maps each name to the first container with it.
 fn by_name(containers: &[Container]) -> BTreeMap<&Str, &Container> {
     let last_first = containers.iter().rev();
     last_first.map(|it| (&it.name, it)).collect()
 }
 
-/// Whether a container is restarted that ended with this code: its rules say so, or its policy, or
-/// that of the Pod.
+/// Reports whether a container that exited with this code is restarted, according to its restart
+/// rules, its restart policy, or the Pod's restart policy.
 fn is_restarted(container: &Container, spec: &PodSpec, code: i32) -> bool {
     let own = container.restart_policy.as_deref();
     if own.is_some() {
@@ -117,7 +117,7 @@ fn is_for(rule: &ContainerRestartRule, code: i32) -> bool {
         })
 }
 
-/// Checks whom containers run as, and which devices they were given.
+/// Checks the container users and the allocated devices.
 pub(crate) fn check(errors: &mut Errors, pod: &Pod, path: &FieldPath) {
     let (status, spec) = (&pod.status, &pod.spec);
     let os = spec.os.as_deref().map_or("linux", |it| it.name.as_str());
@@ -180,7 +180,7 @@ fn check_user(errors: &mut Errors, user: &LinuxContainerUser, os: &str, path: &F
     }
 }
 
-/// What was given is what was asked for. Statuses of containers that are not there are let in.
+/// Checks that allocated resources were requested. Statuses of unknown containers are accepted.
 fn check_allocated(
     errors: &mut Errors,
     statuses: &[ContainerStatus],
@@ -217,7 +217,7 @@ fn check_allocated(
     }
 }
 
-/// A claim as statuses name it.
+/// Returns a claim as statuses name it.
 fn as_resource(claim: &ResourceClaim) -> Str {
     if claim.request.is_empty() {
         format!("claim:{}", claim.name).into()
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// What is wrong if all containers run again that ended with these codes.
+    /// Returns the errors if all containers that exited with these codes run again.
     fn after(spec: PodSpec, ended: &[(&str, i32)]) -> Vec<String> {
         let mut old = Pod {
             spec,

@@ -1,4 +1,4 @@
-//! Disruption budgets: how many pods of a set may be away at a time, by somebody's choice.
+//! Disruption budgets: they limit how many pods of a set may be voluntarily disrupted at a time.
 
 use kubist_api::core::v1::Pod;
 use kubist_api::policy::v1::{PodDisruptionBudget, PodDisruptionBudgetStatus};
@@ -9,31 +9,34 @@ use kubist_apimachinery::{
 use kubist_registry::{ActionCall, UpdatePath, UpdatedObject};
 use std::any::Any;
 
-/// Pods that a budget remembers as being on their way out; more are refused, as upstream.
+/// The maximum number of disrupted pods that a budget records; further evictions are refused, as
+/// upstream.
 const DISRUPTED_MAX: usize = 2000;
-/// When to ask again about a budget that nobody has looked at yet, as upstream.
+/// The retry delay for a budget that has not been processed yet, as upstream.
 const RETRY_SECONDS: i32 = 10;
 
-/// Whether a budget counts the pod at all: one that runs nothing, or that is going anyway, does
-/// nobody any harm.
+/// Reports whether a budget applies to the pod. Pods that have finished, are pending or are being
+/// deleted are not protected.
 fn is_protected(pod: &Pod) -> bool {
     let phase = pod.status.phase.as_str();
     !matches!(phase, "Succeeded" | "Failed" | "Pending") && !pod.metadata.is_terminating()
 }
 
-/// How a pod may go.
+/// The terms on which a pod may be evicted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// Its budget has given it a disruption.
+    /// Its budget granted a disruption.
     Granted,
-    /// No budget counts it as it is now; it may go if it is still like that.
+    /// No budget protects the pod in its current state. It may be evicted while that state is
+    /// unchanged.
     Unguarded,
-    /// The budget of this name counts it, but not as one that is healthy; the same.
+    /// The named budget covers the pod, but does not count it as healthy. It may be evicted while
+    /// that state is unchanged.
     Spared(Str),
 }
 
-/// Asks the budget of a pod whether it may go, and takes one disruption off it. 429 if there is
-/// none left.
+/// Checks whether the pod's budget permits an eviction, and takes one disruption from the budget.
+/// Fails with 429 if none is left.
 pub(super) async fn take(call: ActionCall<'_>, pod: &Pod, dry_run: bool) -> Result<Leave, Status> {
     if !is_protected(pod) {
         return Ok(Leave::Unguarded);
@@ -89,15 +92,15 @@ fn is_ready(pod: &Pod) -> bool {
     first.is_some_and(|it| it.status == "True")
 }
 
-/// Whether pods that are not ready go without being counted: always, or while enough others are
-/// healthy.
+/// Reports whether unready pods are evicted without counting as a disruption: always, or while
+/// enough others are healthy.
 fn spares_unhealthy(budget: &PodDisruptionBudget) -> bool {
     let (spec, status) = (&budget.spec, &budget.status);
     spec.unhealthy_pod_eviction_policy.as_deref() == Some("AlwaysAllow")
         || (status.desired_healthy > 0 && status.current_healthy >= status.desired_healthy)
 }
 
-/// A budget with one disruption less.
+/// The update that takes one disruption from a budget.
 struct Disrupted<'a> {
     pod: &'a str,
     now: Time,
@@ -145,13 +148,13 @@ impl UpdatedObject for Disrupted<'_> {
     }
 }
 
-/// 429: nobody knows yet whether the budget has room.
+/// Returns 429: the status of the budget has not been computed yet.
 pub(super) fn undecided(name: &str) -> Status {
     let message = format!("The disruption budget {name} is still being processed by the server.");
     refusal(&message, RETRY_SECONDS)
 }
 
-/// Why a budget has no disruption left.
+/// Explains why a budget has no disruption left.
 fn exhausted(name: &str, status: &PodDisruptionBudgetStatus) -> String {
     let mut conditions = status.conditions.iter();
     let failed = conditions.find(|it| it.type_ == "DisruptionAllowed");

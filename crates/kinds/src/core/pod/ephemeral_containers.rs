@@ -1,4 +1,4 @@
-//! What ephemeral containers must satisfy, beyond what all containers must.
+//! Validation of ephemeral containers, in addition to the rules for all containers.
 
 use crate::pod_spec::container::Around;
 use crate::pod_spec::{self, any_container};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const NOT_HERE: &str = "cannot be set for an Ephemeral Container";
 
-/// Checks all of them, also those of templates, which are forbidden elsewhere.
+/// Checks all ephemeral containers, including those of templates, where another rule forbids them.
 pub(crate) fn check(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
     let spec = around.spec;
     let others = spec.containers.iter().chain(&spec.init_containers);
@@ -32,7 +32,7 @@ pub(crate) fn check(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
     }
 }
 
-/// They are for people who look around, and nothing depends on them.
+/// Checks that fields which ephemeral containers do not support are unset.
 fn has_no_more(errors: &mut Errors, container: &EphemeralContainer, path: &FieldPath) {
     for (field, set) in [
         ("ports", !container.ports.is_empty()),

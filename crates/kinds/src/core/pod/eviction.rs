@@ -1,4 +1,4 @@
-//! `pods/eviction`: a pod is deleted if its disruption budget has room.
+//! The subresource `pods/eviction`, which deletes a pod if its disruption budget permits it.
 
 use super::action::{pod, set_condition, success};
 use super::disruption::{self, Leave};
@@ -15,7 +15,7 @@ use kubist_registry::{
 };
 use std::any::Any;
 
-/// Deletes a pod, if its disruption budget has room.
+/// Deletes a pod if its disruption budget permits it.
 #[derive(Debug)]
 pub(crate) struct Evict;
 
@@ -55,10 +55,11 @@ async fn evict(call: ActionCall<'_>) -> Result<Created, Status> {
         let stored = stored.ok_or_else(|| Status::not_found(&resource, name))?;
         let pod = pod(Some(&**stored.object()?))?;
         let leave = disruption::take(call, &pod, dry_run).await?;
-        // Another that becomes ready meanwhile is another case.
+        // If the request names no version, this one is required: a pod that becomes ready meanwhile
+        // needs a new decision.
         let (any_version, mut asked) = (asks_no_version(&options), options.clone());
-        // Of one that its budget spares, upstream forgets the version that was asked for, and
-        // evicts a pod that is not the one that was meant.
+        // For a pod that its budget does not count, upstream drops the requested version and evicts
+        // a pod that the request did not mean.
         if any_version && leave != Leave::Granted {
             let preconditions = asked.preconditions.get_or_insert_default();
             preconditions.resource_version = Some(pod.metadata.resource_version.clone());
@@ -74,15 +75,15 @@ async fn evict(call: ActionCall<'_>) -> Result<Created, Status> {
     unreachable!("the last attempt returns")
 }
 
-/// What says that it is only tried: the options of the request, those of the deletion in the
-/// eviction, or both, which must not say different things then.
+/// Combines the dry-run options of the request with those of the eviction's delete options. Fails
+/// if both are set and differ.
 fn dry_as_asked(mut options: DeleteOptions, dry_run: bool) -> Result<DeleteOptions, Status> {
     if !dry_run {
         return Ok(options);
     }
     if options.dry_run.iter().any(|it| *it != ALL_STAGES) {
         let told = options.dry_run.iter().map(Str::as_str).collect::<Vec<_>>();
-        // Upstream has no code for it, and answers with 500.
+        // Upstream sets no status code here and answers with 500.
         return Err(Status::bad_request(format!(
             "Non-matching dry-run options in request and content: [{ALL_STAGES}] and [{}]",
             told.join(" ")
@@ -97,7 +98,7 @@ fn dry_as_asked(mut options: DeleteOptions, dry_run: bool) -> Result<DeleteOptio
 /// The only value of `dryRun`.
 const ALL_STAGES: &str = "All";
 
-/// 422: an eviction reads the pod.
+/// Returns 422: an eviction must read the pod.
 fn cannot_ignore(name: &str) -> Status {
     let path = FieldPath::new("deleteOptions").child(IGNORE_READ_ERROR);
     let detail = "can not be set for pod eviction, try after removing the option";
@@ -105,7 +106,7 @@ fn cannot_ignore(name: &str) -> Status {
     Status::invalid(&kind, name, &[FieldError::invalid(&path, true, detail)])
 }
 
-/// How often an eviction begins anew because the pod changed, as upstream.
+/// How often an eviction restarts because the pod changed, as upstream.
 const EVICTION_TRIES: usize = 20;
 
 fn asks_no_version(options: &DeleteOptions) -> bool {
@@ -113,14 +114,14 @@ fn asks_no_version(options: &DeleteOptions) -> bool {
     preconditions.is_none_or(|it| it.resource_version.is_none())
 }
 
-/// Whether the options mean this pod, and not only its name.
+/// Reports whether the uid precondition of the options, if set, matches this pod.
 fn asks_for(options: &DeleteOptions, pod: &Pod) -> bool {
     let preconditions = options.preconditions.as_deref();
     let uid = preconditions.and_then(|it| it.uid.as_ref());
     uid.is_none_or(|uid| *uid == pod.metadata.uid)
 }
 
-/// Marks a pod as evicted and deletes it: this one, whoever has its name by now, and only under
+/// Marks a pod as evicted and deletes it. Never deletes a newer pod of the same name, and respects
 /// the preconditions of the options.
 async fn remove(
     call: ActionCall<'_>,
@@ -144,7 +145,7 @@ async fn remove(
     }
     let mut options = options.clone();
     let preconditions = options.preconditions.get_or_insert_default();
-    // The version that was wanted was there when the pod was marked, and is the marked one now.
+    // The requested version was checked when the pod was marked; the marked version replaces it.
     if let Some(wanted) = &mut preconditions.resource_version
         && let Some(marked) = marked_version
     {
@@ -155,11 +156,11 @@ async fn remove(
     store.delete(cx, place, &options).await
 }
 
-/// A pod that says that it is evicted.
+/// The update that marks a pod as evicted.
 struct Evicted {
     now: Time,
     uid: Str,
-    /// What whoever evicts it wants it to be.
+    /// The preconditions of the eviction request.
     asked: Preconditions,
 }
 
@@ -191,7 +192,7 @@ impl UpdatedObject for Evicted {
     }
 }
 
-/// The options in an eviction are another Rust type of the same message.
+/// Converts the options in an eviction, which have a different Rust type for the same message.
 fn options_of(options: &kubist_api::meta::v1::DeleteOptions) -> DeleteOptions {
     let preconditions = options.preconditions.as_deref().map(|it| {
         Box::new(Preconditions {

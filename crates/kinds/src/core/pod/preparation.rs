@@ -1,4 +1,4 @@
-//! What upstream makes of a new Pod before it checks it.
+//! Upstream's preparation of a new Pod before validation.
 
 use crate::core::pod::quality_of_service;
 use crate::pod_spec::disabled_fields;
@@ -14,7 +14,7 @@ type Labels = BTreeMap<Str, Str>;
 
 /// Prepares a new Pod.
 pub(crate) fn prepare(cx: &RequestContext, pod: &mut Pod) {
-    // Upstream believes a class that is given.
+    // Upstream accepts a given class unchecked.
     let qos_class = match std::mem::take(&mut pod.status.qos_class) {
         given if given.is_empty() => quality_of_service::class(&pod.spec).into(),
         given => given,
@@ -39,7 +39,8 @@ pub(crate) fn prepare(cx: &RequestContext, pod: &mut Pod) {
     take_profiles(cx, &mut pod.spec, &pod.metadata.annotations);
 }
 
-/// Keys of the Pod's labels that others must or must not share become requirements of selectors.
+/// Turns `matchLabelKeys` and `mismatchLabelKeys` into selector requirements with the Pod's own
+/// label values.
 fn select_by_own_labels(spec: &mut PodSpec, labels: &Labels) {
     let apply = |term: &mut PodAffinityTerm| {
         if let Some(selector) = &mut term.label_selector {
@@ -80,8 +81,8 @@ fn require(selector: &mut LabelSelector, keys: &[Str], operator: &str, labels: &
     }
 }
 
-/// AppArmor profiles that annotations name become fields of the containers, where these say
-/// nothing and the Pod something else.
+/// Copies AppArmor profiles from annotations into container fields, unless the container has a
+/// profile or the Pod has the same one.
 fn take_profiles(cx: &RequestContext, spec: &mut PodSpec, annotations: &BTreeMap<Str, Str>) {
     if spec.os.as_ref().is_some_and(|it| it.name == "windows") {
         return;

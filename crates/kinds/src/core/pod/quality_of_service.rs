@@ -1,16 +1,16 @@
-//! The quality-of-service class of a Pod, from what its containers request and may use.
+//! The quality-of-service class of a Pod, derived from the requests and limits of its containers.
 
 use kubist_api::core::v1::{Container, PodSpec};
 use kubist_apimachinery::{Quantity, Str};
 use std::collections::BTreeMap;
 
-/// The resources that count.
+/// The resources that determine the class.
 const COMPUTE: [&str; 2] = ["cpu", "memory"];
 
-/// `Guaranteed` if every container is limited in all compute resources and the sums of requests
-/// and limits are equal, `BestEffort` if nothing is requested or limited, `Burstable` otherwise.
+/// Returns `Guaranteed` if every container limits all compute resources and the sums of requests
+/// and limits are equal, `BestEffort` if there are no requests or limits, `Burstable` otherwise.
 pub(crate) fn class(spec: &PodSpec) -> &'static str {
-    // What is said of the whole Pod decides, even if it says nothing.
+    // Pod-level resources decide, even if they are empty.
     if let Some(resources) = &spec.resources {
         let guaranteed = limits_all(&resources.limits);
         return decide(

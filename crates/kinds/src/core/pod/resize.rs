@@ -1,4 +1,4 @@
-//! What may change of a Pod's resources while it runs.
+//! Validation of in-place resource resizes of a Pod.
 
 use crate::core::pod::annotations::MIRROR;
 use crate::core::pod::{self, quality_of_service};
@@ -8,12 +8,12 @@ use kubist_api::core::v1::{Container, Pod, PodSpec, ResourceRequirements};
 use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str};
 use std::collections::BTreeMap;
 
-/// The resources that change while a Pod runs.
+/// The resources that can be resized in place.
 const RESIZABLE: [&str; 2] = ["cpu", "memory"];
 const ONLY_THESE: &str = "only cpu and memory resources are mutable";
 
-/// Takes over what a resize changes. Lists with other containers are taken as they are: the check
-/// refuses them.
+/// Copies the fields that a resize may change. Lists with different containers are copied whole,
+/// because validation rejects them.
 pub(crate) fn restrict(kept: &mut PodSpec, new: &mut PodSpec) {
     if kept.containers.len() != new.containers.len()
         || kept.init_containers.len() != new.init_containers.len()
@@ -98,7 +98,8 @@ pub(crate) fn check(errors: &mut Errors, new: &Pod, old: &Pod) {
     }
 }
 
-/// The class stays; upstream shows the one that is stored.
+/// Checks that the quality-of-service class is unchanged. The error shows the stored class, as
+/// upstream.
 fn check_class(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     let before = match old.status.qos_class.as_str() {
         "" => quality_of_service::class(&old.spec),
@@ -110,14 +111,15 @@ fn check_class(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     }
 }
 
-/// Whether the node of a Pod tells of resources, if anything of the Pod runs there.
+/// Reports whether the status of the first running container contains resources; true if no
+/// container is running.
 fn knows_resizes(pod: &Pod) -> bool {
     let mut statuses = pod.status.container_statuses.iter();
     let running = statuses.find(|it| it.state.running.is_some());
     running.is_none_or(|it| it.resources.is_some())
 }
 
-/// Whether something is said of the Pod as a whole.
+/// Reports whether the Pod has pod-level resources.
 fn says_anything(spec: &PodSpec) -> bool {
     let resources = spec.resources.as_deref();
     resources.is_some_and(|it| !(it.requests.is_empty() && it.limits.is_empty()))
@@ -155,7 +157,7 @@ fn check_pod_resources(errors: &mut Errors, new: &PodSpec, old: &PodSpec, path: 
     }
 }
 
-/// Containers are neither added nor removed, nor called otherwise.
+/// Checks that containers are not added, removed or renamed.
 fn same_containers(errors: &mut Errors, new: &PodSpec, old: &PodSpec, path: &FieldPath) -> bool {
     let before = errors.len();
     for (field, now, was) in [
@@ -213,8 +215,8 @@ fn is_removed(now: &Amounts, before: &Amounts) -> bool {
     before.keys().any(|name| !now.contains_key(name))
 }
 
-/// The new container with what may change as it was. As upstream, claims are lost: what has some
-/// is never resized.
+/// Returns the new container with its resizable fields as in the old one. As upstream, claims are
+/// lost, so a container with claims cannot be resized.
 fn without_resizable(new: &Container, old: &Container) -> Container {
     let mut rest = new.clone();
     rest.resources = with_resizable_of(&new.resources, &old.resources);

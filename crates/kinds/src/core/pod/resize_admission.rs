@@ -1,5 +1,5 @@
-//! What upstream's default admission asks the node of a Pod about a resize: whether it can do
-//! that, and whether it has as much.
+//! Upstream's default admission of resizes: checks whether the Pod's node supports the resize and
+//! has enough resources.
 
 use crate::core::pod::admission::{forbidden, typed};
 use crate::pod_spec::container::is_sidecar;
@@ -8,12 +8,12 @@ use kubist_apimachinery::{Quantity, Status, StatusCause, Str};
 use kubist_registry::Admission;
 use std::collections::BTreeMap;
 
-/// What nodes declare that can resize a Pod as a whole.
+/// The feature that a node declares if it supports resizing pod-level resources.
 const OF_PODS: &str = "InPlacePodLevelResourcesVerticalScaling";
 /// The label of a node's operating system.
 const SYSTEM: &str = "kubernetes.io/os";
 
-/// Admits a resize that is valid. A Pod that is on no node yet may have any size.
+/// Admits a valid resize. A Pod that is not bound to a node may have any size.
 pub(crate) async fn admit(cx: &Admission<'_>, new: &Pod, old: &Pod) -> Result<(), Status> {
     let changes = new.metadata.generation != old.metadata.generation;
     let name = new.spec.node_name.as_str();
@@ -64,7 +64,7 @@ fn refusal(pod: &Pod, why: &str, reason: &str) -> Status {
     status
 }
 
-/// What a Pod requests more of than a node can give.
+/// Returns the resources of which a Pod requests more than a node has allocatable.
 fn lacking(pod: &Pod, allocatable: &BTreeMap<Str, Quantity>) -> Vec<String> {
     let given = |name: &str| allocatable.get(name).cloned().unwrap_or_default();
     let mut lacking = Vec::new();
@@ -81,8 +81,8 @@ fn lacking(pod: &Pod, allocatable: &BTreeMap<Str, Quantity>) -> Vec<String> {
     lacking
 }
 
-/// How much of a resource a Pod requests: what it says as a whole, or else what its containers
-/// need at a time, and the overhead.
+/// Returns how much of a resource a Pod requests: the pod-level request or else the peak of its
+/// containers, plus the overhead.
 fn requested(pod: &Pod, name: &str) -> Quantity {
     let spec = &pod.spec;
     let of_pod = spec
@@ -99,8 +99,8 @@ fn requested(pod: &Pod, name: &str) -> Quantity {
     sum
 }
 
-/// All containers that go on run together; each initial one before them, beside the sidecars that
-/// were started before it.
+/// Returns the peak request of the containers. Sidecars and regular containers run together; each
+/// init container runs before them, beside the sidecars started earlier.
 fn of_containers(pod: &Pod, name: &str) -> Quantity {
     let mut together = Quantity::default();
     for container in &pod.spec.containers {
@@ -145,7 +145,7 @@ mod tests {
         let mut pod = Pod::default();
         pod.spec.containers = vec![container("1", false), container("500m", false)];
         assert_eq!(cpu(&pod), 1_500);
-        // Beside a sidecar of 1, the initial one needs 2.
+        // The init container needs 2 beside a sidecar that needs 1.
         pod.spec.init_containers = vec![container("1", true), container("2", false)];
         assert_eq!(cpu(&pod), 3_000);
         pod.spec.init_containers.push(container("1", true));

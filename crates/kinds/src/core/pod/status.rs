@@ -1,4 +1,4 @@
-//! What the status of a Pod must satisfy, and what upstream makes of one before it checks it.
+//! Preparation (as upstream) and validation of the status of a Pod.
 
 use crate::core::pod::{self, claim_status, container_status};
 use crate::shared::rules::{self, Errors};
@@ -7,12 +7,12 @@ use kubist_api::core::v1::{Pod, PodCondition, PodStatus, VolumeMountStatus};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Keeps what clients leave out, and drops what is behind gates that are off by default, unless
-/// what is stored uses it already.
+/// Keeps stored values that clients omit, and drops fields of gates that are off by default unless
+/// the stored status already uses them.
 pub(crate) fn prepare(new: &mut Pod, old: &Pod) {
     new.metadata.deletion_timestamp = old.metadata.deletion_timestamp;
     let (status, before) = (&mut new.status, &old.status);
-    // Old nodes forget the class.
+    // Older nodes omit the class.
     if status.qos_class.is_empty() {
         status.qos_class = before.qos_class.clone();
     }
@@ -30,7 +30,7 @@ pub(crate) fn prepare(new: &mut Pod, old: &Pod) {
     }
 }
 
-/// Conditions of one type, of which there may be several, keep their generations in turn.
+/// Restores omitted generations of conditions. Several conditions of one type are matched in order.
 fn keep_generations(conditions: &mut [PodCondition], before: &[PodCondition]) {
     let mut kept: BTreeMap<&Str, VecDeque<i64>> = BTreeMap::new();
     for condition in before {
@@ -67,7 +67,7 @@ fn mounts_mut(status: &mut PodStatus) -> impl Iterator<Item = &mut VolumeMountSt
         .flat_map(|it| &mut it.volume_mounts)
 }
 
-/// Checks a change of the status, with which annotations can change too.
+/// Checks a change of the status, which may also change annotations.
 pub(crate) fn check(new: &Pod, old: &Pod) -> Errors {
     let mut errors = Errors::new();
     let annotations = FieldPath::new("metadata").child("annotations");
@@ -92,7 +92,7 @@ pub(crate) fn check(new: &Pod, old: &Pod) -> Errors {
     errors
 }
 
-/// Upstream's path of the type is the name of Go's field.
+/// Upstream's path of the type is the Go field name.
 fn check_condition(errors: &mut Errors, condition: &PodCondition, path: &FieldPath) {
     let at = path.child("observedGeneration");
     check_generation(errors, condition.observed_generation, &at);
@@ -110,7 +110,7 @@ fn check_generation(errors: &mut Errors, generation: i64, path: &FieldPath) {
     }
 }
 
-/// A node that may take the Pod, while none has.
+/// Checks the nominated node, which is set only while the Pod is not bound to a node.
 fn check_nomination(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     let name = &new.status.nominated_node_name;
     if *name == old.status.nominated_node_name || name.is_empty() {
@@ -145,7 +145,7 @@ fn check_host_addresses(errors: &mut Errors, now: &PodStatus, was: &PodStatus, p
     check_addresses(errors, &texts, &kept, shown, path);
 }
 
-/// One address of each family at most. Those that are stored may stay, however they are written.
+/// Checks for at most one address of each IP family. Stored addresses may stay in any notation.
 fn check_addresses(
     errors: &mut Errors,
     texts: &[&Str],

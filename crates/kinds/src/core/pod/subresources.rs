@@ -1,5 +1,4 @@
-//! The parts of a Pod that have paths of their own: ephemeral containers, and the resources of
-//! its containers.
+//! The subresources of a Pod that change its spec: ephemeral containers and container resources.
 
 use crate::core::pod;
 use crate::core::pod::annotations::MIRROR;
@@ -9,10 +8,10 @@ use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath};
 use kubist_registry::keep_most;
 
-/// Of how many containers it is told what has changed in them.
+/// The maximum number of containers whose changes an error lists.
 const DIFFS_MAX: usize = 16;
 
-/// Keeps what the path `part` does not change as it was.
+/// Restores everything that the subresource `part` may not change.
 pub(crate) fn restrict(part: &str, new: &mut Pod, old: &Pod) {
     let mut kept = old.clone();
     keep_most(&mut new.metadata, &old.metadata);
@@ -27,7 +26,7 @@ pub(crate) fn restrict(part: &str, new: &mut Pod, old: &Pod) {
     *new = kept;
 }
 
-/// Checks a change through the path `part`.
+/// Checks a change through the subresource `part`.
 pub(crate) fn check(part: &str, new: &Pod, old: &Pod) -> Errors {
     let mut errors = Vec::new();
     match part {

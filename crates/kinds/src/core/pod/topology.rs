@@ -1,16 +1,16 @@
-//! Labels that say where a node is, which its Pods get from it.
+//! Topology labels, which Pods inherit from their node.
 
 use kubist_apimachinery::{Status, Str};
 use kubist_registry::Lookup;
 use std::collections::BTreeMap;
 
-/// The labels that Pods get, as upstream.
+/// The labels that Pods inherit, as upstream.
 const LABELS: [&str; 2] = [
     "topology.kubernetes.io/region",
     "topology.kubernetes.io/zone",
 ];
 
-/// What the labels of a node say of where it is; nothing if there is no such node.
+/// Returns the topology labels of a node, or none if the node does not exist.
 pub(crate) async fn of_node(
     objects: &dyn Lookup,
     name: &str,

@@ -1,4 +1,4 @@
-//! What may change in a Pod.
+//! Validation of Pod updates.
 
 use crate::core::pod;
 use crate::pod_spec::{self, tolerations};
@@ -34,7 +34,7 @@ pub(crate) fn check(new: &Pod, old: &Pod) -> Errors {
             errors.push(FieldError::forbidden(&path.child(name), detail));
             return errors;
         }
-        // Upstream checks images once more.
+        // Upstream checks images a second time.
         let path = path.child(name);
         for (index, container) in now.iter().enumerate() {
             let path = path.index(index);
@@ -69,7 +69,7 @@ pub(crate) fn check(new: &Pod, old: &Pod) -> Errors {
     errors
 }
 
-/// The new spec with everything that may change as it was.
+/// Returns the new spec with all mutable fields as in the old one.
 fn without_changeable(new: &PodSpec, old: &PodSpec) -> PodSpec {
     let mut rest = new.clone();
     let containers = rest.containers.iter_mut().zip(&old.containers);
@@ -88,7 +88,8 @@ fn without_changeable(new: &PodSpec, old: &PodSpec) -> PodSpec {
     rest
 }
 
-/// A deadline may come, and come nearer. Upstream looks no further if it is worse.
+/// Checks the deadline, which may be set or shortened. If it is invalid, upstream skips the
+/// remaining checks.
 fn check_deadline(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) -> ControlFlow<()> {
     const SECONDS_MAX: i64 = 0x7fff_ffff;
     let before = old.spec.active_deadline_seconds;
@@ -114,7 +115,7 @@ fn check_deadline(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) -
 }
 
 fn tolerations_stay(errors: &mut Errors, new: &[Toleration], old: &[Toleration], path: &FieldPath) {
-    // How long it is tolerated may change.
+    // The toleration seconds may change.
     let lasting = |it: &Toleration| {
         let parts = [&it.key, &it.operator, &it.value, &it.effect];
         parts.map(Str::clone)
@@ -127,7 +128,7 @@ fn tolerations_stay(errors: &mut Errors, new: &[Toleration], old: &[Toleration],
             return;
         }
     }
-    // Once more, as upstream does.
+    // A second check, as upstream.
     let mut all = old.iter();
     let compares = all.any(|it| matches!(it.operator.as_str(), "Lt" | "Gt"));
     tolerations::check(errors, new, compares, path);
@@ -136,7 +137,7 @@ fn tolerations_stay(errors: &mut Errors, new: &[Toleration], old: &[Toleration],
 fn check_gates(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     let (now, before) = (&new.spec.scheduling_gates, &old.spec.scheduling_gates);
     let before: BTreeSet<&Str> = before.iter().map(|it| &it.name).collect();
-    // Of several with one name, upstream tells of the last.
+    // Among several with one name, upstream reports the last.
     let mut again = rules::repeats(now.iter().rev().map(|it| &it.name));
     again.reverse();
     for (index, gate) in now.iter().enumerate() {

@@ -1,7 +1,8 @@
-//! What Pods must satisfy, new ones and those that change: more than templates.
+//! Validation of Pods on create and update, in addition to the rules for templates.
 //!
-//! Upstream refuses a volume with a token where a Pod names no account. Its admission has given
-//! every Pod one by then; nothing does so here, and such Pods are common, so they are let in.
+//! Upstream rejects a Pod with a projected token volume but no service account. Upstream's
+//! admission has set an account on every Pod by then; this server has no such admission, so these
+//! Pods are accepted.
 
 use crate::core::pod;
 use crate::pod_spec;
@@ -10,7 +11,7 @@ use crate::shared::rules::Errors;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::FieldPath;
 
-/// Checks a Pod, with what is stored of it on update.
+/// Checks a Pod; `old` is the stored Pod on update.
 pub(crate) fn check(errors: &mut Errors, pod: &Pod, old: Option<&Pod>) {
     let subject = PodSubject::of_pod(pod, old);
     let path = FieldPath::new("metadata").child("annotations");

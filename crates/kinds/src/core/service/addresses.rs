@@ -1,4 +1,4 @@
-//! What the addresses of Services and their families must satisfy.
+//! Validation of Service addresses and IP families.
 
 use crate::core::service;
 use crate::shared;
@@ -9,19 +9,18 @@ use std::net::IpAddr;
 
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
 const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-/// One address of each family.
+/// One address of each IP family.
 const ADDRESSES_MAX: usize = 2;
 const NO_ADDRESSES: [Str; 0] = [];
 
-/// Checks what a Service says about its addresses in the cluster. Those that the old one has may
-/// stay.
+/// Checks the cluster IPs of a Service. Addresses that the old Service has may stay.
 pub(crate) fn check(
     errors: &mut Errors,
     spec: &ServiceSpec,
     old: Option<&ServiceSpec>,
     path: &FieldPath,
 ) {
-    // Those that have none are checked with the type.
+    // The type check covers services without addresses.
     if spec.type_ == "ExternalName" {
         return;
     }
@@ -34,7 +33,7 @@ pub(crate) fn check(
     }
 }
 
-/// The two fields for addresses agree.
+/// Checks that the two address fields agree.
 fn check_first(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     let shown = || rules::list(&spec.cluster_ips);
     match (spec.cluster_ip.is_empty(), spec.cluster_ips.first()) {
@@ -67,7 +66,7 @@ fn check_families(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     }
 }
 
-/// Whether each is an address, or the only one says that there is none.
+/// Checks that each entry is an address, or that the only entry is `None`.
 fn check_form(errors: &mut Errors, addresses: &[Str], kept: &[Str], path: &FieldPath) -> bool {
     let kept = shared::addresses::kept(kept);
     let mut fine = true;
@@ -89,7 +88,7 @@ fn check_form(errors: &mut Errors, addresses: &[Str], kept: &[Str], path: &Field
     fine
 }
 
-/// One address of each family, in the order of the families.
+/// Checks for one address of each family, in the order of the families.
 fn check_stacks(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     let addresses = &spec.cluster_ips;
     let is_ipv6 = |text: &Str| shared::addresses::parse_ip(text).is_some_and(|it| it.is_ipv6());
@@ -126,7 +125,7 @@ fn check_stacks(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     }
 }
 
-/// Addresses that others bring to the nodes.
+/// Checks external addresses, which other systems route to the nodes.
 pub(crate) fn check_external(
     errors: &mut Errors,
     spec: &ServiceSpec,

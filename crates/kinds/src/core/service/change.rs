@@ -1,4 +1,4 @@
-//! What may change in Services, and what a change drops.
+//! Validation of Service updates, and the fields that an update drops.
 
 use crate::core::service;
 use crate::shared::rules::{self, Errors};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const SET_ONCE: &str = "may not change once set";
 const SINGLE: &str = "SingleStack";
 
-/// Drops what the new type has no use for, if the user did not change it.
+/// Drops fields that do not apply to the new type, unless the user changed them.
 pub(crate) fn drop_unused(new: &mut Service, old: &Service) {
     let (now, before) = (&mut new.spec, &old.spec);
     if before.type_ != "ExternalName" && now.type_ == "ExternalName" {
@@ -57,14 +57,14 @@ fn has_node_ports(spec: &ServiceSpec) -> bool {
     spec.type_ == "NodePort" || spec.type_ == "LoadBalancer"
 }
 
-/// Ports may go and change, but no port of nodes is one that was not there.
+/// Reports whether every node port was there before.
 fn has_no_other_ports(now: &ServiceSpec, before: &ServiceSpec) -> bool {
     let had: BTreeSet<i32> = before.ports.iter().map(|it| it.node_port).collect();
     let mut wanted = now.ports.iter().map(|it| it.node_port);
     wanted.all(|port| port == 0 || had.contains(&port))
 }
 
-/// What was allotted may not change, unless the type does.
+/// Checks that allocated values change only together with the type.
 pub(crate) fn check(new: &Service, old: &Service) -> Errors {
     let path = FieldPath::new("spec");
     let (now, before) = (&new.spec, &old.spec);
@@ -118,7 +118,8 @@ fn check_families(errors: &mut Errors, now: &ServiceSpec, before: &ServiceSpec, 
     if service::validation::is_headless(now) || service::validation::is_headless(before) {
         return;
     }
-    // Upstream's: it is always the first, and sometimes the addresses are shown.
+    // Upstream's quirk: the path always has the first index, and the value is sometimes the
+    // addresses.
     let at = path.child("ipFamilies").index(0);
     let (list, old_list) = (&now.ip_families, &before.ip_families);
     if list.len() == old_list.len() {
@@ -140,7 +141,7 @@ fn check_families(errors: &mut Errors, now: &ServiceSpec, before: &ServiceSpec, 
     }
 }
 
-/// The second of both families goes only if the user wants one family.
+/// Checks that the secondary family is released only if the user requests a single family.
 fn check_release(errors: &mut Errors, now: &ServiceSpec, what: &str, path: &FieldPath) {
     if now.ip_family_policy.as_deref() != Some(SINGLE) {
         let detail = format!("must be set to 'SingleStack' when releasing the secondary {what}");

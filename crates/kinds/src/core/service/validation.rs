@@ -1,5 +1,4 @@
-//! What Services must satisfy. Their addresses are checked in `service_address_rules`, what may
-//! change in `service_change_rules`.
+//! Validation of Services. Addresses are checked in `addresses`, updates in `change`.
 
 use crate::core::service;
 use crate::shared;
@@ -11,16 +10,16 @@ use std::collections::BTreeSet;
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-/// Seconds of a day.
+/// One day, in seconds.
 const AFFINITY_SECONDS_MAX: i32 = 86_400;
-/// The older field for the clients that a load balancer lets in.
+/// The older annotation for the client ranges of a load balancer.
 const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
-/// How traffic is to be kept near; and the older name of that.
+/// The annotation for topology-aware routing, and its older name.
 const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
 pub(crate) const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
 const ONLY_LOAD_BALANCERS: &str = "may only be used when `type` is 'LoadBalancer'";
 
-/// Whether a Service can be reached from outside of the cluster.
+/// Reports whether a Service can be reached from outside the cluster.
 pub(crate) fn is_external(spec: &ServiceSpec) -> bool {
     match spec.type_.as_str() {
         "LoadBalancer" | "NodePort" => true,
@@ -29,23 +28,23 @@ pub(crate) fn is_external(spec: &ServiceSpec) -> bool {
     }
 }
 
-/// A service whose endpoints somebody else names may have some of both families, whatever the
-/// cluster has.
+/// Reports whether a Service is headless without a selector. Its endpoints are managed by users and
+/// may be of both families, regardless of the cluster.
 pub(crate) fn is_headless_without_selector(service: &Service) -> bool {
     service.spec.cluster_ip == "None" && service.spec.selector.is_empty()
 }
 
-/// Whether a Service has no address of its own.
+/// Reports whether a Service is headless.
 pub(crate) fn is_headless(spec: &ServiceSpec) -> bool {
     matches!(&*spec.cluster_ips, [only] if *only == "None")
 }
 
-/// Whether nodes tell a load balancer if they have endpoints of the Service.
+/// Reports whether nodes serve a health check for the Service's load balancer.
 pub(crate) fn has_health_check(spec: &ServiceSpec) -> bool {
     spec.type_ == "LoadBalancer" && spec.external_traffic_policy == "Local"
 }
 
-/// Checks a Service; what the old one has may stay, even if it would not be taken today.
+/// Checks a Service. Values that the old Service has may stay, even if they are invalid today.
 pub(crate) fn check(service: &Service, old: Option<&Service>) -> Errors {
     let (path, spec) = (FieldPath::new("spec"), &service.spec);
     let mut errors = Vec::new();
@@ -87,7 +86,7 @@ fn check_topology(errors: &mut Errors, service: &Service) {
     }
 }
 
-/// Which clients a load balancer lets in: by the field, or else by the annotation.
+/// Checks the client ranges of a load balancer, from the field or else from the annotation.
 fn check_sources(errors: &mut Errors, service: &Service, old: Option<&Service>, path: &FieldPath) {
     let balances = service.spec.type_ == "LoadBalancer";
     let ranges = &service.spec.load_balancer_source_ranges;
@@ -143,7 +142,7 @@ fn check_balancer(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     check_class(errors, spec, path);
 }
 
-/// The class of a load balancer. A change checks it once more.
+/// Checks the class of a load balancer. Updates check it a second time.
 pub(crate) fn check_class(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     let path = path.child("loadBalancerClass");
     match &spec.load_balancer_class {
@@ -237,7 +236,7 @@ fn check_affinity(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     }
 }
 
-/// A port as messages show it, as far as it must be unique.
+/// The properties of a port that must be unique, in the form that messages show.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct ShownPort<'a> {

@@ -1,11 +1,11 @@
-//! Warnings about Services: what is deprecated or ignored, and addresses in unusual forms.
+//! Warnings about Services: deprecated or ignored fields, and addresses in non-standard notation.
 
 use crate::core::service::validation::TOPOLOGY_HINTS;
 use crate::shared::address_warnings;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::FieldPath;
 
-/// The warnings of a Service, new or changed.
+/// Returns the warnings for a new or changed Service.
 pub(crate) fn of(service: &Service) -> Vec<String> {
     let (spec, path) = (&service.spec, FieldPath::new("spec"));
     let mut found = Vec::new();

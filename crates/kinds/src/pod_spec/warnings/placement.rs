@@ -1,4 +1,4 @@
-//! What decides about the node of a Pod: labels, affinities and spread.
+//! Warnings about scheduling: node labels, affinities and topology spread.
 
 use super::deprecated;
 use kubist_api::core::v1::{NodeSelectorTerm, PodAffinityTerm, PodSpec};
@@ -74,7 +74,7 @@ pub(crate) fn term(
     }
 }
 
-/// Warns of a selector that is null, which selects nothing.
+/// Warns of a null selector, which selects nothing.
 fn no_selector(found: &mut Vec<String>, selector: Option<&LabelSelector>, path: &FieldPath) {
     if selector.is_none() {
         let path = path.child("labelSelector");

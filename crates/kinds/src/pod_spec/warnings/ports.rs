@@ -1,10 +1,10 @@
-//! Ports of containers that repeat each other.
+//! Warnings about duplicate container ports.
 
 use kubist_api::core::v1::{Container, ContainerPort};
 use kubist_apimachinery::{FieldPath, Str};
 use std::collections::BTreeMap;
 
-/// Ports of one number that another of it is compared with at most.
+/// The maximum number of ports with one number that another port is compared with.
 const PORTS_COMPARED: usize = 16;
 
 /// The ports of all containers so far.
@@ -65,7 +65,7 @@ fn clash(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str> {
     }
 }
 
-/// A port as Go writes one.
+/// Formats a port as Go does.
 fn shown(port: &ContainerPort) -> String {
     format!(
         "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}",
