@@ -1,5 +1,5 @@
-//! A definition in upstream's own form: what all its versions share stands in the spec itself, and
-//! messages show it with the field names of Go.
+//! Definitions in upstream's internal form: fields that all versions share are in the spec itself,
+//! and messages use Go field names.
 
 use crate::shared::go_struct;
 use kubist_api::apiextensions::v1::{
@@ -34,7 +34,7 @@ impl Shared {
         }
     }
 
-    /// The versions, without what is shared.
+    /// Returns the versions without the shared fields.
     pub(crate) fn shown(self, versions: &[Version]) -> BadValue {
         if versions.is_empty() {
             return BadValue::null();
@@ -75,7 +75,7 @@ impl Shared {
     }
 }
 
-/// A version as Go writes one.
+/// A version in Go's output format.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Shown<'a> {
@@ -97,7 +97,7 @@ struct ShownSubresources<'a> {
     scale: Option<ShownScale<'a>>,
 }
 
-/// It has no fields.
+/// This type has no fields.
 #[derive(Serialize)]
 struct ShownStatus {}
 
