@@ -57,7 +57,7 @@ impl KindStrategy for CustomResourceDefinitions {
         }
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut CustomResourceDefinition) {
-        // The server sets the stored versions and the conditions.
+        // Only the server sets the status: the stored versions and the conditions.
         new.status = CustomResourceDefinitionStatus::default();
         note_storage(new);
     }

@@ -107,7 +107,7 @@ fn check_spec(errors: &mut Vec<FieldError>, spec: &APIServiceSpec, path: &FieldP
     check_connection(errors, spec, path);
 }
 
-/// Checks the service reference and the CA bundle.
+/// Checks the service reference and the TLS settings.
 fn check_connection(errors: &mut Vec<FieldError>, spec: &APIServiceSpec, path: &FieldPath) {
     let (bundle, skips) = (path.child("caBundle"), path.child("insecureSkipTLSVerify"));
     let Some(service) = &spec.service else {

@@ -215,7 +215,8 @@ enum Stored<'a> {
     Invalid(&'a StatefulSetSpec),
 }
 
-/// Clears `maxUnavailable`, whose feature gate is off by default upstream.
+/// Clears disabled fields that were not in use, such as `maxUnavailable`, whose feature gate is off
+/// by default upstream.
 fn drop_disabled(spec: &mut StatefulSetSpec, old: Option<&StatefulSetSpec>) {
     disabled_fields::drop_from(&mut spec.template.spec, old.map(|it| &it.template.spec));
     let before = old.and_then(|it| it.update_strategy.rolling_update.as_deref());

@@ -17,9 +17,9 @@ pub(crate) struct HorizontalPodAutoscalers;
 
 /// The default target in percent of the requested CPU.
 const CPU_UTILIZATION: i32 = 80;
-/// Seconds over which a policy counts.
+/// The default period of a policy in seconds.
 const PERIOD: i32 = 15;
-/// And at most.
+/// The maximum period of a policy in seconds.
 const PERIOD_MAX: i32 = 1_800;
 
 impl KindStrategy for HorizontalPodAutoscalers {

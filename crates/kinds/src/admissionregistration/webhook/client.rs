@@ -15,7 +15,7 @@ pub(super) fn check_client(errors: &mut Errors, client: &WebhookClientConfig, pa
         }
         (Some(url), None) => check_url(errors, url, &path.child("url")),
         (None, Some(service)) => {
-            // Upstream converts one type to the other.
+            // Upstream swaps the name and the namespace.
             let service = Service {
                 name: &service.namespace,
                 namespace: &service.name,

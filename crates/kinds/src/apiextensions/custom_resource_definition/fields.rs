@@ -13,7 +13,7 @@ const TYPES: [&str; 3] = ["string", "boolean", "integer"];
 const NO_TYPE: &str = "must point to a field of type string, boolean or integer. Enum string \
                        fields and strings with formats are allowed.";
 
-/// Checks fields against a schema. Without a schema, each field is reported.
+/// Checks fields against a schema. Without a usable schema, reports the error text in `Err`.
 pub(crate) fn check(
     errors: &mut Errors,
     fields: &[SelectableField],

@@ -9,7 +9,7 @@ use kubist_apimachinery::BadValue;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What is the same in all versions of a definition, or is to be looked at in one of them.
+/// The fields that are equal in all versions of a definition, or that are checked in one of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shared {
     pub(crate) schema: bool,

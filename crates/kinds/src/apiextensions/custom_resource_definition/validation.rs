@@ -251,8 +251,7 @@ fn check_warning(errors: &mut Errors, version: &CustomResourceDefinitionVersion,
     }
 }
 
-/// Checks subresources and columns of a version: those that `at` this place are
-/// to be told of.
+/// Checks the subresources and columns of a version that are to be reported at this path.
 fn check_contents(
     errors: &mut Errors,
     version: &CustomResourceDefinitionVersion,
