@@ -1,7 +1,7 @@
 //! The conditions and the certificate of CertificateSigningRequests.
 //!
 //! `Approved` and `Denied` are set through `approval`, and the certificate through `status`.
-//! Neither subresource can remove what is set.
+//! Once set, neither can be removed.
 
 use crate::shared::rules::{self, Errors};
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
