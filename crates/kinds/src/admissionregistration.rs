@@ -6,7 +6,7 @@ pub(crate) mod webhook_configuration;
 
 use kubist_registry::{Generation, MetadataRules, MetadataUpdate, StrategyFacts};
 
-/// What all kinds of the group have in common.
+/// Facts that all kinds of the group share.
 pub(crate) const FACTS: &StrategyFacts = &StrategyFacts {
     metadata_rules: MetadataRules::Lenient,
     metadata_on_update: MetadataUpdate::Whole,

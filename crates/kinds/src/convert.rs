@@ -1,7 +1,7 @@
-//! Converts an object between two versions of its kind.
+//! Converts objects between two versions of their kind.
 //!
-//! Versions meet in JSON, where fields of the same name go over; kinds that were rearranged have
-//! their own rules here.
+//! Versions are converted as JSON. Fields with the same name are kept, and kinds with a different
+//! structure have their own rules here.
 
 mod custom_resource_definition;
 mod events;
@@ -13,7 +13,7 @@ pub(crate) use self::horizontal_pod_autoscaler::ANNOTATIONS as AUTOSCALER_ANNOTA
 use kubist_apimachinery::wire::KindFacts;
 use serde_json::Value;
 
-/// Rearranges the JSON of an object for another version of its kind.
+/// Converts the JSON of an object to another version of its kind.
 pub(crate) fn rearrange(json: &mut Value, from: &KindFacts, to: &KindFacts) {
     match (from.kind, from.group, to.group, from.version, to.version) {
         ("Event", "", "events.k8s.io", ..) => events::to_events_group(json),
@@ -32,7 +32,7 @@ pub(crate) fn rearrange(json: &mut Value, from: &KindFacts, to: &KindFacts) {
     }
 }
 
-/// Moves the member `from` of an object to `to`.
+/// Renames the member `from` of an object to `to`.
 fn rename(json: &mut Value, from: &str, to: &str) {
     if let Some(members) = json.as_object_mut()
         && let Some(value) = members.remove(from)

@@ -1,13 +1,13 @@
-//! The words in which some kinds refuse a field that their objects cannot be selected by.
+//! Kind-specific error texts for fields that are not selectable.
 
 use kubist_api::ResourceFacts;
 use kubist_apimachinery::{FieldSelector, Status};
 
-/// Checks the fields of a selector. `selectable` are those that the strategy has beside name and
-/// namespace; what it does not have is refused in the words for all kinds unless it is here.
+/// Checks the fields of a selector. `selectable` are the strategy's fields besides name and
+/// namespace. Other fields get the general error text, unless the kind has its own.
 ///
 /// # Errors
-/// 400 for the first field that the kind refuses in words of its own.
+/// 400 for the first field that the kind refuses with its own error text.
 pub(crate) fn check(
     facts: &ResourceFacts,
     fields: &FieldSelector,

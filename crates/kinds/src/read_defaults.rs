@@ -1,9 +1,8 @@
-//! What upstream's defaults add when it reads a stored object that its own strategy had stored
-//! without it.
+//! The defaults that upstream adds on read to stored objects that lack them.
 //!
-//! Upstream applies all its defaults to all that it reads. What is stored has nearly all of them
-//! already; but the status of a claim is cleared after they were applied, and the labels of a Job's
-//! template are made after the Job was given those that there were.
+//! Upstream applies all defaults to every object that it reads. Stored objects already have nearly
+//! all of them. Two exceptions exist: the status of a claim is cleared after defaulting, and a
+//! Job's template labels are generated after the Job copied the existing ones.
 
 use kubist_api::batch::v1::Job;
 use kubist_api::core::v1::PersistentVolumeClaim;
@@ -11,7 +10,7 @@ use kubist_apimachinery::AnyObject;
 use kubist_registry::Stored;
 use std::any::Any;
 
-/// Returns the object with what it lacks; None if it lacks nothing.
+/// Returns the object with the missing defaults, or `None` if it lacks none.
 pub(crate) fn complete(stored: &Stored) -> Option<Box<dyn AnyObject>> {
     let facts = stored.kind().facts();
     match (facts.group, facts.kind) {
@@ -35,8 +34,8 @@ fn has_no_labels(stored: &Stored) -> bool {
     labels.unwrap_or(false)
 }
 
-/// The object changed, if `change` says that it was. What cannot be read says so when somebody
-/// looks inside.
+/// Returns the changed object if `change` reports a change. An object that cannot be decoded
+/// reports its error when its fields are read.
 fn change<K: Any>(
     stored: &Stored,
     change: impl FnOnce(&mut K) -> bool,

@@ -1,4 +1,4 @@
-//! The scales of workloads: how many replicas they want and have.
+//! The scales of workloads: desired and current replicas.
 
 use kubist_api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
 use kubist_api::core::v1::ReplicationController;
@@ -6,7 +6,7 @@ use kubist_apimachinery::{AnyObject, LabelSelector, Selector, Str, format_label_
 use kubist_registry::Replicas;
 use std::any::Any;
 
-/// The scale of a workload; None if the kind has none.
+/// Returns the scale of a workload, or `None` if the kind has none.
 pub(crate) fn replicas(object: &dyn AnyObject) -> Option<Replicas> {
     let any: &dyn Any = object;
     let (wanted, current, selector) = if let Some(it) = any.downcast_ref::<Deployment>() {
@@ -38,7 +38,7 @@ fn text(selector: Option<&LabelSelector>) -> Str {
     )
 }
 
-/// Changes how many replicas a workload wants.
+/// Sets the desired replicas of a workload.
 pub(crate) fn set_replicas(object: &mut dyn AnyObject, replicas: i32) {
     let any: &mut dyn Any = object;
     if let Some(it) = any.downcast_mut::<Deployment>() {

@@ -1,4 +1,4 @@
-//! What the checks and defaults of many kinds share.
+//! Checks and defaults that many kinds share.
 
 pub(crate) mod address_warnings;
 pub(crate) mod addresses;

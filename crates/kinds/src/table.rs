@@ -1,9 +1,8 @@
-//! The cells of an object's row in a table, as `kubectl get` prints it.
+//! The table rows of objects, as `kubectl get` prints them.
 //!
-//! [`table_columns`] says which columns a resource has, [`table_cells`] fills one row of them.
-//! Both are for built-in resources. Rows are made from the version in which a resource is stored;
-//! objects of other versions are converted first. It reads no clock: ages are up to the `now`
-//! that it is given.
+//! [`table_columns`] returns the columns of a resource, and [`table_cells`] returns one row. Both
+//! are for built-in resources. Rows are made from the storage version of a resource, and objects of
+//! other versions are converted first. No clock is read: ages are relative to the `now` argument.
 
 mod access;
 mod admission;
@@ -35,7 +34,7 @@ use serde_json::Value;
 use std::any::Any;
 use std::borrow::Cow;
 
-/// The columns of resources without columns of their own.
+/// The columns of resources without their own.
 static DEFAULT_COLUMNS: [Column; 2] = [
     Column {
         name: "Name",
@@ -51,7 +50,7 @@ static DEFAULT_COLUMNS: [Column; 2] = [
     },
 ];
 
-/// The columns of scales, which no resource is of its own.
+/// The columns of scales, which are not a resource of their own.
 static SCALE_COLUMNS: [Column; 4] = [
     Column {
         name: "Name",
@@ -79,7 +78,7 @@ static SCALE_COLUMNS: [Column; 4] = [
     },
 ];
 
-/// Cells from values that JSON has.
+/// Builds cells from values that convert to JSON.
 macro_rules! cells {
     ($($cell:expr),* $(,)?) => {
         vec![$(serde_json::Value::from($cell)),*]
@@ -87,11 +86,11 @@ macro_rules! cells {
 }
 use cells;
 
-/// The cells of an object of the storage version; none if it is of another.
+/// Returns the cells of an object in the storage version, or `None` for another version.
 type Printer = fn(&dyn AnyObject, Time) -> Option<Vec<Value>>;
 
-/// The columns of a resource's table: its own, those of another version of it, or a name and when
-/// it was created.
+/// Returns the columns of a resource's table: its own, those of another version of it, or the name
+/// and the creation time.
 pub fn table_columns(facts: &ResourceFacts) -> &'static [Column] {
     if !facts.columns.is_empty() {
         return facts.columns;
@@ -102,14 +101,14 @@ pub fn table_columns(facts: &ResourceFacts) -> &'static [Column] {
     other.map_or(&DEFAULT_COLUMNS, |it| it.columns)
 }
 
-/// Whether a resource has columns of its own, beyond what every object has.
+/// Reports whether a resource has columns besides those of every object.
 pub fn has_own_columns(facts: &ResourceFacts) -> bool {
     let names = |columns: &'static [Column]| columns.iter().map(|it| it.name);
     !names(table_columns(facts)).eq(names(&DEFAULT_COLUMNS))
 }
 
-/// The cells of `object`, one for each of [`table_columns`]. `object` is of the resource and
-/// version that `facts` is about; of any other kind it shows its name and age.
+/// Returns the cells of `object`, one for each of [`table_columns`]. `object` must have the
+/// resource and version in `facts`. An object of any other kind shows its name and age.
 pub fn table_cells(facts: &'static ResourceFacts, object: &dyn AnyObject, now: Time) -> Vec<Value> {
     let columns = table_columns(facts);
     if let Some(cells) = custom::cells(facts, object, now) {
@@ -123,7 +122,7 @@ pub fn table_cells(facts: &'static ResourceFacts, object: &dyn AnyObject, now: T
     cells
 }
 
-/// What is said of each of [`table_columns`]; empty where nothing is.
+/// Returns the descriptions of [`table_columns`]. Columns without a description have an empty one.
 pub fn column_descriptions(facts: &'static ResourceFacts) -> Vec<Cow<'static, str>> {
     custom::descriptions(facts).unwrap_or_else(|| {
         let columns = table_columns(facts).iter();
@@ -133,18 +132,18 @@ pub fn column_descriptions(facts: &'static ResourceFacts) -> Vec<Cow<'static, st
     })
 }
 
-/// The columns of the table of a scale.
+/// Returns the columns of a scale's table.
 pub fn scale_columns() -> &'static [Column] {
     &SCALE_COLUMNS
 }
 
-/// What is said of each of [`scale_columns`].
+/// Returns the descriptions of [`scale_columns`].
 pub fn scale_descriptions() -> Vec<Cow<'static, str>> {
     let said = SCALE_COLUMNS.iter().map(descriptions::of_scale);
     said.map(Cow::Borrowed).collect()
 }
 
-/// The cells of a scale, one for each of [`scale_columns`].
+/// Returns the cells of a scale, one for each of [`scale_columns`].
 pub fn scale_cells(object: &dyn AnyObject, now: Time) -> Vec<Value> {
     let any: &dyn Any = object;
     match any.downcast_ref::<Scale>() {
@@ -173,7 +172,7 @@ fn in_storage_version(facts: &ResourceFacts, object: &dyn AnyObject) -> Option<B
     SCHEME.convert(object.boxed_clone(), from, to).ok()
 }
 
-/// What can be said about every object.
+/// Returns cells with the data that every object has.
 fn plain(columns: &[Column], object: &dyn AnyObject, now: Time) -> Vec<Value> {
     let meta = object.meta();
     let cell = |column: &Column| match column.name {
@@ -185,7 +184,7 @@ fn plain(columns: &[Column], object: &dyn AnyObject, now: Time) -> Vec<Value> {
     columns.iter().map(cell).collect()
 }
 
-/// A printer from a function over one type.
+/// Makes a printer from a function for one type.
 macro_rules! over {
     ($cells:path) => {
         |object: &dyn AnyObject, now: Time| {

@@ -1,5 +1,5 @@
-//! ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings. They are kept, and
-//! nothing evaluates them.
+//! ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings. They are stored but
+//! not evaluated.
 
 use super::FACTS;
 use crate::shared::fill;

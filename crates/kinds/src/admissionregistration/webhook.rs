@@ -1,4 +1,4 @@
-//! What webhooks must satisfy. Expressions are kept, and not compiled.
+//! Validation of webhooks. CEL expressions are stored but not compiled.
 
 mod client;
 
@@ -14,10 +14,10 @@ use kubist_apimachinery::{
 use std::collections::BTreeSet;
 
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-/// Conditions of one webhook.
+/// The maximum number of match conditions of one webhook.
 const CONDITIONS_MAX: usize = 64;
 
-/// What the two types of webhooks have in common.
+/// The fields that validating and mutating webhooks share.
 pub(crate) struct Facts<'a> {
     pub(crate) name: &'a str,
     pub(crate) rules: &'a [RuleWithOperations],
@@ -30,7 +30,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) client: &'a WebhookClientConfig,
     pub(crate) conditions: &'a [MatchCondition],
     pub(crate) versions: &'a [Str],
-    /// Of mutating webhooks only.
+    /// Set for mutating webhooks only.
     pub(crate) reinvocation: Option<&'a str>,
 }
 
@@ -86,7 +86,8 @@ fn check(errors: &mut Errors, webhook: &Facts<'_>, path: &FieldPath) {
     check_conditions(errors, webhook.conditions, &path.child("matchConditions"));
 }
 
-/// Each webhook of a configuration has a name of its own, and knows a version of reviews.
+/// Checks all webhooks of a configuration: names are unique, and each accepts a known review
+/// version.
 pub(crate) fn check_all(errors: &mut Errors, all: &[Facts<'_>]) {
     let path = FieldPath::new("webhooks");
     let twice = rules::repeats(all.iter().map(|it| it.name));
@@ -145,7 +146,7 @@ fn check_conditions(errors: &mut Errors, conditions: &[MatchCondition], path: &F
     }
 }
 
-/// A name with at least three segments.
+/// Checks that a name has at least three segments.
 fn fully_qualified(errors: &mut Errors, name: &str, path: &FieldPath) {
     if !rules::required(errors, name, path) {
         return;
@@ -193,7 +194,7 @@ fn check_rule(errors: &mut Errors, rule: &RuleWithOperations, path: &FieldPath) 
             errors.push(FieldError::invalid(&at, BadValue::json(list), detail));
         }
         for (index, _) in list.iter().enumerate().filter(|(_, it)| it.is_empty()) {
-            // Only the core group has no name.
+            // Only the core group has an empty name.
             if name != "apiGroups" {
                 errors.push(FieldError::required(&at.index(index), ""));
             }
@@ -206,14 +207,14 @@ fn check_rule(errors: &mut Errors, rule: &RuleWithOperations, path: &FieldPath) 
     }
 }
 
-/// Resources and subresources: what a wildcard covers is not named beside it.
+/// Checks resources and subresources: an entry that a wildcard covers must not be listed beside it.
 fn check_resources(errors: &mut Errors, resources: &[Str], path: &FieldPath) {
     let (mut of_resource, mut of_subresource) = (BTreeSet::new(), BTreeSet::new());
     let mut names_one = false;
     for (index, name) in resources.iter().enumerate() {
         let Some((resource, part)) = name.split_once('/') else {
             if !name.is_empty() {
-                // Upstream goes by the last of them.
+                // Upstream uses the last of them.
                 names_one = *name != "*";
             }
             continue;

@@ -1,4 +1,4 @@
-//! Configurations of validating and of mutating webhooks.
+//! ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
 
 use crate::admissionregistration;
 use crate::admissionregistration::webhook::Facts;
@@ -15,10 +15,10 @@ pub(crate) struct ValidatingWebhooks;
 #[derive(Debug)]
 pub(crate) struct MutatingWebhooks;
 
-/// Seconds.
+/// The default timeout in seconds.
 const TIMEOUT: i32 = 10;
 
-/// What the two types of webhooks have in common.
+/// Applies the defaults that both webhook types share.
 macro_rules! default_webhook {
     ($webhook:expr) => {{
         let webhook = $webhook;

@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions, as objects. What they define is served by `custom`.
+//! CustomResourceDefinitions as objects. The resources that they define are served by `custom`.
 
 pub(crate) mod conversion;
 pub(crate) mod fields;
@@ -25,7 +25,7 @@ impl KindStrategy for CustomResourceDefinitions {
     const FACTS: &'static StrategyFacts = &StrategyFacts {
         metadata_rules: MetadataRules::Lenient,
         generation: Generation::Spec,
-        // Upstream means to keep everything, and keeps nothing.
+        // Upstream intends to keep everything, but keeps nothing.
         status_keeps: StatusKeeps::Nothing,
         allow_unconditional_update: false,
         ..StrategyFacts::PLAIN
@@ -57,7 +57,7 @@ impl KindStrategy for CustomResourceDefinitions {
         }
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut CustomResourceDefinition) {
-        // What a definition has been stored in, and whether it is served, is the server's to say.
+        // Only the server sets the status: the stored versions and the conditions.
         new.status = CustomResourceDefinitionStatus::default();
         note_storage(new);
     }
@@ -98,7 +98,7 @@ impl KindStrategy for CustomResourceDefinitions {
     }
 }
 
-/// Changes of the status of [`CustomResourceDefinitions`].
+/// The `status` subresource of [`CustomResourceDefinitions`].
 #[derive(Debug)]
 struct CustomResourceDefinitionsStatus;
 
@@ -114,8 +114,8 @@ impl KindStrategy for CustomResourceDefinitionsStatus {
     }
 }
 
-/// Notes the version in which objects may be stored from now on: the first, if there are several,
-/// which the check refuses.
+/// Records the current storage version. If several versions are marked, it records the first one,
+/// and validation refuses the object.
 fn note_storage(definition: &mut CustomResourceDefinition) {
     if let Some(version) = definition.spec.versions.iter().find(|it| it.storage) {
         let stored = &mut definition.status.stored_versions;

@@ -50,7 +50,7 @@ impl KindStrategy for ApiServices {
         errors
     }
     fn name_problems(&self, object: &APIService, name: &str, _: bool) -> Vec<String> {
-        // A prefix of names must be the whole of one, as upstream.
+        // Prefixes are checked like complete names, as upstream.
         let problems = NameRule::PathSegment.check(name, false);
         let wanted = format!("{}.{}", object.spec.version, object.spec.group);
         if problems.is_empty() && name != wanted {
@@ -61,7 +61,7 @@ impl KindStrategy for ApiServices {
     }
 }
 
-/// Changes of the status of [`ApiServices`].
+/// The `status` subresource of [`ApiServices`].
 #[derive(Debug)]
 struct ApiServicesStatus;
 
@@ -107,7 +107,7 @@ fn check_spec(errors: &mut Vec<FieldError>, spec: &APIServiceSpec, path: &FieldP
     check_connection(errors, spec, path);
 }
 
-/// Where the service is, and how it is known to be that one.
+/// Checks the service reference and the TLS settings.
 fn check_connection(errors: &mut Vec<FieldError>, spec: &APIServiceSpec, path: &FieldPath) {
     let (bundle, skips) = (path.child("caBundle"), path.child("insecureSkipTLSVerify"));
     let Some(service) = &spec.service else {

@@ -1,7 +1,7 @@
-//! The claim templates of StatefulSets say their kind in JSON, as upstream's do.
+//! Adds `kind` and `apiVersion` to the claim templates of StatefulSets in JSON, as upstream does.
 //!
-//! Nowhere else in the API has an object within an object a kind of its own, so it is written
-//! into the finished JSON instead of being a field that every type carries.
+//! No other nested object in the API has a kind. Therefore it is written into the finished JSON
+//! instead of being a field of every type.
 
 use kubist_api::{Kind, apps};
 use kubist_apimachinery::wire::Json;
@@ -9,17 +9,17 @@ use kubist_apimachinery::{AnyObject, Status};
 use serde_json::Value;
 use std::any::Any;
 
-/// What comes before the templates. Nothing else in a StatefulSet looks like that: quotes within
-/// texts are escaped, and maps hold texts and no lists.
+/// The text before the templates. It cannot occur elsewhere in a StatefulSet: quotes within strings
+/// are escaped, and maps hold strings, not lists.
 const BEFORE: &[u8] = br#""volumeClaimTemplates":["#;
 const KIND: &[u8] = br#""kind":"PersistentVolumeClaim","apiVersion":"v1","#;
 
-/// Whether objects of a kind have objects in them that say their kind.
+/// Reports whether objects of a kind contain objects with a kind of their own.
 pub(crate) fn has_kinds(kind: &Kind) -> bool {
     kind.facts().kind == "StatefulSet"
 }
 
-/// The JSON of `object`, with the kinds of claim templates if it is a StatefulSet that has some.
+/// Returns the JSON of `object`, with the kinds of claim templates if it is a StatefulSet.
 pub(crate) fn with_kinds(json: Vec<u8>, object: &dyn AnyObject) -> Result<Vec<u8>, Status> {
     let any: &dyn Any = object;
     let Some(set) = any.downcast_ref::<apps::v1::StatefulSet>() else {
@@ -34,7 +34,7 @@ pub(crate) fn with_kinds(json: Vec<u8>, object: &dyn AnyObject) -> Result<Vec<u8
     let (head, mut rest) = json.split_at(start + BEFORE.len());
     out.extend_from_slice(head);
     for claim in claims {
-        // Each is what it would be alone, behind a brace, and before a comma or the end.
+        // Each template appears as it would alone, after a brace and before a comma or the end.
         let alone = serde_json::to_vec(&Json::part(claim)).map_err(Status::internal_error)?;
         let end = rest.len().min(alone.len() + 1);
         let (template, after) = rest.split_at(end);
@@ -48,7 +48,7 @@ pub(crate) fn with_kinds(json: Vec<u8>, object: &dyn AnyObject) -> Result<Vec<u8
     Ok(out)
 }
 
-/// The same in a tree, for patches, which see what clients see.
+/// Adds the kinds to a JSON tree. Patches use this to work on the same JSON as clients.
 pub(crate) fn add_to_tree(tree: &mut Value, kind: &Kind) {
     if !has_kinds(kind) {
         return;

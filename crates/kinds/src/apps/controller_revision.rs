@@ -1,4 +1,4 @@
-//! ControllerRevisions: what a controller once made, kept as it was.
+//! ControllerRevisions: immutable snapshots of controller state.
 
 use crate::shared::{metadata_checks, rules};
 use kubist_api::apps::v1::ControllerRevision;

@@ -17,7 +17,7 @@ use std::any::Any;
 #[derive(Debug)]
 pub(crate) struct DaemonSets;
 
-/// Counts changes of the template; older than `metadata.generation`.
+/// The annotation that counts template changes. It is older than `metadata.generation`.
 pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 impl KindStrategy for DaemonSets {
@@ -46,7 +46,7 @@ impl KindStrategy for DaemonSets {
             rolling.max_unavailable.get_or_insert(IntOrString::Int(1));
             rolling.max_surge.get_or_insert(IntOrString::Int(0));
         } else if let Some(rolling) = &mut spec.update_strategy.rolling_update {
-            // Upstream's own type of it has numbers here, which are always there.
+            // Upstream's internal type has numbers here that are always set.
             rolling.max_unavailable.get_or_insert_default();
             rolling.max_surge.get_or_insert_default();
         }
@@ -75,7 +75,7 @@ impl KindStrategy for DaemonSets {
         let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
         let path = pod_spec::warnings::template_path();
         match old {
-            // Upstream's goes by the template, and not by what else is wanted.
+            // Upstream compares the template only, not the rest of the spec.
             Some(old) if old.spec.template == new.spec.template => Vec::new(),
             _ => pod_spec::warnings::of_changed(meta, before, &new.spec.template, &path),
         }
@@ -98,7 +98,7 @@ impl KindStrategy for DaemonSets {
     }
 }
 
-/// Changes of the status of [`DaemonSets`].
+/// The `status` subresource of [`DaemonSets`].
 #[derive(Debug)]
 struct DaemonSetsStatus;
 
@@ -106,7 +106,7 @@ impl KindStrategy for DaemonSetsStatus {
     type Kind = DaemonSet;
 
     fn prepare_for_update(&self, _: &RequestContext, new: &mut DaemonSet, old: &DaemonSet) {
-        // Upstream has it in the spec, which stays.
+        // Upstream has it in the spec, which does not change here.
         set_template_generation(new, template_generation(old));
     }
     fn validate_update(&self, new: &DaemonSet, old: &DaemonSet) -> Vec<FieldError> {
@@ -133,7 +133,8 @@ impl KindStrategy for DaemonSetsStatus {
     }
 }
 
-/// Upstream reads the annotation as a field, and takes no object in which it is no number.
+/// Refuses an object whose annotation is not a number. Upstream decodes the annotation into a
+/// field.
 fn generation_is_a_number(object: &DaemonSet) -> Result<(), Status> {
     let text = object.metadata.annotations.get(TEMPLATE_GENERATION);
     match text.filter(|it| it.parse::<i64>().is_err()) {

@@ -16,7 +16,7 @@ use serde::Serialize;
 #[derive(Debug)]
 pub(crate) struct Deployments;
 
-/// What an amount that is not given is to upstream.
+/// The value that upstream uses for an unset amount.
 const ZERO: IntOrString = IntOrString::Int(0);
 
 impl KindStrategy for Deployments {
@@ -43,7 +43,7 @@ impl KindStrategy for Deployments {
             rolling.max_unavailable.get_or_insert_with(|| "25%".into());
             rolling.max_surge.get_or_insert_with(|| "25%".into());
         } else if let Some(rolling) = &mut spec.strategy.rolling_update {
-            // Upstream's own type of it has numbers here, which are always there.
+            // Upstream's internal type has numbers here that are always set.
             rolling.max_unavailable.get_or_insert_default();
             rolling.max_surge.get_or_insert_default();
         }
@@ -74,7 +74,7 @@ impl KindStrategy for Deployments {
     }
 }
 
-/// Changes of the status of [`Deployments`].
+/// The `status` subresource of [`Deployments`].
 #[derive(Debug)]
 struct DeploymentsStatus;
 
@@ -184,7 +184,7 @@ fn check_deadline(errors: &mut Errors, spec: &DeploymentSpec, path: &FieldPath) 
     }
 }
 
-/// The strategy as messages show it.
+/// The strategy as error messages show it.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct ShownStrategy<'a> {
@@ -259,7 +259,7 @@ fn check_rolling_update(
     rules::at_most_all(errors, unavailable, &unavailable_path);
 }
 
-/// The number, or the number of percent.
+/// Returns the number, or the number before the percent sign.
 pub(crate) fn amount(value: &IntOrString) -> i64 {
     rules::percent_of(value).unwrap_or_else(|| value.int_value())
 }

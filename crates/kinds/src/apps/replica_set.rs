@@ -56,7 +56,7 @@ impl KindStrategy for ReplicaSets {
     }
 }
 
-/// Changes of the status of [`ReplicaSets`].
+/// The `status` subresource of [`ReplicaSets`].
 #[derive(Debug)]
 struct ReplicaSetsStatus;
 

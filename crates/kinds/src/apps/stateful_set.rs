@@ -49,7 +49,7 @@ impl KindStrategy for StatefulSets {
             strategy.type_ = "RollingUpdate".into();
             strategy.rolling_update.get_or_insert_default();
         }
-        // For whatever strategy: in upstream's own type it is a number that is always there.
+        // For every strategy: upstream's internal type has a number here that is always set.
         if let Some(rolling) = &mut strategy.rolling_update {
             rolling.partition.get_or_insert(0);
         }
@@ -74,7 +74,7 @@ impl KindStrategy for StatefulSets {
         let claims = FieldPath::new("spec").child("volumeClaimTemplates");
         for (index, claim) in new.spec.volume_claim_templates.iter().enumerate() {
             let path = claims.index(index);
-            // Upstream's paths.
+            // These are upstream's paths.
             let path = if old.is_some() {
                 path.child("Spec")
             } else {
@@ -129,7 +129,7 @@ impl KindStrategy for StatefulSets {
     }
 }
 
-/// Changes of the status of [`StatefulSets`].
+/// The `status` subresource of [`StatefulSets`].
 #[derive(Debug)]
 struct StatefulSetsStatus;
 
@@ -176,7 +176,7 @@ const ONLY_THESE_CHANGE: &str = "updates to statefulset spec for fields other th
      'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and \
      'minReadySeconds' are forbidden";
 
-/// The update strategy as messages show it.
+/// The update strategy as error messages show it.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct ShownStrategy<'a> {
@@ -191,7 +191,7 @@ struct ShownRollingUpdate<'a> {
     max_unavailable: Option<&'a kubist_apimachinery::IntOrString>,
 }
 
-/// Claims do not change: those that are stored are let pass as they are.
+/// Checks claims. They cannot change, so stored claims are not checked again.
 fn check_claims(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
     for (index, claim) in spec.volume_claim_templates.iter().enumerate() {
         let path = path.index(index).child("spec");
@@ -204,18 +204,19 @@ fn check_claims(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
     }
 }
 
-/// What is stored of a set.
+/// The validity of the stored object.
 #[derive(Clone, Copy, Debug)]
 enum Stored<'a> {
-    /// It is new.
+    /// There is no stored object.
     Nothing,
-    /// It keeps to the rules.
+    /// The stored spec is valid.
     Valid(&'a StatefulSetSpec),
-    /// It does not, and its template need not on.
+    /// The stored spec is invalid, so its template may stay invalid.
     Invalid(&'a StatefulSetSpec),
 }
 
-/// How many Pods may be away is behind a gate of upstream's that is off by default.
+/// Clears disabled fields that were not in use, such as `maxUnavailable`, whose feature gate is off
+/// by default upstream.
 fn drop_disabled(spec: &mut StatefulSetSpec, old: Option<&StatefulSetSpec>) {
     disabled_fields::drop_from(&mut spec.template.spec, old.map(|it| &it.template.spec));
     let before = old.and_then(|it| it.update_strategy.rolling_update.as_deref());
@@ -245,7 +246,7 @@ fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, stored: Stored<'_>, p
         let path = path.child("ordinals.start");
         rules::non_negative(errors, ordinals.start.into(), &path);
     }
-    // It does not change, and younger rules than what is stored do not matter.
+    // The name cannot change, so newer rules do not apply to stored objects.
     if !spec.service_name.is_empty() && matches!(stored, Stored::Nothing) {
         let path = path.child("serviceName");
         rules::text(
@@ -286,13 +287,13 @@ fn check_template(
         let new = &template;
         pod_spec::template::check_template(errors, Template { new, old }, path);
     }
-    // Once more, as upstream does.
+    // Checks it again, as upstream does.
     let subject = PodSubject::of_template(&template, old);
     pod_spec::template::check_metadata(errors, &template, &subject, path);
 }
 
-/// The template as the controller completes it: Pods have names of their own, and each claim is a
-/// volume that containers may mount, in place of one of the same name.
+/// Returns the template as the controller completes it: Pods have generated names, and each claim
+/// becomes a volume that containers can mount. It replaces a volume of the same name.
 fn completed(spec: &StatefulSetSpec) -> PodTemplateSpec {
     let mut template = spec.template.clone();
     template.spec.hostname = Str::default();

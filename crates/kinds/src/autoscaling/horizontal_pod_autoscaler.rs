@@ -1,4 +1,4 @@
-//! HorizontalPodAutoscalers, which are stored as of version 2.
+//! HorizontalPodAutoscalers, stored in version 2.
 
 pub(crate) mod metrics;
 
@@ -15,11 +15,11 @@ use kubist_registry::{ForKind, Generation, KindStrategy, StatusKeeps, Strategy, 
 #[derive(Debug)]
 pub(crate) struct HorizontalPodAutoscalers;
 
-/// Percent of what is requested.
+/// The default target in percent of the requested CPU.
 const CPU_UTILIZATION: i32 = 80;
-/// Seconds over which a policy counts.
+/// The default period of a policy in seconds.
 const PERIOD: i32 = 15;
-/// And at most.
+/// The maximum period of a policy in seconds.
 const PERIOD_MAX: i32 = 1_800;
 
 impl KindStrategy for HorizontalPodAutoscalers {
@@ -34,7 +34,7 @@ impl KindStrategy for HorizontalPodAutoscalers {
         (name == "status").then_some(&ForKind(HorizontalPodAutoscalersStatus))
     }
     fn apply_defaults(&self, object: &mut HorizontalPodAutoscaler) {
-        // Where there are fields for them, nobody reads the annotations.
+        // v2 has fields for these values, so the annotations are not used.
         for annotation in AUTOSCALER_ANNOTATIONS {
             object.metadata.annotations.remove(annotation);
         }
@@ -68,7 +68,7 @@ impl KindStrategy for HorizontalPodAutoscalers {
     }
 }
 
-/// Changes of the status of [`HorizontalPodAutoscalers`].
+/// The `status` subresource of [`HorizontalPodAutoscalers`].
 #[derive(Debug)]
 struct HorizontalPodAutoscalersStatus;
 
@@ -128,7 +128,7 @@ fn check(
 ) {
     let spec = &new.spec;
     let old = old.map(|old| &old.spec);
-    // What scales to nothing may go on with it.
+    // An autoscaler that already scales to zero may continue to do so.
     let least = i32::from(old.and_then(|old| old.min_replicas) != Some(0));
     if let Some(min) = spec.min_replicas.filter(|&min| min < least) {
         let detail = format!("must be greater than or equal to {least}");
@@ -168,7 +168,7 @@ fn check_metrics(
     old: Option<&HorizontalPodAutoscalerSpec>,
     path: &FieldPath,
 ) {
-    // Where one was wrong already, others may be.
+    // If one was invalid already, others may be too.
     let of_objects = |it: &MetricSpec| match &it.object {
         Some(source) if it.type_ == "Object" => {
             metrics::version_problem(&source.described_object.api_version).is_some()

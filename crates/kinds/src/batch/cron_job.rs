@@ -18,7 +18,7 @@ use kubist_registry::{
 #[derive(Debug)]
 pub(crate) struct CronJobs;
 
-/// Eleven characters of a Job's name are the time.
+/// The maximum name length. The names of its Jobs end with eleven characters for the time.
 const NAME_LENGTH_MAX: usize = 52;
 
 impl KindStrategy for CronJobs {
@@ -57,7 +57,7 @@ impl KindStrategy for CronJobs {
         let template = &new.spec.job_template.spec.template;
         let mut found = pod_spec::warnings::of_named(meta, before, template, &path);
         if old.is_some() && new.spec.schedule.contains("TZ") {
-            // The path is upstream's.
+            // This is upstream's path.
             found.push(
                 "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see \
                  https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more \
@@ -79,7 +79,7 @@ impl KindStrategy for CronJobs {
     }
 }
 
-/// Changes of the status of [`CronJobs`], of which upstream checks nothing.
+/// The `status` subresource of [`CronJobs`]. Upstream does not validate it.
 #[derive(Debug)]
 struct CronJobsStatus;
 
@@ -131,7 +131,7 @@ fn check_spec(
     }
 }
 
-/// The Jobs that are made: how each finds its Pods is its own business.
+/// Checks the Job template, whose selector must be generated.
 fn check_job(errors: &mut Errors, job: &JobSpec, template: Template<'_>, path: &FieldPath) {
     let path = path.child("jobTemplate").child("spec");
     job::validation::check_spec(errors, job, template, &path);
@@ -150,7 +150,7 @@ fn check_job(errors: &mut Errors, job: &JobSpec, template: Template<'_>, path: &
     }
 }
 
-/// A time zone in the schedule is from before there was a field for it.
+/// Checks the schedule. A time zone in the schedule predates the `timeZone` field.
 fn check_schedule(errors: &mut Errors, spec: &CronJobSpec, had_zone: bool, path: &FieldPath) {
     let schedule = &spec.schedule;
     if let Err(problem) = schedule::check(schedule) {
@@ -197,7 +197,7 @@ fn check_time_zone(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
     }
 }
 
-/// Whether a text can be part of the name of a zone.
+/// Reports whether a string can be part of a time zone name.
 fn is_zone_part(part: &str) -> bool {
     let allowed = |it: u8| it.is_ascii_alphanumeric() || b".-_+".contains(&it);
     (1..=14).contains(&part.len())

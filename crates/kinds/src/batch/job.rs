@@ -20,12 +20,12 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) struct Jobs;
 
-/// The labels by which a Job finds its Pods; the older ones are kept for older clients.
+/// The labels by which a Job selects its Pods. The unprefixed ones are kept for older clients.
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 const OLD_CONTROLLER_UID: &str = "controller-uid";
 const OLD_JOB_NAME: &str = "job-name";
-/// What becomes of Pods if nobody says it.
+/// The warning if no deletion policy is given.
 const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set \
      propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this \
      warning";
@@ -77,8 +77,8 @@ impl KindStrategy for Jobs {
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Job) {
         disabled_fields::drop_from(&mut new.spec.template.spec, None);
-        // Labels that were taken from the template follow what becomes of those. If there were
-        // none, it is stored without, and they are filled in when it is read.
+        // Labels that were copied from the template follow the template's labels. If the template
+        // had none, the Job is stored without labels, and they are filled in on read.
         let follows = !new.metadata.labels.is_empty()
             && new.metadata.labels == new.spec.template.metadata.labels;
         if new.spec.manual_selector != Some(true) {
@@ -126,7 +126,7 @@ fn delete_warning(options: &DeleteOptions) -> Option<&'static str> {
     (!is_said).then_some(PODS_STAY)
 }
 
-/// Changes of the status of [`Jobs`].
+/// The `status` subresource of [`Jobs`].
 #[derive(Debug)]
 struct JobsStatus;
 
@@ -138,7 +138,7 @@ impl KindStrategy for JobsStatus {
     }
 }
 
-/// Marks the template with the Job's uid and name, and selects by the uid.
+/// Adds the Job's uid and name to the template's labels, and selects by the uid.
 fn select_own_pods(job: &mut Job) {
     let uid = job.metadata.uid.clone();
     let name = job.metadata.name.clone();
@@ -157,7 +157,7 @@ fn select_own_pods(job: &mut Job) {
         .or_insert(uid);
 }
 
-/// The labels that a Job's template must have; the third is what it selects by.
+/// Returns the labels that a Job's template must have. The selector uses the third one.
 pub(crate) fn own_labels(job: &Job) -> [(&'static str, &Str); 4] {
     let (uid, name) = (&job.metadata.uid, &job.metadata.name);
     [

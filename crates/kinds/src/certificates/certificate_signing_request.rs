@@ -18,7 +18,7 @@ pub(crate) struct CertificateSigningRequests;
 
 const BEGIN: &str = "-----BEGIN CERTIFICATE REQUEST-----";
 const EXPIRATION_MIN: i32 = 600;
-/// Who signed what named no signer, in older versions.
+/// The signer of requests that named none, in older versions.
 const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
 const USAGES: [&str; 23] = [
     "any",
@@ -64,7 +64,7 @@ impl KindStrategy for CertificateSigningRequests {
         }
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut CertificateSigningRequest) {
-        // Who asks is not theirs to say.
+        // The requester cannot set their own identity.
         new.spec.username = cx.user.name.clone();
         new.spec.uid = cx.user.uid.clone();
         new.spec.groups.clone_from(&cx.user.groups);
@@ -95,7 +95,7 @@ impl KindStrategy for CertificateSigningRequests {
     }
 }
 
-/// Changes of the status of [`CertificateSigningRequests`].
+/// The `status` subresource of [`CertificateSigningRequests`].
 #[derive(Debug)]
 struct CertificateSigningRequestsStatus;
 
@@ -124,7 +124,7 @@ impl KindStrategy for CertificateSigningRequestsStatus {
     }
 }
 
-/// `certificatesigningrequests/approval`, which changes the verdict alone.
+/// `certificatesigningrequests/approval`, which changes only the approval conditions.
 #[derive(Debug)]
 struct CertificateSigningRequestsApproval;
 

@@ -1,12 +1,14 @@
-//! Definitions of custom resources: v1beta1, in which upstream stores them, has what all versions
-//! share beside them, knows no webhook as a whole, and writes the path of a column otherwise.
+//! CustomResourceDefinition: v1beta1, in which upstream stores definitions, has shared fields
+//! beside the versions, has no object for a webhook as a whole, and names the column path
+//! differently.
 //!
-//! What v1beta1 would be without some field is what upstream takes it for.
+//! Fields that are missing in v1beta1 get upstream's defaults.
 
 use super::rename;
 use serde_json::{Map, Value, json};
 
-/// What v1beta1 has once for all versions where v1 has it with each: its name there and here.
+/// The fields that v1beta1 has once for all versions and v1 has in each version: the v1beta1 name
+/// and the v1 name.
 const SHARED: [(&str, &str); 4] = [
     ("subresources", "subresources"),
     ("validation", "schema"),
@@ -14,7 +16,7 @@ const SHARED: [(&str, &str); 4] = [
     ("selectableFields", "selectableFields"),
 ];
 
-/// The path of a column in v1beta1 and in v1.
+/// The name of a column's path in v1beta1 and in v1.
 const PATH: (&str, &str) = ("JSONPath", "jsonPath");
 
 pub(super) fn to_v1(json: &mut Value) {

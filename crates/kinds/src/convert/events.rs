@@ -1,10 +1,10 @@
-//! Events: core/v1 and events.k8s.io/v1 are one resource with other names for most fields.
+//! Events: core/v1 and events.k8s.io/v1 are one resource with different names for most fields.
 
 use super::rename;
 use kubist_apimachinery::{FieldSelector, Status};
 use serde_json::Value;
 
-/// Names in core/v1 and in events.k8s.io/v1.
+/// Field names in core/v1 and in events.k8s.io/v1.
 const NAMES: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -27,7 +27,7 @@ pub(super) fn to_core_group(json: &mut Value) {
     }
 }
 
-/// Fields that a selector of events.k8s.io may name, and what they are in core.
+/// The selectable fields in events.k8s.io and their names in core.
 const FIELDS: [(&str, &str); 12] = [
     ("reason", "reason"),
     ("regarding.kind", "involvedObject.kind"),
@@ -46,10 +46,10 @@ const FIELDS: [(&str, &str); 12] = [
     ("metadata.name", "metadata.name"),
 ];
 
-/// The field selector of events.k8s.io, for events as they are stored.
+/// Converts a field selector of events.k8s.io to the stored form.
 ///
 /// # Errors
-/// 400 for a field that cannot be selected by.
+/// 400 for a field that is not selectable.
 pub(crate) fn event_fields(fields: &FieldSelector) -> Result<FieldSelector, Status> {
     fields.transform(
         |field, value| match FIELDS.iter().find(|(name, _)| field == name) {

@@ -1,7 +1,7 @@
-//! HorizontalPodAutoscaler: v1 knows one metric, the CPU; v2 a list of them.
+//! HorizontalPodAutoscaler: v1 has one CPU metric, v2 has a list of metrics.
 //!
-//! What v1 cannot say goes into annotations, in upstream's forms: metrics and conditions in v1's
-//! own messages for them, the behavior with the names of its Go fields.
+//! Values without a v1 field go into annotations, in upstream's formats: metrics and conditions as
+//! v1's types for them, the behavior with Go field names.
 
 mod metrics;
 
@@ -12,7 +12,7 @@ const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
-/// Where v1 says what has fields in v2.
+/// The v1 annotations for values that have fields in v2.
 pub(crate) const ANNOTATIONS: [&str; 4] = [METRICS, BEHAVIOR, CONDITIONS, CURRENT_METRICS];
 
 pub(super) fn to_v2(json: &mut Value) {
@@ -66,7 +66,8 @@ pub(super) fn to_v2(json: &mut Value) {
 }
 
 pub(super) fn to_v1(json: &mut Value) {
-    // v2 has fields for them and does not read them: they would come back as what they once said.
+    // v2 has fields for them and does not read the annotations. If kept, they would return with
+    // stale values.
     if let Some(metadata) = member(json, "metadata")
         && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
     {
@@ -112,7 +113,7 @@ pub(super) fn to_v1(json: &mut Value) {
     }
 }
 
-/// The behavior with the names of Go's fields, in their order, absent ones as null.
+/// Returns the behavior as JSON with Go field names in Go's order. Absent fields are null.
 fn behavior_to_go(behavior: &Value) -> String {
     let rules = |name: &str| {
         let Some(rules) = behavior.get(name) else {
@@ -143,7 +144,7 @@ fn behavior_to_go(behavior: &Value) -> String {
     format!("{{\"ScaleUp\":{up},\"ScaleDown\":{down}}}")
 }
 
-/// Names in Go, which begin with a capital, as names in JSON; nulls are left out.
+/// Converts Go field names, which begin with a capital, to JSON names. Nulls are omitted.
 fn behavior_from_go(behavior: Value) -> Value {
     match behavior {
         Value::Object(members) => {
@@ -173,7 +174,7 @@ fn list(value: Option<Value>) -> Vec<Value> {
     }
 }
 
-/// The utilization of the first metric about the CPU that has one, and all other metrics.
+/// Splits metrics into the utilization of the first CPU metric that has one, and all other metrics.
 fn split(metrics: Option<Value>, utilization: &str) -> (Option<Value>, Option<Vec<Value>>) {
     let mut metrics = list(metrics);
     let cpu = metrics.iter().position(|metric| {

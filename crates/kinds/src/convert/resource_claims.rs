@@ -1,12 +1,12 @@
-//! Dynamic resources: v1 puts what v1beta1 has in a request into `exactly`, and what v1beta1 has
-//! in `basic` into the device itself.
+//! Dynamic resources: v1 moves request fields of v1beta1 into `exactly`, and the fields of `basic`
+//! into the device.
 
 use serde_json::{Map, Value};
 
 const EXACTLY: &str = "exactly";
 const BASIC: &str = "basic";
 const NAME: &str = "name";
-/// A request that names alternatives has the same form in both versions.
+/// A request with alternatives has the same form in both versions.
 const ALTERNATIVES: &str = "firstAvailable";
 
 pub(super) fn to_v1(kind: &str, json: &mut Value) {

@@ -17,7 +17,7 @@ impl KindStrategy for Leases {
         ..StrategyFacts::PLAIN
     };
 
-    // Upstream's gate for both fields (CoordinatedLeaderElection) is off by default.
+    // Upstream's feature gate for both fields (CoordinatedLeaderElection) is off by default.
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Lease) {
         new.spec.strategy = None;
         new.spec.preferred_holder = None;

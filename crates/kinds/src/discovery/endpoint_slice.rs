@@ -9,12 +9,12 @@ use kubist_registry::{Generation, KindStrategy, MetadataUpdate, StrategyFacts};
 #[derive(Debug)]
 pub(crate) struct EndpointSlices;
 
-/// Endpoints of one slice.
+/// The maximum number of endpoints in a slice.
 const ENDPOINTS_MAX: usize = 1_000;
-/// Addresses of one endpoint.
+/// The maximum number of addresses of an endpoint.
 const ADDRESSES_MAX: usize = 100;
 const PORTS_MAX: usize = 20_000;
-/// Zones, or nodes, that an endpoint is meant for.
+/// The maximum number of zone or node hints of an endpoint.
 const HINTS_MAX: usize = 8;
 
 impl KindStrategy for EndpointSlices {
@@ -62,7 +62,7 @@ impl KindStrategy for EndpointSlices {
     }
 }
 
-/// Whether a list is no longer than that.
+/// Checks the length of a list, and reports whether it is valid.
 fn at_most(errors: &mut Errors, count: usize, max: usize, path: &FieldPath) -> bool {
     if count > max {
         errors.push(FieldError::too_many(path, Some(count), max));

@@ -1,4 +1,4 @@
-//! FlowSchemas and PriorityLevelConfigurations. They are kept, and nothing is queued by them.
+//! FlowSchemas and PriorityLevelConfigurations. They are stored, but not used to queue requests.
 
 use crate::shared::fill;
 use crate::shared::rules::{self, Errors};
@@ -91,11 +91,11 @@ impl KindStrategy for PriorityLevelConfigurations {
     }
 }
 
-/// The level that nothing waits for.
+/// The priority level whose requests are never queued.
 const EXEMPT: &str = "exempt";
-/// The most queues of a level.
+/// The maximum number of queues of a priority level.
 const QUEUES_MAX: i32 = 10_000_000;
-/// Bits of a hash that queues are dealt by.
+/// The maximum number of hash bits for shuffle sharding.
 const HASH_BITS_MAX: f64 = 60.0;
 
 fn check_type(errors: &mut Errors, found: &str, name: &str, path: &FieldPath) {

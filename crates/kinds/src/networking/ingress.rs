@@ -13,9 +13,9 @@ use std::any::Any;
 #[derive(Debug)]
 pub(crate) struct Ingresses;
 
-/// Marks the class of ingresses that name none.
+/// The annotation that marks the default class for ingresses without a class.
 const DEFAULT_CLASS: &str = "ingressclass.kubernetes.io/is-default-class";
-/// The older way to name a class.
+/// The older annotation for the class.
 const CLASS: &str = "kubernetes.io/ingress.class";
 
 impl KindStrategy for Ingresses {
@@ -58,7 +58,7 @@ impl KindStrategy for Ingresses {
         if let (Some(old), Some(class)) = (annotation, &new.spec.ingress_class_name)
             && old != class
         {
-            // Upstream's path.
+            // This is upstream's path.
             let path = FieldPath::new("annotations").child(CLASS);
             let detail = "must match `ingressClassName` when both are specified";
             errors.push(FieldError::invalid(&path, old, detail));
@@ -72,7 +72,7 @@ impl KindStrategy for Ingresses {
     }
 }
 
-/// Changes of the status of [`Ingresses`].
+/// The `status` subresource of [`Ingresses`].
 #[derive(Debug)]
 struct IngressesStatus;
 

@@ -6,7 +6,7 @@ use kubist_api::networking::v1::{IngressClass, IngressClassParametersReference};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 use kubist_registry::{Generation, KindStrategy, StrategyFacts};
 
-/// Characters of the name of a controller.
+/// The maximum length of a controller name in characters.
 const CONTROLLER_MAX: usize = 250;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! IPAddresses: who has which address of the services' network.
+//! IPAddresses, which record the allocation of service addresses.
 
 use crate::shared::rules::{self, Errors};
 use crate::shared::{self, go_struct, metadata_checks};
@@ -40,7 +40,7 @@ impl KindStrategy for IpAddresses {
     }
 }
 
-/// An address in the one form that stands for it.
+/// Checks that a name is an IP address in canonical form.
 fn address(name: &str, _prefix: bool) -> Vec<String> {
     let mut errors = Errors::new();
     shared::addresses::canonical_ip(&mut errors, name, &FieldPath::ROOT);

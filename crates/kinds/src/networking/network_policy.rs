@@ -60,7 +60,7 @@ impl KindStrategy for NetworkPolicies {
     }
 }
 
-/// All ranges of addresses; a change may leave them as they are, right or wrong.
+/// Returns all address ranges. An update may keep them, valid or not.
 fn ranges(spec: &NetworkPolicySpec) -> Kept<'_> {
     let from = spec.ingress.iter().flat_map(|rule| &rule.from);
     let peers = from.chain(spec.egress.iter().flat_map(|rule| &rule.to));
@@ -105,7 +105,7 @@ fn check(errors: &mut Errors, spec: &NetworkPolicySpec, kept: &Kept<'_>, path: &
     }
 }
 
-/// All ranges of addresses, and where they are.
+/// Returns all address ranges with their paths.
 fn blocks<'a>(spec: &'a NetworkPolicySpec, path: &FieldPath) -> Vec<(&'a IPBlock, FieldPath)> {
     let mut found = Vec::new();
     let mut add = |peers: &'a [NetworkPolicyPeer], path: &FieldPath| {
@@ -156,7 +156,7 @@ fn check_port(errors: &mut Errors, port: &NetworkPolicyPort, path: &FieldPath) {
             rules::port_number(errors, *number, &path.child("port"));
             if let Some(end) = port.end_port {
                 if end < *number {
-                    // Upstream shows the port.
+                    // Upstream reports the value of `port`.
                     let detail = "must be greater than or equal to `port`";
                     errors.push(FieldError::invalid(&end_path, *number, detail));
                 }

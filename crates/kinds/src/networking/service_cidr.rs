@@ -1,4 +1,4 @@
-//! ServiceCIDRs: networks that services get their addresses from.
+//! ServiceCIDRs: address ranges for Services.
 
 use crate::shared;
 use crate::shared::rules::{self, Errors};
@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Debug)]
 pub(crate) struct ServiceCidrs;
 
-/// The spec as messages show it.
+/// The spec as error messages show it.
 #[derive(Serialize)]
 struct ShownSpec<'a> {
     #[serde(rename = "CIDRs")]
@@ -42,7 +42,7 @@ impl KindStrategy for ServiceCidrs {
                 for (index, (now, _)) in pairs.filter(changed) {
                     errors.push(FieldError::invalid(&path.index(index), now, IMMUTABLE));
                 }
-                // A second family may come later.
+                // A range of the second IP family may be added later.
                 if before_count != count {
                     check(&mut errors, &new.spec);
                 }

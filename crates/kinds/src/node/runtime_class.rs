@@ -27,7 +27,7 @@ impl KindStrategy for RuntimeClasses {
             rules::text(&mut errors, &new.handler, &path, rule);
         }
         if let Some(overhead) = &new.overhead {
-            // Upstream's path.
+            // This is upstream's path.
             let path = FieldPath::new("overhead").child("limits");
             for (name, amount) in &overhead.pod_fixed {
                 let path = path.key(name);

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 #[derive(Debug)]
 pub(crate) struct PodDisruptionBudgets;
 
-/// The spec as messages show it.
+/// The spec as error messages show it.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct ShownSpec<'a> {
@@ -73,7 +73,7 @@ impl KindStrategy for PodDisruptionBudgets {
     }
 }
 
-/// Changes of the status of [`PodDisruptionBudgets`].
+/// The `status` subresource of [`PodDisruptionBudgets`].
 #[derive(Debug)]
 struct PodDisruptionBudgetsStatus;
 

@@ -1,4 +1,4 @@
-//! What claims of devices and classes of them must satisfy. Expressions are kept, and not compiled.
+//! Validation of device claims and device classes. CEL expressions are stored but not compiled.
 
 use crate::shared::rules::{self, Errors};
 use kubist_api::resource::v1::{
@@ -9,20 +9,20 @@ use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// So many devices.
+/// The allocation mode for an exact number of devices.
 pub(crate) const EXACT_COUNT: &str = "ExactCount";
-/// All that fit.
+/// The allocation mode for all matching devices.
 const ALL: &str = "All";
-/// Items of each list.
+/// The maximum number of items in each list.
 const ITEMS_MAX: usize = 32;
-/// Requests of which the first that can be had is taken.
+/// The maximum number of alternatives in a request. The first one that can be satisfied is used.
 const ALTERNATIVES_MAX: usize = 8;
 const EXPRESSION_BYTES_MAX: usize = 10 << 10;
 const PARAMETERS_BYTES_MAX: usize = 10 << 10;
 const DOMAIN_BYTES_MAX: usize = 63;
 const IDENTIFIER_BYTES_MAX: usize = 32;
 
-/// Checks what is claimed.
+/// Checks a device claim.
 pub(crate) fn check_claim(errors: &mut Errors, claim: &DeviceClaim, path: &FieldPath) {
     let at = path.child("requests");
     at_most(errors, claim.requests.len(), ITEMS_MAX, &at);
@@ -52,7 +52,7 @@ fn at_most(errors: &mut Errors, count: usize, max: usize, path: &FieldPath) {
     }
 }
 
-/// What constraints and configurations can be about.
+/// Returns the request names that constraints and configurations can refer to.
 fn names(claim: &DeviceClaim) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for request in &claim.requests {
@@ -98,7 +98,7 @@ fn check_alternatives(errors: &mut Errors, all: &[DeviceSubRequest], path: &Fiel
     }
 }
 
-/// What both forms of a request have.
+/// The fields that both forms of a request share.
 struct Asked<'a> {
     class: &'a str,
     selectors: &'a [DeviceSelector],
@@ -156,7 +156,7 @@ fn check_asked(errors: &mut Errors, asked: &Asked<'_>, path: &FieldPath) {
     }
 }
 
-/// Checks what devices are selected by.
+/// Checks device selectors.
 pub(crate) fn check_selectors(errors: &mut Errors, all: &[DeviceSelector], path: &FieldPath) {
     at_most(errors, all.len(), ITEMS_MAX, path);
     for (index, selector) in all.iter().enumerate() {
@@ -197,7 +197,7 @@ fn check_toleration(errors: &mut Errors, toleration: &DeviceToleration, path: &F
     }
 }
 
-/// Requests that a constraint or a configuration is about.
+/// Checks the requests that a constraint or a configuration refers to.
 fn check_names(errors: &mut Errors, used: &[Str], known: &BTreeSet<String>, path: &FieldPath) {
     at_most(errors, used.len(), ITEMS_MAX, path);
     let twice = rules::repeats(used);
@@ -232,7 +232,8 @@ fn check_constraint(
     }
 }
 
-/// An attribute of devices: a domain and an identifier. With more slashes upstream checks neither.
+/// Checks an attribute name: a domain and an identifier. Upstream checks neither if there are more
+/// slashes.
 fn check_attribute(errors: &mut Errors, name: &str, path: &FieldPath) {
     let parts: Vec<&str> = name.splitn(3, '/').collect();
     match parts.as_slice() {
@@ -266,7 +267,7 @@ fn check_identifier(errors: &mut Errors, name: &str, path: &FieldPath) {
     rules::text(errors, name, path, validate_name::c_identifier);
 }
 
-/// The name of a driver or the domain of an attribute, in whatever case.
+/// Checks a driver name or the domain of an attribute, in any letter case.
 fn check_domain(errors: &mut Errors, name: &str, path: &FieldPath) {
     if name.len() > DOMAIN_BYTES_MAX {
         errors.push(FieldError::too_long(path, DOMAIN_BYTES_MAX));
@@ -286,7 +287,7 @@ fn check_config(
     check_opaque(errors, config.opaque.as_deref(), &path.child("opaque"));
 }
 
-/// Checks configurations of a class.
+/// Checks the configurations of a class.
 pub(crate) fn check_configs<'a>(
     errors: &mut Errors,
     all: impl ExactSizeIterator<Item = Option<&'a OpaqueDeviceConfiguration>>,

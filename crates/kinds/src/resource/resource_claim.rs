@@ -1,4 +1,4 @@
-//! ResourceClaims and the templates of them. What they ask for never changes.
+//! ResourceClaims and ResourceClaimTemplates. Their specs are immutable.
 
 use crate::resource;
 use crate::resource::devices::EXACT_COUNT;
@@ -37,7 +37,7 @@ impl KindStrategy for ResourceClaims {
     fn validate_update(&self, new: &ResourceClaim, old: &ResourceClaim) -> Vec<FieldError> {
         let mut errors = metadata_checks::change(self, new, old);
         let path = FieldPath::new("spec");
-        // What was stored without defaults stays, too.
+        // Fields that were stored without defaults may stay so.
         let mut before = old.spec.clone();
         default_spec(&mut before);
         rules::immutable_value(&mut errors, &new.spec, &before, &path, |it| {
@@ -82,7 +82,7 @@ impl KindStrategy for ResourceClaimTemplates {
     }
 }
 
-/// Claims are made with labels and annotations, and no other metadata.
+/// Checks a template's metadata: only labels and annotations are allowed.
 fn check_template(errors: &mut Errors, meta: &ObjectMeta, path: &FieldPath) {
     let annotations = path.child("annotations");
     for key in meta.annotations.keys() {

@@ -8,7 +8,7 @@ use kubist_registry::{Generation, KindStrategy, StrategyFacts};
 #[derive(Debug)]
 pub(crate) struct PriorityClasses;
 
-/// The highest value that users may give.
+/// The highest value for user-defined classes.
 const VALUE_MAX: i32 = 1_000_000_000;
 /// Upstream's own classes.
 const SYSTEM: [(&str, i32); 2] = [
@@ -19,7 +19,7 @@ const SYSTEM: [(&str, i32); 2] = [
 impl KindStrategy for PriorityClasses {
     type Kind = PriorityClass;
     const FACTS: &'static StrategyFacts = &StrategyFacts {
-        // 1, whatever is changed later, as upstream.
+        // The generation stays 1 after updates, as upstream.
         generation: Generation::Custom(|_, _| false),
         ..StrategyFacts::PLAIN
     };

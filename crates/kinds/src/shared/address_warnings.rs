@@ -1,10 +1,10 @@
-//! Warnings of addresses and ranges that are understood, but not written in the usual form.
+//! Warnings about addresses and ranges that are valid, but not in the usual form.
 
 use crate::shared;
 use kubist_apimachinery::FieldPath;
 use std::net::IpAddr;
 
-/// Warns of an address that other programs read otherwise, or compare as another.
+/// Warns about an address that other programs parse or compare differently.
 pub(crate) fn ip(found: &mut Vec<String>, text: &str, path: &FieldPath) {
     let Some(address) = shared::addresses::parse_ip(text) else {
         return;
@@ -29,7 +29,7 @@ pub(crate) fn ip(found: &mut Vec<String>, text: &str, path: &FieldPath) {
     }
 }
 
-/// The same of a range, and of one whose address is not its first.
+/// Warns about a range that other programs parse differently, or that has host bits set.
 pub(crate) fn cidr(found: &mut Vec<String>, text: &str, path: &FieldPath) {
     let Some((address, bits)) = shared::addresses::parse_cidr(text) else {
         return;

@@ -1,4 +1,4 @@
-//! IP addresses and ranges as texts.
+//! Parsing and validation of IP addresses and ranges.
 
 use crate::shared::rules::{self, Errors};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const NO_RANGE: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
-/// A text must be an address, in a form that all programs read alike. None if it is none at all.
+/// Checks that a string is an address in an unambiguous form. Returns `None` if it is no address.
 pub(crate) fn ip(errors: &mut Errors, text: &str, path: &FieldPath) -> Option<IpAddr> {
     let Some(address) = parse_ip(text) else {
         errors.push(FieldError::invalid(path, text, NO_ADDRESS));
@@ -25,7 +25,7 @@ pub(crate) fn ip(errors: &mut Errors, text: &str, path: &FieldPath) -> Option<Ip
     Some(address)
 }
 
-/// As [`ip`], in the one form that stands for the address.
+/// Like [`ip`], but requires the canonical form.
 pub(crate) fn canonical_ip(errors: &mut Errors, text: &str, path: &FieldPath) -> Option<IpAddr> {
     let before = errors.len();
     let address = ip(errors, text, path)?;
@@ -37,15 +37,15 @@ pub(crate) fn canonical_ip(errors: &mut Errors, text: &str, path: &FieldPath) ->
     Some(address)
 }
 
-/// Texts that an old object has, and that may stay.
+/// Values of the old object, which may stay.
 pub(crate) type Kept<'a> = BTreeSet<&'a str>;
 
-/// These texts.
+/// Collects values that may stay.
 pub(crate) fn kept<'a>(texts: impl IntoIterator<Item = &'a Str>) -> Kept<'a> {
     texts.into_iter().map(Str::as_str).collect()
 }
 
-/// As [`ip`], but what the old object has may stay. Whether the text may be there.
+/// Like [`ip`], but accepts values of the old object. Reports whether the value is accepted.
 pub(crate) fn ip_unless_kept(
     errors: &mut Errors,
     text: &str,
@@ -59,8 +59,8 @@ pub(crate) fn ip_unless_kept(
     errors.len() == before
 }
 
-/// An address, also with the leading zeros that Go's older parser allows; one of IPv4 that is
-/// written as one of IPv6 is one of IPv4.
+/// Parses an address. Like Go's older parser, it accepts leading zeros. An IPv4-mapped IPv6 address
+/// becomes an IPv4 address.
 pub(crate) fn parse_ip(text: &str) -> Option<IpAddr> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Some(address.to_canonical());
@@ -79,8 +79,8 @@ pub(crate) fn parse_ip(text: &str) -> Option<IpAddr> {
     trimmed.join(".").parse().ok()
 }
 
-/// A text must be a range, the first address of which is named, in a form that all programs read
-/// alike. None if it is none at all.
+/// Checks that a string is a range that begins with its first address, in an unambiguous form.
+/// Returns `None` if it is no range.
 pub(crate) fn cidr(errors: &mut Errors, text: &str, path: &FieldPath) -> Option<(IpAddr, u8)> {
     let Some(range) = parse_cidr(text) else {
         errors.push(FieldError::invalid(path, text, NO_RANGE));
@@ -99,7 +99,7 @@ pub(crate) fn cidr(errors: &mut Errors, text: &str, path: &FieldPath) -> Option<
     Some(range)
 }
 
-/// As [`cidr`], but what the old object has may stay.
+/// Like [`cidr`], but accepts values of the old object.
 pub(crate) fn cidr_unless_kept(
     errors: &mut Errors,
     text: &str,
@@ -115,7 +115,7 @@ pub(crate) fn cidr_unless_kept(
 
 const LEADING_ZEROS: &str = "must not have leading 0s in IP or prefix length";
 
-/// As [`cidr`], in the one form that stands for the range.
+/// Like [`cidr`], but requires the canonical form.
 pub(crate) fn canonical_cidr(
     errors: &mut Errors,
     text: &str,
@@ -131,7 +131,7 @@ pub(crate) fn canonical_cidr(
     Some(range)
 }
 
-/// An address and the length of its prefix.
+/// Parses a range into an address and a prefix length.
 pub(crate) fn parse_cidr(text: &str) -> Option<(IpAddr, u8)> {
     let (address, bits) = text.split_once('/')?;
     let mapped = address.contains(':');
@@ -144,7 +144,7 @@ pub(crate) fn parse_cidr(text: &str) -> Option<(IpAddr, u8)> {
     (bits <= most).then_some((address, bits))
 }
 
-/// The first address of a range.
+/// Returns the first address of a range.
 pub(crate) fn first((address, bits): (IpAddr, u8)) -> IpAddr {
     match address {
         IpAddr::V4(it) => {
@@ -158,7 +158,7 @@ pub(crate) fn first((address, bits): (IpAddr, u8)) -> IpAddr {
     }
 }
 
-/// Whether an address lies in a range.
+/// Reports whether a range contains an address.
 pub(crate) fn contains(range: (IpAddr, u8), address: IpAddr) -> bool {
     let bits = |it: IpAddr| match it {
         IpAddr::V4(it) => u128::from(u32::from(it)) << 96,
@@ -168,7 +168,7 @@ pub(crate) fn contains(range: (IpAddr, u8), address: IpAddr) -> bool {
     range.0.is_ipv4() == address.is_ipv4() && (bits(range.0) ^ bits(address)) & mask == 0
 }
 
-/// A text must be an address that an endpoint can have.
+/// Checks that a string is a valid address for an endpoint.
 pub(crate) fn endpoint(errors: &mut Errors, text: &str, path: &FieldPath) {
     match parse_ip(text) {
         Some(address) => not_special(errors, address, text, path),
@@ -180,7 +180,7 @@ pub(crate) fn endpoint(errors: &mut Errors, text: &str, path: &FieldPath) {
     }
 }
 
-/// A text must be the name of a host, and not its address.
+/// Checks that a string is a host name and not an address.
 pub(crate) fn host(errors: &mut Errors, text: &str, path: &FieldPath) {
     rules::text(errors, text, path, validate_name::dns1123_subdomain);
     if parse_ip(text).is_some() {
@@ -189,7 +189,7 @@ pub(crate) fn host(errors: &mut Errors, text: &str, path: &FieldPath) {
     }
 }
 
-/// Addresses that no endpoint can have.
+/// Refuses addresses that endpoints cannot have.
 pub(crate) fn not_special(errors: &mut Errors, address: IpAddr, shown: &str, path: &FieldPath) {
     let mut wrong = |detail: &str| errors.push(FieldError::invalid(path, shown, detail.to_owned()));
     if address.is_unspecified() {

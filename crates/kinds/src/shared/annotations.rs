@@ -1,12 +1,12 @@
-//! Annotations of objects within objects: those of templates.
+//! Validation of annotations in nested objects, such as templates.
 
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeMap;
 
-/// All keys and values together may have this many bytes.
+/// The maximum total size of all keys and values in bytes.
 const SIZE_MAX: usize = 256 * 1024;
 
-/// Keys must be qualified names, and all together must not be too large.
+/// Checks that keys are qualified names, and that the total size is within the limit.
 pub(crate) fn check(annotations: &BTreeMap<Str, Str>, path: &FieldPath) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut size = 0;
@@ -25,7 +25,7 @@ pub(crate) fn check(annotations: &BTreeMap<Str, Str>, path: &FieldPath) -> Vec<F
     errors
 }
 
-/// The same, where each key must have a domain.
+/// Like [`check`], but requires a domain in each key.
 pub(crate) fn check_prefixed(
     errors: &mut Vec<FieldError>,
     annotations: &BTreeMap<Str, Str>,

@@ -1,12 +1,12 @@
-//! What the conditions of a status must satisfy, where they are those that all kinds can have.
+//! Validation of standard conditions in statuses.
 
 use crate::shared::rules::{self, Errors};
 use kubist_apimachinery::{Condition, FieldError, FieldPath, validate_name};
 
 const STATUSES: [&str; 3] = ["False", "True", "Unknown"];
-/// Bytes of a reason.
+/// The maximum size of a reason in bytes.
 const REASON_BYTES_MAX: usize = 1_024;
-/// Bytes of a message.
+/// The maximum size of a message in bytes.
 const MESSAGE_BYTES_MAX: usize = 32 << 10;
 const NO_REASON: &str = "a condition reason must start with alphabetic character, optionally \
                          followed by a string of alphanumeric characters or '_,:', and must end \
@@ -14,7 +14,7 @@ const NO_REASON: &str = "a condition reason must start with alphabetic character
                          'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for \
                          validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
 
-/// Checks conditions: one of each type.
+/// Checks conditions. Each type may occur once.
 pub(crate) fn check(errors: &mut Errors, conditions: &[Condition], path: &FieldPath) {
     let repeated = rules::repeats(conditions.iter().map(|it| &it.type_));
     for (index, condition) in conditions.iter().enumerate() {

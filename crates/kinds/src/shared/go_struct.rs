@@ -1,8 +1,8 @@
-//! Objects as upstream's messages show them: with the field names of its Go structs, and with
-//! every field, also those that are empty.
+//! Formats objects as upstream's error messages do: with Go field names and with all fields,
+//! including empty ones.
 //!
-//! Upstream's internal types are nearly those of the API. What differs and occurs in messages is
-//! the order of a Pod's fields, and that the host's namespaces are in its security context.
+//! Upstream's internal types are nearly those of the API. Two differences occur in messages: the
+//! order of a Pod's fields, and the host namespaces, which are in the Pod's security context.
 
 use kubist_api::core::v1::{PodSpec, PodTemplateSpec};
 use kubist_apimachinery::wire::{JsonScalar, Message, View};
@@ -48,7 +48,7 @@ const POD_FIELDS: [&str; 36] = [
     "hostnameOverride",
     "schedulingGroup",
 ];
-/// The fields of a Pod's security context in upstream's order; the first five are of the spec.
+/// The fields of a Pod's security context in upstream's order. The first five come from the spec.
 const HOST_FIELDS: [&str; 5] = [
     "hostNetwork",
     "hostPID",
@@ -71,7 +71,7 @@ const SECURITY_FIELDS: [&str; 13] = [
     "appArmorProfile",
     "seLinuxChangePolicy",
 ];
-/// Names that begin with an abbreviation, or are others in Go.
+/// Names that begin with an abbreviation or differ in Go.
 const ABBREVIATIONS: [(&str, &str); 38] = [
     ("apiGroup", "APIGroup"),
     ("apiVersion", "APIVersion"),
@@ -112,7 +112,7 @@ const ABBREVIATIONS: [(&str, &str); 38] = [
     ("uid", "UID"),
     ("wwids", "WWIDs"),
 ];
-/// Fields with other names in the types whose names begin so.
+/// Fields with different names in types with these name prefixes.
 const RENAMED: [(&str, &str, &str); 5] = [
     ("Glusterfs", "endpoints", "EndpointsName"),
     ("RBD", "image", "RBDImage"),
@@ -120,19 +120,19 @@ const RENAMED: [(&str, &str, &str); 5] = [
     ("RBD", "pool", "RBDPool"),
     ("RBD", "user", "RadosUser"),
 ];
-/// Fields that stand elsewhere: of a type, before which other field.
+/// Fields at a different position: the type, the field, and the field that follows.
 const MOVED: [(&str, &str, &str); 3] = [
     ("PersistentVolumeSpec", "flexVolume", "cinder"),
     ("PersistentVolumeSpec", "quobyte", "iscsi"),
     ("Volume", "quobyte", "flexVolume"),
 ];
 
-/// A message, for an error.
+/// Formats a message for an error.
 pub(crate) fn shown(message: &dyn Message) -> BadValue {
     as_bad_value(text(message))
 }
 
-/// A template, whose metadata has the names of the API.
+/// Formats a Pod template. Its metadata uses API names.
 pub(crate) fn pod_template(template: &PodTemplateSpec) -> BadValue {
     let mut out = String::from("{");
     push_metadata(&mut out, &template.metadata);
@@ -145,24 +145,24 @@ pub(crate) fn pod_template(template: &PodTemplateSpec) -> BadValue {
     as_bad_value(out)
 }
 
-/// Messages, for an error.
+/// Formats messages for an error.
 pub(crate) fn shown_list<M: Message>(messages: &[M]) -> BadValue {
     as_bad_value(list_text(messages))
 }
 
-/// Messages as JSON.
+/// Returns messages as JSON.
 pub(crate) fn list_text<M: Message>(messages: &[M]) -> String {
     let mut out = String::new();
     push_list(&mut out, messages.iter(), |out, it| push_message(out, it));
     out
 }
 
-/// A Pod's spec, for an error.
+/// Formats a Pod's spec for an error.
 pub(crate) fn shown_pod_spec(spec: &PodSpec) -> BadValue {
     as_bad_value(pod_spec(spec))
 }
 
-/// A Pod's spec as JSON.
+/// Returns a Pod's spec as JSON.
 pub(crate) fn pod_spec(spec: &PodSpec) -> String {
     let mut out = String::from("{");
     for name in POD_FIELDS {
@@ -178,14 +178,14 @@ pub(crate) fn pod_spec(spec: &PodSpec) -> String {
     out
 }
 
-/// A message as JSON.
+/// Returns a message as JSON.
 pub(crate) fn text(message: &dyn Message) -> String {
     let mut out = String::new();
     push_message(&mut out, message);
     out
 }
 
-/// Some fields of a message as JSON; `wanted` gets the names of the API.
+/// Returns some fields of a message as JSON. `wanted` receives API names.
 pub(crate) fn fields(message: &dyn Message, wanted: impl Fn(&str) -> bool) -> String {
     let mut out = String::new();
     push_fields(&mut out, message, wanted);
@@ -215,7 +215,7 @@ fn push_pod_security(out: &mut String, spec: &PodSpec) {
     out.push('}');
 }
 
-/// Metadata is no field of its own, and has the names of the API.
+/// Writes metadata, which is embedded in Go and uses API names.
 fn push_metadata(out: &mut String, metadata: &dyn Message) {
     let json = String::from_utf8(kubist_apimachinery::wire::to_json(metadata));
     let json = json.unwrap_or_default();
@@ -275,7 +275,7 @@ fn push_message(out: &mut String, message: &dyn Message) {
             return;
         }
     }
-    // Selectors keep the names and the omissions of the API.
+    // Selectors use API names and omit empty fields.
     if message.schema().name == "LabelSelector" {
         let json = kubist_apimachinery::wire::to_json(message);
         out.push_str(&String::from_utf8_lossy(&json));

@@ -1,20 +1,19 @@
-//! Kinds that need no code: what moves their generation, what their names look like, what they can
-//! be selected by.
+//! Strategies of kinds that need no code: their generation rules, name rules and selectable fields.
 
 use kubist_registry::{Generation, PlainStrategy, Strategy, StrategyFacts};
 use std::sync::Arc;
 
-/// Resources whose generation counts changes of the spec, and whose DELETE answers with the object:
-/// group and plural.
+/// Resources whose generation counts spec changes, and whose DELETE returns the object: group and
+/// plural.
 const WITH_GENERATION: [(&str, &str); 2] = [
     ("resource.k8s.io", "devicetaintrules"),
     ("resource.k8s.io", "resourceslices"),
 ];
 
-/// What ResourceSlices can be selected by.
+/// The selectable fields of ResourceSlices.
 const FIELDS_OF_SLICES: &[&str] = &["spec.driver", "spec.nodeName"];
 
-/// The strategy of a resource that has none of its own.
+/// Returns the strategy of a resource without its own.
 pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
     let mut facts = StrategyFacts::PLAIN;
     if WITH_GENERATION.contains(&(group, plural)) {

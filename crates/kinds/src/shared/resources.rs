@@ -1,4 +1,4 @@
-//! What requests and limits must satisfy.
+//! Validation of resource requests and limits.
 
 use crate::pod_spec::container::Around;
 use crate::shared::rules::{self, Errors};
@@ -6,11 +6,11 @@ use kubist_api::core::v1::{PodSpec, ResourceRequirements};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the names of huge pages begin with; the size of a page follows.
+/// The prefix of huge page resources. The page size follows.
 const HUGE_PAGES: &str = "hugepages-";
 
 const STANDARD: [&str; 3] = ["cpu", "ephemeral-storage", "memory"];
-/// Names without a domain that are resources of something, though not of containers.
+/// Standard names without a domain that are not container resources.
 const STANDARD_ELSEWHERE: [&str; 18] = [
     "storage",
     "requests.cpu",
@@ -32,17 +32,17 @@ const STANDARD_ELSEWHERE: [&str; 18] = [
     "count",
 ];
 
-/// Whose resources they are.
+/// The owner of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// Of one container.
+    /// A single container.
     Container,
-    /// Of all containers of a Pod together.
+    /// All containers of a Pod together.
     Pod,
 }
 
 impl Level {
-    /// The names that upstream tells to use.
+    /// The names that upstream suggests.
     const OF_PODS: [&'static str; 3] = ["cpu", "hugepages-", "memory"];
 
     fn check_name(self, errors: &mut Errors, name: &str, path: &FieldPath) {
@@ -58,17 +58,17 @@ impl Level {
     }
 }
 
-/// Whether Pods as a whole can ask for a resource.
+/// Reports whether a resource can be requested at Pod level.
 pub(crate) fn is_of_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || is_huge_pages(name)
 }
 
-/// Whether a resource is pages of one size.
+/// Reports whether a resource is a huge page resource.
 pub(crate) fn is_huge_pages(name: &str) -> bool {
     name.starts_with(HUGE_PAGES)
 }
 
-/// Checks what a container or Pod requests and may use.
+/// Checks the requests and limits of a container or Pod.
 pub(crate) fn check(
     errors: &mut Errors,
     resources: &ResourceRequirements,
@@ -108,7 +108,7 @@ pub(crate) fn check(
     check_claims(errors, resources, around, &path.child("claims"));
 }
 
-/// Claims that a container uses are those of its Pod, and each is used once.
+/// Checks a container's claims: each must be a claim of the Pod and may be used once.
 fn check_claims(
     errors: &mut Errors,
     resources: &ResourceRequirements,
@@ -117,7 +117,7 @@ fn check_claims(
 ) {
     let claims = around.spec.resource_claims.iter().map(|it| &*it.name);
     let known: BTreeSet<&str> = claims.filter(|it| !it.is_empty()).collect();
-    // A claim as a whole overlaps with any request of it.
+    // A complete claim overlaps with each request in it.
     let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
     for (index, claim) in resources.claims.iter().enumerate() {
         let path = path.index(index);
@@ -162,7 +162,7 @@ fn unknown_claim(name: &str, known: &BTreeSet<&str>, path: &FieldPath) -> FieldE
     error
 }
 
-/// An amount of huge pages is whole pages.
+/// Checks that huge pages are a multiple of the page size.
 fn check_pages(
     errors: &mut Errors,
     name: &str,
@@ -197,7 +197,7 @@ fn has_broken_pages(spec: &PodSpec) -> bool {
     resources.any(|it| any(&it.limits) || any(&it.requests)) || any(&spec.overhead)
 }
 
-/// Huge pages come with ordinary resources only.
+/// Checks that huge pages are used together with CPU or memory.
 fn pages_are_not_alone(errors: &mut Errors, resources: &ResourceRequirements, path: &FieldPath) {
     let keys = || resources.limits.keys().chain(resources.requests.keys());
     let ordinary = |name: &Str| name == "cpu" || name == "memory";
@@ -207,12 +207,12 @@ fn pages_are_not_alone(errors: &mut Errors, resources: &ResourceRequirements, pa
     }
 }
 
-/// Whether what is requested must be what is the limit.
+/// Reports whether the request must equal the limit.
 pub(crate) fn is_exact(name: &str) -> bool {
     !is_native(name) || is_huge_pages(name)
 }
 
-/// Whether a name is not one of Kubernetes' own.
+/// Reports whether a name is not one of Kubernetes' own.
 pub(crate) fn is_extended(name: &str) -> bool {
     !is_native(name)
         && !name.starts_with("requests.")
@@ -223,7 +223,7 @@ pub(crate) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-/// The name of a resource that containers can ask for.
+/// Checks the name of a container resource.
 pub(crate) fn check_container_name(errors: &mut Errors, name: &str, path: &FieldPath) {
     check_any_name(errors, name, path);
     if !name.contains('/') {
@@ -237,7 +237,7 @@ pub(crate) fn check_container_name(errors: &mut Errors, name: &str, path: &Field
     }
 }
 
-/// The name of any resource.
+/// Checks the name of any resource.
 pub(crate) fn check_any_name(errors: &mut Errors, name: &str, path: &FieldPath) {
     let problems = validate_name::qualified_name(name);
     if !problems.is_empty() {
@@ -253,7 +253,7 @@ pub(crate) fn check_any_name(errors: &mut Errors, name: &str, path: &FieldPath) 
     }
 }
 
-/// An amount must not be negative, and whole where it counts things.
+/// Checks that a quantity is not negative, and that it is an integer if the resource is counted.
 pub(crate) fn check_amount(errors: &mut Errors, name: &str, amount: &Quantity, path: &FieldPath) {
     non_negative(errors, amount, path);
     let counts = is_extended(name) || COUNTED.contains(&name);
@@ -266,7 +266,7 @@ pub(crate) fn check_amount(errors: &mut Errors, name: &str, amount: &Quantity, p
     }
 }
 
-/// Resources that are counted in ones.
+/// Resources that are counted in integers.
 const COUNTED: [&str; 9] = [
     "pods",
     "resourcequotas",
@@ -279,7 +279,7 @@ const COUNTED: [&str; 9] = [
     "services.loadbalancers",
 ];
 
-/// An amount must not be negative.
+/// Checks that a quantity is not negative.
 pub(crate) fn non_negative(errors: &mut Errors, amount: &Quantity, path: &FieldPath) {
     if amount.signum() < 0 {
         let detail = "must be greater than or equal to 0";

@@ -1,4 +1,4 @@
-//! Small checks that many kinds share; the words are upstream's.
+//! Small checks that many kinds share, with upstream's error texts.
 
 use kubist_api::core::v1::PodTemplateSpec;
 use kubist_apimachinery::wire::{Message, to_json};
@@ -10,10 +10,10 @@ use kubist_registry::NameRule;
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 
-/// What is wrong so far.
+/// The errors found so far.
 pub(crate) type Errors = Vec<FieldError>;
 
-/// Which of these equal one before them.
+/// Reports for each item whether it equals an earlier one.
 pub(crate) fn repeats<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<bool> {
     let mut seen = BTreeSet::new();
     items.into_iter().map(|it| !seen.insert(it)).collect()
@@ -22,14 +22,14 @@ pub(crate) fn repeats<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<bool> {
 const NON_NEGATIVE: &str = "must be greater than or equal to 0";
 pub(crate) const IMMUTABLE: &str = "field is immutable";
 
-/// A number must not be below 0.
+/// Checks that a number is not negative.
 pub(crate) fn non_negative(errors: &mut Errors, value: i64, path: &FieldPath) {
     if value < 0 {
         errors.push(FieldError::invalid(path, value, NON_NEGATIVE));
     }
 }
 
-/// A number, if it is there, must not be below 0.
+/// Checks that an optional number is not negative.
 pub(crate) fn optional_non_negative(
     errors: &mut Errors,
     value: Option<impl Into<i64>>,
@@ -40,7 +40,7 @@ pub(crate) fn optional_non_negative(
     }
 }
 
-/// A counter of collisions, if there was one, only grows.
+/// Checks that a collision counter does not decrease.
 pub(crate) fn not_decremented(
     errors: &mut Errors,
     now: Option<i32>,
@@ -53,7 +53,7 @@ pub(crate) fn not_decremented(
     }
 }
 
-/// A text must satisfy a rule of [`validate_name`].
+/// Checks a string with a rule of [`validate_name`].
 pub(crate) fn text(
     errors: &mut Errors,
     value: &str,
@@ -67,7 +67,7 @@ pub(crate) fn text(
     );
 }
 
-/// The same of a value that upstream has a type for, which it shows as JSON.
+/// Like [`text`], for values that have a type of their own upstream, which messages show as JSON.
 pub(crate) fn typed(
     errors: &mut Errors,
     value: &str,
@@ -78,7 +78,7 @@ pub(crate) fn typed(
     errors.extend(rule(value).into_iter().map(wrong));
 }
 
-/// A port must be from 1 to 65535.
+/// Checks that a port is from 1 to 65535.
 pub(crate) fn port_number(errors: &mut Errors, value: i32, path: &FieldPath) {
     let problems = validate_name::port_number(value.into());
     errors.extend(
@@ -88,8 +88,8 @@ pub(crate) fn port_number(errors: &mut Errors, value: i32, path: &FieldPath) {
     );
 }
 
-/// The port at which the API server calls a service, 443 if it is not named, must be from 1 to
-/// 65535.
+/// Checks that the port at which the API server calls a service is from 1 to 65535. The default is
+/// 443.
 pub(crate) fn port_of_service(errors: &mut Errors, port: Option<i32>, path: &FieldPath) {
     let port = port.unwrap_or(443);
     for problem in validate_name::port_number(port.into()) {
@@ -98,7 +98,7 @@ pub(crate) fn port_of_service(errors: &mut Errors, port: Option<i32>, path: &Fie
     }
 }
 
-/// A port must be a number from 1 to 65535 or the name of a port.
+/// Checks that a port is a number from 1 to 65535 or a port name.
 pub(crate) fn port(errors: &mut Errors, port: &IntOrString, path: &FieldPath) {
     match port {
         IntOrString::Int(number) => port_number(errors, *number, path),
@@ -106,28 +106,28 @@ pub(crate) fn port(errors: &mut Errors, port: &IntOrString, path: &FieldPath) {
     }
 }
 
-/// A text must be one of `supported`.
+/// Checks that a value is one of `supported`.
 pub(crate) fn one_of(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
     if !supported.contains(&value) {
         errors.push(FieldError::not_supported(path, value, supported));
     }
 }
 
-/// The same for what upstream has as a text, and not with a type of its own.
+/// Like [`one_of`], for values that are plain strings upstream.
 pub(crate) fn one_of_texts(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
     if !supported.contains(&value) {
         errors.push(FieldError::not_supported_text(path, value, supported));
     }
 }
 
-/// A text must be there, and be one of `supported`.
+/// Checks that a value is set and one of `supported`.
 pub(crate) fn word(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
     if required(errors, value, path) {
         one_of(errors, value, supported, path);
     }
 }
 
-/// A text must be there. False if it is not.
+/// Checks that a value is set, and reports whether it is.
 pub(crate) fn required(errors: &mut Errors, value: &str, path: &FieldPath) -> bool {
     if value.is_empty() {
         errors.push(FieldError::required(path, ""));
@@ -135,7 +135,7 @@ pub(crate) fn required(errors: &mut Errors, value: &str, path: &FieldPath) -> bo
     !value.is_empty()
 }
 
-/// A text must be a domain, a slash, and a path.
+/// Checks that a value is a domain, a slash, and a path.
 pub(crate) fn domain_prefixed_path(errors: &mut Errors, value: &str, path: &FieldPath) {
     const PATH_FORM: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
     if !required(errors, value, path) {
@@ -155,8 +155,8 @@ pub(crate) fn domain_prefixed_path(errors: &mut Errors, value: &str, path: &Fiel
     }
 }
 
-/// What is wrong with a name, in the words of upstream's declared rules, which count bytes and do
-/// not look at the prefix of a name that is generated.
+/// Returns the problems of a name in the words of upstream's declarative validation, which counts
+/// bytes and does not check the prefix of a generated name.
 pub(crate) fn whole_name(name: &str, prefix: bool) -> Vec<String> {
     if prefix {
         return Vec::new();
@@ -167,12 +167,12 @@ pub(crate) fn whole_name(name: &str, prefix: bool) -> Vec<String> {
         .collect()
 }
 
-/// What cannot be one segment of a path.
+/// Returns why a string cannot be a path segment.
 pub(crate) fn path_segment(text: &str) -> Vec<String> {
     NameRule::PathSegment.check(text, false)
 }
 
-/// The name of a CSI driver: a domain, in whatever case.
+/// Checks the name of a CSI driver: a domain, in any letter case.
 pub(crate) fn csi_driver_name(errors: &mut Errors, name: &str, path: &FieldPath) {
     const LENGTH_MAX: usize = 63;
     if !required(errors, name, path) {
@@ -186,7 +186,7 @@ pub(crate) fn csi_driver_name(errors: &mut Errors, name: &str, path: &FieldPath)
     errors.extend(problems.into_iter().map(wrong));
 }
 
-/// A scalar must not change.
+/// Checks that a scalar does not change.
 pub(crate) fn immutable_value<T: PartialEq>(
     errors: &mut Errors,
     new: T,
@@ -199,17 +199,17 @@ pub(crate) fn immutable_value<T: PartialEq>(
     }
 }
 
-/// A message as JSON with its fields in their order, for [`FieldError`]s.
+/// Formats a message as JSON for [`FieldError`]s, with its fields in order.
 pub(crate) fn shown(message: &dyn Message) -> BadValue {
     BadValue::json(&as_json(message))
 }
 
-/// A message as JSON with its fields in their order.
+/// Returns a message as JSON, with its fields in order.
 pub(crate) fn as_json(message: &dyn Message) -> Option<Box<RawValue>> {
     serde_json::from_slice(&to_json(message)).ok()
 }
 
-/// Texts, for [`FieldError`]s; none at all are `null`, as upstream's lists are.
+/// Formats strings for [`FieldError`]s. An empty list is `null`, as upstream.
 pub(crate) fn list(texts: &[Str]) -> BadValue {
     if texts.is_empty() {
         BadValue::null()
@@ -218,7 +218,7 @@ pub(crate) fn list(texts: &[Str]) -> BadValue {
     }
 }
 
-/// A count must be a non-negative number or a percentage.
+/// Checks that a count is a non-negative number or a percentage.
 pub(crate) fn count_or_percent(errors: &mut Errors, value: &IntOrString, path: &FieldPath) {
     match value {
         IntOrString::Int(number) => non_negative(errors, (*number).into(), path),
@@ -226,7 +226,7 @@ pub(crate) fn count_or_percent(errors: &mut Errors, value: &IntOrString, path: &
     }
 }
 
-/// A percentage must not be over 100.
+/// Checks that a percentage is at most 100.
 pub(crate) fn at_most_all(errors: &mut Errors, value: &IntOrString, path: &FieldPath) {
     if let IntOrString::String(text) = value
         && percent_of(value).is_some_and(|percent| percent > 100)
@@ -239,7 +239,7 @@ pub(crate) fn at_most_all(errors: &mut Errors, value: &IntOrString, path: &Field
     }
 }
 
-/// The number before `%`, if the value is a percentage.
+/// Returns the number before `%` if the value is a percentage.
 pub(crate) fn percent_of(value: &IntOrString) -> Option<i64> {
     match value {
         IntOrString::String(text) if validate_name::percent(text).is_empty() => {
@@ -249,8 +249,8 @@ pub(crate) fn percent_of(value: &IntOrString) -> Option<i64> {
     }
 }
 
-/// A workload's selector: required, not empty, well formed. `None` if the template's labels can
-/// not be compared with it.
+/// Checks a workload's selector: it must be set, valid and not empty. Returns `None` if it cannot
+/// be compared with the template's labels.
 pub(crate) fn workload_selector(
     errors: &mut Errors,
     selector: Option<&LabelSelector>,
@@ -268,12 +268,12 @@ pub(crate) fn workload_selector(
     }
 }
 
-/// Whether a selector has no requirements.
+/// Reports whether a selector has no requirements.
 pub(crate) fn is_empty(selector: &LabelSelector) -> bool {
     selector.match_labels.is_empty() && selector.match_expressions.is_empty()
 }
 
-/// The selector as it matches; one that is absent matches nothing.
+/// Converts a selector. An absent selector matches nothing.
 pub(crate) fn as_selector(
     errors: &mut Errors,
     selector: Option<&LabelSelector>,
@@ -290,7 +290,7 @@ pub(crate) fn as_selector(
     selector
 }
 
-/// The labels of a template must match the selector.
+/// Checks that the labels of a template match the selector.
 pub(crate) fn template_matches(
     errors: &mut Errors,
     selector: &Selector,

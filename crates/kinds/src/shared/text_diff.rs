@@ -1,21 +1,22 @@
-//! What changed between two JSON texts, as upstream shows it: a unified diff of their lines.
+//! Differences between two JSON texts as upstream shows them: a unified diff of lines.
 
 use kubist_apimachinery::go_text::escape_html;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Lines shown around a change.
+/// The number of lines around a change.
 const CONTEXT: usize = 3;
-/// Texts with more lines than this are not compared.
+/// The maximum number of lines in texts that are compared.
 const LINES_MAX: usize = 4000;
-/// Lines, and pairs of equal lines, that are looked at: some milliseconds' work. Beyond it what has
-/// not been compared is shown as replaced.
+/// The maximum number of lines and pairs of equal lines to compare: some milliseconds of work.
+/// Lines beyond it are shown as replaced.
 const STEPS_MAX: usize = 1 << 17;
-/// From so many lines on, those that more than one in a hundred is equal to begin no run.
+/// In texts with at least this many lines, lines that occur in more than 1% of the places do not
+/// begin a run.
 const LONG_LINES: usize = 200;
 
-/// The hunks of the difference, without a header; empty if there is none.
+/// Returns the hunks of the difference without a header. Equal texts have none.
 pub(crate) fn json_diff(old: &str, new: &str) -> String {
     let (old, new) = (indented(&escape_html(old)), indented(&escape_html(new)));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
@@ -25,7 +26,7 @@ pub(crate) fn json_diff(old: &str, new: &str) -> String {
     hunks(&edits(&old, &new))
 }
 
-/// JSON with one line for each value, and one space for each level.
+/// Formats JSON with one line per value and one space per level.
 fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
@@ -79,7 +80,7 @@ enum Edit<'a> {
     Added(&'a str),
 }
 
-/// Lines that both texts have in a row.
+/// A run of consecutive lines that both texts share.
 #[derive(Clone, Copy)]
 struct Match {
     old: usize,
@@ -87,14 +88,14 @@ struct Match {
     length: usize,
 }
 
-/// Finds what two lists of lines have in common as upstream's library does: the longest run first,
-/// then those before and behind it. That is not always the shortest difference.
+/// Finds common lines as upstream's library does: first the longest run, then the runs before and
+/// after it. The difference is not always the shortest.
 struct Matcher<'a> {
     old: &'a [&'a str],
     new: &'a [&'a str],
-    /// Where a line stands in the new text, unless it stands in too many places to begin a run.
+    /// The positions of a line in the new text, unless it occurs too often to begin a run.
     places: BTreeMap<&'a str, Vec<usize>>,
-    /// Steps that may still be taken.
+    /// The number of remaining steps.
     left: usize,
 }
 
@@ -116,7 +117,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// All runs, in their order.
+    /// Returns all runs in order.
     fn matches(&mut self) -> Vec<Match> {
         let mut found = Vec::new();
         let mut open = vec![(0..self.old.len(), 0..self.new.len())];
@@ -140,14 +141,14 @@ impl<'a> Matcher<'a> {
         found
     }
 
-    /// The longest run within two parts; of several the first.
+    /// Returns the longest run within two ranges, or the first of several.
     fn longest(&mut self, old: &Range<usize>, new: &Range<usize>) -> Match {
         let mut best = Match {
             old: old.start,
             new: new.start,
             length: 0,
         };
-        // The lengths of the runs that end with the line before, by where they end.
+        // The lengths of runs that end with the previous line, by their end position.
         let mut before: BTreeMap<usize, usize> = BTreeMap::new();
         for place in old.clone() {
             let mut ending = BTreeMap::new();
@@ -177,7 +178,7 @@ impl<'a> Matcher<'a> {
         self.widened(best, old, new)
     }
 
-    /// A run with the lines around it that begin none.
+    /// Extends a run by the adjacent equal lines that cannot begin a run.
     fn widened(&self, mut run: Match, old: &Range<usize>, new: &Range<usize>) -> Match {
         while run.old > old.start
             && run.new > new.start
@@ -197,7 +198,7 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The way from one list of lines to the other.
+/// Returns the edits that turn one list of lines into the other.
 fn edits<'a>(old: &'a [&'a str], new: &'a [&'a str]) -> Vec<Edit<'a>> {
     let mut edits: Vec<Edit<'a>> = Vec::with_capacity(old.len().max(new.len()));
     let end = Match {
@@ -263,7 +264,7 @@ fn push_hunk(out: &mut String, edits: &[Edit<'_>], start: usize, end: usize) {
     }
 }
 
-/// Which lines a hunk is about: the first, and how many.
+/// Formats the line range of a hunk: the first line and the line count.
 fn lines(before: usize, count: usize) -> String {
     match count {
         0 => format!("{before},0"),

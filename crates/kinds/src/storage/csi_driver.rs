@@ -7,11 +7,11 @@ use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 use kubist_registry::{Generation, KindStrategy, RequestContext, StrategyFacts};
 use std::collections::BTreeSet;
 
-/// Seconds that a token must be valid for at least.
+/// The minimum lifetime of a token in seconds.
 const TOKEN_SECONDS_MIN: i64 = 600;
-/// And at most.
+/// The maximum lifetime of a token in seconds.
 const TOKEN_SECONDS_MAX: i64 = 1 << 32;
-/// Seconds between two updates of what a node can hold, at least.
+/// The minimum period between two updates of a node's capacity in seconds.
 const UPDATE_SECONDS_MIN: i64 = 10;
 
 #[derive(Debug)]
@@ -39,14 +39,14 @@ impl KindStrategy for CsiDrivers {
         spec.se_linux_mount.get_or_insert(false);
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut CSIDriver) {
-        // Upstream's gate for it (VolumeLimitScaling) is off by default.
+        // Upstream's feature gate (VolumeLimitScaling) is off by default.
         new.spec.prevent_pod_scheduling_if_missing = None;
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut CSIDriver, old: &CSIDriver) {
         if old.spec.prevent_pod_scheduling_if_missing.is_none() {
             new.spec.prevent_pod_scheduling_if_missing = None;
         }
-        // It begins at 0, other than where the generation follows the spec.
+        // Unlike other generations that follow the spec, it begins at 0.
         if new.spec != old.spec {
             new.metadata.generation = old.metadata.generation + 1;
         }
@@ -72,7 +72,7 @@ impl KindStrategy for CsiDrivers {
     fn validate_update(&self, new: &CSIDriver, old: &CSIDriver) -> Vec<FieldError> {
         let mut errors = self.validate(new);
         let path = FieldPath::new("spec");
-        // Upstream's name for the field.
+        // This is upstream's field name.
         let attach = (new.spec.attach_required, old.spec.attach_required);
         let at = path.child("attachedRequired");
         rules::immutable_value(&mut errors, attach.0, attach.1, &at, |it| {

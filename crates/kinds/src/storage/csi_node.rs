@@ -1,4 +1,4 @@
-//! CSINodes: what the drivers of a node can do.
+//! CSINodes: the CSI drivers on a node.
 
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(crate) struct CsiNodes;
 
-/// Bytes of what a driver calls a node.
+/// The maximum size of a driver's node ID in bytes.
 const NODE_ID_MAX: usize = 256;
 
 impl KindStrategy for CsiNodes {
@@ -38,7 +38,7 @@ impl KindStrategy for CsiNodes {
     fn validate_update(&self, new: &CSINode, old: &CSINode) -> Vec<FieldError> {
         let mut errors = self.validate(new);
         let path = FieldPath::new("spec").child("drivers");
-        // How much fits onto a node may change.
+        // The allocatable volume count may change.
         let rest = |driver: &CSINodeDriver| CSINodeDriver {
             allocatable: None,
             ..driver.clone()

@@ -1,4 +1,4 @@
-//! CSIStorageCapacities: how much of a class is left somewhere.
+//! CSIStorageCapacities: the available capacity of a storage class in a topology segment.
 
 use crate::pod_spec;
 use crate::shared::{self, metadata_checks, rules};

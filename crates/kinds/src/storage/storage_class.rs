@@ -9,9 +9,9 @@ use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use kubist_registry::{KindStrategy, MetadataUpdate, StrategyFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many parameters there may be.
+/// The maximum number of parameters.
 const PARAMETERS_MAX: usize = 512;
-/// And how many bytes all keys and values may have.
+/// The maximum total size of parameter keys and values in bytes.
 const PARAMETERS_BYTES_MAX: usize = 256 << 10;
 
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl KindStrategy for StorageClasses {
     }
 }
 
-/// The name of a driver, in whatever case.
+/// Checks the name of a driver, in any letter case.
 pub(crate) fn check_provisioner(errors: &mut Errors, name: &str, field: &str) {
     let path = FieldPath::new(field);
     if rules::required(errors, name, &path) {
@@ -109,7 +109,7 @@ pub(crate) fn check_provisioner(errors: &mut Errors, name: &str, field: &str) {
     }
 }
 
-/// What a driver is told.
+/// Checks the parameters for a driver.
 pub(crate) fn check_parameters(
     errors: &mut Errors,
     parameters: &BTreeMap<Str, Str>,
@@ -136,7 +136,7 @@ pub(crate) fn check_parameters(
     }
 }
 
-/// Duplicates that are told: upstream tells of each pair.
+/// The maximum number of reported duplicates. Upstream reports each pair.
 const DUPLICATES_MAX: usize = 10_000;
 
 fn check_topologies(errors: &mut Errors, terms: &[TopologySelectorTerm]) {
@@ -164,8 +164,8 @@ fn check_topologies(errors: &mut Errors, terms: &[TopologySelectorTerm]) {
                 errors.push(FieldError::duplicate(&at, key));
             }
         }
-        // Upstream also compares with terms that are not there, as many as there are: a term
-        // without expressions is the duplicate of those.
+        // Upstream also compares with as many empty terms as there are terms. A term without
+        // expressions is a duplicate of each.
         let absent = if expressions.is_empty() {
             terms.len()
         } else {

@@ -13,9 +13,9 @@ use kubist_registry::{
 #[derive(Debug)]
 pub(crate) struct VolumeAttachments;
 
-/// Bytes of what an attachment tells of itself.
+/// The maximum size of the attachment metadata in bytes.
 const METADATA_BYTES_MAX: usize = 256 << 10;
-/// Bytes of the text of an error.
+/// The maximum size of an error message in bytes.
 const MESSAGE_BYTES_MAX: usize = 1_024;
 
 impl KindStrategy for VolumeAttachments {
@@ -56,7 +56,7 @@ impl KindStrategy for VolumeAttachments {
     }
 }
 
-/// Changes of the status of [`VolumeAttachments`].
+/// The `status` subresource of [`VolumeAttachments`].
 #[derive(Debug)]
 struct VolumeAttachmentsStatus;
 
@@ -68,7 +68,7 @@ impl KindStrategy for VolumeAttachmentsStatus {
     };
 
     fn validate_update(&self, new: &VolumeAttachment, old: &VolumeAttachment) -> Vec<FieldError> {
-        // Upstream checks all of it.
+        // Upstream checks the whole object.
         let mut errors = VolumeAttachments.validate(new);
         if new.spec != old.spec {
             let path = FieldPath::new("spec");
@@ -95,7 +95,7 @@ fn check_status(errors: &mut Errors, status: &VolumeAttachmentStatus, path: &Fie
         };
         let path = path.child(name);
         if error.message.len() > MESSAGE_BYTES_MAX {
-            // Upstream tells the bound of the metadata.
+            // Upstream reports the limit of the metadata.
             let path = path.child("message");
             errors.push(FieldError::too_long(&path, METADATA_BYTES_MAX));
         }

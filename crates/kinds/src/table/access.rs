@@ -1,4 +1,4 @@
-//! Who may do what: bindings of roles, and certificates asked for.
+//! Rows of role bindings and certificate signing requests.
 
 use super::age::{age, human_duration};
 use super::cells;

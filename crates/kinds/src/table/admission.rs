@@ -1,4 +1,4 @@
-//! Webhooks and policies that admit requests.
+//! Rows of admission webhooks and admission policies.
 
 use super::age::age;
 use super::cells;
@@ -88,7 +88,7 @@ fn binding(meta: &ObjectMeta, policy: &str, of: Option<&ParamRef>, now: Time) ->
         |it| match (&*it.namespace, &*it.name, it.selector.as_deref()) {
             (_, "", Some(_)) => selector(it.selector.as_deref()),
             (_, "", None) => "<unset>".to_owned(),
-            // Whether parameters are in namespaces cannot be told from here.
+            // Whether the parameter kind is namespaced is not known here.
             ("", name, _) => format!("*/{name}"),
             (namespace, name, _) => format!("{namespace}/{name}"),
         },

@@ -1,4 +1,4 @@
-//! How long ago something was, in few letters: `5m3s`, `2d`, `3y10d`.
+//! Short formats for durations: `5m3s`, `2d`, `3y10d`.
 
 use kubist_apimachinery::{MicroTime, ObjectMeta, Time};
 
@@ -7,8 +7,8 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// A number of seconds for people: the further away, the coarser. Clocks differ, so that a second
-/// in the future still counts as now.
+/// Formats seconds for people. Longer durations are coarser. Because clocks differ, a second in the
+/// future still counts as now.
 pub(super) fn human_duration(seconds: i64) -> String {
     match seconds {
         ..=-2 => "<invalid>".to_owned(),
@@ -32,7 +32,7 @@ fn two(large: i64, large_unit: &str, small: i64, small_unit: &str) -> String {
     }
 }
 
-/// How long ago a time was; `<unknown>` if it is not set.
+/// Formats the time since `time`, or `<unknown>` if it is not set.
 pub(super) fn since(time: Option<Time>, now: Time) -> String {
     match time {
         Some(time) if !time.is_zero() => human_duration(now.unix().saturating_sub(time.unix())),
@@ -40,7 +40,7 @@ pub(super) fn since(time: Option<Time>, now: Time) -> String {
     }
 }
 
-/// How long ago a time was; `<unknown>` if it is not set.
+/// Formats the time since `time`, or `<unknown>` if it is not set.
 pub(super) fn since_micro(time: Option<MicroTime>, now: Time) -> String {
     match time {
         Some(time) if !time.is_zero() => human_duration(now.unix().saturating_sub(time.unix())),
@@ -48,7 +48,7 @@ pub(super) fn since_micro(time: Option<MicroTime>, now: Time) -> String {
     }
 }
 
-/// How long ago an object was created.
+/// Formats the time since an object was created.
 pub(super) fn age(meta: &ObjectMeta, now: Time) -> String {
     since(meta.creation_timestamp, now)
 }

@@ -1,4 +1,4 @@
-//! Autoscalers: what is measured, what it is and what it should be.
+//! Rows of autoscalers: their metrics with current and target values.
 
 use super::age::age;
 use super::cells;
@@ -9,7 +9,7 @@ use kubist_api::autoscaling::v2::{
 use kubist_apimachinery::{Quantity, Time};
 use serde_json::Value;
 
-/// How many metrics are shown.
+/// The maximum number of metrics shown.
 const METRICS_MAX: usize = 2;
 
 pub(super) fn autoscaler(object: &HorizontalPodAutoscaler, now: Time) -> Vec<Value> {

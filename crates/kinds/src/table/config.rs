@@ -1,4 +1,4 @@
-//! Kinds of which there is little to say: data, names, one or two fields.
+//! Rows of kinds with few columns: data, names, one or two fields.
 
 use super::age::age;
 use super::cells;

@@ -1,14 +1,14 @@
-//! The containers of a Pod as cells of a wide table.
+//! Cells about the containers of a Pod in wide tables.
 
 use super::listing::joined;
 use kubist_api::core::v1::PodSpec;
 
-/// Their names.
+/// Returns the names of the containers.
 pub(super) fn names(spec: &PodSpec) -> String {
     joined(spec.containers.iter().map(|it| &*it.name), ",")
 }
 
-/// Their images.
+/// Returns the images of the containers.
 pub(super) fn images(spec: &PodSpec) -> String {
     joined(spec.containers.iter().map(|it| &*it.image), ",")
 }

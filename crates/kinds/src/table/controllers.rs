@@ -1,4 +1,4 @@
-//! What keeps Pods running: Deployments, ReplicaSets, StatefulSets, DaemonSets and their like.
+//! Rows of workload controllers: Deployments, ReplicaSets, StatefulSets, DaemonSets and others.
 
 use super::age::age;
 use super::listing::{labels, selector};

@@ -1,4 +1,4 @@
-//! Custom objects: their name, and the columns that their definition has.
+//! Rows of custom objects: the name and the columns of the definition.
 
 use super::age::since;
 use super::descriptions;
@@ -7,7 +7,7 @@ use kubist_apimachinery::{AnyObject, Time};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The cells of a custom object; None for others.
+/// Returns the cells of a custom object, or `None` for other objects.
 pub(super) fn cells(
     facts: &'static ResourceFacts,
     object: &dyn AnyObject,
@@ -23,7 +23,7 @@ pub(super) fn cells(
     Some(std::iter::once(name).chain(cells).collect())
 }
 
-/// What is said of the columns of a custom resource; None for others.
+/// Returns the column descriptions of a custom resource, or `None` for other resources.
 pub(super) fn descriptions(facts: &'static ResourceFacts) -> Option<Vec<Cow<'static, str>>> {
     let others = kubist_registry::custom::column_descriptions(facts)?;
     let name = Cow::Borrowed(descriptions::of_any("Name"));
@@ -31,7 +31,7 @@ pub(super) fn descriptions(facts: &'static ResourceFacts) -> Option<Vec<Cow<'sta
     Some(std::iter::once(name).chain(others).collect())
 }
 
-/// A value in a column; null if it is of another type.
+/// Returns a value in a column. It is null if its type does not match.
 fn cell(column: &Column, value: &Value, now: Time) -> Value {
     match (column.type_, value) {
         ("date", Value::String(text)) => match text.parse() {

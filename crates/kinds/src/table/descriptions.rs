@@ -1,31 +1,30 @@
-//! What tables say of their columns: the texts that upstream's tables have.
+//! Column descriptions, with the texts of upstream's tables.
 
 use kubist_api::{Column, ResourceFacts};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Texts by the name of a column, by resource. Without a resource stand those that columns of a
-/// name have wherever nothing else is said.
+/// Descriptions by resource and column name. Those under the empty resource are the defaults.
 type Texts = BTreeMap<String, BTreeMap<String, String>>;
 
 static TEXTS: LazyLock<Texts> =
     LazyLock::new(|| serde_json::from_str(include_str!("descriptions.json")).unwrap_or_default());
 
-/// What is said of a column of a resource. Nothing is said of some.
+/// Returns the description of a resource's column. Some columns have none.
 pub(super) fn of(facts: &ResourceFacts, column: &Column) -> &'static str {
     match facts.group {
-        // The same objects in another group.
+        // Both groups have the same objects.
         "" | "events.k8s.io" => text(facts.plural, column.name),
         group => text(&format!("{}.{group}", facts.plural), column.name),
     }
 }
 
-/// What is said of a column of scales.
+/// Returns the description of a column of scales.
 pub(super) fn of_scale(column: &Column) -> &'static str {
     text("scales.autoscaling", column.name)
 }
 
-/// What is said of a column of that name wherever nothing else is.
+/// Returns the default description of a column name.
 pub(crate) fn of_any(column: &str) -> &'static str {
     text("", column)
 }

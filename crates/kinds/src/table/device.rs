@@ -1,4 +1,4 @@
-//! Claims to devices, and what nodes offer.
+//! Rows of device claims and resource slices.
 
 use super::age::age;
 use super::cells;

@@ -1,4 +1,4 @@
-//! Endpoints and EndpointSlices: the first few addresses.
+//! Rows of Endpoints and EndpointSlices, with the first few addresses.
 
 use super::age::age;
 use super::cells;
@@ -8,13 +8,13 @@ use kubist_api::discovery::v1::EndpointSlice;
 use kubist_apimachinery::Time;
 use serde_json::Value;
 
-/// How many addresses, or ports, are shown.
+/// The maximum number of addresses or ports shown.
 const SHOWN_MAX: usize = 3;
 
 pub(super) fn endpoints(object: &Endpoints, now: Time) -> Vec<Value> {
     let mut list = FirstFew::new(SHOWN_MAX);
     for subset in &object.subsets {
-        // Without ports, the addresses alone are what there is to say.
+        // Without ports, only the addresses are shown.
         if subset.ports.is_empty() {
             subset
                 .addresses

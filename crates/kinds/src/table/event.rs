@@ -1,4 +1,4 @@
-//! Events, of both groups.
+//! Rows of Events in both groups.
 
 use super::age::{since, since_micro};
 use super::cells;

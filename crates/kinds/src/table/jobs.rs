@@ -1,4 +1,4 @@
-//! Jobs and CronJobs.
+//! Rows of Jobs and CronJobs.
 
 use super::age::{age, human_duration, since};
 use super::listing::truth;

@@ -1,9 +1,9 @@
-//! Several things in one cell: labels, selectors, and lists of which only the first are shown.
+//! Cells with several values: labels, selectors and shortened lists.
 
 use kubist_apimachinery::{LabelSelector, Selector, Str};
 use std::collections::BTreeMap;
 
-/// The first few of a list, and how many more there are.
+/// The first items of a list, and the number of the others.
 #[derive(Debug)]
 pub(super) struct FirstFew {
     shown: Vec<String>,
@@ -12,7 +12,7 @@ pub(super) struct FirstFew {
 }
 
 impl FirstFew {
-    /// A list of which `max` are shown.
+    /// Returns an empty list that shows at most `max` items.
     pub(super) fn new(max: usize) -> Self {
         Self {
             shown: Vec::new(),
@@ -21,7 +21,7 @@ impl FirstFew {
         }
     }
 
-    /// Adds one; `text` is made only if it will be shown.
+    /// Adds an item. `text` is called only if the item is shown.
     pub(super) fn push(&mut self, text: impl FnOnce() -> String) {
         if self.shown.len() < self.max {
             self.shown.push(text());
@@ -29,7 +29,7 @@ impl FirstFew {
         self.count += 1;
     }
 
-    /// The cell, with `separator` between the shown.
+    /// Returns the cell, with `separator` between the items.
     pub(super) fn cell(self, separator: &str) -> String {
         let shown = self.shown.join(separator);
         match self.count.checked_sub(self.max) {
@@ -39,7 +39,7 @@ impl FirstFew {
     }
 }
 
-/// Labels as `key=value,…`; `<none>` if there are none.
+/// Formats labels as `key=value,…`, or `<none>` if there are none.
 pub(super) fn labels(labels: &BTreeMap<Str, Str>) -> String {
     if labels.is_empty() {
         return "<none>".to_owned();
@@ -50,7 +50,7 @@ pub(super) fn labels(labels: &BTreeMap<Str, Str>) -> String {
     )
 }
 
-/// A selector: nothing if there is none or it is empty, `<invalid>` if it is not valid.
+/// Formats a selector. An absent or empty one is an empty string, an invalid one is `<invalid>`.
 pub(super) fn selector(selector: Option<&LabelSelector>) -> String {
     match selector.map(Selector::try_from) {
         None => String::new(),
@@ -59,7 +59,7 @@ pub(super) fn selector(selector: Option<&LabelSelector>) -> String {
     }
 }
 
-/// Texts with a separator between them.
+/// Joins strings with a separator.
 pub(super) fn joined<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, separator: &str) -> String {
     let mut out = String::new();
     for (index, text) in texts.into_iter().enumerate() {
@@ -71,12 +71,12 @@ pub(super) fn joined<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, separato
     out
 }
 
-/// A text, or what to show where it is missing or empty.
+/// Returns a string, or `otherwise` if it is empty.
 pub(super) fn text_or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.is_empty() { otherwise } else { text }
 }
 
-/// A truth value as a word.
+/// Formats a boolean.
 pub(super) fn truth(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }

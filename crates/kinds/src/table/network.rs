@@ -1,4 +1,4 @@
-//! Ingresses, network policies, and the addresses of services.
+//! Rows of Ingresses, network policies and service address kinds.
 
 use super::age::age;
 use super::listing::{FirstFew, joined, text_or};
@@ -7,7 +7,7 @@ use kubist_api::networking::v1::{IPAddress, Ingress, IngressClass, NetworkPolicy
 use kubist_apimachinery::{Time, format_label_selector};
 use serde_json::Value;
 
-/// How many hosts of an Ingress are shown.
+/// The maximum number of hosts of an Ingress shown.
 const HOSTS_MAX: usize = 3;
 
 pub(super) fn ingress(object: &Ingress, now: Time) -> Vec<Value> {

@@ -1,4 +1,4 @@
-//! Nodes.
+//! Rows of Nodes.
 
 use super::age::age;
 use super::cells;
@@ -8,7 +8,7 @@ use kubist_apimachinery::Time;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Labels with this prefix name a role in what follows.
+/// The prefix of labels whose key ends with a role.
 const ROLE_PREFIX: &str = "node-role.kubernetes.io/";
 /// The label whose value is a role.
 const ROLE_LABEL: &str = "kubernetes.io/role";

@@ -1,4 +1,4 @@
-//! Pods: what their containers are doing, in one word.
+//! Rows of Pods, with the state of their containers in one word.
 
 use super::age::{age, since};
 use super::cells;
@@ -9,10 +9,10 @@ use kubist_api::core::v1::{
 use kubist_apimachinery::Time;
 use serde_json::Value;
 
-/// The reason of Pods whose node is unreachable.
+/// The reason of Pods on unreachable nodes.
 const NODE_LOST: &str = "NodeLost";
 
-/// What is found out about the containers.
+/// A summary of the containers' state.
 struct Summary {
     ready: usize,
     total: usize,
@@ -20,7 +20,7 @@ struct Summary {
     restarts: Restarts,
 }
 
-/// How often containers were started again, and when the last of them ended before that.
+/// The number of container restarts, and the end time of the last previous run.
 #[derive(Clone, Copy, Default)]
 struct Restarts {
     count: i64,
@@ -117,13 +117,13 @@ fn is_gated(condition: &PodCondition) -> bool {
     condition.type_ == "PodScheduled" && condition.reason == "SchedulingGated"
 }
 
-/// Whether an init container goes on running beside the others.
+/// Reports whether an init container keeps running beside the others.
 fn is_sidecar(container: &Container) -> bool {
     container.restart_policy.as_deref() == Some("Always")
 }
 
-/// Reads the init containers up to the first that is not done. Tells whether there is such a one,
-/// and the restarts of those that go on running.
+/// Reads the init containers up to the first one that is not finished. Reports whether there is
+/// one, and the restarts of sidecar containers.
 fn read_init_containers(pod: &Pod, summary: &mut Summary) -> (bool, Restarts) {
     let mut sidecar_restarts = Restarts::default();
     let specs = &pod.spec.init_containers;
@@ -166,7 +166,7 @@ fn ended_because(ended: &ContainerStateTerminated) -> String {
     }
 }
 
-/// Reads the containers, the first of which has the last word on the status.
+/// Reads the containers. The first one takes precedence in the status.
 fn read_containers(pod: &Pod, summary: &mut Summary) {
     let mut one_runs = false;
     for status in pod.status.container_statuses.iter().rev() {

@@ -1,4 +1,4 @@
-//! Budgets, quotas, and the fairness of requests.
+//! Rows of disruption budgets, quotas and flow control.
 
 use super::age::age;
 use super::cells;

@@ -1,4 +1,4 @@
-//! Services.
+//! Rows of Services.
 
 use super::age::age;
 use super::cells;
@@ -46,7 +46,7 @@ fn external_ip(object: &Service) -> String {
     }
 }
 
-/// What load balancers are reached by: of each its address, or else its name.
+/// Formats the ingress points of a load balancer: each as its address, or else its host name.
 pub(super) fn addresses<'a>(points: impl Iterator<Item = (&'a Str, &'a Str)>) -> BTreeSet<&'a str> {
     let address = |(ip, hostname): (&'a Str, &'a Str)| text_or(ip, hostname);
     points.map(address).filter(|it| !it.is_empty()).collect()

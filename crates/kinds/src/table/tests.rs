@@ -1,4 +1,4 @@
-//! Rows of objects made up here, and of those of a real server.
+//! Tests of rows: objects made here and objects of a real server.
 
 mod cluster;
 mod network;
@@ -13,9 +13,9 @@ use kubist_apimachinery::wire::{DecodeContext, merge_json};
 use kubist_apimachinery::{AnyObject, Time};
 use serde_json::{Value, json};
 
-/// When the tests take place: 2023-11-14T22:13:20Z.
+/// The current time in the tests: 2023-11-14T22:13:20Z.
 const NOW: i64 = 1_700_000_000;
-/// Five minutes before that, when all objects were created.
+/// The creation time of all objects, five minutes earlier.
 const CREATED: &str = "2023-11-14T22:08:20Z";
 
 fn served() -> impl Iterator<Item = &'static ResourceFacts> {
@@ -37,7 +37,7 @@ fn decoded(facts: &ResourceFacts, object: &Value) -> Box<dyn AnyObject> {
     decoded
 }
 
-/// The row of an object, to which a name and the time of its creation are added.
+/// Returns the row of an object, after adding a name and a creation time.
 fn row(group: &str, version: &str, plural: &str, mut object: Value) -> Value {
     let facts = facts(group, version, plural).expect("it is served");
     let meta = &mut object["metadata"];

@@ -1,4 +1,4 @@
-//! Volumes, claims, and what provides them.
+//! Rows of volumes, claims and storage kinds.
 
 use super::age::age;
 use super::cells;
@@ -11,15 +11,15 @@ use kubist_apimachinery::{ObjectMeta, Quantity, Str, Time};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Marks the class of claims that name none.
+/// The annotations that mark the default storage class.
 const DEFAULT_CLASS: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 ];
 const DEFAULT_ATTRIBUTES_CLASS: &str = "volumeattributesclass.kubernetes.io/is-default-class";
-/// Named the class before there was a field for it.
+/// The annotation for the class before the field existed.
 const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
-/// Access modes in the order in which they are shown, and how.
+/// The access modes in display order, with their short names.
 const MODES: [(&str, &str); 4] = [
     ("ReadWriteOnce", "RWO"),
     ("ReadOnlyMany", "ROX"),
@@ -97,7 +97,7 @@ pub(super) fn claim(object: &PersistentVolumeClaim, now: Time) -> Vec<Value> {
     ]
 }
 
-/// The name, marked if this is what is taken by default.
+/// Returns the name, marked if the class is the default.
 fn name(meta: &ObjectMeta, marks: &[&str]) -> String {
     let marked = |mark: &&str| meta.annotations.get(*mark).is_some_and(|it| it == "true");
     if marks.iter().any(marked) {

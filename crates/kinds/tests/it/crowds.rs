@@ -1,4 +1,4 @@
-//! Ten thousand watchers of one resource, half of which never read: what each costs.
+//! The memory cost of ten thousand watchers of one resource, half of which never read.
 
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::{ListOptions, PostOptions};
@@ -11,13 +11,14 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 const WATCHERS: usize = 10_000;
-/// Writes while they watch; more than fit into any buffer of a watcher.
+/// The number of writes during the watches. It exceeds the buffer of a watcher.
 const WRITES: usize = 200;
-/// Bytes of the object that is written.
+/// The size of the written object in bytes.
 const VALUE_BYTES: usize = 4_000;
-/// Bytes that a watcher may cost that has nothing to read.
+/// The maximum cost of a watcher without events, in bytes.
 const IDLE_BYTES_MAX: i64 = 3_000;
-/// Bytes that a watcher may cost, whether it reads or not, after all writes: less than one event.
+/// The maximum cost of a watcher after all writes, whether it reads or not, in bytes. It is less
+/// than one event.
 const BUSY_BYTES_MAX: i64 = 3_500;
 
 struct Crowd {
@@ -56,7 +57,8 @@ impl Crowd {
         }
     }
 
-    /// Half of them in one namespace, half everywhere. Each has read what there was.
+    /// Starts watches, half of them in one namespace and half across all namespaces, and reads the
+    /// initial events.
     fn watch(&self, count: usize, watches: &mut Vec<EventStream>) {
         let cx = self.registry.request(User::default());
         let options = ListOptions::default();
@@ -71,7 +73,7 @@ impl Crowd {
         });
     }
 
-    /// Writes, and has every second watcher read what there is. How many events they got.
+    /// Writes objects and reads from every second watcher. Returns the number of events.
     fn write(&self, writes: usize, watches: &mut [EventStream]) -> usize {
         let cx = self.registry.request(User::default());
         self.runtime.block_on(async {
@@ -85,7 +87,7 @@ impl Crowd {
                     .maps
                     .create(&cx, "default", "", Box::new(map), &options);
                 assert!(matches!(made.await, Ok(Created::Object(_))));
-                // Everybody who follows takes it over.
+                // Gives all followers time to process it.
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 if number % 5 == 4 {
                     for watch in watches.iter_mut().step_by(2) {
@@ -98,7 +100,7 @@ impl Crowd {
     }
 }
 
-/// Reads what there is. How many events, and whether the watch has ended.
+/// Reads the available events. Returns their number, and whether the watch has ended.
 async fn read(watch: &mut EventStream) -> (usize, bool) {
     let mut got = 0;
     loop {
@@ -117,12 +119,12 @@ async fn read(watch: &mut EventStream) -> (usize, bool) {
     }
 }
 
-/// Bytes that are held after something was done, beyond those before.
+/// Returns the number of bytes that `done` allocates and keeps.
 fn held(done: impl FnOnce()) -> i64 {
     allocation_counter::measure(done).bytes_current
 }
 
-/// What a watcher costs at rest, and after the writes.
+/// Returns the cost of a watcher at rest and after the writes.
 fn cost(crowd: &Crowd, watches: &mut Vec<EventStream>) -> (i64, i64) {
     let watchers = i64::try_from(WATCHERS).expect("it is small");
     let idle = held(|| {
@@ -143,7 +145,7 @@ fn watchers_of_an_engine_cost_little_and_those_who_do_not_read_no_more() {
     println!("raw: {idle} bytes a watcher at rest, {busy} with all that was written");
     assert!(idle <= IDLE_BYTES_MAX, "{idle} bytes at rest");
     assert!(busy <= BUSY_BYTES_MAX, "{busy} bytes");
-    // They hold a position: whenever they read, they get everything.
+    // These watchers hold a position. They receive all events, however late they read.
     let late = crowd.runtime.block_on(async {
         let mut late = 0;
         for watch in watches.iter_mut().skip(1).step_by(2).take(20) {
@@ -166,7 +168,7 @@ fn watchers_of_a_cache_have_bounded_buffers_and_slow_ones_are_ended() {
     let slow = crowd.runtime.block_on(async {
         let mut ended = 0;
         for watch in watches.iter_mut().skip(1).step_by(2) {
-            // What was in its buffer, in order, and then the end.
+            // Its buffered events in order, and then the end.
             let (got, over) = read(watch).await;
             assert!(got < WRITES, "{got} events were kept for one watcher");
             ended += usize::from(over);

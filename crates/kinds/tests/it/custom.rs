@@ -1,4 +1,4 @@
-//! Custom resources: from their definition to their end.
+//! Custom resources, from their definition to its deletion.
 
 mod apart;
 mod changes;
@@ -64,7 +64,7 @@ pub(crate) fn versions() -> Value {
     ])
 }
 
-/// A registry that follows definitions as long as the task lives.
+/// Returns a registry that follows definitions while the task lives.
 async fn following() -> (Fixture, JoinSet<()>) {
     following_with(|_| ()).await
 }
@@ -157,7 +157,7 @@ async fn a_definition_is_accepted_and_served_at_once() {
     let enforced = condition(&fixture, "widgets.example.com", "SchemaEnforced").await;
     assert_eq!(enforced, ("False".into(), "NotImplemented".into()));
 
-    // Whoever sees the condition finds the resource.
+    // The resource is served once the condition is visible.
     let groups = fixture.registry.groups();
     let group = groups
         .iter()
@@ -235,7 +235,7 @@ async fn a_deleted_definition_takes_its_objects_along() {
         (names(&page) == ["kept"]).then_some(())
     })
     .await;
-    // Nothing new comes, and the definition waits for who waits.
+    // No new objects are accepted, and the definition waits for objects with finalizers.
     let ending = served(&fixture, "v1").await;
     let refused = create(&fixture, &ending, &json!({"metadata": {"name": "n"}})).await;
     assert!(refused.is_err_and(|it| it.code == 405));

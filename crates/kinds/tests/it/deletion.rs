@@ -79,7 +79,7 @@ async fn a_precondition_on_the_version_survives_the_marking() {
     let options = DeleteOptions::default()
         .with_resource_version(created.metadata.resource_version)
         .with_propagation(PropagationPolicy::Background);
-    // Taking the finalizer off is a write of its own.
+    // Removing the finalizer is a separate write.
     success(fixture.delete::<Deployment>("d", options).await);
 }
 

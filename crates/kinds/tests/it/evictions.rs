@@ -1,4 +1,4 @@
-//! Evictions, which ask the budget of a Pod first.
+//! Evictions, which respect the disruption budget of a Pod.
 
 use crate::fixture::{Fixture, typed};
 use crate::subresources::{pod, post, post_with};
@@ -145,7 +145,7 @@ async fn a_pod_that_is_not_ready_goes_as_the_policy_says() {
     let fixture = Fixture::new().await;
     let mut pdb = budget(&fixture, "pdb", 0).await;
     running(&fixture, "p1", "False").await;
-    // Too few are healthy, so it may be one that is about to be.
+    // Too few Pods are healthy, so an unhealthy one is kept too: it may become healthy.
     let refused = post(&fixture, "eviction", "p1", eviction("p1")).await;
     assert!(refused.is_err_and(|it| it.code == 429));
     pdb.spec.unhealthy_pod_eviction_policy = Some("AlwaysAllow".into());
@@ -294,7 +294,7 @@ async fn a_pod_that_a_budget_spares_goes_at_the_version_that_it_has() {
             "The disruption budget pdb is still being processed by the server."
         )
     );
-    // Upstream forgets what is asked about the version.
+    // Upstream drops the precondition on the resource version.
     let of_version = |version: &str| {
         under(meta::v1::Preconditions {
             uid: None,

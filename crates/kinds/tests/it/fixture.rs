@@ -1,4 +1,4 @@
-//! A registry on an engine of its own, with a clock that stands still.
+//! A registry on its own engine, with a clock that does not advance by itself.
 
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::{
@@ -14,7 +14,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A clock that the test moves.
+/// A clock that the test advances.
 #[derive(Debug)]
 pub(crate) struct TestClock(Mutex<Duration>);
 
@@ -30,7 +30,7 @@ impl TestClock {
     }
 }
 
-/// When the tests take place, in seconds since the epoch.
+/// The start time of the tests, in seconds since the epoch.
 pub(crate) const START: i64 = 1_700_000_000;
 
 pub(crate) struct Fixture {
@@ -44,7 +44,7 @@ impl Fixture {
         Self::with(|_| {}).await
     }
 
-    /// A registry that is set up otherwise than by default.
+    /// Returns a registry with a changed configuration.
     pub(crate) async fn with(set_up: impl FnOnce(&mut RegistryConfig)) -> Self {
         let kv = MemoryKv::default();
         let clock = Arc::new(TestClock(Mutex::new(Duration::from_secs(1_700_000_000))));
@@ -118,7 +118,7 @@ impl Fixture {
         self.put_part("", object).await
     }
 
-    /// PUT to a subresource.
+    /// Sends a PUT to a subresource.
     pub(crate) async fn put_part<K: KubeObject>(
         &self,
         part: &str,
@@ -154,7 +154,7 @@ impl Fixture {
     }
 }
 
-/// List options from the text of a query.
+/// Parses list options from a query string.
 pub(crate) fn options(query: &str) -> ListOptions {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     ListOptions::from_query(pairs).expect("the query is valid")
@@ -171,7 +171,7 @@ pub(crate) fn typed<K: KubeObject>(stored: &Stored) -> K {
     object.downcast_ref::<K>().expect("of this kind").clone()
 }
 
-/// A config map with one label.
+/// Returns a config map with one label.
 pub(crate) fn config_map(name: &str, label: &str) -> ConfigMap {
     let mut object = ConfigMap::default();
     object.metadata.name = name.into();

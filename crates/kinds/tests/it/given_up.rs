@@ -1,4 +1,4 @@
-//! Requests that are given up between their writes: what they have taken is theirs or goes back.
+//! Requests that are cancelled between writes: their allocations are either used or released.
 
 use crate::fixture::Fixture;
 use kubist_api::core::v1::{Service, ServicePort};
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// How long an engine takes to begin, and to answer.
+/// The latency of the engine before it begins, and before it responds.
 const LATENCY: Duration = Duration::from_millis(2);
-/// Longer than any request takes, and than the rest of one that was given up.
+/// A duration that exceeds any request, and the cleanup after a cancelled one.
 const AT_LAST: Duration = Duration::from_secs(1);
 
-/// An engine that takes its time before it does something, and again before it says so.
+/// An engine that waits before each operation, and again before its response.
 #[derive(Clone)]
 struct Slow(MemoryKv);
 
@@ -81,16 +81,16 @@ pub(crate) fn service(name: &str, last: u8, node_port: i32) -> Service {
     service
 }
 
-/// Whether each of what the requests of a test came to was seen.
+/// Which outcomes the requests of a test had.
 #[derive(Default)]
 struct Seen {
-    /// Given up, and nothing was written.
+    /// Cancelled, and nothing was written.
     undone: bool,
-    /// Given up, and written all the same.
+    /// Cancelled, but written.
     done: bool,
 }
 
-/// Moments at which a request is given up, until one is answered.
+/// Cancels a request at later and later moments, until one is answered.
 async fn at_each_moment(mut request: impl AsyncFnMut(Duration, &mut Seen) -> bool) -> Seen {
     let mut seen = Seen::default();
     let mut wait = Duration::from_micros(500);

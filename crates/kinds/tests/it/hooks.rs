@@ -1,4 +1,4 @@
-//! Hooks around writes, and deletions of collections by several workers.
+//! Hooks around writes, and collection deletes with several workers.
 
 use crate::fixture::{Fixture, config_map, options, typed};
 use kubist_api::core::v1::ConfigMap;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::future::ready;
 use std::sync::Arc;
 
-/// Writes down what happens, and refuses objects labelled `k=no`.
+/// Records events, and refuses objects labelled `k=no`.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -166,14 +166,14 @@ async fn an_update_that_creates_is_a_create_to_hooks() {
     let updated = fixture.put(lease.clone()).await.expect("leases do that");
     assert!(updated.created);
     assert_eq!(take(&log), ["create l", "commit l", "created l"]);
-    // Which version it was of does not matter.
+    // The given resource version does not matter.
     lease.metadata.name = "m".into();
     lease.metadata.resource_version = "3".into();
     assert!(fixture.put(lease).await.expect("leases do that").created);
     assert_eq!(take(&log), ["create m", "commit m", "created m"]);
 }
 
-/// Whatever name is generated, it is one that is taken.
+/// Replaces every generated name by one that is taken.
 #[derive(Debug, Default)]
 struct Unlucky(Mutex<u32>);
 

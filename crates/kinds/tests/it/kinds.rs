@@ -1,4 +1,4 @@
-//! What kinds fill in, refuse and keep, on small objects of our own.
+//! Defaults, validation and retained fields of kinds, on small objects made for the tests.
 
 mod manifests;
 mod metadata;
@@ -68,7 +68,7 @@ impl Kinds {
         Ok(serde_json::from_slice(&updated.object.json()?).expect("it is JSON"))
     }
 
-    /// Puts an object through a path of its own, such as its status.
+    /// Updates an object through a subresource, such as `status`.
     async fn try_put_part(
         &self,
         resource: &str,
@@ -85,7 +85,7 @@ impl Kinds {
         Ok(serde_json::from_slice(&updated.object.json()?).expect("it is JSON"))
     }
 
-    /// The causes for which an object is refused, as `field: message`.
+    /// Returns the causes why an object is refused, as `field: message`.
     async fn causes(&self, resource: &str, object: Value) -> Vec<String> {
         let refused = self
             .try_create(resource, object)
@@ -292,7 +292,7 @@ async fn a_job_marks_its_pods_with_its_uid() {
     assert_eq!(job["spec"]["selector"]["matchLabels"][key], uid);
     assert_eq!(job["spec"]["template"]["metadata"]["labels"][key], uid);
     assert_eq!(job["metadata"]["labels"]["job-name"], "j");
-    // It was stored without; the first change of whatever kind stores them.
+    // The Job was stored without labels. The first change, of any field, stores them.
     let version = job["metadata"]["resourceVersion"].clone();
     let mut job = kinds
         .try_update("batch/jobs", &job)

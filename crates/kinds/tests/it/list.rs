@@ -1,4 +1,4 @@
-//! Lists: selectors, pages, versions.
+//! Lists: selectors, pages and resource versions.
 
 use crate::fixture::{Fixture, config_map, names, options};
 use kubist_api::batch::v1::Job;
@@ -9,7 +9,7 @@ use kubist_storage::{KvMaintenance, KvRead, KvWrite};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Five config maps c0 to c4 with the labels a, a, b, c and none.
+/// Creates the config maps c0 to c4 with the labels a, a, b, c and none.
 async fn five() -> (Fixture, Vec<String>) {
     let fixture = Fixture::new().await;
     let mut versions = Vec::new();
@@ -130,7 +130,7 @@ async fn pages_are_one_consistent_list() {
         (names(&first), first.metadata.remaining_item_count),
         (vec!["c0".into(), "c1".into()], Some(3))
     );
-    // Changes between the pages are not seen.
+    // Changes between pages are not visible.
     fixture.create(config_map("c1x", "a")).await;
     fixture
         .delete::<ConfigMap>("c3", kubist_apimachinery::DeleteOptions::default())
@@ -257,7 +257,7 @@ async fn history_that_is_gone_is_expired() {
         .await
         .expect_err("it is gone");
     assert!(status.is_gone());
-    // The status has a token that goes on at the newest version.
+    // The status has a token that continues at the newest version.
     let query = format!("limit=10&continue={}", status.metadata.continue_);
     let rest = fixture.list::<ConfigMap>(&query).await.expect("it goes on");
     assert_eq!(names(&rest)[..3], ["c2", "c3", "c4"]);
@@ -378,7 +378,7 @@ async fn continue_tokens_expire_by_time() {
     fixture.create(config_map("d", "")).await;
     let next = format!("limit=1&continue={token}");
     assert_eq!(fixture.names::<ConfigMap>(&next).await, ["b"]);
-    // Time passes for as long as upstream keeps history, and a sixteenth.
+    // Advances the clock by upstream's history period and a sixteenth of it.
     for _ in 0..11 {
         kv.tick();
         clock.advance(Duration::from_secs(60));

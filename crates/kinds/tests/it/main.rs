@@ -1,4 +1,4 @@
-//! Behaviours of the registry with the built-in kinds, over the engine in memory.
+//! Tests of the registry with the built-in kinds, on the in-memory engine.
 
 mod create;
 mod crowds;

@@ -1,4 +1,4 @@
-//! The life of namespaces, and what every cluster has from the start.
+//! The lifecycle of namespaces, and the initial objects of every cluster.
 
 use crate::fixture::{Fixture, config_map, typed};
 use kubist_api::core::v1::{ConfigMap, Namespace, Service};
@@ -136,7 +136,7 @@ async fn a_namespace_is_marked_first_and_then_only_waits() {
         )
         .as_str()
     );
-    // Upstream reads the older option so for namespaces only.
+    // Upstream interprets the older option this way for namespaces only.
     let before = DeleteOptions {
         orphan_dependents: Some(false),
         ..DeleteOptions::default()

@@ -1,4 +1,4 @@
-//! What was judged is what is committed, whoever writes in between.
+//! Writes are committed only on the state that was checked, despite concurrent writes.
 
 mod creates;
 mod deletes;
@@ -10,7 +10,7 @@ use crate::turnstile::{Pair, at_every_call, at_every_call_of};
 use kubist_apimachinery::{AnyObject, PostOptions, Status};
 use kubist_registry::{Rest, Stored, UpdatedObject};
 
-/// An update of whatever is there, as a patch is.
+/// An update of the current object, like a patch.
 pub(crate) struct Edit<F>(pub(crate) F);
 
 impl<F: Fn(&mut dyn AnyObject) + Send + Sync> UpdatedObject for Edit<F> {

@@ -1,4 +1,5 @@
-//! Subresources that are parts of an object: approvals, ephemeral containers, resizes, finalizers.
+//! Subresources that change parts of an object: approvals, ephemeral containers, resizes,
+//! finalizers.
 
 use crate::fixture::{Fixture, typed};
 use crate::subresources::pod;

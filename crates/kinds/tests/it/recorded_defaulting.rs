@@ -1,5 +1,6 @@
-//! The recorded answers of a real API server, as far as the registry alone gives them: requests
-//! with one object, without headers. Skips where the recordings are not beside the workspace.
+//! Recorded responses of a real API server, for requests that the registry alone can answer: those
+//! with one object and without headers. The test is skipped if the recordings are not beside the
+//! workspace.
 
 use crate::fixture::Fixture;
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 const NAMESPACE: &str = "recorded";
 
-/// Steps equal, and steps tried, by area; and what differed.
+/// The numbers of equal and of tested steps by area, and the differences.
 #[derive(Default)]
 struct Score {
     equal: BTreeMap<String, (usize, usize)>,
@@ -96,7 +97,7 @@ async fn play(scenario: &Value, score: &mut Score) {
     }
 }
 
-/// None if the step is not about an object of a kind that is served.
+/// Runs a step. Returns `None` if it is not about an object of a served kind.
 async fn ask(fixture: &Fixture, step: &Value) -> Option<Result<Value, Status>> {
     let path = text(&substitute(&step["path"]));
     let (rest, namespace, name) = resource(fixture, &path)?;
@@ -191,7 +192,7 @@ fn decode(rest: &Rest, body: &[u8]) -> Option<Box<dyn AnyObject>> {
     Some(object)
 }
 
-/// The resource, the namespace and the name in a path.
+/// Returns the resource, the namespace and the name in a path.
 fn resource(fixture: &Fixture, path: &str) -> Option<(Arc<Rest>, String, Option<String>)> {
     if path.contains('?') {
         return None;
@@ -244,8 +245,8 @@ fn substitute(value: &Value) -> Value {
     }
 }
 
-/// The first place where two values differ. What a real server gives anew each time stands for
-/// anything.
+/// Returns the first difference between two values. Placeholders for values that change on each run
+/// match anything.
 fn difference(path: &str, expected: &Value, got: &Value) -> Option<String> {
     let differs = || Some(format!("{path}: expected {expected}, got {got}"));
     match (expected, got) {
@@ -278,7 +279,8 @@ fn difference(path: &str, expected: &Value, got: &Value) -> Option<String> {
     }
 }
 
-/// Whether a text fits a pattern, in which `<rv1>` and the like stand for anything.
+/// Reports whether a string matches a pattern, in which placeholders such as `<rv1>` match
+/// anything.
 fn fits(pattern: &str, text: &str) -> bool {
     const NAMES: [&str; 7] = ["uid", "rv", "time", "microtime", "ip", "nodeport", "gen"];
     let Some(start) = pattern.find('<') else {

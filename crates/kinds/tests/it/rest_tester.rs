@@ -1,6 +1,7 @@
-//! The cases that upstream's tester of REST storages has, over every resource that is served.
+//! The cases of upstream's REST storage tester, for every served resource.
 //!
-//! Generic: it knows of a resource what discovery says, and a minimal valid object.
+//! The tests are generic. For each resource, they use only its discovery data and a minimal valid
+//! object.
 
 mod create;
 mod delete;
@@ -16,13 +17,13 @@ use kubist_registry::{Created, Deleted, Dependents, Replacement, Rest, Stored};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// One resource under test, in a registry that has nothing else.
+/// One resource under test, in an otherwise empty registry.
 struct Tester {
     fixture: Fixture,
     rest: Arc<Rest>,
 }
 
-/// What the answers say of their resource, for messages of failed checks.
+/// The resource in the messages of failed checks.
 type Who = String;
 
 impl Tester {
@@ -50,12 +51,12 @@ impl Tester {
         }
     }
 
-    /// A valid object; the name is that of the kind if it has one.
+    /// Returns a valid object. Kinds with a fixed name ignore `name`.
     fn object(&self, name: &str) -> Box<dyn AnyObject> {
         self.object_for("default", name)
     }
 
-    /// The same, where it says a namespace within.
+    /// Like [`Self::object`], for kinds that contain a namespace in a field.
     fn object_for(&self, namespace: &str, name: &str) -> Box<dyn AnyObject> {
         let mut tree = minimal::object(self.rest.facts(), namespace);
         if tree["metadata"]["name"].is_null() {
@@ -144,8 +145,8 @@ impl Tester {
     }
 }
 
-/// Whether an object of a kind waits for somebody before it goes: by its nature, because its
-/// dependents are to be released, or because it has finalizers from the beginning.
+/// Reports whether an object's deletion is not immediate: because of its kind, because its
+/// dependents are orphaned, or because it has initial finalizers.
 fn waits(rest: &Rest, object: &dyn AnyObject) -> bool {
     let plural = rest.facts().plural;
     matches!(plural, "namespaces" | "customresourcedefinitions")
@@ -161,7 +162,7 @@ fn code<T>(result: Result<T, Status>) -> i32 {
     result.map_or_else(|status| status.code, |_| 200)
 }
 
-/// Every resource that is served and can be created: group, version and plural name.
+/// Returns every served resource that can be created: group, version and plural name.
 async fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
     let fixture = Fixture::new().await;
     let mut all: Vec<_> = fixture
@@ -176,7 +177,7 @@ async fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
     all
 }
 
-/// Runs a test over every resource that is served.
+/// Runs a test for every served resource.
 async fn over_all(test: impl AsyncFn(&Tester)) {
     for (group, version, plural) in everything().await {
         test(&Tester::new(group, version, plural).await).await;

@@ -1,5 +1,5 @@
-//! Allotments of services are in storage: servers share them, and what is lost or left behind is
-//! repaired.
+//! Service allocations are in storage: several servers share them, and lost or leaked allocations
+//! are repaired.
 
 use crate::etcd::{Etcd, Release};
 use crate::fixture::{Fixture, typed};
@@ -18,9 +18,9 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::time::sleep;
 
-/// Longer than from one repair to the next, in seconds.
+/// A duration longer than the repair interval, in seconds.
 const REPAIR_SECONDS: u64 = 181;
-/// After so many repairs a port that nobody uses is free.
+/// The number of repairs after which an unused port is released.
 const REPAIRS: usize = 5;
 
 fn service(name: &str, address: &str, node_port: i32) -> Service {
@@ -38,7 +38,7 @@ fn service(name: &str, address: &str, node_port: i32) -> Service {
     service
 }
 
-/// A server that has hardly more to allot than is asked for.
+/// Returns a server with hardly more addresses and ports than are requested.
 fn crowded(kv: Arc<dyn Kv>, root: &str, seed: u64) -> Registry {
     let mut kinds = BuiltIn::default();
     kinds.service_network = (Ipv4Addr::new(10, 7, 0, 0), 26);
@@ -49,7 +49,7 @@ fn crowded(kv: Arc<dyn Kv>, root: &str, seed: u64) -> Registry {
     Registry::new(config)
 }
 
-/// Creates services until one is refused; what the others have got.
+/// Creates services until one is refused, and returns the allocations of the others.
 async fn create_all(registry: &Registry, server: usize, count: usize) -> Vec<Service> {
     registry.start().await.expect("nothing is in the way");
     let rest = registry.resource("", "v1", "services").expect("served");
@@ -73,7 +73,7 @@ async fn create_all(registry: &Registry, server: usize, count: usize) -> Vec<Ser
     created
 }
 
-/// Two servers, each on a thread of its own, ask for all that there is.
+/// Runs two servers, each on its own thread, that request all addresses and ports.
 fn compete(servers: impl Fn(usize) -> Registry + Sync) {
     let run = |server: usize| {
         let runtime = Builder::new_current_thread().enable_all().build();
@@ -88,7 +88,7 @@ fn compete(servers: impl Fn(usize) -> Registry + Sync) {
         all.extend(one.join().expect("it does not panic"));
         all
     });
-    // One of the 62 addresses is that of `kubernetes`; ports are fewer.
+    // `kubernetes` uses one of the 62 addresses, and there are fewer ports.
     assert_eq!(created.len(), 60);
     let addresses: BTreeSet<_> = created
         .iter()
@@ -161,7 +161,7 @@ async fn get(fixture: &Fixture, plural: &str, name: &str) -> kubist_registry::St
     got.expect("it is there")
 }
 
-/// Lets so many repairs happen.
+/// Waits for the given number of repairs.
 async fn repairs(fixture: &Fixture, count: usize) {
     for _ in 0..count {
         fixture.clock.advance(REPAIR_SECONDS);
@@ -191,14 +191,14 @@ async fn what_a_service_has_lost_is_its_own_again_after_a_repair() {
 async fn what_nobody_uses_is_free_after_some_repairs() {
     let fixture = Fixture::new().await;
     fixture.create(service("web", "10.96.7.7", 30_777)).await;
-    // As if a server had ended after it took these, and before it stored the service.
+    // This is the state after a server stopped between the allocation and the write of the service.
     let key = "/registry/services/specs/default/web";
     let gone = fixture
         .kv
         .delete(DeleteRequest::new(key, Expected::Any))
         .await;
     gone.expect("it is open");
-    // One that is being made is no leak yet.
+    // A recent allocation does not count as a leak.
     sleep(Duration::from_secs(REPAIR_SECONDS)).await;
     for early in [service("a", "10.96.7.7", 0), service("b", "", 30_777)] {
         let status = fixture.try_create(early).await.expect_err("it is taken");
@@ -221,7 +221,7 @@ async fn a_change_of_type_gives_back_and_a_dry_run_takes_nothing() {
     let before = fixture.kv.revision().await.expect("it is open");
     let dry = fixture.create_in("default", service("dry", "", 0), true);
     let dry: Service = typed(&dry.await.expect("there is room"));
-    // They stand for what would be allotted.
+    // These are the values that would be allocated.
     assert_eq!(dry.spec.cluster_ip, "10.96.0.0");
     assert_eq!(dry.spec.ports[0].node_port, 32_769);
     assert_eq!(fixture.kv.revision().await.expect("it is open"), before);

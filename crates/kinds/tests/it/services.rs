@@ -152,7 +152,7 @@ async fn a_headless_service_without_selector_may_have_both_families() {
         let created = fixture.try_create(headless.clone()).await;
         let created: Service = typed(&created.unwrap_or_else(|it| panic!("{policy:?}: {it}")));
         assert_eq!(families(&created), expected, "{policy:?} {asked:?}");
-        // What a client leaves out of an update stays.
+        // Fields that an update omits keep their values.
         headless.spec.ip_family_policy = created.spec.ip_family_policy.clone();
         let updated = fixture.put(headless).await.expect("nothing changes");
         assert_eq!(typed::<Service>(&updated.object).spec, created.spec);

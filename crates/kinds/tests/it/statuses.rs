@@ -1,4 +1,4 @@
-//! What of the metadata a change of the status may change, and how often it is checked.
+//! The metadata that a status update may change, and how often it is validated.
 
 use crate::fixture::{Fixture, typed};
 use crate::subresources::pod;
@@ -15,12 +15,12 @@ fn read<K: Wire>(tree: &serde_json::Value) -> K {
     K::from_json(text.as_bytes(), &mut DecodeContext::new()).expect("it is JSON")
 }
 
-/// The fields that are told to be wrong.
+/// Returns the fields with errors.
 fn fields(status: &Status) -> Vec<&str> {
     status.causes().iter().map(|it| it.field.as_str()).collect()
 }
 
-/// As if its deletion had begun.
+/// Sets the metadata of an object whose deletion has begun.
 fn begin_deletion(meta: &mut ObjectMeta) {
     meta.deletion_timestamp = Some(Time::from_unix(1));
     meta.deletion_grace_period_seconds = Some(5);

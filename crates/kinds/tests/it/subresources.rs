@@ -1,4 +1,4 @@
-//! Scale and binding.
+//! The subresources scale and binding.
 
 use crate::fixture::{Fixture, typed};
 use crate::update::deployment;
@@ -153,7 +153,7 @@ async fn a_binding_puts_its_labels_and_the_place_of_the_node_on_the_pod() {
         stored.status.nominated_node_name, "",
         "it is no hint any more"
     );
-    // One that is made on the node has the same.
+    // A Pod that is created with a node gets the same labels.
     let mut placed = pod("q");
     placed.spec.node_name = "n1".into();
     let placed: Pod = fixture.create(placed).await;

@@ -1,4 +1,4 @@
-//! What every cluster has is kept up.
+//! The controllers of system objects, which every cluster has.
 
 use crate::fixture::{Fixture, names, options, typed};
 use kubist_api::core::v1::{ConfigMap, Endpoints, Namespace, Service};
@@ -76,7 +76,7 @@ async fn what_upstreams_servers_tell_is_told() {
         "kubernetes"
     );
 
-    // Nothing is written that does not change, but for the lease.
+    // Unchanged objects are not written, except the lease.
     sleep(Duration::from_secs(60)).await;
     let later: EndpointSlice = get(registry, "default", "kubernetes").await.expect("there");
     assert_eq!(

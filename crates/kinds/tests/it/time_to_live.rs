@@ -1,4 +1,4 @@
-//! Objects that end by themselves.
+//! Objects with a time to live.
 
 use crate::fixture::Fixture;
 use kubist_api::core::v1::Event;

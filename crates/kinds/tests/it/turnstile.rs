@@ -1,8 +1,8 @@
-//! Two servers on one store: before a chosen call of the first to storage, the second writes.
+//! Two servers on one store. The second writes before a chosen storage call of the first.
 //!
-//! [`at_every_call`] runs a request once for each call that it makes, with the other writer passing
-//! before that call, and once more without. Whatever a request has judged before it acts is
-//! overtaken so.
+//! [`at_every_call`] runs a request once for each of its storage calls, with the other write before
+//! that call, and once more without it. Thus every check of the request is followed by a concurrent
+//! write.
 
 use crate::fixture::Fixture;
 use kubist_registry::RegistryConfig;
@@ -17,12 +17,12 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Calls of one request after which it is taken to run in circles.
+/// The maximum number of calls of a request. Beyond it, the request counts as an endless loop.
 const CALLS_MAX: usize = 200;
 
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// An engine that lets somebody else pass before one of its calls.
+/// An engine that runs another future before one of its calls.
 #[derive(Clone)]
 pub(crate) struct Turnstile {
     kv: MemoryKv,
@@ -42,7 +42,7 @@ impl Turnstile {
         Self { kv, state }
     }
 
-    /// Has `other` pass before the call with this number, counted from now.
+    /// Runs `other` before the call with this number, counted from now.
     fn arm(&self, at: usize, other: Boxed) {
         *self.state.lock() = State {
             calls: 0,
@@ -51,7 +51,7 @@ impl Turnstile {
         };
     }
 
-    /// Has nobody pass any more.
+    /// Removes the other future.
     fn disarm(&self) {
         *self.state.lock() = State::default();
     }
@@ -119,11 +119,11 @@ impl KvWrapper for Turnstile {
 
 /// Two servers on one store.
 pub(crate) struct Pair {
-    /// The one that is held up.
+    /// The server that is paused.
     pub(crate) first: Fixture,
-    /// The one that passes.
+    /// The server that runs during the pause.
     pub(crate) second: Fixture,
-    /// What both stand on.
+    /// The store of both servers.
     pub(crate) kv: MemoryKv,
     turnstile: Turnstile,
 }
@@ -148,8 +148,8 @@ impl Pair {
         })
     }
 
-    /// Runs a request, with another passing before its call with this number. What both returned;
-    /// nothing of the other if the request made fewer calls.
+    /// Runs a request, and the other one before its call with this number. Returns both results.
+    /// The second is `None` if the request made fewer calls.
     async fn once<A, B: Send + 'static>(
         &self,
         at: usize,
@@ -170,9 +170,9 @@ impl Pair {
     }
 }
 
-/// Runs `request` on the first server of a new pair for each of its calls to storage, with `other`
-/// on the second passing before that call; `check` sees what is left, and what the two returned.
-/// The last time nobody passes. How often it ran.
+/// Runs `request` on the first server of a new pair, once for each of its storage calls, with
+/// `other` on the second server before that call. `check` gets the pair and both results. In the
+/// last run, `other` does not run. Returns the number of runs.
 pub(crate) async fn at_every_call<A, B>(
     prepare: impl AsyncFn(&Pair),
     request: impl AsyncFn(&Pair) -> A,
@@ -196,7 +196,7 @@ where
     unreachable!("a request ends")
 }
 
-/// The same on one pair, for as many runs; `prepare` makes something new for each.
+/// Like [`at_every_call`], with one pair for all runs. `prepare` makes new objects for each run.
 pub(crate) async fn at_every_call_of<S, A, B>(
     pair: &Arc<Pair>,
     prepare: impl AsyncFn(&Pair, usize) -> S,

@@ -1,5 +1,4 @@
-//! Writes that storage carried out although it answered with a failure: what they have taken is
-//! theirs.
+//! Writes that storage applied although it returned an error: their allocations stay.
 
 use crate::fixture::Fixture;
 use crate::given_up::service;
@@ -12,7 +11,7 @@ use kubist_storage::{
 use std::fmt;
 use std::sync::Arc;
 
-/// An engine that carries out the first write of a service, and answers with a failure.
+/// An engine that applies the first write of a service, and returns an error.
 #[derive(Clone)]
 struct Fails(MemoryKv, FaultKind);
 
@@ -41,7 +40,7 @@ impl KvWrapper for Fails {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_service_took_stays_its_own_though_its_write_was_called_a_failure() {
-    // etcd carries out the write that crosses its quota, and answers that there is no room.
+    // etcd applies the write that exceeds its quota, and returns that there is no space.
     for kind in [FaultKind::NoSpace, FaultKind::Timeout, FaultKind::Unknown] {
         let engine = Fails(MemoryKv::default(), kind);
         let fixture = Fixture::with(|config| config.kv = Arc::new(engine)).await;

@@ -235,7 +235,7 @@ async fn an_update_of_nothing_is_not_found() {
     assert_eq!(status.message, "configmaps \"a\" not found");
 }
 
-/// Counts how often it is asked, and lets somebody else write before its first answer.
+/// Counts its calls, and makes a concurrent write before its first result.
 struct Interrupted<'a> {
     fixture: &'a Fixture,
     asked: AtomicUsize,
@@ -246,7 +246,7 @@ impl UpdatedObject for Interrupted<'_> {
         let mut object = old.expect("it exists").boxed_clone();
         if self.asked.fetch_add(1, Ordering::Relaxed) == 0 {
             let key = "/registry/configmaps/default/a";
-            // The same content again is still a write.
+            // Writing the same content again still counts as a write.
             let kv: &dyn kubist_storage::Kv = &self.fixture.kv;
             let read = futures_util::FutureExt::now_or_never(kv.get(key.as_bytes(), None));
             let found = read

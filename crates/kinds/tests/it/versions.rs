@@ -70,7 +70,7 @@ async fn an_old_version_of_an_autoscaler_loses_nothing() {
         created.metadata.resource_version
     );
 
-    // A PUT of what was read changes nothing.
+    // A PUT of the unchanged object changes nothing.
     let updated = fixture.put(created.clone()).await.expect("fine");
     assert_eq!(
         typed::<v1::HorizontalPodAutoscaler>(&updated.object),
@@ -104,7 +104,7 @@ async fn every_resource_is_created_read_and_deleted() {
             dry_run: true,
             ..PostOptions::default()
         };
-        // Whether an empty object is valid is up to its kind.
+        // Some kinds accept an empty object, others do not.
         let created = rest
             .create(&fixture.cx(), namespace, "", object, &options)
             .await;

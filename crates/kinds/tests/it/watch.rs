@@ -1,4 +1,4 @@
-//! Watches: where they begin, what they deliver, when they end.
+//! Watches: their start, their events and their end.
 
 use crate::fixture::{Fixture, config_map, options};
 use kubist_api::core::v1::{ConfigMap, Event};
@@ -15,7 +15,7 @@ async fn watch(fixture: &Fixture, query: &str) -> EventStream {
     watch.await.expect("the options are valid")
 }
 
-/// `TYPE name`, and for bookmarks whether they end the initial events.
+/// Formats an event as `TYPE name`. For bookmarks, adds whether they end the initial events.
 fn describe(event: &WatchEvent) -> String {
     let Some(object) = event.object() else {
         return event.type_name().to_owned();
@@ -26,7 +26,7 @@ fn describe(event: &WatchEvent) -> String {
     format!("{} {}{end}", event.type_name(), meta.name)
 }
 
-/// What comes without waiting.
+/// Returns the events that are available without waiting.
 async fn drain(watch: &mut EventStream) -> Vec<String> {
     let mut all = Vec::new();
     while let Ok(Some(events)) = tokio::time::timeout(Duration::from_millis(10), watch.next()).await
@@ -36,7 +36,8 @@ async fn drain(watch: &mut EventStream) -> Vec<String> {
     all
 }
 
-/// c1 is created, changed, leaves the label, comes back; c2 comes and goes. The version before.
+/// Creates c1, changes it, and moves it out of the label `a` and back. Creates and deletes c2.
+/// Returns the resource version from before.
 async fn history(fixture: &Fixture) -> String {
     let start = fixture.kv.stats().revision.to_string();
     fixture.create(config_map("c1", "a")).await;
@@ -177,7 +178,7 @@ async fn many_objects_come_page_by_page() {
     loop {
         let events = all.next().await.expect("it goes on");
         sizes.push(events.len());
-        // A write in the middle belongs to the events that follow.
+        // A write in the middle belongs to later events.
         if sizes.len() == 1 {
             fixture.create(config_map("c0000x", "")).await;
         }
@@ -230,7 +231,7 @@ async fn history_that_is_gone_ends_the_watch_with_410() {
     );
     assert!(status.is_gone());
     assert!(watch.next().await.is_none());
-    // Of what it has no cache for, upstream's storage says it.
+    // Without a cache, upstream's storage reports the error.
     let options = options("resourceVersion=1");
     let (cx, rest) = (fixture.cx(), fixture.of::<Event>());
     let watch = rest.watch(&cx, "default", None, &options, None).await;

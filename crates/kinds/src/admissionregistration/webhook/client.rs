@@ -1,10 +1,10 @@
-//! How a webhook is reached: by URL or by service.
+//! Validation of a webhook's client configuration: a URL or a service.
 
 use crate::shared::rules::{self, Errors};
 use kubist_api::admissionregistration::v1::WebhookClientConfig;
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// What upstream says of every URL that it does not like.
+/// The suffix of upstream's errors about malformed URLs.
 pub(super) const URL_FORM: &str = "; desired format: https://host[/path]";
 
 pub(super) fn check_client(errors: &mut Errors, client: &WebhookClientConfig, path: &FieldPath) {
@@ -15,7 +15,7 @@ pub(super) fn check_client(errors: &mut Errors, client: &WebhookClientConfig, pa
         }
         (Some(url), None) => check_url(errors, url, &path.child("url")),
         (None, Some(service)) => {
-            // Upstream takes one for the other.
+            // Upstream swaps the name and the namespace.
             let service = Service {
                 name: &service.namespace,
                 namespace: &service.name,
@@ -27,7 +27,7 @@ pub(super) fn check_client(errors: &mut Errors, client: &WebhookClientConfig, pa
     }
 }
 
-/// The service of a webhook, of whatever kind that is.
+/// The service of a webhook of any type.
 pub(crate) struct Service<'a> {
     pub(crate) name: &'a str,
     pub(crate) namespace: &'a str,
@@ -51,7 +51,7 @@ pub(crate) fn check_service(errors: &mut Errors, service: &Service<'_>, path: &F
         _ if whole.starts_with('/') => whole.get(1..).unwrap_or_default(),
         _ => {
             wrong("must start with a '/'".to_owned());
-            // Upstream leaves out the first letter, whatever it is.
+            // Upstream omits the first character, whatever it is.
             let mut rest = whole.chars();
             rest.next();
             rest.as_str()
@@ -69,7 +69,7 @@ pub(crate) fn check_service(errors: &mut Errors, service: &Service<'_>, path: &F
     }
 }
 
-/// What Go's parser says of a text that is no URL; the mistakes that are likely.
+/// Returns the error of Go's URL parser, for the likely mistakes.
 fn broken(url: &str) -> Option<String> {
     if url.starts_with(':') {
         return Some("missing protocol scheme".to_owned());
@@ -88,7 +88,7 @@ fn broken(url: &str) -> Option<String> {
     None
 }
 
-/// The scheme of a URL, and what comes after it.
+/// Returns the scheme of a URL and the rest.
 fn scheme(url: &str) -> (&str, &str) {
     let is_part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '+' | '-' | '.');
     match url.split_once(':') {

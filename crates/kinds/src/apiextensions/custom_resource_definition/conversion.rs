@@ -1,4 +1,4 @@
-//! How a definition converts its objects between versions.
+//! Validation of a definition's version conversion.
 
 use crate::admissionregistration::webhook::{Service, check_service, check_url};
 use crate::shared::rules::{self, Errors};
@@ -7,12 +7,12 @@ use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeSet;
 
 const STRATEGIES: [&str; 2] = ["None", "Webhook"];
-/// The versions of reviews that upstream speaks.
+/// The review versions that upstream supports.
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
-/// What is said of the fields of a webhook where there is none.
+/// The error for webhook fields that are set without a webhook.
 const WITHOUT: &str = "should not be set when strategy is not set to Webhook";
 
-/// Checks a conversion; `may_convert` says whether there may be another strategy than none.
+/// Checks a conversion. `may_convert` allows strategies other than `None`.
 pub(crate) fn check(
     errors: &mut Errors,
     conversion: &CustomResourceConversion,

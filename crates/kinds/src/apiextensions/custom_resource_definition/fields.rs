@@ -1,19 +1,19 @@
-//! The fields of a custom resource by which its objects can be selected: each is in the schema, and
-//! has one value that is a text, a whole number, true or false.
+//! The selectable fields of a custom resource. Each must be in the schema and have a single value:
+//! a string, an integer or a boolean.
 
 use crate::shared::rules::Errors;
 use kubist_api::apiextensions::v1::{JSONSchemaProps, SelectableField};
 use kubist_apimachinery::{FieldError, FieldPath};
 use std::collections::BTreeSet;
 
-/// Fields of one version, as upstream.
+/// The maximum number of fields of one version, as upstream.
 const FIELDS_MAX: usize = 8;
-/// The types that a field may have.
+/// The types that a selectable field may have.
 const TYPES: [&str; 3] = ["string", "boolean", "integer"];
 const NO_TYPE: &str = "must point to a field of type string, boolean or integer. Enum string \
                        fields and strings with formats are allowed.";
 
-/// Checks fields against a schema: what is said if there is none at the same place.
+/// Checks fields against a schema. Without a usable schema, reports the error text in `Err`.
 pub(crate) fn check(
     errors: &mut Errors,
     fields: &[SelectableField],
@@ -60,10 +60,10 @@ pub(crate) fn check(
     }
 }
 
-/// What a path names, and its schema; none where anything may be.
+/// The segments of a path and its schema. The schema is `None` where any value is allowed.
 type Found<'a> = (Vec<&'a str>, Option<&'a JSONSchemaProps>);
 
-/// Follows a path through a schema, as upstream does for rules in CEL.
+/// Resolves a path in a schema, as upstream does for CEL rules.
 fn find<'a>(path: &'a str, schema: &'a JSONSchemaProps) -> Result<Found<'a>, String> {
     const NO_FIELD: &str = "does not refer to a valid field";
     let (mut names, mut at) = (Vec::new(), Some(schema));
@@ -87,7 +87,7 @@ fn find<'a>(path: &'a str, schema: &'a JSONSchemaProps) -> Result<Found<'a>, Str
     Ok((names, at))
 }
 
-/// The parts of a path: dots, brackets, and what is between them.
+/// The tokens of a path: dots, brackets, and the text between them.
 struct Tokens<'a>(&'a str);
 
 impl<'a> Iterator for Tokens<'a> {
@@ -96,7 +96,7 @@ impl<'a> Iterator for Tokens<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let is_mark = |it: char| matches!(it, '.' | '[' | ']');
         let end = match self.0.find(is_mark) {
-            // The marks are one byte each.
+            // The separators are one byte each.
             Some(0) => 1,
             Some(end) => end,
             None => self.0.len(),

@@ -1,5 +1,5 @@
-//! A definition in upstream's own form: what all its versions share stands in the spec itself, and
-//! messages show it with the field names of Go.
+//! Definitions in upstream's internal form: fields that all versions share are in the spec itself,
+//! and messages use Go field names.
 
 use crate::shared::go_struct;
 use kubist_api::apiextensions::v1::{
@@ -9,7 +9,7 @@ use kubist_apimachinery::BadValue;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What is the same in all versions of a definition, or is to be looked at in one of them.
+/// The fields that are equal in all versions of a definition, or that are checked in one of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shared {
     pub(crate) schema: bool,
@@ -34,7 +34,7 @@ impl Shared {
         }
     }
 
-    /// The versions, without what is shared.
+    /// Returns the versions without the shared fields.
     pub(crate) fn shown(self, versions: &[Version]) -> BadValue {
         if versions.is_empty() {
             return BadValue::null();
@@ -75,7 +75,7 @@ impl Shared {
     }
 }
 
-/// A version as Go writes one.
+/// A version in Go's output format.
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Shown<'a> {
@@ -97,7 +97,7 @@ struct ShownSubresources<'a> {
     scale: Option<ShownScale<'a>>,
 }
 
-/// It has no fields.
+/// This type has no fields.
 #[derive(Serialize)]
 struct ShownStatus {}
 

@@ -1,10 +1,10 @@
-//! The names that a definition gives to what it defines.
+//! Validation of the names in a definition.
 
 use crate::shared::rules::{self, Errors};
 use kubist_api::apiextensions::v1::CustomResourceDefinitionNames;
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// Checks that there is a name of each sort.
+/// Checks that all required names are set.
 pub(crate) fn required(
     errors: &mut Errors,
     names: &CustomResourceDefinitionNames,
@@ -20,7 +20,7 @@ pub(crate) fn required(
     }
 }
 
-/// Checks the names that there are.
+/// Checks the names that are set.
 pub(crate) fn check(errors: &mut Errors, names: &CustomResourceDefinitionNames, path: &FieldPath) {
     for (field, name) in [("plural", &names.plural), ("singular", &names.singular)] {
         if !name.is_empty() {

@@ -1,6 +1,6 @@
-//! What the schema of a definition must satisfy to be one at all: it is an object, says the type of
-//! everything, and uses nothing that upstream does not know. What its values may be, and rules
-//! in CEL, are not looked at: nothing enforces them either.
+//! Validation of a definition's structural schema: the root is an object, every field has a type,
+//! and only supported keywords are used. Value validations and CEL rules are not checked, and
+//! nothing enforces them.
 
 use crate::shared::rules::Errors;
 use kubist_api::apiextensions::v1::{CustomResourceValidation, JSONSchemaProps};
@@ -8,21 +8,21 @@ use kubist_apimachinery::{FieldError, FieldPath, Str};
 
 /// The types that a value may have.
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
-/// What the root may be where the status is a subresource.
+/// The error for the root type if status is a subresource.
 const ONLY_OBJECT: &str = "only \"object\" is allowed as the type at the root of the schema if the \
                            status subresource is enabled";
 
-/// The types of what every object has.
+/// The types of the fields that every object has.
 const OF_OBJECTS: [(&str, &str, &str); 3] = [
     ("kind", "string", "must be string"),
     ("apiVersion", "string", "must be string"),
     ("metadata", "object", "must be object"),
 ];
-/// Bytes of the paths of errors that are told of one schema. Each path may be as long as the names
-/// of properties in it, and there may be one for each property.
+/// The maximum total size, in bytes, of the error paths that are reported for one schema. A path
+/// can be as long as all property names in it, and each property can have a path.
 const TOLD_BYTES_MAX: usize = 1 << 20;
 
-/// What a schema is of.
+/// The level of a schema in the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Root,
@@ -30,11 +30,11 @@ enum Level {
     Field,
 }
 
-/// Where a schema stands: its path is made when something is told about it.
+/// The location of a schema. The path is built only when an error is reported.
 #[derive(Clone, Copy, Debug)]
 enum At<'a> {
     Root(&'a FieldPath),
-    /// In a field of what is above, maybe under a key of that.
+    /// In a field of the parent, optionally under a key of that field.
     Below(&'a Self, &'static str, Option<&'a str>),
 }
 
@@ -48,7 +48,7 @@ impl At<'_> {
     }
 }
 
-/// What is wrong, as long as there is room for it.
+/// The errors found, up to the size limit.
 #[derive(Debug)]
 struct Found {
     errors: Errors,
@@ -76,7 +76,7 @@ impl Found {
         self.push(at, field, |path| FieldError::forbidden(path, detail));
     }
 
-    /// Whether there is a type; it is missed if there is none.
+    /// Reports whether a type is set. A missing type is an error.
     fn has_type(&mut self, at: At<'_>, kind: &str, detail: &'static str) -> bool {
         if kind.is_empty() {
             self.push(at, "type", |path| FieldError::required(path, detail));
@@ -97,7 +97,7 @@ impl Found {
     }
 }
 
-/// Checks the schema of a version, or of all; `has_status` says whether the status is a
+/// Checks the schema of one version or of all versions. `has_status` reports whether status is a
 /// subresource.
 pub(crate) fn check(
     errors: &mut Errors,
@@ -129,7 +129,7 @@ pub(crate) fn check(
     errors.append(&mut found.errors);
 }
 
-/// Everything has a type, unless it may be anything.
+/// Checks that every field has a type, unless it may have any value.
 fn check_structure(found: &mut Found, schema: &JSONSchemaProps, level: Level, at: At<'_>) {
     let kind = schema.type_.as_str();
     let items = schema.items.as_deref();
@@ -183,7 +183,7 @@ fn check_structure(found: &mut Found, schema: &JSONSchemaProps, level: Level, at
     }
 }
 
-/// Words of a schema that upstream does not know, or only with some values.
+/// Checks for keywords that are not supported, or only with certain values.
 fn check_words(found: &mut Found, schema: &JSONSchemaProps, at: At<'_>) {
     let kind = schema.type_.as_str();
     if !kind.is_empty() {
@@ -214,7 +214,7 @@ fn check_words(found: &mut Found, schema: &JSONSchemaProps, at: At<'_>) {
     check_extension(found, kind, list.as_ref(), &OF_LISTS, at);
 }
 
-/// Whether a schema uses what is not known, its name, and what to say of it.
+/// Returns, for each unsupported keyword: whether it is used, its name, and the error text.
 fn unknown(schema: &JSONSchemaProps) -> [(bool, &'static str, &'static str); 9] {
     let items = schema.items.as_deref();
     [
@@ -258,7 +258,7 @@ fn unknown(schema: &JSONSchemaProps) -> [(bool, &'static str, &'static str); 9] 
     ]
 }
 
-/// An extension that belongs to one type.
+/// An extension that applies to one type.
 struct Extension {
     name: &'static str,
     kind: &'static str,

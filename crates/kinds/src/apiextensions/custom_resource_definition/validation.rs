@@ -1,4 +1,4 @@
-//! What a CustomResourceDefinition must satisfy.
+//! Validation of CustomResourceDefinitions.
 
 use crate::apiextensions::custom_resource_definition;
 use crate::apiextensions::custom_resource_definition::form::Shared;
@@ -34,7 +34,7 @@ pub(crate) fn check(definition: &CustomResourceDefinition) -> Errors {
     errors
 }
 
-/// Checks a change of a definition.
+/// Checks an update of a definition.
 pub(crate) fn check_update(
     new: &CustomResourceDefinition,
     old: &CustomResourceDefinition,
@@ -109,14 +109,14 @@ fn check_unknown_fields(definition: &CustomResourceDefinition) -> Option<FieldEr
     preserves.then(|| FieldError::invalid(&path, true, detail))
 }
 
-/// Checks the status, as it is seen from a path that cannot change it: what was stored.
+/// Checks the stored status for a request that cannot change it.
 fn check_status(definition: &CustomResourceDefinition) -> Errors {
     let mut errors = check_names_of_status(definition);
     check_stored(&mut errors, definition);
     errors
 }
 
-/// Checks the names that were accepted.
+/// Checks the accepted names.
 pub(crate) fn check_names_of_status(definition: &CustomResourceDefinition) -> Errors {
     let mut errors = Vec::new();
     let path = FieldPath::new("status").child("acceptedNames");
@@ -139,13 +139,13 @@ fn check_group(errors: &mut Errors, definition: &CustomResourceDefinition, path:
     } else if let Err(why @ NoPlace::BuiltIn(_)) =
         KeyLayout::check_custom(group, &spec.names.plural)
     {
-        // Upstream accepts it, and loses what is stored there already.
+        // Upstream accepts this change and loses the objects that are already stored.
         errors.push(FieldError::invalid(&path, group, why.to_string()));
     }
 }
 
-/// Checks what a definition in a protected group says of its approval. What it has said before is
-/// not judged again.
+/// Checks the approval annotation of a definition in a protected group. An annotation that is
+/// unchanged is not checked again.
 fn check_approval(
     new: &CustomResourceDefinition,
     old: Option<&CustomResourceDefinition>,
@@ -196,7 +196,7 @@ fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, sp
         check_contents(errors, version, own, &path);
         if own.fields {
             let schema = schema_of(version).filter(|_| !shared.schema);
-            // Upstream's words for a schema that is not included.
+            // Upstream's error for a schema that is not included.
             let why = "may only be set when `version.schema.openAPIV3Schema` is not included";
             check_fields(errors, version, schema.ok_or(why), &path);
         }
@@ -209,13 +209,13 @@ fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, sp
         let detail = "must have exactly one version marked as storage version";
         errors.push(FieldError::invalid(&path, shared.shown(versions), detail));
     }
-    // Upstream names the first version in the spec as well, and checks it there again.
+    // Upstream also reports the first version in the spec, and checks it there again.
     if let Some(first) = versions.first().filter(|it| !it.name.is_empty()) {
         joined(errors, &first.name, &spec.child("version"));
     }
 }
 
-/// Checks a label of a name in the domain system; all that is wrong with it is one error.
+/// Checks a DNS label. All its problems are joined into one error.
 fn joined(errors: &mut Errors, name: &Str, path: &FieldPath) {
     let problems = validate_name::dns1035_label(name);
     if !problems.is_empty() {
@@ -223,9 +223,9 @@ fn joined(errors: &mut Errors, name: &Str, path: &FieldPath) {
     }
 }
 
-/// What is wrong with a path that does not begin at the root.
+/// The error for a path that does not begin at the root.
 const NOT_SIMPLE: &str = "must be a simple json path starting with .";
-/// How long the warning of a deprecated version may be, in bytes, as upstream.
+/// The maximum size of a version's deprecation warning in bytes, as upstream.
 const WARNING_BYTES_MAX: usize = 256;
 
 fn check_warning(errors: &mut Errors, version: &CustomResourceDefinitionVersion, path: &FieldPath) {
@@ -251,8 +251,7 @@ fn check_warning(errors: &mut Errors, version: &CustomResourceDefinitionVersion,
     }
 }
 
-/// Checks subresources and columns of a version: those that `at` this place are
-/// to be told of.
+/// Checks the subresources and columns of a version that are to be reported at this path.
 fn check_contents(
     errors: &mut Errors,
     version: &CustomResourceDefinitionVersion,
@@ -352,7 +351,7 @@ fn check_stored(errors: &mut Errors, definition: &CustomResourceDefinition) {
         return;
     }
     let versions = &definition.spec.versions;
-    // Of versions of one name, only the first is taken for the one that was noted.
+    // Of several versions with the same name, only the first counts as the recorded one.
     let numbered = stored.iter().enumerate();
     let mut left: BTreeMap<&Str, usize> = numbered.map(|(index, name)| (name, index)).collect();
     for version in versions {

@@ -1,4 +1,4 @@
-//! What the metrics of HorizontalPodAutoscalers must say.
+//! Validation of the metrics of HorizontalPodAutoscalers.
 
 use crate::shared;
 use crate::shared::rules::{self, Errors};
@@ -16,7 +16,7 @@ const METRICS: [&str; 5] = [
     "Resource",
 ];
 
-/// Checks one metric. Of several sources only the first is looked at.
+/// Checks one metric. If it has several sources, only the first is checked.
 pub(crate) fn check(errors: &mut Errors, metric: &MetricSpec, any_version: bool, path: &FieldPath) {
     let at = path.child("type");
     let kind = metric.type_.as_str();
@@ -59,7 +59,7 @@ pub(crate) fn check(errors: &mut Errors, metric: &MetricSpec, any_version: bool,
         _ => "",
     };
     if !is_known {
-        // Upstream asks twice.
+        // Upstream checks this twice.
         errors.push(FieldError::not_supported(&at, kind, &METRICS));
     } else if !present.contains(&expected) {
         let detail = "must populate information for the given metric source";
@@ -110,7 +110,7 @@ fn check_object(errors: &mut Errors, source: &ObjectMetricSource, path: &FieldPa
     }
 }
 
-/// What an autoscaler refers to has a kind and a name.
+/// Checks that a reference has a kind and a name.
 pub(crate) fn check_reference(
     errors: &mut Errors,
     object: &CrossVersionObjectReference,
@@ -124,7 +124,7 @@ pub(crate) fn check_reference(
     }
 }
 
-/// Why a text is not a version with or without a group. None at all is fine.
+/// Returns the problem of an `apiVersion`, with or without a group. An empty one is valid.
 pub(crate) fn version_problem(api_version: &str) -> Option<String> {
     let slashes = api_version.bytes().filter(|it| *it == b'/').count();
     let fits = slashes < 2 || api_version == "/";
@@ -179,7 +179,7 @@ fn resource_name(errors: &mut Errors, name: &str, path: &FieldPath) -> bool {
     !name.is_empty()
 }
 
-/// A target for a resource: a share of what is requested, or an amount.
+/// Checks the target of a resource metric: a utilization or an average value.
 fn utilization(errors: &mut Errors, target: &MetricTarget, path: &FieldPath) {
     check_target(errors, target, path);
     match (target.average_utilization, &target.average_value) {

@@ -1,8 +1,8 @@
-//! Whether a text is a cron schedule of five fields, and upstream's words if it is not.
+//! Validation of cron schedules with five fields, with upstream's error texts.
 //!
-//! It checks only: when a schedule fires is the controller's business.
+//! It does not compute when a schedule fires. The controller does that.
 
-/// A field: its limits and the names that stand for numbers.
+/// The bounds of a field and the names that stand for numbers.
 struct Bounds {
     min: u32,
     max: u32,
@@ -42,19 +42,19 @@ const FIELDS: [Bounds; 5] = [
     },
 ];
 
-/// Whether a zone is known, by its exact name.
+/// Reports whether a time zone is known by its exact name.
 pub(crate) fn is_zone(name: &str) -> bool {
     jiff::tz::TimeZone::get(name).is_ok_and(|it| it.iana_name() == Some(name))
 }
 
-/// Fails with what is wrong. The schedule may begin with a time zone.
+/// Checks a schedule, which may begin with a time zone.
 pub(crate) fn check(schedule: &str) -> Result<(), String> {
     let zoned = schedule.strip_prefix("CRON_TZ=");
     let Some(zoned) = zoned.or_else(|| schedule.strip_prefix("TZ=")) else {
         return check_times(schedule);
     };
     let Some((zone, times)) = zoned.split_once(' ') else {
-        // Upstream's parser falls over it, and these are the words of that.
+        // Upstream's parser panics here. This is the text of that panic.
         let why = "runtime error: slice bounds out of range [:-1]";
         return Err(format!("invalid schedule format: {why}"));
     };

@@ -1,7 +1,7 @@
-//! Indexes of Jobs as statuses list them: numbers and ranges that grow, between commas.
+//! Index lists in Job statuses: ascending numbers and ranges, separated by commas.
 
-/// What is wrong with a list, in upstream's words: each index is below `completions`, and above
-/// those before it.
+/// Returns the problem of a list in upstream's words. Each index must be below `completions` and
+/// above the previous ones.
 pub(crate) fn problem(list: &str, completions: i32) -> Option<String> {
     let mut last: Option<i64> = None;
     for text in intervals(list) {
@@ -17,7 +17,7 @@ pub(crate) fn problem(list: &str, completions: i32) -> Option<String> {
     None
 }
 
-/// An index that is in both lists, the lower ones first. What is no interval counts for nothing.
+/// Returns the lowest index that is in both lists. Invalid intervals are ignored.
 pub(crate) fn overlap(one: &str, other: &str, completions: i32) -> Option<i64> {
     let valid = |list| intervals(list).filter_map(move |it| parse(it, completions).ok());
     let (mut one, mut other) = (valid(one), valid(other));
@@ -38,7 +38,7 @@ fn intervals(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(move |_| !list.is_empty())
 }
 
-/// The first and the last index of an interval.
+/// Parses the first and the last index of an interval.
 fn parse(text: &str, completions: i32) -> Result<(i64, i64), String> {
     let index = |text: &str| match text.parse::<i64>() {
         Err(_) => Err(format!(

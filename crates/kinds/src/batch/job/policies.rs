@@ -1,4 +1,4 @@
-//! When Pods of a Job count as failed, and when the Job has succeeded.
+//! Validation of a Job's Pod failure policy and success policy.
 
 use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
@@ -8,11 +8,11 @@ use kubist_api::batch::v1::{
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeSet;
 
-/// Rules of either policy.
+/// The maximum number of rules in each policy.
 const RULES_MAX: usize = 20;
-/// Exit codes of a rule.
+/// The maximum number of exit codes in a rule.
 const EXIT_CODES_MAX: usize = 255;
-/// Conditions of a rule.
+/// The maximum number of Pod conditions in a rule.
 const CONDITIONS_MAX: usize = 20;
 
 /// Checks both policies.
@@ -51,7 +51,7 @@ fn too_many(errors: &mut Errors, count: usize, max: usize, path: &FieldPath) {
     }
 }
 
-/// A word that must be there, and be one of some.
+/// Checks that a value is set and supported.
 fn word(errors: &mut Errors, word: &str, supported: &[&str], path: &FieldPath) {
     if word.is_empty() {
         let quoted: Vec<String> = supported.iter().map(|it| format!("{it:?}")).collect();
@@ -155,7 +155,7 @@ fn check_success(errors: &mut Errors, spec: &JobSpec, rule: &SuccessPolicyRule, 
         let detail = "at least one of succeededCount or succeededIndexes must be specified";
         errors.push(FieldError::required(path, detail));
     }
-    // Without them the Job was refused already.
+    // Without completions, the Job was refused already.
     let completions = spec.completions.unwrap_or_default();
     let mut total = None;
     if let Some(indexes) = &rule.succeeded_indexes {
@@ -189,7 +189,7 @@ fn check_success(errors: &mut Errors, spec: &JobSpec, rule: &SuccessPolicyRule, 
     }
 }
 
-/// How many indexes a list such as `1,3-5` names: numbers and ranges that rise, all below
+/// Counts the indexes in a list such as `1,3-5`: ascending numbers and ranges, all below
 /// `completions`.
 fn count_indexes(indexes: &Str, completions: i32) -> Result<i32, String> {
     let mut total: i32 = 0;

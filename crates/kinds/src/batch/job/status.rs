@@ -1,7 +1,7 @@
-//! What may become of the status of a Job.
+//! Validation of Job status updates.
 //!
-//! As upstream, most rules look only at what changes: what is stored may break them, as after a
-//! change of the spec.
+//! As upstream, most rules check only what changes. A stored status may break them, for example
+//! after a change of the spec.
 
 use crate::batch::job;
 use crate::shared::go_struct;
@@ -9,7 +9,7 @@ use crate::shared::rules::{self, Errors};
 use kubist_api::batch::v1::{Job, JobStatus};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, Time};
 
-/// The conditions of a Job that are true and that rules are about.
+/// The true conditions of a Job that the rules use.
 #[derive(Clone, Copy, Debug)]
 struct True {
     complete: bool,
@@ -128,7 +128,7 @@ fn check_numbers(errors: &mut Errors, status: &JobStatus, path: &FieldPath) {
     }
 }
 
-/// A Pod waits to be counted once.
+/// Checks that each uncounted Pod is listed once.
 fn check_uncounted(errors: &mut Errors, status: &JobStatus, path: &FieldPath) {
     let Some(uncounted) = &status.uncounted_terminated_pods else {
         return;
@@ -152,7 +152,7 @@ fn check_uncounted(errors: &mut Errors, status: &JobStatus, path: &FieldPath) {
     }
 }
 
-/// A Job ends in one way, and says when.
+/// Checks how a Job finishes: either complete or failed, with matching times.
 fn check_end(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     let (now, before, status) = (change.now, change.before, change.new);
     let conditions = path.child("conditions");
@@ -195,7 +195,7 @@ fn check_end(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     }
 }
 
-/// Once a Job is finished, nothing of it runs or waits.
+/// Checks that a finished Job has no active or uncounted Pods.
 fn check_finished(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     let (status, spec) = (change.new, &change.job.spec);
     if !change.now.finished() {
@@ -226,7 +226,8 @@ fn check_finished(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     }
 }
 
-/// Only indexed Jobs list indexes, and those that failed only where each may fail by itself.
+/// Checks index lists: only indexed Jobs have them, and `failedIndexes` requires a backoff limit
+/// per index.
 fn check_indexes(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     let (status, spec) = (change.new, &change.job.spec);
     let completed = &status.completed_indexes;
@@ -267,7 +268,7 @@ fn check_indexes(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     }
 }
 
-/// Pods on their way out are those of a Job that goes on; those that are ready are active.
+/// Checks that finished Jobs have no terminating Pods, and that no more Pods are ready than active.
 fn check_running(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     let (status, old) = (change.new, change.old);
     let terminating = status.terminating.filter(|&it| it > 0);
@@ -286,7 +287,8 @@ fn check_running(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     }
 }
 
-/// A Job that met its criteria does not fail; with a policy, only meeting them completes it.
+/// Checks the success criteria: a Job that met them does not fail, and a Job with a success policy
+/// completes only by meeting them.
 fn check_success(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     let now = change.now;
     if now.success_criteria && now.failed {
@@ -305,7 +307,7 @@ fn check_success(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     }
 }
 
-/// What has happened stays so.
+/// Checks that terminal conditions, counters and the completion time are not reverted.
 fn check_steps(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
     let (now, before) = (change.now, change.before);
     let (status, old, spec) = (change.new, change.old, &change.job.spec);
@@ -332,7 +334,7 @@ fn check_steps(errors: &mut Errors, change: Change<'_>, path: &FieldPath) {
             detail,
         ));
     }
-    // An indexed Job that runs all its indexes at once can be made smaller.
+    // An indexed Job with as many completions as parallelism can be scaled down.
     let shrinks = change.is_indexed() && spec.completions == spec.parallelism;
     if status.succeeded < old.succeeded && !shrinks {
         let path = path.child("succeeded");

@@ -1,4 +1,4 @@
-//! What may change of a Job.
+//! Validation of Job updates.
 
 use crate::batch::job;
 use crate::shared::go_struct;
@@ -7,11 +7,11 @@ use kubist_api::batch::v1::{Job, JobSpec};
 use kubist_api::core::v1::{Affinity, Container, PodTemplateSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
-/// Checks the change of a Job that is valid by itself.
+/// Checks the update of a Job. The new Job must be valid by itself.
 pub(crate) fn check(new: &Job, old: &Job) -> Errors {
     let path = FieldPath::new("spec");
     let mut errors = Errors::new();
-    // Upstream checks the spec once more.
+    // Upstream checks the spec again.
     job::validation::check_own_spec(&mut errors, new, Some(old));
     let (now, before) = (&new.spec, &old.spec);
     completions_stay(&mut errors, now, before, &path.child("completions"));
@@ -51,7 +51,7 @@ pub(crate) fn check(new: &Job, old: &Job) -> Errors {
     errors
 }
 
-/// An indexed Job may have more or fewer, if as many run at once.
+/// Checks completions. Those of an indexed Job may change if parallelism is equal.
 fn completions_stay(errors: &mut Errors, now: &JobSpec, before: &JobSpec, path: &FieldPath) {
     let number = |it: Option<i32>| it.map_or_else(BadValue::null, BadValue::from);
     let (completions, was) = (now.completions, before.completions);
@@ -63,7 +63,7 @@ fn completions_stay(errors: &mut Errors, now: &JobSpec, before: &JobSpec, path: 
     }
 }
 
-/// While nothing of a Job runs, it may change where its Pods may run, and what they request.
+/// Checks the template. A suspended Job without Pods may change scheduling fields and resources.
 fn template_stays(errors: &mut Errors, new: &Job, old: &Job, path: &FieldPath) {
     let now = &new.spec.template;
     let mut before = old.spec.template.clone();
@@ -71,7 +71,7 @@ fn template_stays(errors: &mut Errors, new: &Job, old: &Job, path: &FieldPath) {
         move_places(&mut before, now);
         move_resources(&mut before.spec.containers, &now.spec.containers);
         move_resources(&mut before.spec.init_containers, &now.spec.init_containers);
-        // Upstream compares the specs only, and names the field so.
+        // Upstream compares the specs only, and reports this field.
         if before.spec != now.spec {
             let path = path.child("spec");
             let shown = go_struct::shown_pod_spec(&now.spec);
@@ -83,7 +83,7 @@ fn template_stays(errors: &mut Errors, new: &Job, old: &Job, path: &FieldPath) {
     }
 }
 
-/// Whether a Job waits, and has no Pods.
+/// Reports whether a Job is suspended and has no Pods.
 fn is_idle(job: &Job) -> bool {
     let mut conditions = job.status.conditions.iter();
     let stopped = conditions.any(|it| it.type_ == "Suspended" && it.status == "True");

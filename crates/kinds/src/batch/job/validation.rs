@@ -1,4 +1,4 @@
-//! What Jobs must satisfy.
+//! Validation of Jobs.
 
 use crate::batch::job::{self, own_labels};
 use crate::pod_spec::template::{Template, check_template};
@@ -8,15 +8,15 @@ use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, Selector, validate_label_selector, validate_name,
 };
 
-/// Completions of an indexed Job, and parallelism beside them, at most; above it, what limits the
-/// failures of each index is limited further.
+/// The maximum number of completions and the maximum parallelism of an indexed Job. Above it, the
+/// limits for Jobs with a backoff limit per index are stricter.
 const INDEXED_MAX: i32 = 100_000;
-/// Parallelism and failed indexes of such a Job.
+/// The maximum parallelism and the maximum number of failed indexes of such a Job.
 const LARGE_MAX: i32 = 10_000;
-/// Characters of the name of whoever manages a Job.
+/// The maximum length of the `managedBy` field in characters.
 const MANAGER_LENGTH_MAX: usize = 63;
 
-/// Checks a Job, with what is stored of it on update.
+/// Checks a Job. `old` is the stored one on update.
 pub(crate) fn check(job: &Job, old: Option<&Job>) -> Errors {
     let mut errors = generated_selector(job, old);
     check_own_spec(&mut errors, job, old);
@@ -24,7 +24,7 @@ pub(crate) fn check(job: &Job, old: Option<&Job>) -> Errors {
     errors
 }
 
-/// Checks what a Job does, and how it finds its Pods.
+/// Checks the spec of a Job, with its selector.
 pub(crate) fn check_own_spec(errors: &mut Errors, job: &Job, old: Option<&Job>) {
     let path = FieldPath::new("spec");
     let template = Template {
@@ -35,7 +35,7 @@ pub(crate) fn check_own_spec(errors: &mut Errors, job: &Job, old: Option<&Job>) 
     check_selector(errors, &job.spec, &path);
 }
 
-/// Whoever chose the selector, it must match the template.
+/// Checks that the selector matches the template, whether it is generated or not.
 fn check_selector(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     let at = path.child("selector");
     let selector = if let Some(selector) = spec.selector.as_deref() {
@@ -51,7 +51,8 @@ fn check_selector(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     }
 }
 
-/// Each Pod of an indexed Job is called by its index, which must fit into the name of a host.
+/// Checks the name of an indexed Job. Each Pod is named after its index, and the name must be a
+/// valid host name.
 fn names_its_pods(errors: &mut Errors, job: &Job) {
     let indexed = job.spec.completion_mode.as_deref() == Some("Indexed");
     let completions = job.spec.completions.filter(|&it| indexed && it > 0);
@@ -66,7 +67,7 @@ fn names_its_pods(errors: &mut Errors, job: &Job) {
     }
 }
 
-/// Checks what a Job does, apart from how it finds its Pods.
+/// Checks the spec of a Job without its selector.
 pub(crate) fn check_spec(
     errors: &mut Errors,
     spec: &JobSpec,
@@ -116,7 +117,7 @@ fn check_numbers(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     }
 }
 
-/// When a Job may make another Pod in place of one that fails.
+/// Checks the Pod replacement policy.
 fn check_replacement(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     let supported: &[&str] = if spec.pod_failure_policy.is_some() {
         &["Failed"]
@@ -203,7 +204,7 @@ fn check_failed_indexes(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     }
 }
 
-/// Of many indexes, only so many may run and fail by themselves.
+/// Checks the stricter limits of Jobs with many indexes and a backoff limit per index.
 fn check_large(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     let large = spec.completions.is_some_and(|it| it > INDEXED_MAX);
     if !large || spec.backoff_limit_per_index.is_none() {
@@ -228,8 +229,8 @@ fn check_large(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     }
 }
 
-/// Without a selector of the user's own, the template has the labels that were made for it, and
-/// the selector selects them. Templates from before the prefix of two of them have only the others.
+/// Checks a generated selector: the template has the generated labels, and the selector selects
+/// them. Older templates have only the unprefixed labels.
 fn generated_selector(job: &Job, old: Option<&Job>) -> Errors {
     let mut errors = Vec::new();
     let Some(selector) = job.spec.selector.as_deref() else {

@@ -1,27 +1,27 @@
-//! The conditions of CertificateSigningRequests: what was decided, by whom, and the certificate.
+//! The conditions and the certificate of CertificateSigningRequests.
 //!
-//! The verdict (`Approved`, `Denied`) is given through `approval` and the certificate through
-//! `status`; neither takes back what was said.
+//! `Approved` and `Denied` are set through `approval`, and the certificate through `status`.
+//! Once set, neither can be removed.
 
 use crate::shared::rules::{self, Errors};
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
 use kubist_apimachinery::{FieldError, FieldPath, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The conditions that `approval` alone may set.
+/// The conditions that only `approval` may set.
 const VERDICTS: [&str; 2] = ["Approved", "Denied"];
-/// The conditions that stay.
+/// The conditions that cannot be removed.
 const LASTING: [&str; 3] = ["Approved", "Denied", "Failed"];
-/// There is one verdict.
+/// The error if both conditions are set.
 const EXCLUSIVE: &str = "Approved and Denied conditions are mutually exclusive";
-/// How each certificate begins.
+/// The first line of each certificate.
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 
 fn is_verdict(condition: &CertificateSigningRequestCondition) -> bool {
     VERDICTS.contains(&condition.type_.as_str())
 }
 
-/// Keeps the conditions of the verdict as they were, unless there are more or fewer of them.
+/// Restores the stored approval conditions, unless their number changes.
 pub(crate) fn keep_verdict(new: &mut CertificateSigningRequest, old: &CertificateSigningRequest) {
     for kind in VERDICTS {
         if count(new, kind) != count(old, kind) {
@@ -41,7 +41,7 @@ fn count(request: &CertificateSigningRequest, kind: &str) -> usize {
     conditions.filter(|it| it.type_ == *kind).count()
 }
 
-/// Fills in when conditions were written, and when they came to be.
+/// Fills in the update times and the transition times of conditions.
 pub(crate) fn fill_times(
     new: &mut CertificateSigningRequest,
     old: &CertificateSigningRequest,
@@ -63,7 +63,7 @@ pub(crate) fn fill_times(
     }
 }
 
-/// Checks a change of the status, or of the verdict alone.
+/// Checks an update of `status` or of `approval`.
 pub(crate) fn check(
     new: &CertificateSigningRequest,
     old: &CertificateSigningRequest,

@@ -1,20 +1,20 @@
-//! Names of signers, and of the bundles of certificates that are theirs.
+//! Validation of signer names and of trust bundle names.
 
 use crate::shared::rules::{self, Errors};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-/// Bytes of a domain.
+/// The maximum size of a domain in bytes.
 const DOMAIN_MAX: usize = 253;
-/// Bytes of a label of one.
+/// The maximum size of a domain label in bytes.
 const LABEL_MAX: usize = 63;
-/// Domain, slash, and a path that has room for a label, a point and a domain.
+/// The maximum size of a name: a domain, a slash, and a path that fits a label, a dot and a domain.
 const NAME_MAX: usize = DOMAIN_MAX + 1 + LABEL_MAX + 1 + DOMAIN_MAX;
-/// Seconds that a certificate may last: 91 days.
+/// The maximum lifetime of a certificate in seconds: 91 days.
 const CERTIFICATE_SECONDS_MAX: i32 = 91 * 24 * 60 * 60;
-/// And one by Kubernetes' own signers: a day.
+/// The maximum lifetime of a certificate by Kubernetes' own signers: a day.
 const OWN_CERTIFICATE_SECONDS_MAX: i32 = 24 * 60 * 60;
 
-/// Checks the name of a signer: a domain, a slash and a path with points.
+/// Checks a signer name: a domain, a slash and a path with dots.
 pub(crate) fn check(errors: &mut Errors, name: &str, path: &FieldPath) {
     if !rules::required(errors, name, path) {
         return;
@@ -40,7 +40,7 @@ pub(crate) fn check(errors: &mut Errors, name: &str, path: &FieldPath) {
     }
 }
 
-/// What is between points; the first that is wrong is told.
+/// Checks the labels between dots. Only the first invalid one is reported.
 fn check_labels(
     errors: &mut Errors,
     labels: &str,
@@ -58,8 +58,8 @@ fn check_labels(
     }
 }
 
-/// What is wrong with the name of a bundle. One that is a signer's begins with the signer's name,
-/// with colons for slashes.
+/// Returns the problems of a bundle name. The bundle of a signer must have the signer's name as its
+/// prefix, with colons for slashes.
 pub(crate) fn bundle_name(name: &str) -> Vec<String> {
     let problems = match name.rsplit_once(':') {
         None => validate_name::dns1123_subdomain(name),
@@ -78,7 +78,7 @@ pub(crate) fn bundle_name(name: &str) -> Vec<String> {
     problems.into_iter().map(told).collect()
 }
 
-/// How long a certificate of a signer may last, in seconds.
+/// Returns the maximum lifetime of a signer's certificates in seconds.
 pub(crate) fn certificate_seconds_max(signer: &str) -> i32 {
     let domain = signer.split_once('/').map_or(signer, |(domain, _)| domain);
     if domain == "kubernetes.io" || domain.ends_with(".kubernetes.io") {
@@ -115,7 +115,7 @@ mod tests {
             let problem = format!("signerName: Invalid value: {wrong:?}: {form}");
             assert_eq!(problems(wrong), [problem]);
         }
-        // The first label that is wrong is told, and no other.
+        // Only the first invalid label is reported.
         assert_eq!(problems("_.-.com/a").len(), 1);
     }
 

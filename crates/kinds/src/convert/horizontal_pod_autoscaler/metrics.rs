@@ -1,15 +1,16 @@
-//! Metrics of an autoscaler: v2 nests what v1's messages for annotations have side by side.
+//! Autoscaler metrics: v2 nests fields that are flat in v1's annotation types.
 
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use serde_json::{Map, Value, json};
 
 type Members = Map<String, Value>;
 
-/// The text of v1's annotation. `word` is `target` for what is wanted, `current` for what is.
+/// Returns the text of v1's annotation. `word` is `target` for targets and `current` for current
+/// values.
 pub(super) fn to_v1<M: Wire>(metrics: Vec<Value>, word: &str) -> String {
     let texts = metrics.into_iter().map(|mut metric| {
         each_source(&mut metric, |kind, source| flatten(kind, source, word));
-        // The message gives the fields their order.
+        // Encoding the message puts its fields in order.
         let bytes = metric.to_string();
         let message = M::from_json(bytes.as_bytes(), &mut DecodeContext::new());
         message.map_or(bytes, |it| {
@@ -19,7 +20,7 @@ pub(super) fn to_v1<M: Wire>(metrics: Vec<Value>, word: &str) -> String {
     format!("[{}]", texts.collect::<Vec<_>>().join(","))
 }
 
-/// What v1's annotation says, as v2's metrics.
+/// Converts v1's annotation to v2's metrics.
 pub(super) fn to_v2(mut metrics: Vec<Value>, word: &str) -> Vec<Value> {
     for metric in &mut metrics {
         each_source(metric, |kind, source| nest(kind, source, word));
@@ -38,7 +39,7 @@ fn each_source(metric: &mut Value, mut change: impl FnMut(&str, &mut Members)) {
     }
 }
 
-/// v1's name of one of v2's values.
+/// Returns v1's name of a v2 value.
 fn value_name(kind: &str, value: &str, word: &str) -> String {
     if (kind, value) == ("object", "averageValue") {
         return value.to_owned();
@@ -133,7 +134,7 @@ mod tests {
         assert!(text.starts_with(first), "{text}");
         let read: Vec<Value> = serde_json::from_str(&text).expect("it is JSON");
         let mut back = to_v2(read, "target");
-        // v1's message for objects has a value always.
+        // v1's type for object metrics always has a value.
         back[2]["object"]["target"]["type"] = json!("Value");
         assert_eq!(back, metrics);
     }

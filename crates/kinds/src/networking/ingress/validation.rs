@@ -1,4 +1,4 @@
-//! What Ingresses must satisfy.
+//! Validation of Ingresses.
 
 use crate::shared;
 use crate::shared::rules::{self, Errors};
@@ -9,7 +9,7 @@ use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
 const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
 
-/// Checks an Ingress. What was wrong in the old one by rules that came later may stay wrong.
+/// Checks an Ingress. Values of the old object that break newer rules may stay.
 pub(crate) fn check(ingress: &Ingress, old: Option<&Ingress>) -> Errors {
     let (path, spec) = (FieldPath::new("spec"), &ingress.spec);
     let mut errors = Errors::new();

@@ -1,4 +1,4 @@
-//! What the API server is told, and kinds with little to say.
+//! Rows of API server configuration and of kinds with few columns.
 
 use super::check;
 use serde_json::{Value, json};

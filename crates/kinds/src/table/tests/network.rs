@@ -1,4 +1,4 @@
-//! Nodes, services and the network around them.
+//! Rows of nodes, services and other network objects.
 
 use super::{check, row};
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
-//! Pods: containers in all their states.
+//! Rows of Pods with containers in all states.
 
 use super::row;
 use serde_json::{Value, json};
 
-/// Readiness, status and restarts.
+/// Returns readiness, status and restarts.
 fn state(spec: Value, status: Value) -> [String; 3] {
     let row = row(
         "",

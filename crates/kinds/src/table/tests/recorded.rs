@@ -1,4 +1,4 @@
-//! The tables of a real API server. Skips where the recordings are not beside the workspace.
+//! Tables of a real API server. The test is skipped if the recordings are not beside the workspace.
 
 use super::{CREATED, NOW, decoded, facts, table_cells, table_columns};
 use kubist_api::ResourceFacts;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The latest state of each object that a scenario showed, by kind and name.
+/// The latest state of each object in a scenario, by kind and name.
 type Seen = BTreeMap<(String, String), Value>;
 
 #[test]
@@ -37,7 +37,7 @@ fn note(body: &Value, seen: &mut Seen) {
     }
 }
 
-/// The resource in a path.
+/// Returns the resource in a path.
 fn resource(path: &str) -> Option<&'static ResourceFacts> {
     let path = path.split('?').next().unwrap_or_default();
     let mut parts = path.split('/').skip(1);
@@ -49,7 +49,7 @@ fn resource(path: &str) -> Option<&'static ResourceFacts> {
     facts(group, version, parts.nth(2)?)
 }
 
-/// Checks the rows of objects that were seen before, and counts them.
+/// Checks the rows of objects that appeared before, and returns their number.
 fn check_table(step: &Value, body: &Value, seen: &Seen) -> usize {
     if body["kind"] != "Table" {
         return 0;
@@ -87,7 +87,8 @@ fn check_table(step: &Value, body: &Value, seen: &Seen) -> usize {
         .count()
 }
 
-/// What stands for times and ages becomes those of the tests, and other symbols become values.
+/// Replaces placeholders for times and ages with the tests' values, and other placeholders with
+/// values.
 fn with_values(value: &Value) -> Value {
     match value {
         Value::String(text) if text == "<time>" => CREATED.into(),

@@ -1,4 +1,4 @@
-//! Volumes and what provides them.
+//! Rows of volumes and of storage kinds.
 
 use super::check;
 use serde_json::json;

@@ -1,9 +1,9 @@
-//! What keeps Pods running.
+//! Rows of workloads.
 
 use super::{check, row};
 use serde_json::{Value, json};
 
-/// A template with two containers.
+/// Returns a template with two containers.
 fn template() -> Value {
     json!({"metadata": {"labels": {"t": "u"}}, "spec": {"containers": [
         {"name": "a", "image": "one"}, {"name": "b", "image": "two"}], "nodeSelector": {"d": "e"}}})

@@ -1,4 +1,4 @@
-//! Definitions whose objects would be stored among those of something built in.
+//! Definitions whose objects would share a storage prefix with built-in resources.
 
 use super::*;
 use kubist_api::core::v1::{Node, Secret};
@@ -18,7 +18,7 @@ fn approved(mut definition: CustomResourceDefinition, text: &str) -> CustomResou
     definition
 }
 
-/// A definition as a server without these checks has stored it, served and all.
+/// Stores a definition as a server without these checks did, including its status.
 async fn store_old(fixture: &Fixture, definition: &CustomResourceDefinition) {
     let names = json!({
         "plural": definition.spec.names.plural, "singular": "old",
@@ -117,7 +117,7 @@ async fn a_protected_group_needs_an_approval_or_the_lack_of_one() {
     assert_eq!(found, ("False".into(), "UnapprovedAnnotation".into()));
     until(async || fixture.registry.resource("example.k8s.io", "v1", "bs")).await;
 
-    // What it said when it was created is not judged again, a change of it is.
+    // The annotation from creation is not checked again, but a change of it is.
     let mut changed = cluster_get(&fixture, "as.example.k8s.io")
         .await
         .expect("it is there");
@@ -180,7 +180,7 @@ async fn old_definitions_over_built_in_storage_are_not_served_and_touch_nothing(
             assert!(served.is_none(), "{name}");
         }
     }
-    // Its end takes nothing along.
+    // Their deletion removes no other objects.
     for definition in &old {
         let name = &definition.metadata.name;
         let deleted = fixture

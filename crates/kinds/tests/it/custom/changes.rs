@@ -1,10 +1,10 @@
-//! Definitions that change, and watch caches of custom resources.
+//! Changes of definitions, and watch caches of custom resources.
 
 use super::*;
 use kubist_registry::WatchEvent;
 use kubist_registry::storage::WatchCache;
 
-/// Changes a definition until nobody else does in between.
+/// Changes a definition, with retries after conflicting writes.
 async fn change(
     fixture: &Fixture,
     edit: impl Fn(&mut CustomResourceDefinition),
@@ -41,7 +41,7 @@ async fn value_at(fixture: &Fixture, name: &str) -> Value {
     serde_json::from_slice(&stored.value).expect("it is JSON")
 }
 
-/// Waits until the definition has arrived, and new objects are stored in a version.
+/// Waits until the definition is observed and new objects are stored in a version.
 async fn stored_as(fixture: &Fixture, version: &str) {
     let (new, delete) = (json!({"metadata": {"name": "n"}}), DeleteOptions::default());
     let expected = format!("example.com/{version}");
@@ -153,7 +153,7 @@ async fn a_definition_that_serves_no_version_takes_its_objects_along() {
         (names(&page) == ["kept"]).then_some(())
     })
     .await;
-    // It waits for who waits.
+    // The definition waits for objects with finalizers.
     tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     cluster_get(&fixture, "widgets.example.com")
         .await
@@ -196,7 +196,7 @@ async fn objects_are_rewritten_in_the_version_that_storage_has_from_now_on() {
         let stored = changed.expect("it is fine").status.stored_versions;
         assert_eq!(stored, ["v1", "v1beta1"]);
         stored_as(&fixture, "v1beta1").await;
-        // What was written before is read, listed and rewritten.
+        // Older objects are read, listed and rewritten.
         let (cx, rest) = (fixture.cx(), served(&fixture, "v1").await);
         let beta = served(&fixture, "v1beta1").await;
         for (rest, version) in [(&rest, "v1"), (&beta, "v1beta1")] {
@@ -222,7 +222,7 @@ async fn objects_are_rewritten_in_the_version_that_storage_has_from_now_on() {
             "example.com/v1beta1"
         );
 
-        // A version that may be stored stays defined until somebody says that it is not.
+        // A stored version must stay defined until it is removed from `storedVersions`.
         let without = |it: &mut CustomResourceDefinition| {
             it.spec.versions.retain(|it| it.name != "v1");
         };
@@ -283,7 +283,7 @@ async fn custom_resources_have_watch_caches_where_these_are_on() {
         };
         assert_eq!(counted().cache.consistent_reads(true, false).value(), 1);
 
-        // The cache outlives a change of columns, and ends with its definition.
+        // The cache survives a change of columns, and ends with its definition.
         change(&fixture, |it| {
             it.spec.versions[0].additional_printer_columns.clear();
         })

@@ -1,8 +1,8 @@
-//! What definitions are refused for, in upstream's order and words.
+//! Validation errors of definitions, in upstream's order and words.
 
 use super::*;
 
-/// What is wrong with a definition of one version that was edited as JSON.
+/// Returns the errors of a definition with one version, after an edit of its JSON.
 async fn told(edit: impl Fn(&mut Value)) -> String {
     let fixture = Fixture::new().await;
     let mut tree = json!({

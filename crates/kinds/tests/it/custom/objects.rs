@@ -176,7 +176,7 @@ async fn an_object_is_one_in_all_versions() {
             .resource(GROUP, "v1alpha1", "widgets")
             .is_none()
     );
-    // In storage it is JSON, as upstream writes it.
+    // Objects are stored as JSON, as upstream.
     let key = b"/registry/example.com/widgets/default/w";
     let stored = kubist_storage::KvRead::get(&fixture.kv, key, None)
         .await

@@ -1,4 +1,4 @@
-//! Definitions that use up their room, and the end of those that are not served.
+//! Definitions that exceed their memory limit, and the deletion of definitions that are not served.
 
 use super::*;
 use kubist_api::apiextensions::v1::CustomResourceColumnDefinition;
@@ -6,7 +6,7 @@ use kubist_storage::{DeleteRequest, Expected, PutRequest};
 use kubist_storage::{KvRead, KvWrite};
 use std::time::Duration;
 
-/// Gives a definition one column, until nobody else changes it in between.
+/// Gives a definition one column, with retries after conflicting writes.
 async fn set_column(fixture: &Fixture, name: &str, column: &str, description: &str) -> i64 {
     loop {
         let mut definition = cluster_get(fixture, name).await.expect("it is there");
@@ -28,7 +28,7 @@ async fn set_column(fixture: &Fixture, name: &str, column: &str, description: &s
     }
 }
 
-/// The generation of a definition that there is no room for.
+/// Returns the observed generation of a definition that is refused for lack of room.
 async fn not_served(fixture: &Fixture, name: &str) -> Option<i64> {
     let definition = cluster_get(fixture, name).await.ok()?;
     let mut conditions = definition.status.conditions.into_iter();
@@ -37,7 +37,7 @@ async fn not_served(fixture: &Fixture, name: &str) -> Option<i64> {
     Some(found.observed_generation)
 }
 
-/// The columns that a resource is served with.
+/// Returns the columns of a served resource.
 fn columns(fixture: &Fixture, plural: &str) -> Vec<&'static str> {
     let rest = fixture.registry.resource(GROUP, "v1", plural);
     let facts = rest.expect("it is served").facts();
@@ -57,7 +57,7 @@ async fn a_definition_that_has_used_up_its_room_is_served_as_before_and_others_a
         .create(definition("honests", "Honest", &versions()))
         .await;
     until(async || fixture.registry.resource(GROUP, "v1", "honests")).await;
-    // What is said of a column is nobody's for ever.
+    // Column descriptions are not kept forever, so they use up no room.
     for number in 0..4 {
         let column = format!("C{number}");
         set_column(&fixture, name, &column, &"d".repeat(300 << 10)).await;
@@ -83,7 +83,7 @@ async fn a_definition_that_has_used_up_its_room_is_served_as_before_and_others_a
     create(&fixture, &rest, &object).await.expect("it is fine");
     set_column(&fixture, "honests.example.com", "Phase", "").await;
     shows(&fixture, "honests", "Phase").await;
-    // What it has said before takes no room.
+    // A column that was served before takes no additional room.
     set_column(&fixture, name, "C1", &"d".repeat(300 << 10)).await;
     shows(&fixture, "hogs", "C1").await;
     until(async || not_served(&fixture, name).await.is_none().then_some(())).await;
@@ -108,7 +108,7 @@ async fn the_objects_of_a_definition_that_is_not_served_go_before_it_does() {
         fixture.kv.put(put).await.expect("it answers");
     }
     let name = "ghosts.example.com";
-    // Its kind is in use.
+    // Its kind is already in use.
     fixture
         .create(definition("ghosts", "Ghost", &versions()))
         .await;

@@ -1,10 +1,10 @@
-//! Scales of custom resources that have no numbers.
+//! Scales of custom resources without replica counts.
 
 use super::*;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_registry::UpdatedObject;
 
-/// A change of a scale.
+/// An update of a scale.
 struct Rescale(Option<i32>);
 
 impl UpdatedObject for Rescale {
@@ -39,7 +39,7 @@ async fn a_scale_of_an_object_without_replicas_is_an_error_until_it_is_set() {
         ResourceVersion::default(),
         PostOptions::default(),
     );
-    // Upstream documents an error, and its code is this.
+    // Upstream documents an error. It has this code.
     let status = scale.get(&cx, "default", "w", &any).await;
     let status = status.expect_err("it does not say how many");
     assert_eq!(
@@ -64,7 +64,7 @@ async fn a_scale_of_an_object_without_replicas_is_an_error_until_it_is_set() {
         .update(&cx, "default", "w", &Rescale(Some(3)), &options)
         .await;
     let set: Scale = typed(&set.expect("it is fine").object);
-    // Status and selector may be missing.
+    // The status and the selector are optional.
     assert_eq!(
         (
             set.spec.replicas,

@@ -1,4 +1,4 @@
-//! Versions of definitions: conversion by webhooks, deprecation, and the end of watches.
+//! Versions of definitions: conversion webhooks, deprecation, and the end of watches.
 
 use super::*;
 use kubist_registry::EventStream;
@@ -37,7 +37,7 @@ async fn what_a_webhook_would_convert_is_not_served_in_other_versions() {
     let registry = &fixture.registry;
     assert!(registry.resource(GROUP, "v1beta1", "widgets").is_none());
 
-    // Without a webhook, versions differ in name only.
+    // Without a webhook, versions differ only in their name.
     change(&fixture, |it| it.spec.conversion = None).await;
     served(&fixture, "v1beta1").await;
     drop(task);
@@ -78,7 +78,7 @@ async fn what_is_stored_in_another_version_is_never_relabelled() {
     let got = beta.get(&cx, "default", "new", &any).await.expect("fine");
     assert_eq!(shown(&got)["apiVersion"], "example.com/v1beta1");
 
-    // Conversion by name alone reads both again.
+    // With conversion by name only, both are readable again.
     change(&fixture, |it| it.spec.conversion = None).await;
     let v1 = served(&fixture, "v1").await;
     let got = v1.get(&cx, "default", "old", &any).await.expect("fine");

@@ -1,4 +1,4 @@
-//! What the manifests and the clients of real applications need.
+//! Requirements of the manifests and clients of real applications.
 
 use super::*;
 
@@ -96,7 +96,7 @@ async fn new_events_say_when_by_whom_and_why() {
     event["note"] = json!("n".repeat(1025));
     event["deprecatedCount"] = json!(1);
     let mut causes = kinds.causes("events.k8s.io/events", event.clone()).await;
-    // What is absent is no name of anything, either.
+    // An absent value is not a valid name either.
     let wrong = |it: &String| it.starts_with("reportingController: Invalid value");
     assert_eq!(causes.extract_if(.., |it| wrong(it)).count(), 2);
     assert_eq!(
@@ -121,7 +121,7 @@ async fn new_events_say_when_by_whom_and_why() {
     }
     event["deprecatedCount"] = json!(0);
     kinds.create("events.k8s.io/events", event).await;
-    // Those of the older group have fewer rules.
+    // Events in the older group have fewer rules.
     let old = json!({"metadata": {"name": "old"}, "involvedObject": about});
     kinds.create("/events", old).await;
 }
@@ -239,7 +239,7 @@ async fn signers_and_controllers_are_named_by_a_domain_and_a_path() {
             [format!("spec.signerName: {problem}")]
         );
     }
-    // Their own names are whatever a path can hold.
+    // The objects' own names may be any path segment.
     kinds.create(resource, signed("example.com/signer")).await;
     let class = json!({"metadata": {"name": "c"}, "spec": {"controller": "/absolute/path"}});
     assert_eq!(

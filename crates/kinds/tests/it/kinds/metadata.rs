@@ -1,4 +1,4 @@
-//! The rules of metadata on update, in upstream's words.
+//! Validation of metadata on update, with upstream's error texts.
 
 use super::{Kinds, causes, pod};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ async fn some_kinds_check_metadata_twice_on_update() {
     }
 }
 
-/// How often labels, the prefix of a name and a finalizer are found to be wrong.
+/// The number of errors for labels, a name prefix and a finalizer.
 fn counts() -> Vec<(&'static str, Value, [usize; 3])> {
     let service = json!({"spec": {"ports": [{"port": 80}]}});
     let class = json!({"spec": {"controller": "example.com/it"}});

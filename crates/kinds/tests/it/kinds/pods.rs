@@ -1,4 +1,4 @@
-//! The rules of Pods, in upstream's words.
+//! Validation of Pods, with upstream's error texts.
 
 use super::{Kinds, causes, pod, template};
 use serde_json::{Value, json};
@@ -209,7 +209,7 @@ async fn what_is_behind_a_gate_is_not_stored() {
     let mut object = pod(spec);
     object["status"] = json!({"phase": "Running", "qosClass": "Guaranteed"});
     let made = kinds.create("/pods", object).await;
-    // A class that is given is believed, as by upstream; the rest of the status is not.
+    // A given QoS class is accepted, as upstream. The rest of the status is not.
     let expected = json!({"phase": "Pending", "qosClass": "Guaranteed"});
     assert_eq!(made["status"], expected);
     assert!(made["spec"].get("schedulingGroup").is_none());

@@ -1,9 +1,9 @@
-//! The rules of statuses, in upstream's words.
+//! Validation of statuses, with upstream's error texts.
 
 use super::{Kinds, causes, pod, template};
 use serde_json::{Value, json};
 
-/// What is wrong with an object whose status is this.
+/// Returns the errors of an object with this status.
 async fn refused(kinds: &Kinds, resource: &str, object: &Value, status: Value) -> Vec<String> {
     let mut object = object.clone();
     object["status"] = status;

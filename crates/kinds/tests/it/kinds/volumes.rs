@@ -1,9 +1,9 @@
-//! What volumes and claims must satisfy, of Pods and by themselves, in the words of upstream.
+//! Validation of volumes and claims, alone and in Pods, with upstream's error texts.
 
 use super::{Kinds, causes, pod};
 use serde_json::{Value, json};
 
-/// What is wrong with a Pod that has these volumes.
+/// Returns the errors of a Pod with these volumes.
 async fn wrong(volumes: Value) -> Vec<String> {
     let kinds = Kinds::new().await;
     kinds
@@ -167,7 +167,7 @@ async fn the_source_of_a_persistent_volume_stays() {
     let mut stored = kinds
         .create("/persistentvolumes", volume(json!({"csi": csi})))
         .await;
-    // But for the secret that is needed to make it larger.
+    // The exception is the secret for expansion, which may be added later.
     stored["spec"]["csi"]["controllerExpandSecretRef"] = json!({"name": "s", "namespace": "n"});
     let stored = kinds.try_update("/persistentvolumes", &stored).await;
     let mut stored = stored.expect("it may be told later");

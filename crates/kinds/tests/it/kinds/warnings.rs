@@ -1,4 +1,5 @@
-//! Warnings of what is deprecated, does nothing, or is probably a mistake, in upstream's words.
+//! Warnings about deprecated fields, fields without effect and likely mistakes, with upstream's
+//! texts.
 
 use crate::fixture::Fixture;
 use kubist_api::apps::v1::Deployment;
@@ -90,7 +91,7 @@ async fn pods_are_warned_of_when_they_are_created() {
         .position(|it| it.starts_with("metadata.name: this is used in"));
     let name = warnings.remove(name.expect("no label"));
     assert!(name.contains("the Pod's hostname, which can result in surprising behavior; a DNS"));
-    // Defaults make a request of the limit.
+    // Defaults copy limits to requests.
     warnings.retain(|it| !it.contains("requests"));
     warnings.sort();
     assert_eq!(warnings, expected("spec"));
@@ -125,7 +126,7 @@ async fn templates_are_warned_of_when_what_is_wanted_changes() {
     }
 }
 
-/// The warnings of an object that is created.
+/// Returns the warnings of creating an object.
 async fn of<K: KubeObject + AnyObject>(fixture: &Fixture, tree: Value) -> Vec<String> {
     create::<K>(fixture, &tree).await.1
 }

@@ -1,4 +1,4 @@
-//! The rules of what makes Pods, in upstream's words.
+//! Validation of workloads, with upstream's error texts.
 
 use super::{Kinds, causes, template};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Creates whose place ends meanwhile.
+//! Creates during the deletion of their namespace or definition.
 
 use super::*;
 use crate::custom;
@@ -20,7 +20,7 @@ async fn begin(pair: &Pair) {
     pair.second.create(namespace).await;
 }
 
-/// Deletes the namespace and, once nothing of a kind is in it, ends it, as its controller does.
+/// Deletes the namespace and, once it has no objects of the kind, finalizes it like its controller.
 async fn end_namespace<K: KubeObject>(pair: Arc<Pair>) -> bool {
     let (second, rest) = (&pair.second, pair.second.of::<Namespace>());
     let (cx, post) = (second.cx(), PostOptions::default());
@@ -127,7 +127,7 @@ async fn a_service_that_is_refused_so_gives_its_address_back() {
             check_place::<Service>(pair, created, ended, at).await;
             let (cx, all) = (pair.second.cx(), pair.second.of::<IPAddress>());
             let all = all.list(&cx, "", &options("")).await.expect("fine");
-            // That of `kubernetes`, and that of the service.
+            // The addresses of `kubernetes` and of the service.
             assert_eq!(all.items.len(), 1 + usize::from(is_there), "{at}");
         },
     )
@@ -135,7 +135,7 @@ async fn a_service_that_is_refused_so_gives_its_address_back() {
     assert!(runs > 3, "it is allotted an address, too");
 }
 
-/// Deletes the definition, and waits until it is gone; perhaps makes it again.
+/// Deletes the definition, waits until it is gone, and optionally recreates it.
 async fn end_definition(fixture: &Fixture, again: bool) {
     let (name, options) = ("widgets.example.com", DeleteOptions::default());
     let deleted = fixture.delete::<CustomResourceDefinition>(name, options);
@@ -161,7 +161,7 @@ async fn nothing_comes_to_a_definition_that_has_ended_meanwhile() {
                 let widgets = custom::definition("widgets", "Widget", &custom::versions());
                 pair.second.create(widgets).await;
                 for fixture in [&pair.first, &pair.second] {
-                    // It does not learn of what becomes of it.
+                    // This server does not observe later changes of the definition.
                     tokio::select! {
                         () = fixture.registry.run_definitions() => {}
                         _ = custom::served(fixture, "v1") => {}

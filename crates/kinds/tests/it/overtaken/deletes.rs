@@ -1,4 +1,4 @@
-//! Deletes that are overtaken.
+//! Deletes with concurrent writes.
 
 use super::*;
 use kubist_api::core::v1::ConfigMap;
@@ -41,7 +41,7 @@ async fn a_finalizer_that_is_added_meanwhile_keeps_the_object() {
     assert!(runs > 2, "it reads and writes");
 }
 
-/// Deletes the object, and makes another of its name.
+/// Deletes the object and creates another with the same name.
 async fn replace(fixture: &Fixture) {
     let deleted = fixture.delete::<ConfigMap>("a", DeleteOptions::default());
     drop(deleted.await);
@@ -163,7 +163,8 @@ async fn a_pod_that_goes_at_once_is_the_one_that_was_judged() {
             deleted.expect("some pod of the name was there");
             let left = pair.second.get::<Pod>("a").await;
             match passed {
-                // Until the old one is marked, the new one is as good; afterwards it is not.
+                // Before the old Pod is marked, the delete may remove the new one; afterwards it
+                // may not.
                 Some((_, new)) => match left {
                     Ok(left) => assert_eq!(left.metadata.uid, new, "{at}"),
                     Err(_) => assert!(at <= 2, "{old} was meant, and {new} is gone at {at}"),

@@ -1,4 +1,4 @@
-//! Evictions and bindings that are overtaken.
+//! Evictions and bindings with concurrent writes.
 
 use super::*;
 use crate::evictions::{budget, eviction, running};
@@ -40,12 +40,13 @@ async fn an_eviction_does_not_take_a_pod_that_its_budget_was_not_asked_for() {
             let left: Result<Pod, _> = pair.second.get("a").await;
             let taken = 3 - allowed(pair).await;
             match (evicted, new) {
-                // The old one was marked for its end, and the other has ended it.
+                // The old Pod was marked for deletion, and the other request has removed it.
                 (Ok(()), Some(new)) if left.is_ok() => {
                     assert_eq!(left.expect("it is").metadata.uid, new, "{at}");
                     assert_eq!(taken, 1, "{at}: for the old one");
                 }
-                // It may have asked for both, one after the other; never for the old one alone.
+                // It may have used the budget for both Pods in turn, but never for the old one
+                // alone.
                 (Ok(()), _) => {
                     assert!(left.is_err(), "{at}");
                     assert!((1..=2).contains(&taken), "{at}: {taken}");
@@ -89,7 +90,7 @@ async fn a_pod_that_a_budget_counts_meanwhile_is_judged_again() {
         async |pair: &Pair, evicted, counted, at| {
             let left: Result<Pod, _> = pair.second.get("a").await;
             if counted == Some(Some(false)) {
-                // Its budget counts it, and has nothing to give.
+                // The budget counts the Pod, and allows no disruption.
                 assert_eq!(evicted.expect_err("it is full").code, 429, "{at}");
                 let left = left.expect("it stays");
                 assert!(!left.metadata.is_terminating(), "{at}");

@@ -1,6 +1,6 @@
-//! Every mutating verb on kinds of every sort, with every other passing before each of its calls
-//! to storage. What was committed was judged on what it replaced: the history of each object is
-//! read back through a watch, and checked.
+//! Every mutating verb on kinds of every sort, with every other verb running before each of its
+//! storage calls. The test reads the history of each object through a watch, and checks that each
+//! commit was validated against the version that it replaced.
 
 mod history;
 mod rows;
@@ -13,7 +13,7 @@ use rows::Row;
 use std::sync::Arc;
 use verbs::Verb;
 
-/// Two servers that both serve everything there is a row for.
+/// Returns two servers that both serve the resources of all rows.
 async fn servers() -> Arc<Pair> {
     let pair = Pair::new().await;
     let widgets = custom::definition("widgets", "Widget", &custom::versions());
@@ -27,7 +27,7 @@ async fn servers() -> Arc<Pair> {
     pair
 }
 
-/// One verb, held up before each of its calls, with another passing there.
+/// Pauses one verb before each of its storage calls, and runs another verb there.
 async fn meet(pair: &Arc<Pair>, row: &'static Row, verb: Verb, other: Verb) {
     let runs = at_every_call_of(
         pair,

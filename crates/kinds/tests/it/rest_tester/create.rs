@@ -1,4 +1,4 @@
-//! Create.
+//! Tests of create.
 
 use super::*;
 use kubist_registry::Generation;
@@ -48,7 +48,7 @@ async fn create_refuses_versions_and_wrong_names_and_namespaces() {
         assert_eq!(code(status), 500, "{who}: a version");
         for name in ["", "a/b", "..", "%"] {
             if name.is_empty() && tester.rest.facts().plural == "limitranges" {
-                // Upstream makes a name up for these.
+                // Upstream generates a name for these.
                 continue;
             }
             let mut object = tester.object("a");

@@ -1,4 +1,4 @@
-//! Delete, of one object and of many.
+//! Tests of delete, for one object and for collections.
 
 use super::*;
 use kubist_registry::Verb;

@@ -1,5 +1,5 @@
-//! What a kind does with an object takes about as long as the object is, whichever of its lists is
-//! long: nobody can keep a server busy with a list in which everything is compared with everything.
+//! The processing time of an object grows about linearly with each of its lists. Quadratic checks
+//! would allow a client to keep a server busy.
 
 use super::{Tester, minimal};
 use kubist_apimachinery::AnyObject;
@@ -8,17 +8,17 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Items of a short and of a long list.
+/// The numbers of items in a short and in a long list.
 const SHORT: usize = 400;
 const LONG: usize = 10 * SHORT;
-/// How much longer the long one may take. What grows with the square takes 100 times as long.
+/// The maximum ratio of the two times. Quadratic growth gives a ratio of 100.
 const GROWTH_MAX: u32 = 40;
-/// What is faster than this is fast enough, however it grows.
+/// The time below which any growth is accepted.
 const FAST: Duration = Duration::from_millis(100);
-/// Messages within messages.
+/// The maximum depth of nested messages.
 const DEPTH_MAX: usize = 9;
 
-/// The way to a list or a map in an object.
+/// The path to a list or a map in an object.
 type Way = Vec<Step>;
 
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ enum Items {
     Equal,
 }
 
-/// All lists and maps of a message, each type of message looked at once.
+/// Returns all lists and maps of a message. Each message type is visited once.
 fn ways(
     schema: &'static Schema,
     way: &Way,
@@ -65,7 +65,7 @@ fn ways(
     }
 }
 
-/// What a field holds, with so many items.
+/// Returns the value of a field with the given number of items.
 fn contents(field: &Field, count: usize, items: Items) -> Value {
     let number = |index: usize| match items {
         Items::Different => index,
@@ -88,7 +88,7 @@ fn contents(field: &Field, count: usize, items: Items) -> Value {
     }
 }
 
-/// An item whose scalars say its number.
+/// Returns an item whose scalars contain its number.
 fn item(schema: &Schema, number: usize) -> Value {
     if schema.form != JsonForm::Object {
         return if schema.name == "Quantity" {
@@ -109,7 +109,7 @@ fn item(schema: &Schema, number: usize) -> Value {
     Value::Object(map)
 }
 
-/// Puts a value in its place.
+/// Sets a value at a path.
 fn put(tree: &mut Value, way: &[Step], value: Value) {
     let mut place = tree;
     for step in way {
@@ -132,7 +132,8 @@ fn put(tree: &mut Value, way: &[Step], value: Value) {
 }
 
 impl Tester {
-    /// An object with so many items in one of its lists; none if its kind cannot hold them.
+    /// Returns an object with the given number of items in one of its lists, or `None` if its kind
+    /// cannot hold them.
     fn grown(
         &self,
         way: &[Step],
@@ -151,7 +152,7 @@ impl Tester {
         Some(object)
     }
 
-    /// How long it takes to judge such an object: as a new one, and in the place of another.
+    /// Measures the validation of such an object on create and on update.
     async fn time(
         &self,
         way: &[Step],
@@ -182,10 +183,10 @@ impl Tester {
         Some(begun.elapsed())
     }
 
-    /// Whether a long list takes longer than it may.
+    /// Returns the time for a long list if it exceeds the limit.
     async fn is_slow(&self, way: &[Step], field: &Field, items: Items) -> Option<Duration> {
         let mut long = self.time(way, field, LONG, items).await?;
-        // Whatever else the machine does makes it slower, never faster.
+        // Other load on the machine only makes a run slower, so the fastest run counts.
         for _ in 0..4 {
             if long <= FAST {
                 return None;

@@ -1,11 +1,11 @@
-//! A minimal valid object of each kind: what it cannot be without.
+//! A minimal valid object of each kind, with only the required fields.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubist_api::ResourceFacts;
 use serde_json::{Value, json};
 
-/// The object, without a name unless its kind demands a certain one.
+/// Returns the object, without a name unless its kind requires a certain one.
 pub(super) fn object(facts: &ResourceFacts, namespace: &str) -> Value {
     let mut object = match facts.group {
         "" => of_core(facts.plural, namespace),

@@ -1,4 +1,4 @@
-//! Get, list and watch.
+//! Tests of get, list and watch.
 
 use super::*;
 use kubist_apimachinery::ListOptions;

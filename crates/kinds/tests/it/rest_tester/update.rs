@@ -1,4 +1,4 @@
-//! Update.
+//! Tests of update.
 
 use super::*;
 
@@ -8,7 +8,7 @@ async fn update_changes_what_changed_and_keeps_the_rest() {
         let who = tester.who();
         let mut created = tester.create("a").await;
         if tester.rest.facts().plural == "persistentvolumeclaims" {
-            // The phase of a claim is stored with its first change, whatever that is.
+            // The phase of a claim is stored with the first change of any field.
             let first = tester.put(created).await;
             created = object_of(&first.unwrap_or_else(|status| panic!("{who}: {status:?}")));
         }
@@ -28,7 +28,8 @@ async fn update_changes_what_changed_and_keeps_the_rest() {
         assert_eq!(now.labels["new"], "1", "{who}");
         assert_ne!(now.resource_version, before.resource_version, "{who}");
         assert_eq!(now.uid, before.uid, "{who}");
-        // Labels of an EndpointSlice name its Service.
+        // The labels of an EndpointSlice name its Service, so a change of them raises the
+        // generation.
         let counted = i64::from(tester.rest.facts().plural == "endpointslices");
         assert_eq!(
             now.generation,

@@ -1,4 +1,4 @@
-//! Steps of a Job's status, in upstream's words.
+//! Tests of Job status updates, with upstream's error texts.
 
 use super::*;
 use kubist_api::batch::v1::{JobCondition, UncountedTerminatedPods};
@@ -98,7 +98,7 @@ fn a_job_fails_after_it_was_meant_to() {
             format!("{disable} FailureTarget=True condition"),
         ]
     );
-    // What is stored may break a rule, if that is not what changes.
+    // A stored status may break a rule if the broken field does not change.
     let stored = started(&["Failed"]);
     let mut counted = stored.clone();
     counted.failed = 1;

@@ -1,4 +1,4 @@
-//! What became of an object, version by version, and what may not.
+//! The version history of an object, and the checks of it.
 
 use super::rows::{OLD, Row};
 use super::verbs::{LABEL, NEW, Verb};
@@ -7,20 +7,21 @@ use kubist_apimachinery::Status;
 use kubist_registry::{EventStream, WatchEvent};
 use serde_json::Value;
 
-/// An object that is written to see that everything before has been seen.
+/// The name of an object that is written last. Its event shows that all earlier events have
+/// arrived.
 const SENTINEL: &str = "sentinel";
 
 pub(super) struct History(EventStream);
 
-/// A version of an object, or its end.
+/// A version of an object, or its deletion.
 pub(super) struct Version {
     revision: u64,
-    /// The object; as it last was, if it is gone.
+    /// The object, or its last state if it is gone.
     object: Value,
     gone: bool,
 }
 
-/// What somebody did, and what was answered.
+/// A verb and its result.
 pub(super) struct Outcome {
     pub(super) verb: Verb,
     pub(super) ran: Result<u64, Status>,
@@ -38,7 +39,7 @@ impl History {
         Self(rest.watch(&cx, "", None, &from, None).await.expect("fine"))
     }
 
-    /// The versions of an object since the beginning.
+    /// Returns the versions of an object since the beginning.
     pub(super) async fn end(
         mut self,
         fixture: &Fixture,
@@ -93,7 +94,7 @@ fn is_marked(object: &Value) -> bool {
     !object["metadata"]["deletionTimestamp"].is_null()
 }
 
-/// What is wanted: all but the metadata and the status.
+/// Returns the desired state: all fields except the metadata and the status.
 fn wanted(object: &Value) -> Value {
     let mut object = object.clone();
     let fields = object.as_object_mut().expect("it is one");
@@ -102,8 +103,8 @@ fn wanted(object: &Value) -> Value {
     object
 }
 
-/// Checks that each version follows from the one before by the rules of one verb, and that what
-/// was answered is what happened.
+/// Checks that each version follows from the previous one by the rules of one verb, and that the
+/// responses match the versions.
 pub(super) fn check(
     row: &Row,
     before: u64,

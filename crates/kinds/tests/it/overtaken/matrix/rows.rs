@@ -1,5 +1,5 @@
-//! Kinds of every sort: with and without status, generation, grace period, claims, time to live,
-//! namespace.
+//! Kinds of every sort: with and without status, generation, grace period, allocations, time to
+//! live and namespace.
 
 use crate::fixture::Fixture;
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
@@ -12,14 +12,14 @@ pub(super) struct Row {
     pub(super) group: &'static str,
     pub(super) version: &'static str,
     pub(super) plural: &'static str,
-    /// An object, apart from its name.
+    /// An object without its name.
     pub(super) tree: fn() -> Value,
-    /// A change of what is wanted; none where nothing may change.
+    /// A change of the desired state, or `None` if it is immutable.
     pub(super) edit: Option<fn(&mut Value)>,
-    /// A change of the status; none where it is no subresource.
+    /// A change of the status, or `None` if it is not a subresource.
     pub(super) status: Option<fn(&mut Value)>,
     pub(super) scales: bool,
-    /// Whether only users' wishes raise the generation, and all of them.
+    /// Whether every change of the desired state, and nothing else, raises the generation.
     pub(super) has_generation: bool,
 }
 
@@ -169,7 +169,7 @@ impl Row {
         if namespaced { "default" } else { "" }
     }
 
-    /// The name of an object: that of a definition says what it defines.
+    /// Returns the name of an object. The name of a definition includes its group.
     pub(super) fn name(&self, of: &str) -> String {
         match self.plural {
             "customresourcedefinitions" => format!("{of}.example.com"),
@@ -191,7 +191,7 @@ impl Row {
         parse(rest, &tree)
     }
 
-    /// Creates an object. Its resource version.
+    /// Creates an object and returns its resource version.
     pub(super) async fn create(&self, fixture: &Fixture, of: &str) -> Result<u64, Status> {
         let (rest, cx) = (self.rest(fixture), fixture.cx());
         let (namespace, options) = (self.namespace(fixture), PostOptions::default());
@@ -202,7 +202,7 @@ impl Row {
         }
     }
 
-    /// What there is before: an object, or none. Its resource version.
+    /// Creates the initial object, unless `none` is set, and returns its resource version.
     pub(super) async fn make(&self, fixture: &Fixture, of: &str, none: bool) -> u64 {
         if none {
             return 0;
@@ -219,7 +219,7 @@ fn parse(rest: &Rest, tree: &Value) -> Box<dyn AnyObject> {
     object
 }
 
-/// A patch, as an edit of JSON.
+/// A patch that edits JSON.
 pub(super) struct JsonEdit<'a> {
     pub(super) rest: &'a Rest,
     pub(super) edit: &'a (dyn Fn(&mut Value) + Send + Sync),

@@ -1,4 +1,4 @@
-//! Every verb that changes something.
+//! All mutating verbs.
 
 use super::rows::{JsonEdit, OLD, Row};
 use crate::fixture::{Fixture, options};
@@ -6,31 +6,31 @@ use kubist_apimachinery::{DeleteOptions, PostOptions, Status};
 use kubist_registry::Rest;
 use serde_json::{Value, json};
 
-/// A finalizer that comes later, and that nobody takes away.
+/// A finalizer that is added later and never removed.
 pub(super) const NEW: &str = "x.io/new";
-/// A label that comes later.
+/// A label that is added later.
 pub(super) const LABEL: &str = "later";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Create,
-    /// A patch of the labels.
+    /// Patches the labels.
     Label,
     AddFinalizer,
     RemoveFinalizer,
-    /// A patch of what is wanted.
+    /// Patches the desired state.
     Edit,
-    /// An update of the version that was there at the beginning.
+    /// Updates with the initial resource version.
     Put,
     Status,
     Scale,
     Delete,
-    /// Without a grace period.
+    /// Deletes without a grace period.
     DeleteNow,
-    /// The version that was there at the beginning.
+    /// Deletes the initial resource version.
     DeleteThis,
     DeleteCollection,
-    /// The old one is deleted, and another made.
+    /// Deletes the object and creates another.
     Replace,
 }
 
@@ -55,7 +55,7 @@ impl Verb {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Whether there is nothing of the name before.
+    /// Reports whether the verb requires that no object with the name exists.
     pub(super) fn needs_none(self) -> bool {
         self == Self::Create
     }
@@ -70,7 +70,8 @@ impl Verb {
         }
     }
 
-    /// Does it to an object. The resource version of the answer; zero where that is none.
+    /// Runs the verb on an object. Returns the resource version in the response, or zero without
+    /// one.
     pub(super) async fn run(
         self,
         fixture: &Fixture,
