@@ -295,7 +295,7 @@ fn group_of(name: &str) -> Str {
     name.split_once('.').map_or("", |(_, group)| group).into()
 }
 
-/// Ignores conflicts and missing objects: concurrent changes arrive as events.
+/// Ignores conflicts, missing objects and validation errors: concurrent changes arrive as events.
 fn tolerate(written: Result<(), Status>) -> Result<(), Status> {
     match written {
         Err(status) if status.is_conflict() || status.is_not_found() || status.is_invalid() => {
