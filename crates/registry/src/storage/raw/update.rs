@@ -161,7 +161,7 @@ impl RawStorage {
         }
     }
 
-    /// A change that keeps a suggestion must be checked against the stored state.
+    /// Retries a change that keeps a suggestion with the stored state.
     async fn same_or_again(&self, key: &str, current: Current) -> Result<Tried, StorageError> {
         drop(current);
         Ok(Tried::Again(self.read(key).await?))
