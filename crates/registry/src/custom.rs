@@ -1,10 +1,8 @@
-//! Custom resources: kinds that CustomResourceDefinitions make known at run time.
+//! Custom resources: kinds that CustomResourceDefinitions define at run time.
 //!
-//! A definition is accepted (`names`), becomes a [`Shape`] with static names (for which it has so
-//! much
-//! `room` and no more), and then a store and
-//! resources like any other, with a strategy of its own. `definitions` follows the stored
-//! definitions and keeps what is served in step. Schemas are kept and not enforced.
+//! A definition is accepted (`names`), becomes a [`Shape`] with static names (limited by `room`),
+//! and then a store and resources like any other, with its own strategy. `definitions` follows the
+//! stored definitions and updates what is served. Schemas are stored but not enforced.
 
 mod approval;
 mod columns;

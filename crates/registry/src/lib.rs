@@ -1,12 +1,12 @@
-//! The storage stack of the API server: resources with their verbs, over any engine.
+//! The storage stack of the API server: resources with their verbs, over any storage engine.
 //!
-//! [`Registry`] makes the resources, [`Rest`] is one of them with the verbs that it has. Below lie
-//! the store with the rules of the API (defaults, admission, checks, stages of deletion), which a
-//! [`Strategy`] for each kind fills in, and [`storage`] over [`kubist_storage::Kv`]. The registry
-//! knows no kind: a set of [`Kinds`] supplies strategies and conversions. `kubist-kinds` has
-//! upstream's; [`PlainKinds`] stores what comes.
+//! [`Registry`] builds the resources; [`Rest`] is one resource with its verbs. Below it, the store
+//! applies the generic API rules (defaults, admission, validation, the deletion stages), which a
+//! per-kind [`Strategy`] completes, and [`storage`] persists objects in a [`kubist_storage::Kv`].
+//! The registry is independent of the kinds: a set of [`Kinds`] supplies strategies and
+//! conversions. `kubist-kinds` has upstream's; [`PlainKinds`] stores objects unchanged.
 //!
-//! It is not a server: it knows no HTTP, decodes no bodies, authenticates and authorises nobody.
+//! It is not a server: it has no HTTP, body decoding, authentication or authorization.
 //!
 //! ```
 //! use kubist_api::core::v1::Namespace;
@@ -38,9 +38,10 @@
 //!
 //! # Contracts
 //!
-//! - Every error is the `Status` that upstream answers, message and causes included.
+//! - Every error is the `Status` that upstream returns, message and causes included.
 //! - A write that changes nothing keeps the resource version and causes no event.
-//! - A list is one consistent state, also over several pages; a watch misses nothing or says so.
+//! - A list is one consistent snapshot, even over several pages. A watch delivers every event or
+//!   ends with an error.
 //! - A watch holds a position and one page of objects, however slowly it is read.
 //! - Each version of an object is decoded, and encoded in each form, at most once while in use.
 

@@ -1,7 +1,7 @@
-//! What the storage stack counts, for whoever exports it.
+//! The metrics of the storage stack, for an exporter.
 //!
-//! Plain atomics, one set for each resource: counting takes no lock, allocates nothing, and needs
-//! no registry of metrics. Names and bounds of buckets are upstream's. It exports nothing itself.
+//! Plain atomics, one set per resource: counting takes no lock, allocates nothing, and needs no
+//! metrics registry. Names and bucket bounds are upstream's. It exports nothing itself.
 
 mod histogram;
 
@@ -11,7 +11,7 @@ use kubist_apimachinery::Str;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::time::Instant;
 
-/// Upper bounds of the buckets of what storage takes, in seconds, as upstream's
+/// The bucket bounds of storage request durations, in seconds, as upstream's
 /// `etcd_request_duration_seconds`.
 pub const STORAGE_SECONDS: &[f64] = &[
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0,
@@ -23,7 +23,7 @@ pub const READ_WAIT_SECONDS: &[f64] = &[
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0,
 ];
 
-/// A number that only rises.
+/// A monotonic counter.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
@@ -39,7 +39,7 @@ impl Count {
     }
 }
 
-/// What is asked of storage.
+/// A storage request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StorageRequest {
@@ -87,7 +87,7 @@ impl StorageRequest {
 pub struct RequestMetrics {
     /// How long they took.
     pub took: Histogram,
-    /// Those that storage did not answer; a conflict is an answer.
+    /// Requests that storage did not answer; a conflict is an answer.
     pub errors: Count,
 }
 
@@ -114,7 +114,7 @@ impl ListMetrics {
     }
 }
 
-/// What a watch cache counts. It goes on where a cache begins anew, or is made anew because the
+/// The metrics of a watch cache. They continue when the cache is rebuilt, or replaced because the
 /// definition of its resource has changed.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -132,7 +132,7 @@ pub struct CacheMetrics {
     pub capacity_increases: Count,
     /// Times that the ring shrank (`watch_cache_capacity_decrease_total`).
     pub capacity_decreases: Count,
-    /// Watches that were ended because they did not keep up, and none that left by itself
+    /// Watches that were ended because they did not keep up, not those that clients closed
     /// (`apiserver_terminated_watchers_total`).
     pub watchers_terminated: Count,
     /// Comparisons with storage that found the same
@@ -193,16 +193,16 @@ pub struct ResourceMetrics {
     pub engine_events: Count,
     /// Times that the engine said how far it is, without an event (`etcd_bookmark_total`).
     pub engine_bookmarks: Count,
-    /// Stored values that could not be read.
+    /// Stored values that could not be decoded.
     pub decode_errors: Count,
-    /// The newest revision of a value that could not be read and was told in the log.
+    /// The newest revision of an undecodable value that was logged.
     told: AtomicU64,
     requests: [RequestMetrics; StorageRequest::ALL.len()],
 }
 
 impl ResourceMetrics {
-    /// Whether nobody was told yet of a value of this revision that cannot be read: it is written
-    /// once, and met by every watch.
+    /// Reports whether an undecodable value of this revision is not logged yet: it is written once,
+    /// but seen by every watch.
     pub(crate) fn tells(&self, revision: u64) -> bool {
         self.told.fetch_max(revision, Ordering::Relaxed) < revision
     }

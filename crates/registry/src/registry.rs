@@ -1,7 +1,7 @@
-//! `Registry`: every served resource over one engine.
+//! `Registry`: every served resource over one storage engine.
 //!
-//! Where the API server begins: it makes the stores, finds what is there already, and creates
-//! what every cluster has. It serves no requests itself.
+//! The entry point of the API server: builds the stores, loads existing state, and creates the
+//! system objects of every cluster. It handles no HTTP requests itself.
 
 mod assembly;
 mod caches;
@@ -40,10 +40,10 @@ pub struct Registry {
     pub(crate) stores: Arc<Stores>,
     resources: Arc<HashMap<Path, Arc<Rest>>>,
     caches: Arc<Caches>,
-    /// What the embedder serves beside what is stored.
+    /// The embedder's resources beside the stored ones.
     more: Arc<[Arc<dyn RestStorage>]>,
     pub(crate) definitions: Arc<Definitions>,
-    /// The folder of all keys.
+    /// The prefix of all keys.
     key_root: Arc<str>,
     encryption: Option<LiveEncryption>,
 }
@@ -52,8 +52,8 @@ pub struct Registry {
 type Path = (&'static str, &'static str, &'static str);
 
 impl Registry {
-    /// Makes a registry of all built-in resources that can be stored. [`start`](Self::start) has
-    /// to run before it serves.
+    /// Creates a registry of all built-in resources that can be stored. [`start`](Self::start) must
+    /// run before it serves.
     pub fn new(config: RegistryConfig) -> Self {
         let mut stores = assembly::empty_stores(&config);
         let mut cachers = Vec::new();
@@ -107,9 +107,8 @@ impl Registry {
         registry
     }
 
-    /// Waits until the watch caches have read everything, creates the objects that every cluster
-    /// has, as the configured [kinds](RegistryConfig::kinds) say, and serves the custom resources
-    /// that are defined.
+    /// Waits until the watch caches are filled, creates the system objects of the configured
+    /// [kinds](RegistryConfig::kinds), and serves the defined custom resources.
     pub async fn start(&self) -> Result<(), Status> {
         self.caches.start().await;
         if let Some(cluster) = &self.stores.cluster {
@@ -118,8 +117,8 @@ impl Registry {
         self.load_definitions().await
     }
 
-    /// A stored resource, by the three parts of its path: built in, or defined by a
-    /// CustomResourceDefinition. None if it is not served, or is not stored (reviews, bindings).
+    /// Returns a stored resource by its path: built in, or defined by a CustomResourceDefinition.
+    /// `None` if it is not served, or not stored (reviews, bindings).
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Rest>> {
         let path = (group, version, plural);
         if let Some(found) = self.resources.get(&path) {
@@ -128,7 +127,7 @@ impl Registry {
         self.definitions.served().resources.get(&path).cloned()
     }
 
-    /// A served resource, stored or not, by the three parts of its path.
+    /// Returns a served resource by its path, stored or not.
     pub fn storage(
         &self,
         group: &str,
@@ -146,42 +145,43 @@ impl Registry {
         }
     }
 
-    /// Everything that is served now, as discovery tells it.
+    /// Returns everything that is currently served, as in discovery.
     pub fn groups(&self) -> Arc<[ServedGroup]> {
         Arc::clone(&self.definitions.served().groups)
     }
 
-    /// All stored resources in their storage versions, for the server's own work.
+    /// Returns all stored resources in their storage versions, for the server's own use.
     pub fn stores(&self) -> &Arc<Stores> {
         &self.stores
     }
 
-    /// All built-in resources that are stored.
+    /// Returns all built-in stored resources.
     pub fn resources(&self) -> impl Iterator<Item = &Arc<Rest>> {
         self.resources.values()
     }
 
-    /// The context of a request by `user` that comes in now.
+    /// Creates the context of a request by `user` that arrives now.
     pub fn request(&self, user: User) -> RequestContext {
         self.stores.request(user)
     }
 
-    /// How the versions of the served kinds are converted, and their objects shown.
+    /// Returns the scheme of the served kinds: conversions and the presentation of objects.
     pub fn scheme(&self) -> &'static Scheme {
         self.stores.kinds.scheme()
     }
 
-    /// The clock that dates objects and requests.
+    /// Returns the clock for the timestamps of objects and requests.
     pub fn clock(&self) -> &Arc<dyn WallClock> {
         &self.stores.clock
     }
 
-    /// Reads objects of all resources by group and plural, in their storage versions.
+    /// Returns a lookup of the objects of all resources by group and plural, in their storage
+    /// versions.
     pub fn lookup(&self) -> &dyn Lookup {
         &*self.stores
     }
 
-    /// The resources that cannot be served yet, in order.
+    /// Returns the resources that cannot be served yet, in order.
     pub fn unready_resources(&self) -> Vec<GroupResource> {
         let stores = self.stores.by_name.values();
         let unready = stores.filter(|it| it.storage.readiness().is_err());
@@ -197,7 +197,7 @@ fn served(config: &RuntimeConfig) -> impl Iterator<Item = &'static ResourceFacts
     resources.filter(|it| config.serves_resource(it))
 }
 
-/// The version in which a resource is stored: the first of its group in which discovery lists it.
+/// Returns the storage version of a resource: the first of its group in which discovery lists it.
 pub fn storage_version(
     group: &'static str,
     facts: &'static ResourceFacts,

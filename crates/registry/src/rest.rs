@@ -1,8 +1,8 @@
-//! `Rest`: one served resource, or one of its subresources, with the verbs that it has.
+//! `Rest`: one served resource, or one of its subresources, with its verbs.
 //!
-//! What the HTTP layer calls. Objects come and go in the served version; the store below works in
-//! the storage version. Every error is the `Status` that the client gets. It decodes no bodies and
-//! checks no permissions.
+//! Called by the HTTP layer. Objects are passed in the served version; the store below works in the
+//! storage version. Every error is the `Status` for the client. It decodes no bodies and checks no
+//! permissions.
 
 mod capabilities;
 pub(crate) mod capability;
@@ -38,27 +38,27 @@ pub struct Rest {
     pub(crate) subresource: Subresource,
 }
 
-/// What an update answers.
+/// The result of an update.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "the HTTP layer reads it")]
 pub struct Updated {
-    /// The object, as it is stored now, or as it last was if the update ended it.
+    /// The object as stored, or its last state if the update removed it.
     pub object: Stored,
-    /// Whether it did not exist before (201 in place of 200).
+    /// Whether the object was created (201 instead of 200).
     pub created: bool,
 }
 
-/// What a delete answers.
+/// The result of a delete.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "the HTTP layer reads it")]
 pub struct Deleted {
     /// The object or a status.
     pub answer: Created,
-    /// Whether it is gone; otherwise it waits for its grace period or for finalizers.
+    /// Whether the object is removed; otherwise it waits for its grace period or for finalizers.
     pub gone: bool,
 }
 
-/// What a list answers.
+/// The result of a list.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the HTTP layer reads it")]
 pub struct ListPage {
@@ -68,7 +68,7 @@ pub struct ListPage {
     pub items: Vec<Stored>,
 }
 
-/// What a resource can do.
+/// The verbs of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the API has no other verbs")]
 #[expect(missing_docs, reason = "the words of discovery")]
@@ -84,7 +84,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// All of them, in the order of their words.
+    /// All verbs, in alphabetical order.
     pub(crate) const ALL: [Self; 8] = [
         Self::Create,
         Self::Delete,
@@ -96,7 +96,7 @@ impl Verb {
         Self::Watch,
     ];
 
-    /// The word in discovery.
+    /// Returns the verb as in discovery.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -112,47 +112,47 @@ impl Verb {
 }
 
 impl Rest {
-    /// The facts of the resource (not of the subresource).
+    /// Returns the facts of the resource (not of the subresource).
     pub fn facts(&self) -> &'static ResourceFacts {
         self.facts
     }
 
-    /// The kind of the resource in the served version.
+    /// Returns the kind of the resource in the served version.
     pub fn kind(&self) -> &'static Kind {
         self.kind
     }
 
-    /// The kind that the body of a request has: that of the subresource, if it has its own.
+    /// Returns the kind of request bodies: that of the subresource, if it has its own.
     pub fn body_kind(&self) -> &'static Kind {
         self.subresource.kind().unwrap_or(self.kind)
     }
 
-    /// What whoever uses this version of a custom resource is warned of.
+    /// Returns the deprecation warning for clients of this version of a custom resource.
     pub fn deprecation(&self) -> Option<&'static str> {
         deprecation_of(self.facts)
     }
 
-    /// The kind of lists.
+    /// Returns the list kind.
     pub fn list_kind(&self) -> String {
         format!("{}List", self.facts.kind)
     }
 
-    /// The name of the subresource; empty for the resource itself.
+    /// Returns the subresource name; empty for the resource itself.
     pub fn subresource_name(&self) -> &'static str {
         self.subresource.name()
     }
 
-    /// Group and plural, as messages name them.
+    /// Returns group and plural, as in messages.
     pub fn group_resource(&self) -> GroupResource {
         GroupResource::new(self.facts.group, self.facts.plural)
     }
 
-    /// Whether it can do that.
+    /// Reports whether the resource has the verb.
     pub fn has(&self, verb: Verb) -> bool {
         self.subresource.verbs(self.facts).contains(&verb.as_str())
     }
 
-    /// One of its subresources, if it is served.
+    /// Returns one of its subresources, if it is served.
     pub fn subresource(&self, name: &str) -> Option<Self> {
         let subresource = Subresource::find(self.facts, name, &*self.stores.kinds)?;
         Some(Self {
@@ -161,25 +161,25 @@ impl Rest {
         })
     }
 
-    /// An empty object of the kind that bodies have. None for kinds without metadata.
+    /// Returns an empty object of the body kind; `None` for kinds without metadata.
     pub fn new_object(&self) -> Option<Box<dyn AnyObject>> {
         self.body_kind().new_object()
     }
 
-    /// The strategy of the kind. Its objects are of the storage version.
+    /// Returns the strategy of the kind. Its objects are of the storage version.
     pub fn strategy(&self) -> &Arc<dyn Strategy> {
         &self.store().strategy
     }
 
-    /// Fills in defaults, as is done with the body of a request before anything else. PATCH does
-    /// it to the patched object.
+    /// Sets defaults, the first step for every request body. PATCH applies them to the patched
+    /// object.
     pub fn apply_defaults(&self, object: Box<dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let mut stored = self.to_storage(object)?;
         self.strategy().apply_defaults(&mut *stored);
         self.to_served(stored)
     }
 
-    /// How the versions of the kind are converted.
+    /// Returns the conversions between the versions of the kind.
     pub(crate) fn scheme(&self) -> &'static Scheme {
         self.stores.kinds.scheme()
     }
@@ -188,7 +188,7 @@ impl Rest {
         &self.store
     }
 
-    /// Where the scale of a custom resource is.
+    /// Returns the paths of the scale of a custom resource.
     pub(crate) fn scale_paths(&self) -> Option<ScalePaths> {
         let shape = self.kind.is_custom().then(|| shape_of(self.facts))??;
         shape.scale.clone()
@@ -237,8 +237,8 @@ impl fmt::Debug for Rest {
     }
 }
 
-/// What whoever uses a resource is warned of, if it is a custom one, in a version that its
-/// definition calls deprecated.
+/// Returns the deprecation warning of a custom resource in a version that its definition marks as
+/// deprecated.
 pub fn deprecation_of(facts: &'static ResourceFacts) -> Option<&'static str> {
     shape_of(facts)?.warning
 }

@@ -1,9 +1,9 @@
-//! The seam between the store with the rules of the API and what keeps the objects of a resource.
+//! `Storage`: the interface between the store with the API rules and the persistence of objects.
 //!
-//! [`Storage`] is what the store calls. [`RawStorage`](crate::RawStorage) implements it over an
-//! engine, [`Cacher`](cacher::Cacher) decorates that with a watch cache. Both give the same
-//! answers, except where they differ by design (see the table in `tests/it/storage`). No rule of
-//! the API is known here, and dry runs lie above.
+//! The store calls [`Storage`]. [`RawStorage`](crate::RawStorage) implements it over an engine,
+//! [`Cacher`](cacher::Cacher) decorates that with a watch cache. Both return the same results,
+//! except for differences by design (see the table in `tests/it/storage`). This layer has no API
+//! rules and no dry runs; those lie above.
 
 pub mod cacher;
 pub(crate) mod continue_token;
@@ -46,17 +46,17 @@ use std::time::Duration;
 ///
 /// All objects are of the storage version of the kind. Keys come from [`keys`](Self::keys).
 pub trait Storage: StorageState {
-    /// The kind in its storage version.
+    /// Returns the kind in its storage version.
     fn kind(&self) -> StoredKind;
 
-    /// Where the objects are.
+    /// Returns the key layout.
     fn keys(&self) -> &KeyLayout;
 
-    /// Stores a new object under a key that nothing is under.
+    /// Stores a new object under an unused key.
     ///
     /// # Errors
-    /// The object has a resource version already, something is under the key, or what the request
-    /// was judged by has changed.
+    /// The object already has a resource version, the key is in use, or a guard of the request has
+    /// changed.
     fn create(
         &self,
         key: String,
@@ -64,22 +64,22 @@ pub trait Storage: StorageState {
         request: CreateRequest,
     ) -> BoxFuture<'_, Result<Stored, StorageError>>;
 
-    /// Reads an object; None if there is none. `not_older_than`: None reads the most recent state,
-    /// `Some(0)` any state, another version that state or a later one.
+    /// Reads an object; `None` if it does not exist. `not_older_than`: `None` reads the most recent
+    /// state, `Some(0)` any state, another version that state or a later one.
     ///
     /// # Errors
-    /// Storage (or, for so long as it waits, the cache) is not at that version yet.
+    /// Storage has not reached that version (the cache waits for it for a limited time).
     fn get<'a>(
         &'a self,
         key: &'a str,
         not_older_than: Option<u64>,
     ) -> BoxFuture<'a, Result<Option<Stored>, StorageError>>;
 
-    /// Lists what a predicate selects.
+    /// Lists the objects that a predicate selects.
     fn list<'a>(&'a self, request: ListRequest<'a>) -> BoxFuture<'a, Result<Listed, Status>>;
 
-    /// Changes an object until no other write comes in between. Writes nothing if the bytes that
-    /// are stored would stay the same.
+    /// Updates an object, and retries after concurrent writes. Writes nothing if the stored bytes
+    /// would not change.
     fn update<'a>(
         &'a self,
         key: String,
@@ -87,10 +87,9 @@ pub trait Storage: StorageState {
         change: &'a mut dyn Change,
     ) -> BoxFuture<'a, Result<Outcome, StorageError>>;
 
-    /// Removes an object, whatever its version is, if `allowed` agrees and the preconditions
-    /// hold. The answer is the content that was removed, with the resource version of the delete.
-    /// `allowed` is called once for each state that was looked at; with None for an object that
-    /// cannot be read.
+    /// Removes an object at any version, if `allowed` returns `Ok` and the preconditions hold.
+    /// Returns the removed content with the resource version of the delete. `allowed` is called
+    /// once for each examined state, with `None` for an object that cannot be decoded.
     fn delete<'a>(
         &'a self,
         key: String,
@@ -98,77 +97,77 @@ pub trait Storage: StorageState {
         allowed: &'a Allowed<'a>,
     ) -> BoxFuture<'a, Result<Stored, StorageError>>;
 
-    /// Follows what a predicate selects. A version that cannot be read is held back: the client
-    /// keeps what it knows of the object until a version comes that can be read, or the object is
-    /// gone. Only the end of an object that could not be read all the while is an error, and so
-    /// is the 101st that is held back. Errors that upstream answers with a stream come as its
-    /// only event.
+    /// Watches the objects that a predicate selects. A version that cannot be decoded is held back:
+    /// the client keeps its last state of the object until a decodable version arrives or the
+    /// object is removed. Only the removal of an object that was undecodable throughout is an
+    /// error, and so is the 101st held-back object. Errors that upstream reports within a stream
+    /// arrive as its only event.
     fn watch<'a>(
         &'a self,
         request: StorageWatchRequest<'a>,
     ) -> BoxFuture<'a, Result<EventStream, Status>>;
 }
 
-/// What is known of the storage of one resource, for those who operate it.
+/// Operational state of the storage of one resource.
 pub trait StorageState: fmt::Debug + Send + Sync + 'static {
-    /// How many objects there are.
+    /// Returns the number of objects.
     fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>>;
 
-    /// How many objects there are, and how large they are on average. Without a cache all of them
-    /// are read.
+    /// Returns the number of objects and their average size. Without a cache, all objects are read.
     fn stats(&self) -> BoxFuture<'_, Result<StorageStats, StorageError>>;
 
-    /// Where the engine stands: never older than any write answered before the call.
+    /// Returns the engine's revision, not older than any write answered before the call.
     fn revision(&self) -> BoxFuture<'_, Result<u64, StorageError>>;
 
-    /// The last compaction of the engine that this process knows of; 0 if none.
+    /// Returns the last compaction of the engine known to this process; 0 if none.
     fn compacted(&self) -> u64;
 
-    /// Asks the engine to tell those who follow it how far they are. Nobody does without a cache.
+    /// Requests a progress notification from the engine for its watchers. No effect without a
+    /// cache.
     fn request_progress(&self);
 
-    /// Whether it can answer.
+    /// Reports whether storage is ready.
     ///
     /// # Errors
-    /// The cache has not read everything yet.
+    /// The cache is not filled yet.
     fn readiness(&self) -> Result<(), StorageError>;
 }
 
-/// Whether an object may go. See [`Storage::delete`].
+/// Decides whether an object may be removed. See [`Storage::delete`].
 pub type Allowed<'a> = dyn Fn(Option<&Stored>) -> Result<(), Status> + Send + Sync + 'a;
 
-/// Where to look: a namespace (all if empty), and perhaps one name in it.
+/// The scope of a read: a namespace (all if empty), and optionally one name in it.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a key has no other parts")]
 pub struct Scope<'a> {
     /// The namespace; all if it is empty.
     pub namespace: &'a str,
-    /// The name; all if there is none.
+    /// The name; all if `None`.
     pub name: Option<&'a str>,
 }
 
-/// What [`Storage::list`] shall read.
+/// A request of [`Storage::list`].
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
 pub struct ListRequest<'a> {
-    /// The resource, as messages name it.
+    /// The resource, as in messages.
     pub resource: &'a GroupResource,
-    /// Where to look.
+    /// The scope.
     pub scope: Scope<'a>,
-    /// What is selected. The selectors of `options` are not looked at.
+    /// The selection. The selectors of `options` are ignored.
     pub predicate: &'a Predicate,
     /// Version, match, limit and continue.
     pub options: &'a ListOptions,
 }
 
 impl ListRequest<'_> {
-    /// Whether at most one object can be meant, by its name.
+    /// Reports whether the scope has at most one object, by its name.
     pub fn is_single(&self) -> bool {
         self.scope.name.or_else(|| self.predicate.name()).is_some()
     }
 }
 
-/// What a list found.
+/// The result of a list.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Listed {
@@ -176,25 +175,25 @@ pub struct Listed {
     pub items: Vec<Stored>,
     /// The version of the list and the token of the next page.
     pub metadata: ListMeta,
-    /// Those that could have been selected and cannot be read.
+    /// The objects in scope that cannot be decoded.
     pub unreadable: Vec<Unreadable>,
 }
 
-/// An object that cannot be read.
+/// An object that cannot be decoded.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Unreadable {
     /// Its key.
     pub key: String,
-    /// Why.
+    /// The reason.
     pub status: Status,
 }
 
 impl Listed {
-    /// The list, if all of it can be read.
+    /// Returns the list if all of it can be decoded.
     ///
     /// # Errors
-    /// 500, with one cause for each object that cannot be read, up to a bound, as upstream.
+    /// 500, with one cause for each object that cannot be decoded, up to a limit, as upstream.
     pub fn complete(self) -> Result<Self, Status> {
         if self.unreadable.is_empty() {
             return Ok(self);
@@ -225,104 +224,105 @@ impl Listed {
     }
 }
 
-/// Objects that cannot be read which the status of a list names, as upstream.
+/// The maximum of undecodable objects that the list status names, as upstream.
 const UNREADABLE_NAMED_MAX: usize = 100;
 
-/// How [`Storage::create`] goes about it.
+/// The options of [`Storage::create`].
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
 pub struct CreateRequest {
-    /// For how long the object is stored; forever if None.
+    /// The lifetime of the object; unlimited if `None`.
     pub ttl: Option<Duration>,
-    /// Other keys by which the object may come, such as that of its namespace. It comes only
-    /// while they are the same.
+    /// Other keys, such as that of its namespace, that must not have changed when the object is
+    /// written.
     pub guards: Vec<Guard>,
 }
 
-/// How [`Storage::update`] goes about it.
+/// The options of [`Storage::update`].
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
 pub struct UpdateRequest<'a> {
-    /// What must be true of the stored object.
+    /// The preconditions on the stored object.
     pub preconditions: Option<&'a Preconditions>,
-    /// Whether the change decides what becomes of an object that does not exist.
+    /// Whether the change handles a missing object.
     pub missing_ok: bool,
-    /// What the object was a moment ago, to save a read. Never the last word: what fails with it
-    /// is tried again with what is stored.
+    /// A recent state of the object, to save a read. It is only a hint: a failure with it is
+    /// retried with the stored state.
     pub suggestion: Option<Stored>,
 }
 
-/// How [`Storage::delete`] goes about it.
+/// The options of [`Storage::delete`].
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
 pub struct DeleteRequest<'a> {
-    /// What must be true of the stored object.
+    /// The preconditions on the stored object.
     pub preconditions: Option<&'a Preconditions>,
     /// As in [`UpdateRequest::suggestion`].
     pub suggestion: Option<Stored>,
-    /// Whether the object is to be removed because it cannot be read; one that can be read stays.
+    /// Whether to remove the object because it cannot be decoded; a decodable object is kept.
     pub unreadable: bool,
 }
 
-/// What [`Storage::watch`] shall follow.
+/// A request of [`Storage::watch`].
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
 pub struct StorageWatchRequest<'a> {
     /// The version of the kind to deliver.
     pub kind: &'static Kind,
-    /// Where to look.
+    /// The scope.
     pub scope: Scope<'a>,
-    /// What is selected. The selectors of `options` are not looked at.
+    /// The selection. The selectors of `options` are ignored.
     pub predicate: &'a Predicate,
-    /// Where to begin, and whether bookmarks are wanted.
+    /// The start version, and whether bookmarks are requested.
     pub options: &'a ListOptions,
     /// When the caller will end it; a bookmark comes shortly before.
     pub timeout: Option<Duration>,
-    /// Whether the initial events leave out objects that cannot be read; otherwise one of them is
-    /// an error that ends the watch. Later versions that cannot be read are held back either way.
+    /// Whether the initial events omit objects that cannot be decoded; otherwise one of them is an
+    /// error that ends the watch. Later versions that cannot be decoded are held back in both
+    /// cases.
     pub around_unreadable: bool,
 }
 
-/// One try to change an object. Called again whenever another write came in between, and must
-/// look at `current` each time.
+/// One attempt to change an object. Called again after each concurrent write, and must examine
+/// `current` each time.
 pub trait Change: Send {
-    /// What shall become of the object; `current` is None if there is none.
+    /// Returns the outcome for the object; `current` is `None` if it does not exist.
     fn attempt<'a>(
         &'a mut self,
         current: Option<&'a Stored>,
     ) -> BoxFuture<'a, Result<Changed, Status>>;
 }
 
-/// What a change wants.
+/// The outcome of a change.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "storage handles each")]
 pub enum Changed {
-    /// This object in place of the other, for so long.
+    /// Replace the object by this one, with this lifetime.
     Write(Box<dyn AnyObject>, Option<Duration>),
-    /// This object, where there was none.
+    /// Create this object.
     Create(Box<dyn AnyObject>, CreateRequest),
-    /// Nothing: what is there stays, and is the answer.
+    /// Write nothing, and return the stored object.
     Keep,
-    /// No object any more; this is the answer.
+    /// Remove the object, and return this one.
     Delete(Box<dyn AnyObject>),
-    /// No object any more; the answer is what was there, with the resource version of its end.
+    /// Remove the object, and return its last state with the resource version of the delete.
     Remove,
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The object as it is stored now, or as it last was.
+    /// The object as stored, or its last state.
     pub stored: Stored,
-    /// Whether it did not exist before.
+    /// Whether it was created.
     pub created: bool,
-    /// Whether it is gone.
+    /// Whether it was removed.
     pub deleted: bool,
 }
 
-/// Whether the stored object is the one that a write means. What is not there has neither uid nor
-/// version.
+/// Checks the preconditions of a write against the stored object. A missing object has neither uid
+/// nor version.
 pub(crate) fn check(
     key: &str,
     preconditions: Option<&Preconditions>,

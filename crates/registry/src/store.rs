@@ -1,8 +1,8 @@
-//! `Store`: all objects of one resource under the rules of the API.
+//! `Store`: all objects of one resource under the API rules.
 //!
-//! The generic road of every write: namespace, defaults, admission, preparation, checks, canonical
-//! form, storage; deletion in its stages. A strategy fills in what is special about a kind. The
-//! store works in the storage version only; `Rest` converts.
+//! Implements the generic write path: namespace, defaults, admission, preparation, validation,
+//! canonical form and storage; and deletion in its stages. A strategy supplies the kind-specific
+//! steps. The store works in the storage version only; `Rest` converts.
 
 pub(crate) mod action;
 pub(crate) mod announcement;
@@ -34,18 +34,18 @@ use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Statu
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What an object must satisfy where the group that it is written to has rules of its own, in
-/// place of those of the strategy.
+/// The validation of objects written through a group with its own rules. Replaces the strategy's
+/// validation.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a group has no other rules")]
 pub struct GroupRules {
-    /// What is wrong with a new object.
+    /// Returns the validation errors of a new object.
     pub create: fn(&dyn AnyObject) -> Vec<FieldError>,
-    /// What is wrong with a new object in place of an old one.
+    /// Returns the validation errors of an update, from the new and the old object.
     pub update: fn(&dyn AnyObject, &dyn AnyObject) -> Vec<FieldError>,
 }
 
-/// All objects of one resource.
+/// The store of one resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub(crate) group: &'static str,
@@ -56,15 +56,15 @@ pub(crate) struct Store {
     /// Whether the status is a subresource, so that the main path leaves it alone.
     pub(crate) has_status: bool,
     pub(crate) hooks: Vec<Arc<dyn Hooks>>,
-    /// What brings writes with hooks to their end.
+    /// Completes writes with hooks.
     pub(crate) finishing: Finishing,
-    /// What defines the resource; none for built-in ones.
+    /// The CustomResourceDefinition of the resource; `None` for built-in resources.
     pub(crate) definition: Option<DefinedBy>,
-    /// When watches end, which the definition decides; none for built-in ones.
+    /// Signals the end of watches when the definition changes; `None` for built-in resources.
     pub(crate) ends: Option<watch::Receiver<()>>,
 }
 
-/// The CustomResourceDefinition that a resource is served for.
+/// Identifies the CustomResourceDefinition that a resource is served for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DefinedBy {
     pub(crate) name: Str,
@@ -87,12 +87,12 @@ impl Store {
         GroupKind::new(self.group, self.kind().facts().kind)
     }
 
-    /// Whether these are the namespaces.
+    /// Reports whether this is the namespace store.
     pub(crate) fn is_namespaces(&self) -> bool {
         self.group.is_empty() && self.plural == "namespaces"
     }
 
-    /// The number of the status field, if the kind has one.
+    /// Returns the field number of `status`, if the kind has one.
     fn status_number(&self) -> Option<u32> {
         number_of(self.kind().schema(), "status")
     }
@@ -110,7 +110,8 @@ impl Store {
         }
     }
 
-    /// Puts an object into the namespace of its request. 400 if it says another.
+    /// Sets the object's namespace to that of the request. 400 if the object names another
+    /// namespace.
     pub(crate) fn settle_namespace(
         &self,
         object: &mut dyn AnyObject,

@@ -1,7 +1,7 @@
-//! `Stored`: one version of one object, in every form that somebody asked for, each made once.
+//! `Stored`: one version of one object, in every requested form, each computed once.
 //!
-//! Cheap to clone and shared by all lists and watches that deliver it. The storage encoding is
-//! where it begins; metadata is scanned, and the object decoded, only when needed.
+//! Cheap to clone and shared by all lists and watches that deliver it. It starts from the storage
+//! encoding; metadata is scanned, and the object decoded, only when needed.
 
 pub(crate) mod cache;
 pub(crate) mod codec;
@@ -35,46 +35,46 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub struct Stored(Arc<Inner>);
 
-/// Small, because a large list makes one for each object.
+/// Small, because a large list creates one for each object.
 struct Inner {
     kind: StoredKind,
     revision: u64,
     /// The bare protobuf message, without resource version.
     raw: OnceLock<StoredBytes>,
-    /// Where the version goes in `raw`, if that is known already.
+    /// The position of the version in `raw`, if known.
     place: Option<VersionPlace>,
-    /// Whether the structure of `raw` is known to be whole.
+    /// Whether the structure of `raw` is known to be valid.
     sound: AtomicBool,
-    /// Everything that was made of it; nothing until somebody asks.
+    /// The derived forms; empty until one is requested.
     forms: OnceLock<Box<Forms>>,
 }
 
 #[derive(Default)]
 struct Forms {
-    /// Where the metadata is in `raw`. None if it cannot be told without decoding.
+    /// The position of the metadata in `raw`. `None` if only decoding can find it.
     scan: OnceLock<Option<Scan>>,
     object: OnceLock<Result<Arc<dyn AnyObject>, Status>>,
     json: OnceLock<Result<Bytes, Status>>,
     protobuf: OnceLock<Result<Bytes, Status>>,
-    /// The same in other versions of the kind; a resource has few.
+    /// The object in other versions of the kind; a resource has few.
     converted: Mutex<Vec<Stored>>,
-    /// As it is sent to watchers, by event and format: not more than there are of these.
+    /// The frames sent to watchers, by event and format.
     frames: Mutex<Vec<(FrameKey, Bytes)>>,
 }
 
-/// What an object that was not encoded yet is taken to need: a usual Pod.
+/// The assumed size of an object that is not encoded yet: that of a typical Pod.
 const GUESSED_BYTES: usize = 4 << 10;
 
 thread_local! {
-    /// What a scan has found out about a kind, which is most of the work, serves the next one.
+    /// The scan results of a kind, which are most of the work, are reused by the next scan.
     static SCANNING: RefCell<DecodeContext> = RefCell::new(DecodeContext::new());
 }
 
-/// What makes frames of one version of an object differ.
+/// The key of a frame of one version of an object.
 type FrameKey = (EventKind, Format);
 
 impl Stored {
-    /// A version as it came from storage: `raw` is the bare protobuf message, without resource
+    /// Creates a version from storage: `raw` is the bare protobuf message, without resource
     /// version.
     pub fn from_raw(kind: impl Into<StoredKind>, revision: u64, raw: Bytes) -> Self {
         Self::from_bytes(kind.into(), revision, raw.into())
@@ -84,8 +84,8 @@ impl Stored {
         Self::new(kind, revision, OnceLock::from(raw), OnceLock::new())
     }
 
-    /// A version as it is in a value that was looked at before: it is whole, and `place` is where
-    /// its version goes.
+    /// Creates a version from a value examined before: its structure is valid, and `place` is the
+    /// position of its version.
     pub(crate) fn known(
         kind: StoredKind,
         revision: u64,
@@ -102,7 +102,8 @@ impl Stored {
         }))
     }
 
-    /// A version that is decoded already. Its resource version becomes `revision`; 0 clears it.
+    /// Creates a version from a decoded object. Its resource version becomes `revision`; 0 clears
+    /// it.
     pub fn from_object(
         kind: impl Into<StoredKind>,
         revision: u64,
@@ -112,7 +113,7 @@ impl Stored {
         Self::of(kind.into(), revision, Ok(Arc::from(object)))
     }
 
-    /// A version that cannot be read.
+    /// Creates a version that cannot be decoded.
     pub(crate) fn from_error(kind: StoredKind, revision: u64, status: Status) -> Self {
         Self::of(kind, revision, Err(status))
     }
@@ -146,12 +147,12 @@ impl Stored {
         self.0.forms.get_or_init(Box::default)
     }
 
-    /// The object or why there is none, if somebody has asked for it.
+    /// Returns the object or its decoding error, if already decoded.
     fn decoded(&self) -> Option<&Result<Arc<dyn AnyObject>, Status>> {
         self.0.forms.get()?.object.get()
     }
 
-    /// The same content with another resource version: how a delete shows what it removed.
+    /// Returns the same content with another resource version, as for a delete's result.
     pub fn at_revision(&self, revision: u64) -> Self {
         if let Some(raw) = self.0.raw.get() {
             return Self::from_bytes(self.0.kind, revision, raw.clone());
@@ -162,12 +163,12 @@ impl Stored {
         }
     }
 
-    /// The kind.
+    /// Returns the kind.
     pub fn kind(&self) -> &'static Kind {
         self.0.kind.kind
     }
 
-    /// The same object with what its kind adds when it is read.
+    /// Returns the object with the fields that its kind adds on read.
     pub(crate) fn completed(self) -> Self {
         match (self.0.kind.scheme.complete)(&self) {
             Some(object) => Self::from_object(self.0.kind, self.0.revision, object),
@@ -175,17 +176,17 @@ impl Stored {
         }
     }
 
-    /// The resource version as a number; 0 if it has none.
+    /// Returns the resource version as a number; 0 if it has none.
     pub fn revision(&self) -> u64 {
         self.0.revision
     }
 
-    /// The resource version.
+    /// Returns the resource version.
     pub fn resource_version(&self) -> ResourceVersion {
         version_text(self.0.revision).into()
     }
 
-    /// The object, with its resource version.
+    /// Returns the object, with its resource version.
     pub fn object(&self) -> Result<&Arc<dyn AnyObject>, Status> {
         self.forms()
             .object
@@ -194,13 +195,13 @@ impl Stored {
             .map_err(Clone::clone)
     }
 
-    /// Why it cannot be read, as far as that is known without looking inside.
+    /// Returns the decoding error, if already known.
     pub fn failure(&self) -> Option<&Status> {
         self.decoded()?.as_ref().err()
     }
 
-    /// Why it cannot be read. What nobody has looked at yet is looked at now: its structure, once,
-    /// without decoding it. Text that is no text shows only when it is decoded.
+    /// Returns the decoding error. The structure is checked once, without decoding; invalid UTF-8
+    /// is found only by decoding.
     pub(crate) fn check(&self, cx: &mut DecodeContext) -> Option<&Status> {
         if self.decoded().is_none()
             && !self.0.sound.load(Ordering::Relaxed)
@@ -217,33 +218,33 @@ impl Stored {
         self.failure()
     }
 
-    /// Whether the bytes of what was stored are what it is, as far as nobody had it encoded.
+    /// Reports whether the stored bytes represent it, as long as it has not been encoded anew.
     pub(crate) fn is_as_stored(&self) -> bool {
         self.0.raw.get().is_some()
     }
 
-    /// Whether it is known to be whole.
+    /// Reports whether its structure is known to be valid.
     pub(crate) fn is_sound(&self) -> bool {
         self.0.sound.load(Ordering::Relaxed)
     }
 
-    /// The same, known to be whole: this process has written it.
+    /// Marks its structure as valid: this process has written it.
     pub(crate) fn sound(self) -> Self {
         self.0.sound.store(true, Ordering::Relaxed);
         self
     }
 
-    /// A copy of the object, to change it.
+    /// Returns a copy of the object for changes.
     pub fn to_object(&self) -> Result<Box<dyn AnyObject>, Status> {
         match self.decoded() {
             Some(Ok(object)) => Ok(object.boxed_clone()),
             Some(Err(status)) => Err(status.clone()),
-            // Changing takes a copy anyway; decoding makes one.
+            // A change needs a copy anyway, and decoding creates one.
             None => self.decode(),
         }
     }
 
-    /// The name and the labels, without decoding the object if possible.
+    /// Reads the name and the labels, without decoding the object if possible.
     pub fn with_labels<T>(&self, read: impl FnOnce(&str, KeyValues<'_>) -> T) -> Result<T, Status> {
         if self.decoded().is_none()
             && let (Some(raw), Some(Some(scan))) = (self.0.raw.get(), self.scan())
@@ -255,7 +256,7 @@ impl Stored {
         Ok(read(&meta.name, KeyValues::Map(&meta.labels)))
     }
 
-    /// The bare protobuf message (no envelope), with its resource version.
+    /// Returns the bare protobuf message (no envelope), with its resource version.
     pub fn protobuf(&self) -> Result<&Bytes, Status> {
         self.forms()
             .protobuf
@@ -268,8 +269,8 @@ impl Stored {
             .map_err(Clone::clone)
     }
 
-    /// Appends what [`protobuf`](Self::protobuf) returns, without keeping it: for lists, which
-    /// are written once.
+    /// Appends the result of [`protobuf`](Self::protobuf) without caching it: for lists, which are
+    /// written once.
     pub fn push_protobuf(&self, out: &mut Vec<u8>) -> Result<(), Status> {
         if let Some(bytes) = self.made_protobuf() {
             out.extend_from_slice(bytes);
@@ -285,7 +286,7 @@ impl Stored {
         Ok(())
     }
 
-    /// How many bytes [`push_protobuf`](Self::push_protobuf) appends.
+    /// Returns the number of bytes that [`push_protobuf`](Self::push_protobuf) appends.
     pub fn protobuf_length(&self) -> Result<usize, Status> {
         if let Some(bytes) = self.made_protobuf() {
             return Ok(bytes.len());
@@ -298,7 +299,7 @@ impl Stored {
         Ok(self.protobuf()?.len())
     }
 
-    /// Bytes that it takes in storage; of one that was not encoded yet, a guess.
+    /// Returns its stored size in bytes; an estimate if it is not encoded yet.
     pub fn stored_bytes(&self) -> usize {
         self.0.raw.get().map_or(GUESSED_BYTES, |raw| raw.len())
     }
@@ -307,7 +308,8 @@ impl Stored {
         self.0.forms.get()?.protobuf.get()?.as_ref().ok()
     }
 
-    /// The frame of an event about this version, made once for all who watch in that format.
+    /// Returns the frame of an event for this version, computed once for all watchers of that
+    /// format.
     pub fn frame(
         &self,
         key: (EventKind, Format),
@@ -324,7 +326,7 @@ impl Stored {
         Ok(frame)
     }
 
-    /// The same object in another version of its kind.
+    /// Returns the object in another version of its kind.
     pub fn in_version(&self, kind: &'static Kind) -> Result<Self, Status> {
         if std::ptr::eq(self.kind(), kind) {
             return Ok(self.clone());
@@ -339,7 +341,7 @@ impl Stored {
         Ok(stored)
     }
 
-    /// The bare protobuf message without resource version, as it is in storage.
+    /// Returns the bare protobuf message without resource version, as stored.
     pub(crate) fn raw(&self) -> Result<&[u8], Status> {
         if let Some(raw) = self.0.raw.get() {
             return Ok(raw);
@@ -353,13 +355,13 @@ impl Stored {
     fn scan(&self) -> Option<&Option<Scan>> {
         let raw = self.0.raw.get()?;
         Some(self.forms().scan.get_or_init(|| {
-            // The metadata is a message by itself, and what follows it need not be looked at.
+            // The metadata is a message of its own, and the fields after it need no scan.
             let metadata = first_field(raw)?;
             let schema = self.kind().schema();
             let scanned =
                 SCANNING.with_borrow_mut(|cx| scan::scan(metadata, Encoding::Protobuf, schema, cx));
             let scan = scanned.ok()?;
-            // Irregular metadata was written again behind the bytes; decoding is simpler then.
+            // Irregular metadata was appended in rewritten form; decoding is simpler then.
             scan.tail.is_empty().then_some(scan)
         }))
     }
@@ -377,12 +379,12 @@ impl Stored {
     }
 }
 
-/// The status for a value that cannot be read back.
+/// Returns the status for a value that cannot be decoded.
 pub(crate) fn unreadable(why: &dyn fmt::Display) -> Status {
     Status::internal_error(format_args!("unable to decode the stored object: {why}"))
 }
 
-/// A revision as a resource version; 0 is none.
+/// Returns a revision as a resource version; empty for 0.
 pub(crate) fn version_text(revision: u64) -> Str {
     if revision == 0 {
         return Str::default();

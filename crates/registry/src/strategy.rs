@@ -1,10 +1,10 @@
-//! `Strategy`: what one kind does differently from all others, on its way into storage.
+//! `Strategy`: the kind-specific steps of a write.
 //!
-//! The store knows the road of a write (defaults, admission, preparation, validation, storage); a
-//! strategy fills in the steps, and [`StrategyFacts`] say what is constant. A strategy sees one
-//! object at a time and does no input or output, except for [`admit`](Strategy::admit) and
-//! [`admit_update`](Strategy::admit_update), which may look up other objects. The store takes care
-//! of the metadata: strategies neither check nor set it, except where a kind has rules of its own.
+//! The store implements the write path (defaults, admission, preparation, validation, storage); a
+//! strategy supplies the kind-specific steps, and [`StrategyFacts`] the constants. A strategy sees
+//! one object at a time and does no I/O, except in [`admit`](Strategy::admit) and
+//! [`admit_update`](Strategy::admit_update), which may look up other objects. The store handles the
+//! metadata: strategies neither validate nor set it, except for rules of their kind.
 //!
 //! Objects are of the kind's storage version. [`KindStrategy`](crate::KindStrategy) is the same
 //! trait for one Rust type.
@@ -26,36 +26,36 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-/// A future in a box.
+/// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What one kind does differently. Every method has a default that fits a kind without
-/// peculiarities; `spec` and `status` are found by name.
+/// The kind-specific steps of a write. Every method has a default for kinds without special rules;
+/// `spec` and `status` are found by name.
 pub trait Strategy: fmt::Debug + Send + Sync + 'static {
-    /// What is constant about the kind.
+    /// Returns the constants of the kind.
     fn facts(&self) -> &StrategyFacts {
         &StrategyFacts::PLAIN
     }
 
-    /// The strategy of updates through a subresource such as `status` or `resize`. The store has
-    /// restored what that path cannot change already: everything but `metadata` and `status` for a
-    /// status (and of the metadata what [`status_keeps`](StrategyFacts::status_keeps) says), the
-    /// status for all others. Of its facts, only
-    /// [`metadata_on_update`](StrategyFacts::metadata_on_update) counts. Default: nothing is
-    /// prepared, and only metadata is checked.
+    /// Returns the strategy of updates through a subresource such as `status` or `resize`. The
+    /// store has already restored what that path cannot change: for a status, everything but
+    /// `metadata` and `status` (and the metadata that [`status_keeps`](StrategyFacts::status_keeps)
+    /// lists); for all others, the status. Of its facts, only
+    /// [`metadata_on_update`](StrategyFacts::metadata_on_update) counts. Default: no preparation,
+    /// and validation of the metadata only.
     fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
         let _ = name;
         None
     }
 
-    /// Fills in what the user left out. Runs on create, on update, and on patched objects; must
-    /// change nothing when run again.
+    /// Sets the defaults of omitted fields. Runs on create, on update and on patched objects; must
+    /// be idempotent.
     fn apply_defaults(&self, object: &mut dyn AnyObject) {
         let _ = object;
     }
 
-    /// Upstream's mutating and validating admission for this kind, after defaults and before
-    /// preparation. Runs on every attempt of a write.
+    /// Runs upstream's mutating and validating admission for this kind, after defaults and before
+    /// preparation, on every attempt of a write.
     fn admit<'a>(
         &'a self,
         cx: &'a Admission<'a>,
@@ -66,8 +66,8 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Whether a change that is valid may be made, judged by other objects. Upstream's validating
-    /// admission of updates, where it relies on the validation before it.
+    /// Checks a valid change against other objects. Upstream's validating admission of updates,
+    /// where it relies on the validation before it.
     fn admit_update<'a>(
         &'a self,
         cx: &'a Admission<'a>,
@@ -78,14 +78,14 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Prepares a new object: clears what users may not set. The store has cleared `status`
-    /// already, where the kind has it as a subresource, and set uid, times and generation.
+    /// Prepares a new object: clears fields that users may not set. The store has already cleared
+    /// `status`, where it is a subresource, and set uid, timestamps and generation.
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut dyn AnyObject) {
         let _ = (cx, new);
     }
 
-    /// Prepares an update: restores from `old` what this path cannot change. The store has restored
-    /// `status` already, where the kind has it as a subresource.
+    /// Prepares an update: restores from `old` the fields that this path cannot change. The store
+    /// has already restored `status`, where it is a subresource.
     fn prepare_for_update(
         &self,
         cx: &RequestContext,
@@ -102,56 +102,57 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Validates an update, without metadata. Upstream validates the new object as on create and
-    /// then the transition; so must implementations. Default: the new object as on create.
+    /// then the transition, and so must implementations. Default: the new object as on create.
     fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
         let _ = old;
         self.validate(new)
     }
 
-    /// Warnings for the client: `old` is there on update.
+    /// Returns warnings for the client. `old` is present on update.
     fn warnings(&self, new: &dyn AnyObject, old: Option<&dyn AnyObject>) -> Vec<String> {
         let _ = (new, old);
         Vec::new()
     }
 
-    /// What is wrong with the name of a new object, or with the prefix from which one is generated.
-    /// Default: what the [`name_rule`](StrategyFacts::name_rule) says.
+    /// Returns the errors of a new object's name, or of the prefix of a generated name. Default: by
+    /// the [`name_rule`](StrategyFacts::name_rule).
     fn name_problems(&self, object: &dyn AnyObject, name: &str, prefix: bool) -> Vec<String> {
         let _ = object;
         self.facts().name_rule.check(name, prefix)
     }
 
-    /// How many seconds pass between the request to delete `object` and its end, given what the
-    /// user asked for. None: the kind knows no graceful deletion. Default: none.
+    /// Returns the grace period of a delete in seconds, given the requested one. `None`: the kind
+    /// has no graceful deletion. Default: `None`.
     fn grace_seconds(&self, object: &dyn AnyObject, requested: Option<i64>) -> Option<i64> {
         let _ = (object, requested);
         None
     }
 
-    /// Whether `object` may be deleted at all. Upstream's validating admission of deletes.
+    /// Checks whether `object` may be deleted. Upstream's validating admission of deletes.
     fn admit_delete(&self, object: &dyn AnyObject) -> Result<(), Status> {
         let _ = object;
         Ok(())
     }
 
-    /// Begins the deletion of an object that is not being deleted yet, for kinds that end in a way
-    /// of their own: it is marked, and waits. False for all others, which the store marks.
+    /// Starts the deletion of an object that is not being deleted yet, for kinds with their own
+    /// procedure: the object is marked, and waits. Returns false for all other kinds, whose objects
+    /// the store marks.
     fn begin_deletion(&self, object: &mut dyn AnyObject, now: Time) -> bool {
         let _ = (object, now);
         false
     }
 
-    /// The value of one of the [`selectable_fields`](StrategyFacts::selectable_fields). Default:
-    /// the text at that path.
+    /// Returns the value of one of the [`selectable_fields`](StrategyFacts::selectable_fields).
+    /// Default: the text at that path.
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {
         object_fields::text_at(object, field)
     }
 }
 
-/// The name of a field of `metadata` that every kind can be selected by.
+/// The metadata fields that are selectable for every kind.
 pub(crate) const ALWAYS_SELECTABLE: [&str; 2] = ["metadata.name", "metadata.namespace"];
 
-/// The strategy of a kind that differs from others in its facts only.
+/// The strategy of a kind that differs from others only in its facts.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "there is nothing else to it")]
 pub struct PlainStrategy(pub StrategyFacts);

@@ -1,32 +1,30 @@
-//! Groups that are the Kubernetes community's: definitions in them say that they were approved, or
-//! that they were not. Pure.
+//! Approval of definitions in protected community groups, by annotation. Pure.
 
 use super::names;
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};
 use kubist_apimachinery::Time;
 use std::collections::BTreeMap;
 
-/// The annotation that says so: the address of the approval, or a text that begins with
-/// [`UNAPPROVED`].
+/// The approval annotation: the URL of the approval, or a text that begins with [`UNAPPROVED`].
 pub const ANNOTATION: &str = "api-approved.kubernetes.io";
-/// How the annotation begins where nobody has approved.
+/// The prefix of the annotation without an approval.
 const UNAPPROVED: &str = "unapproved";
-/// The condition that says whether a definition in such a group was approved.
+/// The condition that reports the approval of a definition in such a group.
 const CONDITION: &str = "KubernetesAPIApprovalPolicyConformant";
-/// Where upstream sends who does not know of this.
+/// Upstream's reference to the documentation.
 const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 
-/// What the annotation says.
+/// The approval state in the annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the annotation says nothing else")]
 pub enum Approval {
-    /// It is not there.
+    /// The annotation is missing.
     Missing,
-    /// It is neither an address nor a text that begins as it must.
+    /// It is neither a URL nor a text with the required prefix.
     Invalid,
-    /// It says that nobody has approved.
+    /// It declares the definition unapproved.
     Bypassed,
-    /// It is the address of an approval.
+    /// It is the URL of an approval.
     Approved,
 }
 

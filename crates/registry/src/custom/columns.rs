@@ -11,10 +11,10 @@ use kubist_apimachinery::AnyObject;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A column after the name, and the value that an object has there.
+/// A column after the name, and its value in an object.
 pub type CustomCell = (&'static Column, Option<Value>);
 
-/// What a custom object has in the columns after its name; None for other objects.
+/// Returns the cells of a custom object after its name; `None` for other objects.
 pub fn cells(facts: &'static ResourceFacts, object: &dyn AnyObject) -> Option<Vec<CustomCell>> {
     let object = custom(object)?;
     let shape = shape_of(facts)?;

@@ -1,4 +1,4 @@
-//! `JsonPath`: where a field is in a custom object, as definitions write it.
+//! `JsonPath`: the path of a field in a custom object, in the syntax of definitions.
 //!
 //! The simple JSONPath that columns, scales and selectable fields have: names, names in brackets
 //! and quotes, indexes, `[*]`, and `[?(@.name=="text")]`. Anything else finds nothing.
@@ -8,7 +8,7 @@ use kubist_apimachinery::{CustomObject, ObjectMeta};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Where a field is.
+/// The path of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JsonPath(Vec<Step>);
 
@@ -21,7 +21,7 @@ enum Step {
 }
 
 impl JsonPath {
-    /// Reads a path such as `.spec.replicas`; None if it is none.
+    /// Parses a path such as `.spec.replicas`; `None` if it is invalid.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut rest = text.trim();
         rest = rest.strip_prefix('{').unwrap_or(rest);
@@ -54,7 +54,7 @@ impl JsonPath {
         })
     }
 
-    /// What is there in an object; None if nothing is, or null.
+    /// Returns the value at the path; `None` if it is missing or null.
     pub(crate) fn find<'a>(&self, object: &'a CustomObject) -> Option<Cow<'a, Value>> {
         let (first, rest) = self.0.split_first()?;
         let Step::Name(first) = first else {

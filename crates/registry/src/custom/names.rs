@@ -1,4 +1,4 @@
-//! Which names of a definition are accepted, and what its conditions say of that. Pure.
+//! Acceptance of a definition's names, and the conditions that report it. Pure.
 
 use super::approval;
 use crate::stored::key::KeyLayout;
@@ -10,7 +10,7 @@ use kubist_api::apiextensions::v1::{
 use kubist_apimachinery::{Str, Time};
 use std::collections::BTreeSet;
 
-/// Names that others of a group have: other definitions, and what is built in.
+/// The names in use in a group: by other definitions and built-in resources.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     resources: BTreeSet<Str>,
@@ -68,7 +68,7 @@ impl Conflict {
     }
 }
 
-/// The status that a definition should have, given what names others have.
+/// Returns the new status of a definition, given the names in use.
 pub(crate) fn settle(
     definition: &CustomResourceDefinition,
     taken: &Taken,
@@ -129,8 +129,8 @@ pub(crate) fn settle(
     status
 }
 
-/// Whether a definition can have a place in storage that nothing else has. Definitions are checked
-/// when they are created; but those in storage may be older than the checks, or another's work.
+/// Checks that a definition has a storage location of its own. Definitions are validated on create,
+/// but stored ones may be older than the checks.
 pub(crate) fn place(definition: &CustomResourceDefinition) -> Result<(), String> {
     let spec = &definition.spec;
     let (group, plural) = (&spec.group, &spec.names.plural);
@@ -146,7 +146,7 @@ pub(crate) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
     conversion.is_some_and(|it| it.strategy != "None")
 }
 
-/// Says that what a webhook would have to convert is not served.
+/// Sets the condition that versions with a conversion webhook are not served.
 fn say_conversion(
     definition: &CustomResourceDefinition,
     status: &mut CustomResourceDefinitionStatus,

@@ -1,8 +1,8 @@
-//! `Room`: the texts that definitions have made static, and how much of that each may take.
+//! `Room`: the texts that definitions have made static, with limits on their size.
 //!
-//! What is static is never given back. So equal texts are there once, whoever says them and how
-//! often; a definition has room of its own, which no other can use up, and which is the same when
-//! it is deleted and comes again; and all of them together have a bound.
+//! Static memory is never released. So equal texts are stored once; each definition has its own
+//! limit, which others cannot use up and which survives deletion and re-creation; and there is a
+//! limit for all of them together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ const TEXT_BYTES: usize = 64;
 /// Bytes of an item in a static list.
 pub(crate) const ITEM_BYTES: usize = 16;
 
-/// Whose room is used up.
+/// The exhausted limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shortage {
     /// The definition's own: it has changed too often.
@@ -26,7 +26,7 @@ pub(crate) enum Shortage {
 }
 
 impl Shortage {
-    /// What is the matter.
+    /// Returns the message for the condition.
     pub(crate) fn message(self) -> &'static str {
         match self {
             Self::Definition => {
@@ -37,7 +37,7 @@ impl Shortage {
     }
 }
 
-/// What was made static so far.
+/// The static texts so far.
 #[derive(Debug)]
 pub(crate) struct Room {
     texts: BTreeSet<&'static str>,
@@ -55,11 +55,11 @@ impl Room {
         }
     }
 
-    /// Takes room for a definition: for these texts, as far as they are new, and for so many bytes
-    /// beside them.
+    /// Reserves room for a definition: for these texts, as far as they are new, and for this many
+    /// further bytes.
     ///
     /// # Errors
-    /// There is none left. Nothing is taken then.
+    /// The limit is exhausted. Nothing is reserved then.
     pub(crate) fn take(
         &mut self,
         definition: &str,

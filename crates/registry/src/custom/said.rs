@@ -1,4 +1,4 @@
-//! `Said`: what a definition says that is to be served.
+//! `Said`: the served content of a definition.
 
 use super::names;
 use super::room::Shortage;
@@ -10,7 +10,7 @@ use kubist_api::apiextensions::v1::{
 };
 use std::sync::Arc;
 
-/// What a definition says that is to be served.
+/// The served content of a definition.
 pub(crate) struct Said {
     pub(crate) by: DefinedBy,
     /// The versions that are served.
@@ -21,9 +21,9 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// What a definition says; None if it serves nothing.
+    /// Returns the served content of a definition; `None` if it serves nothing.
     pub(crate) fn of(definition: &CustomResourceDefinition) -> Result<Option<Self>, Shortage> {
-        // What a webhook would have to convert is left out.
+        // Versions that need a conversion webhook are omitted.
         let renames_versions = !names::has_webhook(definition);
         let versions = definition.spec.versions.iter();
         let versions = versions.filter(|it| it.storage || (it.served && renames_versions));
@@ -45,7 +45,7 @@ impl Said {
         }))
     }
 
-    /// A definition without all that its objects can be deleted without.
+    /// Returns a definition reduced to what the deletion of its objects needs.
     pub(crate) fn bare(definition: &CustomResourceDefinition) -> Option<Self> {
         let mut bare = definition.clone();
         let accepted = std::mem::take(&mut bare.status.accepted_names);

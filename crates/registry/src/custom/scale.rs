@@ -1,11 +1,11 @@
-//! The scale of a custom object: replicas and selector, where its definition says they are.
+//! The scale of a custom object: replicas and selector, at the paths of its definition.
 
 use crate::custom::json_path::JsonPath;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_apimachinery::{CustomObject, FieldError, FieldPath, Status, Str, json_type};
 use serde_json::Value;
 
-/// Where the numbers of a scale are.
+/// The paths of a scale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScalePaths {
     spec_replicas: Place,

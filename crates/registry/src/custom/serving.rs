@@ -1,8 +1,8 @@
-//! `Serving`: how much of a definition is served, and the conditions that say so. Pure.
+//! `Serving`: how much of a definition is served, and the conditions that report it. Pure.
 //!
-//! Several servers write the conditions of one definition, and one may have room where another has
-//! none. So what says that a generation is not served stays until there is another generation, or
-//! until a server has begun anew; else they would write against each other.
+//! Several servers write the conditions of one definition, and their room may differ. So a
+//! condition that a generation is not served stays until the next generation or the start of a
+//! server; otherwise the servers would overwrite each other.
 
 use super::names::{self, ESTABLISHED};
 use super::room::Shortage;
@@ -12,23 +12,23 @@ use kubist_api::apiextensions::v1::{
 };
 use kubist_apimachinery::Time;
 
-/// The condition of a definition that is not served as it is now.
+/// The condition of a definition that is not served in its current state.
 const SERVED_AS_DEFINED: &str = "ServedAsDefined";
 
 /// How much of a definition is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Serving {
-    /// All that is to be.
+    /// Everything.
     AsSaid,
-    /// What it said before: there is no room for its change.
+    /// The previous state: there is no room for the change.
     AsBefore(Shortage),
-    /// Nothing: there is no room for it.
+    /// Nothing: there is no room for the definition.
     Nothing(Shortage),
 }
 
 impl Serving {
-    /// Sets the conditions of `settled`, which is `stored` with what else has changed of its
-    /// status. `begins`: whether the server does.
+    /// Sets the conditions of `settled`, which is `stored` with its other status changes. `begins`:
+    /// whether the server is starting.
     pub(crate) fn tell(
         self,
         stored: &CustomResourceDefinition,
@@ -69,7 +69,7 @@ impl Serving {
         }
     }
 
-    /// Says it where the operator looks.
+    /// Logs it for the operator.
     pub(crate) fn log(self, definition: &CustomResourceDefinition) {
         let (Self::AsBefore(shortage) | Self::Nothing(shortage)) = self else {
             return;

@@ -1,8 +1,8 @@
-//! `Shape`: what a version of a definition says, with names that live as long as the process.
+//! `Shape`: the content of a version of a definition, with names that are static.
 //!
-//! Built-in resources have static names, and all code counts on that. A definition's names are
-//! made static once for each distinct content, whoever defines it and how often, as long as there
-//! is [`Room`]. What is large and nobody needs for ever (descriptions, paths) goes with the shape.
+//! Built-in resources have static names, and all code relies on that. A definition's names are made
+//! static once for each distinct content, as long as there is [`Room`]. Large and temporary content
+//! (descriptions, paths) is freed with the shape.
 
 use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
 use crate::custom::columns::{NAME, column, description, shown_columns};
@@ -44,7 +44,7 @@ const VERBS: &[&str] = &[
 ];
 const PART_VERBS: &[&str] = &["get", "patch", "update"];
 
-/// What one version of a definition says.
+/// The content of one version of a definition.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) kind: &'static Kind,
@@ -58,7 +58,7 @@ pub(crate) struct Shape {
     pub(crate) list_kind: &'static str,
     /// What is said of the columns after the name.
     pub(crate) descriptions: Vec<String>,
-    /// The warning of whoever uses a deprecated version.
+    /// The warning for clients of a deprecated version.
     pub(crate) warning: Option<&'static str>,
 }
 
@@ -100,10 +100,11 @@ fn address(facts: &'static ResourceFacts) -> usize {
 }
 
 impl Shape {
-    /// The shape of a version: the same as long as somebody holds it and the version stays so.
+    /// Returns the shape of a version: the same one as long as it is in use and the version does
+    /// not change.
     ///
     /// # Errors
-    /// There is no room for what is to be static of it.
+    /// There is no room for its static content.
     pub(crate) fn of(
         definition: &CustomResourceDefinition,
         version: &CustomResourceDefinitionVersion,
@@ -319,8 +320,8 @@ fn parts_of(
     status.into_iter().chain(scale)
 }
 
-/// What whoever uses a version is told, if it is deprecated: what the definition says, or which
-/// newer version to use.
+/// Returns the deprecation warning of a version: that of the definition, or a hint to a newer
+/// version.
 fn warning(
     definition: &CustomResourceDefinition,
     version: &CustomResourceDefinitionVersion,

@@ -1,4 +1,4 @@
-//! How custom objects are created and changed: as any others, by what their definition says.
+//! The strategy of custom objects, by their definition.
 
 use crate::custom::json_path::JsonPath;
 use crate::custom::scale::ScalePaths;
@@ -20,11 +20,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct CustomStrategy {
     shape: Arc<Shape>,
-    /// Those of all versions. Whoever has the facts of one (a list, a watch) finds its shape as
-    /// long as the strategy is there.
+    /// The shapes of all versions. They can be found by their facts (in a list or a watch) as long
+    /// as the strategy exists.
     #[expect(dead_code, reason = "it is held, not read")]
     versions: Vec<Arc<Shape>>,
-    /// Whether the definition is being deleted, so that nothing new may come.
+    /// Whether the definition is being deleted, so that creates are rejected.
     is_ending: bool,
     facts: StrategyFacts,
     status: CustomStatus,
@@ -32,7 +32,7 @@ pub(crate) struct CustomStrategy {
 
 const STATUS: &str = "status";
 
-/// Puts the old value of a field, or its absence, in place of the new one.
+/// Restores the old value of a field, or its absence.
 fn take_over(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str) {
     match old.get(name) {
         Some(value) => drop(new.insert(name.to_owned(), value.clone())),
@@ -93,7 +93,7 @@ impl Strategy for CustomStatus {
     }
 }
 
-/// What is wrong with a part of the scale, if objects have one.
+/// Returns the errors of one field of the scale, if the kind has a scale.
 fn check_scale(
     shape: &Shape,
     object: &dyn AnyObject,

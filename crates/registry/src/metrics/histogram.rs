@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How long things took, counted in buckets.
+/// A histogram of durations.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [f64],
@@ -18,7 +18,7 @@ pub struct Histogram {
 pub struct HistogramState {
     /// Upper bounds of the buckets, in seconds.
     pub bounds: &'static [f64],
-    /// What fell into each bucket and not into one before; the last is above all bounds.
+    /// The count of each bucket alone; the last is above all bounds.
     pub counts: Vec<u64>,
     /// All durations together, in seconds.
     pub seconds: f64,

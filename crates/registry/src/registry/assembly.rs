@@ -1,4 +1,4 @@
-//! What a registry is put together from, by its configuration.
+//! Builds the components of a registry from its configuration.
 
 use crate::registry::config::RegistryConfig;
 use crate::registry::storage_version;
@@ -17,10 +17,10 @@ use kubist_api::ResourceFacts;
 use kubist_apimachinery::GroupResource;
 use std::sync::Arc;
 
-/// Returns the stores of a registry that has none yet.
+/// Creates the shared state of a registry, without any store yet.
 pub(super) fn empty_stores(config: &RegistryConfig) -> Stores {
     let now = config.clock.now().as_nanos();
-    // The low bits are those that differ.
+    // Only the low bits differ.
     let low = u64::try_from(now & u128::from(u64::MAX)).expect("64 bits");
     let seed = config.seed.unwrap_or(low);
     let random = Arc::new(Random::new(seed));
@@ -46,7 +46,7 @@ pub(super) fn empty_stores(config: &RegistryConfig) -> Stores {
     }
 }
 
-/// The hooks of a resource: the server's own before those of the configuration.
+/// Returns the hooks of a resource: the server's own before those of the configuration.
 pub(super) fn hooks(
     stores: &Stores,
     config: &RegistryConfig,
@@ -62,7 +62,7 @@ pub(super) fn hooks(
     hooks
 }
 
-/// Makes the store of a resource, and notes its watch cache.
+/// Creates the store of a resource, and registers its watch cache.
 pub(super) fn new_store(
     stores: &Stores,
     cachers: &mut Vec<(GroupResource, Cacher)>,

@@ -1,4 +1,4 @@
-//! The watch caches of a registry, and what keeps them up to date.
+//! The watch caches of a registry, and the tasks that keep them up to date.
 
 use crate::storage::cacher::{Cacher, CacherStats};
 use kubist_apimachinery::GroupResource;
@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// How long the first reading of all watch caches may take, as upstream.
+/// The timeout for the first fill of all watch caches, as upstream.
 const READY_WITHIN: Duration = Duration::from_secs(60);
-/// How long a custom resource that is about to be served waits for its watch cache: as long as a
-/// request would. Later requests are told to come again.
+/// The time that a new custom resource waits for its watch cache before it is served: as long as a
+/// request would. After that, requests are asked to retry.
 const SERVED_WITHIN: Duration = Duration::from_secs(3);
 
-/// The watch caches of built-in resources. They stand still once this is dropped.
+/// The watch caches of built-in resources. Dropping this stops their updates.
 #[derive(Debug)]
 pub(super) struct Caches {
     cachers: Vec<(GroupResource, Cacher)>,
@@ -28,8 +28,8 @@ impl Caches {
         }
     }
 
-    /// Runs them, and waits for each, but not forever: a request tells its client if its resource
-    /// is not ready.
+    /// Runs the caches, and waits for each for a limited time: a request reports if its resource is
+    /// not ready.
     pub(super) async fn start(&self) {
         self.run();
         let all = async {
@@ -51,15 +51,15 @@ impl Caches {
         }
     }
 
-    /// How each is.
+    /// Returns the statistics of each cache.
     pub(super) fn stats(&self) -> impl Iterator<Item = (GroupResource, CacherStats)> {
         let cachers = self.cachers.iter();
         cachers.map(|(resource, cacher)| (resource.clone(), cacher.stats()))
     }
 }
 
-/// The watch cache of a resource that may go again. Once this is dropped it answers nothing, and
-/// its watches end.
+/// The watch cache of a resource that may be removed. Dropping this closes the cache and ends its
+/// watches.
 #[derive(Debug)]
 pub(crate) struct RunningCache {
     cacher: Cacher,
@@ -67,7 +67,7 @@ pub(crate) struct RunningCache {
 }
 
 impl RunningCache {
-    /// Runs a cache, and waits until it has read everything, but not for long.
+    /// Runs a cache, and waits a limited time until it is filled.
     pub(crate) async fn start(cacher: Cacher) -> Self {
         let mut running = JoinSet::new();
         let runs = cacher.clone();

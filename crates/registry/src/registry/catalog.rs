@@ -1,7 +1,7 @@
-//! `ServedGroup`: everything that is served, as discovery tells it.
+//! `ServedGroup`: everything that is served, as in discovery.
 //!
-//! Built-in groups in their order, with what the embedder added, and then those of custom
-//! resources. The verbs are those that the resources have.
+//! Built-in groups in their order, with the embedder's resources, and then those of custom
+//! resources. The verbs are those of the resources.
 
 use crate::custom::version_rank::rank;
 use crate::registry::Registry;
@@ -13,7 +13,7 @@ use kubist_apimachinery::Str;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// A group that is served.
+/// A served group.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServedGroup {
@@ -43,33 +43,33 @@ pub struct ServedVersion {
 pub struct ServedResource {
     /// Its names.
     pub facts: &'static ResourceFacts,
-    /// What can be done.
+    /// The verbs.
     pub verbs: Vec<&'static str>,
-    /// Paths below an object, and what can be done there.
+    /// The subresources with their verbs.
     pub subresources: Vec<(&'static SubresourceFacts, Vec<&'static str>)>,
 }
 
 impl ServedGroup {
-    /// A version of the group.
+    /// Returns a version of the group.
     pub fn version(&self, name: &str) -> Option<&ServedVersion> {
         self.versions.iter().find(|it| it.version == *name)
     }
 }
 
 impl ServedVersion {
-    /// A resource of the version, by its plural.
+    /// Returns a resource of the version, by its plural.
     pub fn resource(&self, plural: &str) -> Option<&ServedResource> {
         self.resources.iter().find(|it| it.facts.plural == plural)
     }
 }
 
 impl ServedResource {
-    /// A resource with the verbs that it has.
+    /// Returns a resource with its verbs.
     pub(crate) fn of(storage: &dyn RestStorage) -> Self {
         let facts = storage.facts();
         let subresources = facts.subresources.iter().map(|it| {
             let part = storage.subresource(it.name);
-            // What connects to nodes is served elsewhere.
+            // Subresources that connect to nodes are served elsewhere.
             let verbs = part.map_or_else(|| it.verbs.to_vec(), |part| part.verbs());
             (it, verbs)
         });
@@ -80,7 +80,7 @@ impl ServedResource {
         }
     }
 
-    /// A resource that is not stored: reviews, bindings.
+    /// Returns a resource that is not stored: reviews, bindings.
     fn made_up(facts: &'static ResourceFacts) -> Self {
         Self {
             facts,
@@ -94,7 +94,7 @@ impl ServedResource {
     }
 }
 
-/// The groups that do not change, with their resources.
+/// Returns the groups that do not change, with their resources.
 pub(crate) fn built_in(registry: &Registry, config: &RuntimeConfig) -> Vec<ServedGroup> {
     let resource = |facts: &'static ResourceFacts| match registry.storage(
         facts.group,
@@ -126,7 +126,7 @@ pub(crate) fn built_in(registry: &Registry, config: &RuntimeConfig) -> Vec<Serve
     groups.collect()
 }
 
-/// Adds resources that were defined or given at run time.
+/// Adds resources that were defined or registered at run time.
 pub(crate) fn with_more<'a>(
     groups: &[ServedGroup],
     more: impl Iterator<Item = &'a dyn RestStorage>,
@@ -176,7 +176,7 @@ fn add(groups: &mut Vec<ServedGroup>, storage: &dyn RestStorage) {
     versions[index].resources.push(ServedResource::of(storage));
 }
 
-/// The custom resources of a time, as storages.
+/// Returns the custom resources of a snapshot, as storages.
 pub(crate) fn custom(served: &Served) -> impl Iterator<Item = &dyn RestStorage> {
     served
         .resources

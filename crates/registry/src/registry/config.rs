@@ -1,4 +1,4 @@
-//! `RegistryConfig`: how a registry is set up.
+//! `RegistryConfig`: the configuration of a registry.
 
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::capability::RestStorage;
@@ -11,45 +11,42 @@ use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
 use std::sync::Arc;
 
-/// How a registry is set up.
+/// The configuration of a registry.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RegistryConfig {
-    /// Where everything is stored.
+    /// The storage engine.
     pub kv: Arc<dyn Kv>,
-    /// The kinds that are served, such as those of `kubist-kinds`.
+    /// The served kinds, such as those of `kubist-kinds`.
     pub kinds: Arc<dyn Kinds>,
-    /// Where timestamps come from. Default: the machine's clock.
+    /// The source of timestamps. Default: the machine's clock.
     pub clock: Arc<dyn WallClock>,
-    /// What uids and generated names come from. Two servers on one store need two seeds.
-    /// Default: the clock's time when the registry is made.
+    /// The seed of uids and generated names. Two servers on one store need two seeds. Default: the
+    /// clock's time when the registry is created.
     pub seed: Option<u64>,
-    /// The folder of all keys. Default: `/registry`, as upstream.
+    /// The prefix of all keys. Default: `/registry`, as upstream.
     pub key_root: String,
-    /// Estimated bytes of decoded and encoded objects that are remembered. Default: 512 MiB.
+    /// The estimated size in bytes of the cache of decoded and encoded objects. Default: 512 MiB.
     pub cache_bytes_max: usize,
     /// Which resources have a watch cache. Default: none.
     pub watch_cache: WatchCache,
-    /// What is done to the values of a resource on their way to storage and back, such as
-    /// encryption. Default: nothing.
+    /// The transformers of stored values, such as encryption, by resource. Default: none.
     pub transformers: Vec<(GroupResource, Arc<dyn Transformer>)>,
-    /// The same by a configuration that can be replaced; then `transformers` counts for nothing.
-    /// Default: none.
+    /// Reloadable encryption, which replaces `transformers`. Default: none.
     pub encryption: Option<LiveEncryption>,
-    /// Which versions of built-in groups are served. Default: the stable ones, as upstream.
+    /// The served versions of built-in groups. Default: the stable ones, as upstream.
     pub runtime_config: RuntimeConfig,
-    /// How many objects of a collection are deleted at a time. Default: 1, as upstream.
+    /// The concurrent deletes of a collection delete. Default: 1, as upstream.
     pub delete_collection_workers: usize,
-    /// What happens beside the writes of resources: group, plural, and hooks. Default: none but
-    /// those that the kinds bring, such as the allocation of addresses to services.
+    /// The hooks of resources: group, plural, and hooks. Default: only those of the kinds, such as
+    /// the allocation of service addresses.
     pub hooks: Vec<(String, String, Arc<dyn Hooks>)>,
-    /// Resources that are served beside those that are stored; they come before others of the
-    /// same name. Default: none.
+    /// Further served resources; they take precedence over others of the same name. Default: none.
     pub resources: Vec<Arc<dyn RestStorage>>,
 }
 
 impl RegistryConfig {
-    /// The defaults, over `kv`, for `kinds`.
+    /// Returns the defaults, over `kv`, for `kinds`.
     pub fn new(kv: Arc<dyn Kv>, kinds: Arc<dyn Kinds>) -> Self {
         Self {
             kv,

@@ -1,7 +1,7 @@
-//! Follows the stored definitions: conditions, what is served, and the end of those deleted.
+//! Follows the stored definitions: sets their conditions, serves them, and cleans up deleted ones.
 //!
-//! Several servers on one store each do this; they come to the same result, and whoever writes it
-//! second changes nothing.
+//! Several servers on one store each do this; they reach the same result, and a second write of it
+//! changes nothing.
 
 pub(crate) mod served;
 
@@ -26,41 +26,41 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How soon to look again at a definition whose objects are not gone yet.
+/// The interval of checks on a deleted definition whose objects are not gone yet.
 const CLEANUP_RETRY: Duration = Duration::from_secs(1);
-/// How soon to begin again after storage failed.
+/// The pause after a storage error.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Why objects of a definition that is not served stay.
+/// The message for objects that are kept because their definition is not served.
 const NOT_READABLE: &str = "there is no room for the definition until the server is started again";
 
-/// Definitions by name, as they were last seen.
+/// The last observed definitions, by name.
 type Known = BTreeMap<Str, CustomResourceDefinition>;
 
 impl Registry {
-    /// Serves what CustomResourceDefinitions define, sets their conditions, and clears up behind
-    /// those that are deleted. Runs until it is dropped; one is to run for each registry that
-    /// serves. What was there at [`start`](Self::start) is served without it.
+    /// Serves CustomResourceDefinitions, sets their conditions, and cleans up deleted ones. Runs
+    /// until it is dropped; one must run for each serving registry. Definitions that existed at
+    /// [`start`](Self::start) are served without it.
     ///
     /// # Cancel safety
     ///
     /// Can be dropped at any time, and run again.
     pub async fn run_definitions(&self) {
         loop {
-            // It ends with an error of storage only; the next round begins with a list.
+            // It ends only with a storage error; the next round begins with a list.
             drop(self.follow_definitions().await);
             self.definitions.followed.store(false, Ordering::Release);
             tokio::time::sleep(RETRY).await;
         }
     }
 
-    /// Whether [`run_definitions`](Self::run_definitions) has come so far that it follows what is
-    /// stored.
+    /// Reports whether [`run_definitions`](Self::run_definitions) has caught up with the stored
+    /// definitions.
     pub fn follows_definitions(&self) -> bool {
         self.definitions.followed.load(Ordering::Acquire)
     }
 
-    /// Serves the definitions that are stored.
+    /// Serves the stored definitions.
     pub(crate) async fn load_definitions(&self) -> Result<(), Status> {
         let Some(rest) = self.definitions_resource() else {
             return Ok(());
@@ -69,7 +69,7 @@ impl Registry {
         let changed = known.keys().cloned().collect();
         self.settle_definitions(&rest, known, &changed, true)
             .await?;
-        // Until it begins, and the first time that it breaks off, nothing is missing.
+        // Nothing is missing before it begins, or when it breaks off for the first time.
         self.definitions.followed.store(true, Ordering::Release);
         Ok(())
     }
@@ -96,7 +96,7 @@ impl Registry {
             ..ListOptions::default()
         };
         let mut events = rest.watch(&cx, "", None, &options, None).await?;
-        // Those that went while nobody watched.
+        // Definitions deleted while the watch was down.
         let gone = self.definitions.served();
         let gone = gone.by_definition.keys();
         let mut changed: BTreeSet<Str> = gone.chain(known.keys()).cloned().collect();
@@ -121,8 +121,8 @@ impl Registry {
         }
     }
 
-    /// Does what has to be done about definitions that changed: names, what is served, and the
-    /// end of those that are deleted. `begins`: whether the server does.
+    /// Processes changed definitions: names, serving, and the cleanup of deleted ones. `begins`:
+    /// whether the server is starting.
     async fn settle_definitions(
         &self,
         rest: &Rest,
@@ -131,7 +131,7 @@ impl Registry {
         begins: bool,
     ) -> Result<Known, Status> {
         let groups: BTreeSet<Str> = changed.iter().map(|name| group_of(name)).collect();
-        // A change can free names for all of its group.
+        // A change can free names for its whole group.
         let names: Vec<Str> = known
             .keys()
             .chain(changed)
@@ -147,7 +147,7 @@ impl Registry {
             if !is_ending(definition) {
                 settled.status = accepted(&known, definition, self.own_request().now());
             }
-            // Served first, so that whoever sees the condition finds the resource.
+            // Served first, so that a client that observes the condition finds the resource.
             let serving = self.install(&settled).await;
             serving.tell(definition, &mut settled, self.own_request().now(), begins);
             let cleaned = is_ending(&settled) && self.clean(&mut settled).await;
@@ -163,7 +163,7 @@ impl Registry {
         Ok(known)
     }
 
-    /// Writes a status, unless the definition has changed: then an event brings it again.
+    /// Writes a status, unless the definition has changed: then an event triggers it again.
     async fn write_status(
         &self,
         rest: &Rest,
@@ -179,7 +179,7 @@ impl Registry {
         tolerate(written.map(drop))
     }
 
-    /// Takes the finalizer off a definition whose objects are gone.
+    /// Removes the finalizer of a definition whose objects are gone.
     async fn finish(
         &self,
         rest: &Rest,
@@ -187,7 +187,7 @@ impl Registry {
     ) -> Result<(), Status> {
         let mut free = definition.clone();
         free.metadata.finalizers.retain(|it| it != CLEANUP);
-        // Without the checks of a user's update: also what is not valid any more has an end.
+        // Without the validation of a user's update: an invalid definition can be removed too.
         let request = UpdateRequest {
             stores: &self.stores,
             cx: &self.own_request(),
@@ -203,8 +203,8 @@ impl Registry {
         tolerate(written.map(drop))
     }
 
-    /// Deletes the objects of a definition. Whether none is left. What prevents it is said in a
-    /// condition, and is in the way of no other definition.
+    /// Deletes the objects of a definition. Returns whether none is left. An obstacle is reported
+    /// in a condition, and does not block other definitions.
     async fn clean(&self, definition: &mut CustomResourceDefinition) -> bool {
         match self.is_cleaned(definition).await {
             Ok(cleaned) => cleaned,
@@ -225,7 +225,7 @@ impl Registry {
     async fn is_cleaned(&self, definition: &CustomResourceDefinition) -> Result<bool, Status> {
         let served = self.definitions.served();
         let installed = served.by_definition.get(&definition.metadata.name);
-        // Whether it is served or not, and in which versions, the objects are there.
+        // The objects exist whether or not the definition is served, in any version.
         let rest = match installed.map(|it| Arc::clone(&it.objects)) {
             Some(rest) => rest,
             None if !self.has_objects(definition).await? => return Ok(true),
@@ -239,8 +239,8 @@ impl Registry {
         Ok(rest.list(&cx, "", &list).await?.items.is_empty())
     }
 
-    /// Whether there are objects of a definition that is not served. None are where it can have no
-    /// place: what is stored there is something else's.
+    /// Reports whether a definition that is not served has objects. A definition without a valid
+    /// storage location has none: the values there belong to another resource.
     async fn has_objects(&self, definition: &CustomResourceDefinition) -> Result<bool, Status> {
         if names::place(definition).is_err() {
             return Ok(false);
@@ -252,8 +252,8 @@ impl Registry {
     }
 }
 
-/// All stored definitions that can be read, and the version of the list. One that cannot be read
-/// leaves the others served.
+/// Returns all stored definitions that can be decoded, and the list version. One that cannot be
+/// decoded does not affect the others.
 async fn list(rest: &Rest) -> Result<(Known, ResourceVersion), Status> {
     let page = rest.list_readable().await?;
     let definitions = page.items.iter().filter_map(definition);
@@ -264,7 +264,7 @@ async fn list(rest: &Rest) -> Result<(Known, ResourceVersion), Status> {
     ))
 }
 
-/// The definition in a stored value; one that cannot be read defines nothing.
+/// Returns the definition in a stored value; `None` if it cannot be decoded.
 fn definition(stored: &Stored) -> Option<CustomResourceDefinition> {
     let object: &dyn AnyObject = &**stored.object().ok()?;
     (object as &dyn Any).downcast_ref().cloned()
@@ -290,12 +290,12 @@ fn apply(known: &mut Known, event: WatchEvent, changed: &mut BTreeSet<Str>) -> R
     Ok(())
 }
 
-/// The group in the name of a definition.
+/// Returns the group in the name of a definition.
 fn group_of(name: &str) -> Str {
     name.split_once('.').map_or("", |(_, group)| group).into()
 }
 
-/// What somebody else has changed or removed comes again as an event.
+/// Ignores conflicts, missing objects and validation errors: concurrent changes arrive as events.
 fn tolerate(written: Result<(), Status>) -> Result<(), Status> {
     match written {
         Err(status) if status.is_conflict() || status.is_not_found() || status.is_invalid() => {
@@ -309,7 +309,7 @@ fn over() -> Status {
     Status::internal_error("the watch of definitions has ended")
 }
 
-/// The status of a definition, given the others of its group.
+/// Returns the status of a definition, given the others of its group.
 fn accepted(
     known: &Known,
     definition: &CustomResourceDefinition,

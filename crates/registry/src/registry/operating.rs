@@ -1,4 +1,4 @@
-//! What whoever operates a registry asks it: what it counts, how much it holds, a copy of it.
+//! Operations of a registry: metrics, sizes, health and snapshots.
 
 use super::Registry;
 use crate::metrics::ResourceMetrics;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Resources that are counted at a time.
+/// The resources that are counted concurrently.
 const COUNTED_AT_ONCE: usize = 16;
-/// How long counting the objects of one resource may take.
+/// The timeout for counting the objects of one resource.
 const COUNTED_WITHIN: Duration = Duration::from_secs(1);
 
-/// How many objects a resource has.
+/// The object count of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObjectCount {
@@ -28,11 +28,11 @@ pub struct ObjectCount {
     pub group: Str,
     /// The plural name.
     pub resource: Str,
-    /// How many; None if storage did not say.
+    /// The count; `None` if storage did not answer.
     pub objects: Option<usize>,
 }
 
-/// A watch cache, and how much it holds.
+/// The state of a watch cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheState {
@@ -40,13 +40,13 @@ pub struct CacheState {
     pub group: Str,
     /// The plural name.
     pub resource: Str,
-    /// How much it holds.
+    /// Its statistics.
     pub stats: CacherStats,
 }
 
 impl Registry {
-    /// Keeps the objects that every cluster has: those that [`start`](Self::start) creates, the
-    /// endpoints of the service `kubernetes`, and the config maps in which upstream's servers
+    /// Maintains the system objects of every cluster: those that [`start`](Self::start) creates,
+    /// the endpoints of the `kubernetes` service, and the config maps in which upstream's servers
     /// publish their settings. Runs until it is dropped; each server runs one.
     ///
     /// # Cancel safety
@@ -58,36 +58,37 @@ impl Registry {
         }
     }
 
-    /// Forgets the forms of objects (decoded, as JSON, as protobuf) that nobody has asked for since
-    /// this was called the time before last. They are remembered up to
-    /// [`cache_bytes_max`](crate::RegistryConfig::cache_bytes_max) otherwise, for as long as no
-    /// others need the room. May take long after a burst.
+    /// Drops cached forms of objects (decoded, JSON, protobuf) that were not used since the call
+    /// before last. Otherwise they stay cached up to
+    /// [`cache_bytes_max`](crate::RegistryConfig::cache_bytes_max), until others need the room. May
+    /// take long after a burst.
     pub fn forget_unused(&self) {
         self.stores.engine.factory.forget_unused();
     }
 
-    /// Asks storage where it stands, which it answers as long as it is well.
+    /// Checks that storage answers a read of its revision.
     ///
     /// # Errors
-    /// It is closed, or cannot be reached. It may as well take long: the caller sets the limit.
+    /// Storage is closed or cannot be reached. The call may also take long: the caller sets the
+    /// timeout.
     pub async fn storage_health(&self) -> Result<(), ReadError> {
         self.stores.engine.kv.revision().await.map(drop)
     }
 
-    /// Whether storage takes writes, as far as it knows without trying.
+    /// Checks whether storage accepts writes, as far as that is known without a write.
     ///
     /// # Errors
-    /// Why it does not: its disk is full, or may not be written to.
+    /// The reason: the disk is full or not writable.
     pub fn storage_writable(&self) -> Result<(), Fault> {
         self.stores.engine.kv.writable()
     }
 
-    /// What is counted about each resource.
+    /// Returns the metrics of each resource.
     pub fn metrics(&self) -> Vec<Arc<ResourceMetrics>> {
         self.stores.engine.factory.metrics()
     }
 
-    /// The resources that have a watch cache now, custom ones too, and how those are.
+    /// Returns the current watch caches with their statistics, including those of custom resources.
     pub fn watch_caches(&self) -> Vec<CacheState> {
         let served = self.definitions.served();
         let all = self.caches.stats().chain(served.caches());
@@ -99,18 +100,18 @@ impl Registry {
         state.collect()
     }
 
-    /// What the transformers of values have done, by resource.
+    /// Returns the counts of the value transformers, by resource.
     pub fn transformations(&self) -> Vec<(GroupResource, TransformCounts)> {
         self.stores.engine.factory.transformations()
     }
 
-    /// The configuration of encryption; None if it is not one that can be replaced.
+    /// Returns the reloadable encryption configuration; `None` if it is not reloadable.
     pub fn encryption(&self) -> Option<&LiveEncryption> {
         self.encryption.as_ref()
     }
 
-    /// Counts the objects of every stored resource, those defined by a CustomResourceDefinition
-    /// too: some at a time, and each for a second at most.
+    /// Counts the objects of every stored resource, including custom resources: several
+    /// concurrently, each for at most a second.
     pub async fn object_counts(&self) -> Vec<ObjectCount> {
         let mut stores: BTreeMap<(&str, &str), Arc<Rest>> = BTreeMap::new();
         let served = self.definitions.served();
@@ -135,7 +136,7 @@ impl Registry {
         counts
     }
 
-    /// How much room the engine takes, in bytes; None if it does not say.
+    /// Returns the size of the storage engine's data in bytes; `None` if it does not report it.
     ///
     /// # Errors
     /// It cannot be reached.
@@ -143,8 +144,8 @@ impl Registry {
         self.stores.engine.kv.size_bytes().await
     }
 
-    /// Everything that is stored, on one revision: no older than any write answered before the
-    /// call, whatever is written while it is read.
+    /// Returns a snapshot of all stored data at one revision, not older than any write answered
+    /// before the call. Concurrent writes do not affect it.
     ///
     /// # Errors
     /// The engine is closed, or cannot be reached.

@@ -1,24 +1,23 @@
-//! `RuntimeConfig`: which versions of built-in groups are served, and which of their resources, as
-//! upstream's `--runtime-config` says it. Without a word stable versions are, and alpha and beta
-//! ones are not.
+//! `RuntimeConfig`: the served versions of built-in groups, and their resources, as in upstream's
+//! `--runtime-config`. By default stable versions are served, and alpha and beta versions are not.
 
 use kubist_api::{GROUPS, ResourceFacts};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// Which versions of built-in groups are served, and which of their resources.
+/// The served versions of built-in groups, and their resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeConfig {
-    /// What is said of all, of stable, beta and alpha ones.
+    /// The settings for all, stable, beta and alpha versions.
     all: Option<bool>,
     stages: BTreeMap<Stage, bool>,
-    /// What is said of one version of a group.
+    /// The settings for single versions of a group.
     versions: BTreeMap<(String, String), bool>,
-    /// What is said of one resource of a version, by its plural.
+    /// The settings for single resources of a version, by plural.
     resources: BTreeMap<(String, String, String), bool>,
 }
 
-/// How settled a version is, in the order in which what is said of them counts.
+/// The stability of a version, in the order in which its settings take precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Stable,
@@ -38,31 +37,31 @@ impl Stage {
     }
 }
 
-/// Why a text is no such configuration.
+/// The error of an invalid configuration text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeConfigError {
-    /// A value that is neither true nor false.
+    /// A value other than true or false.
     #[error("invalid value of {key}: {value:?}; it is true or false")]
     Value {
-        /// What it is said of.
+        /// The key of the setting.
         key: String,
-        /// What is said.
+        /// The value.
         value: String,
     },
-    /// A version of a group that there is not.
+    /// An unknown version of a group.
     #[error("unknown group and version {0:?}")]
     Unknown(String),
-    /// A resource that the version has not.
+    /// An unknown resource of a version.
     #[error("unknown group, version and resource {0:?}")]
     Resource(String),
-    /// Everything is turned off, and nothing on.
+    /// Everything is disabled, and nothing enabled.
     #[error("only api/all=false: nothing would be served")]
     Nothing,
 }
 
 impl RuntimeConfig {
-    /// All versions.
+    /// Returns a configuration that serves all versions.
     pub fn everything() -> Self {
         Self {
             all: Some(true),
@@ -70,7 +69,7 @@ impl RuntimeConfig {
         }
     }
 
-    /// Whether a version of a built-in group is served.
+    /// Reports whether a version of a built-in group is served.
     pub fn serves(&self, group: &str, version: &str) -> bool {
         let own = (group.to_owned(), version.to_owned());
         let stage = Stage::of(version);
@@ -78,8 +77,8 @@ impl RuntimeConfig {
         said.copied().or(self.all).unwrap_or(stage == Stage::Stable)
     }
 
-    /// Whether a resource of a built-in group is served: what is said of it alone counts before
-    /// what is said of its version.
+    /// Reports whether a resource of a built-in group is served: its own setting takes precedence
+    /// over that of its version.
     pub fn serves_resource(&self, facts: &ResourceFacts) -> bool {
         let (group, version) = (facts.group, facts.version);
         let own = (
@@ -112,11 +111,11 @@ impl RuntimeConfig {
         Ok(())
     }
 
-    /// Notes what is said of one version, or of one resource of it.
+    /// Records the setting of one version, or of one of its resources.
     fn say_of_one(&mut self, key: &str, on: bool) -> Result<(), RuntimeConfigError> {
         let parts: Vec<&str> = key.split('/').collect();
         let (group, version, plural) = match parts[..] {
-            // The core group has no name; upstream takes both.
+            // The core group has no name; upstream accepts both forms.
             ["v1"] | ["api", "v1"] => ("", "v1", None),
             ["api", "v1", plural] => ("", "v1", Some(plural)),
             [group, version] => (group, version, None),
@@ -143,7 +142,7 @@ impl RuntimeConfig {
 impl FromStr for RuntimeConfig {
     type Err = RuntimeConfigError;
 
-    /// Reads pairs such as `api/beta=true,resource.k8s.io/v1beta1=false,batch/v1/cronjobs=false`.
+    /// Parses pairs such as `api/beta=true,resource.k8s.io/v1beta1=false,batch/v1/cronjobs=false`.
     fn from_str(text: &str) -> Result<Self, RuntimeConfigError> {
         let mut config = Self::default();
         let pairs = text.split(',').map(str::trim).filter(|it| !it.is_empty());

@@ -18,7 +18,7 @@ use kubist_apimachinery::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The resource as one of its capabilities, if it has the verb.
+/// Returns the resource as one of its capabilities, if it has the verb.
 macro_rules! capability {
     ($($method:ident: $trait:ident => $verb:ident),* $(,)?) => {$(
         fn $method(&self) -> Option<&dyn $trait> {

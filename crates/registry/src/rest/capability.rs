@@ -1,8 +1,8 @@
-//! What a resource can do: each verb is a trait, and a resource says which of them it has.
+//! The verbs of a resource: each verb is a trait, and a resource returns those that it implements.
 //!
-//! The server installs and advertises exactly the verbs that a resource has; nothing else lists
-//! them. A PATCH needs a resource that can be read and updated. [`Rest`](crate::Rest) is the
-//! resource that is stored; others are given to the registry by whoever embeds it.
+//! The server installs and advertises exactly the verbs of a resource; there is no other list of
+//! them. A PATCH needs a resource with get and update. [`Rest`](crate::Rest) is the stored
+//! resource; an embedder can register others.
 
 use crate::rest::{Deleted, ListPage, Updated, Verb};
 use crate::storage::watch::EventStream;
@@ -19,62 +19,62 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A resource, or a subresource, as it is served.
+/// A served resource or subresource.
 pub trait RestStorage: fmt::Debug + Send + Sync {
-    /// Its names. The verbs there are an order to list them in, and no more.
+    /// Returns its names. The verbs there only determine the order of listing.
     fn facts(&self) -> &'static ResourceFacts;
 
-    /// The kind of the resource.
+    /// Returns the kind of the resource.
     fn kind(&self) -> &'static Kind;
 
-    /// The kind that bodies have; that of the resource, unless a subresource has its own.
+    /// Returns the body kind; that of the resource, unless a subresource has its own.
     fn body_kind(&self) -> &'static Kind {
         self.kind()
     }
 
-    /// The kind of lists.
+    /// Returns the list kind.
     fn list_kind(&self) -> String {
         format!("{}List", self.facts().kind)
     }
 
-    /// One of its subresources.
+    /// Returns one of its subresources.
     fn subresource(&self, name: &str) -> Option<Arc<dyn RestStorage>> {
         let _ = name;
         None
     }
 
-    /// Whether objects can be made.
+    /// Returns the resource as a [`Creater`], if objects can be created.
     fn creater(&self) -> Option<&dyn Creater> {
         None
     }
-    /// Whether one object can be read.
+    /// Returns the resource as a [`Getter`], if one object can be read.
     fn getter(&self) -> Option<&dyn Getter> {
         None
     }
-    /// Whether objects can be listed.
+    /// Returns the resource as a [`Lister`], if objects can be listed.
     fn lister(&self) -> Option<&dyn Lister> {
         None
     }
-    /// Whether objects can be watched.
+    /// Returns the resource as a [`Watcher`], if objects can be watched.
     fn watcher(&self) -> Option<&dyn Watcher> {
         None
     }
-    /// Whether objects can be changed.
+    /// Returns the resource as an [`Updater`], if objects can be updated.
     fn updater(&self) -> Option<&dyn Updater> {
         None
     }
-    /// Whether objects can be deleted.
+    /// Returns the resource as a [`Deleter`], if objects can be deleted.
     fn deleter(&self) -> Option<&dyn Deleter> {
         None
     }
-    /// Whether many objects can be deleted at once.
+    /// Returns the resource as a [`CollectionDeleter`], if collections can be deleted.
     fn collection_deleter(&self) -> Option<&dyn CollectionDeleter> {
         None
     }
 }
 
 impl dyn RestStorage + '_ {
-    /// Whether it can do that.
+    /// Reports whether the resource has the verb.
     pub fn has(&self, verb: Verb) -> bool {
         match verb {
             Verb::Create => self.creater().is_some(),
@@ -88,7 +88,7 @@ impl dyn RestStorage + '_ {
         }
     }
 
-    /// The verbs that it has, as discovery lists them.
+    /// Returns its verbs, as in discovery.
     pub fn verbs(&self) -> Vec<&'static str> {
         let all = Verb::ALL.into_iter();
         let mut verbs: Vec<_> = all
@@ -100,13 +100,13 @@ impl dyn RestStorage + '_ {
         verbs
     }
 
-    /// Group and plural, as messages name them.
+    /// Returns group and plural, as in messages.
     pub fn group_resource(&self) -> GroupResource {
         GroupResource::new(self.facts().group, self.facts().plural)
     }
 }
 
-/// Makes objects: POST.
+/// Creates objects: POST.
 pub trait Creater: Send + Sync {
     /// See [`Rest::create`](crate::Rest::create).
     fn create<'a>(
@@ -142,7 +142,7 @@ pub trait Lister: Send + Sync {
     ) -> BoxFuture<'a, Result<ListPage, Status>>;
 }
 
-/// Follows objects: GET with `watch`.
+/// Watches objects: GET with `watch`.
 pub trait Watcher: Send + Sync {
     /// See [`Rest::watch`](crate::Rest::watch).
     fn watch<'a>(
@@ -155,7 +155,7 @@ pub trait Watcher: Send + Sync {
     ) -> BoxFuture<'a, Result<EventStream, Status>>;
 }
 
-/// Changes objects: PUT, and PATCH of what can be read too.
+/// Updates objects: PUT, and PATCH if objects can be read too.
 pub trait Updater: Send + Sync {
     /// See [`Rest::update`](crate::Rest::update).
     fn update<'a>(
@@ -182,8 +182,8 @@ pub trait Deleter: Send + Sync {
 
 /// Deletes many objects: DELETE of a collection.
 pub trait CollectionDeleter: Send + Sync {
-    /// Whether these options are those of a list, and of fields that objects can be selected by:
-    /// what is said before the options of the deletion are read.
+    /// Validates the list options, including the selectable fields. Runs before the delete options
+    /// are decoded.
     fn check_list(&self, list: &ListOptions) -> Result<(), Status>;
 
     /// See [`Rest::delete_collection`](crate::Rest::delete_collection).

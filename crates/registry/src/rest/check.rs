@@ -1,4 +1,4 @@
-//! The rules of a kind without its storage: what a create or an update would store.
+//! The rules of a kind without storage: the object that a create or an update would store.
 
 use super::Rest;
 use crate::store::update::UpdateRequest;
@@ -8,9 +8,9 @@ use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, Status};
 
 impl Rest {
-    /// What a create of `object` would store, as it is read in the served version: with defaults,
-    /// prepared, checked and in canonical form. Nothing is admitted, looked up, allotted or
-    /// written.
+    /// Returns the object that a create of `object` would store, in the served version: with
+    /// defaults, prepared, validated and in canonical form. Runs no admission, lookup, allocation
+    /// or write.
     pub fn prepare_create(
         &self,
         cx: &RequestContext,
@@ -24,9 +24,9 @@ impl Rest {
         self.to_served(read.completed().to_object()?)
     }
 
-    /// What an update of `old`, as it is stored, by `new` would store; of the part of it that this
-    /// path is for. The resource versions are
-    /// not compared; otherwise as [`prepare_create`](Self::prepare_create).
+    /// Returns the object that an update of the stored object `old` by `new` would store,
+    /// restricted to the fields of this path. Resource versions are not compared; otherwise as
+    /// [`prepare_create`](Self::prepare_create).
     pub fn prepare_update(
         &self,
         cx: &RequestContext,

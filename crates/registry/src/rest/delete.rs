@@ -1,4 +1,4 @@
-//! Delete one object, or all that selectors select.
+//! Delete one object, or all that the selectors match.
 
 use super::{Deleted, ListPage, Rest, Verb};
 use crate::storage::predicate::Predicate;
@@ -9,12 +9,12 @@ use crate::strategy::context::RequestContext;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use kubist_apimachinery::{DeleteOptions, FieldError, FieldPath, GroupKind, ListOptions, Status};
 
-/// Objects listed at once by a deletion of a collection that has no limit of its own.
+/// The page size of a collection delete without a limit of its own.
 const COLLECTION_PAGE: i64 = 10_000;
 
 impl Rest {
-    /// Deletes an object, or begins to: it may wait for a grace period or for finalizers. With the
-    /// option for it, and only with that, an object that cannot be read.
+    /// Deletes an object, or starts its deletion: it may wait for a grace period or for finalizers.
+    /// An object that cannot be decoded is deleted only with the option for that.
     pub async fn delete(
         &self,
         cx: &RequestContext,
@@ -57,15 +57,15 @@ impl Rest {
         })
     }
 
-    /// Deletes everything that the selectors select, as many at a time as the registry has
-    /// [workers](crate::RegistryConfig::delete_collection_workers) for it. The answer is the list
-    /// of what was there. Not atomic: the first error ends it, except that what is gone already is
-    /// fine. What has changed since it was listed so that it is not selected any more stays, and
-    /// so does another object that has got the name.
+    /// Deletes everything that the selectors match, with as many concurrent
+    /// [workers](crate::RegistryConfig::delete_collection_workers) as configured. Returns the list
+    /// of the objects found. Not atomic: the first error ends it, but an object that is already
+    /// gone is no error. An object that no longer matches since it was listed is kept, and so is
+    /// another object of the same name.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the objects that it has not come to.
+    /// Dropping the future keeps the remaining objects.
     pub async fn delete_collection(
         &self,
         cx: &RequestContext,
@@ -106,16 +106,15 @@ impl Rest {
         }
     }
 
-    /// Warns of what is left if these options say nothing about it, whether or not there is
-    /// anything to delete.
+    /// Warns about dependents if the delete options do not specify their treatment, even if there
+    /// is nothing to delete.
     fn warn_of_delete(&self, cx: &RequestContext, options: &DeleteOptions) {
         if let Some(warning) = (self.strategy().facts().delete_warning)(options) {
             cx.warn(warning);
         }
     }
 
-    /// Deletes these, several at a time. The first error drops those that are under way or have
-    /// not begun.
+    /// Deletes these objects, several at a time. After the first error, the others are cancelled.
     async fn delete_all(
         &self,
         cx: &RequestContext,

@@ -18,12 +18,12 @@ use kubist_apimachinery::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Objects that cannot be read which the warnings of a list name.
+/// The maximum of undecodable objects that the warnings of a list name.
 const WARNED_MAX: usize = 10;
 
 impl Rest {
-    /// Reads one object, which is not older than `version` (if that is set). For a subresource,
-    /// what the subresource shows of it.
+    /// Reads one object, not older than `version` (if that is set). For a subresource, returns its
+    /// view of the object.
     pub async fn get(
         &self,
         cx: &RequestContext,
@@ -62,9 +62,9 @@ impl Rest {
         self.serve(&stored)
     }
 
-    /// Lists what the selectors select in a namespace (in all, if it is empty). Objects that cannot
-    /// be read are an error that names them, or, if the request wants the rest all the same, left
-    /// out with a warning for each.
+    /// Lists the matching objects of a namespace (of all, if it is empty). Objects that cannot be
+    /// decoded cause an error that names them, or, if the request asks for the rest, are omitted
+    /// with a warning each.
     pub async fn list(
         &self,
         cx: &RequestContext,
@@ -80,7 +80,7 @@ impl Rest {
         self.page(listed)
     }
 
-    /// Warns of each object that a list leaves out because it cannot be read, up to a bound.
+    /// Warns about each object that a list omits because it cannot be decoded, up to a limit.
     fn warn_of(&self, cx: &RequestContext, unreadable: &[Unreadable]) {
         let Some(first) = unreadable.first() else {
             return;
@@ -117,8 +117,8 @@ impl Rest {
         self.page(listed)
     }
 
-    /// Everything that can be read. For our own use: who takes it for all there is, and deletes
-    /// what it lacks, is wrong.
+    /// Lists all objects that can be decoded. For internal use: the list must not be treated as
+    /// complete.
     pub(crate) async fn list_readable(&self) -> Result<ListPage, Status> {
         let listed = self.listed("", None, &ListOptions::default()).await?;
         self.page(listed)
@@ -156,12 +156,12 @@ impl Rest {
         })
     }
 
-    /// Follows what the selectors select in a namespace (in all, if it is empty), or one object.
+    /// Watches the matching objects of a namespace (of all, if it is empty), or one object.
     /// `timeout`: when the caller is going to end the watch.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves no trace.
+    /// Dropping the future has no effect.
     pub async fn watch(
         &self,
         cx: &RequestContext,
@@ -193,8 +193,8 @@ impl Rest {
         })
     }
 
-    /// What the options of a list select, if they are those of a list, which is said first. What is
-    /// wrong with a token comes later, as upstream finds it where it reads.
+    /// Returns the predicate of list options, after checking that they are valid for a list. Errors
+    /// of the continue token are found later, while reading, as upstream.
     pub(super) fn selected(&self, options: &ListOptions) -> Result<Predicate, Status> {
         if let Err(error @ OptionsError::Invalid { .. }) = options.list_position() {
             return Err(error.to_status());
@@ -217,8 +217,8 @@ impl Rest {
         Predicate::new(labels.clone(), fields, strategy)
     }
 
-    /// Refuses a field that custom objects cannot be selected by; built-in kinds have words of
-    /// their own for it.
+    /// Rejects a field that is not selectable for custom objects; built-in kinds have their own
+    /// messages.
     fn check_field(&self, field: &str) -> Result<(), Status> {
         let is_known = ALWAYS_SELECTABLE.contains(&field)
             || self.strategy().facts().selectable_fields.contains(&field);
@@ -230,7 +230,7 @@ impl Rest {
     }
 }
 
-/// Refuses field selectors of a watch of one object that do not ask for just this one.
+/// Rejects the field selector of a watch of one object unless it selects just this object.
 fn check_name(fields: &FieldSelector, name: &str) -> Result<(), Status> {
     if fields.is_everything() || fields.exact("metadata.name") == Some(name) {
         return Ok(());

@@ -1,6 +1,6 @@
 //! `scale`: the replicas of a workload, as an object of their own.
 //!
-//! A projection of the workload, not stored: reading it shows part of the workload, writing it is
+//! A projection of the workload, not stored: a read shows some fields of the workload, a write is
 //! an update of the workload.
 
 use crate::custom::scale::ScalePaths;
@@ -16,13 +16,13 @@ use kubist_apimachinery::{
 };
 use std::any::Any;
 
-/// In place of the replicas that a custom object does not have, for a patch to replace.
+/// Replaces missing replicas of a custom object, for a patch to overwrite.
 const MISSING: i32 = i32::MIN;
 
-/// The scale of a workload; None if the kind has none.
+/// Returns the scale of a workload; `None` if the kind has none.
 ///
 /// # Errors
-/// A custom object does not say how many replicas it wants, or not with a number.
+/// The desired replicas of a custom object are missing or not a number.
 pub(crate) fn of(
     object: &dyn AnyObject,
     paths: Option<&ScalePaths>,
@@ -35,7 +35,7 @@ pub(crate) fn of(
     }
 }
 
-/// The scale that an update begins with, which may be without replicas.
+/// Returns the scale that an update starts from, possibly without replicas.
 fn begun(
     object: &dyn AnyObject,
     paths: Option<&ScalePaths>,
@@ -66,7 +66,7 @@ fn built_in(object: &dyn AnyObject, scheme: &Scheme) -> Option<Scale> {
     Some(scale)
 }
 
-/// What a scale shows of the metadata.
+/// Returns the metadata of a scale.
 fn metadata(meta: &ObjectMeta) -> ObjectMeta {
     ObjectMeta {
         name: meta.name.clone(),
@@ -78,19 +78,19 @@ fn metadata(meta: &ObjectMeta) -> ObjectMeta {
     }
 }
 
-/// An update of a scale, as one of the workload.
+/// An update of a scale, as an update of the workload.
 pub(crate) struct Scaled<'a> {
-    /// What makes the new scale.
+    /// Computes the new scale.
     pub(crate) scale: &'a dyn UpdatedObject,
-    /// What the workload is one of.
+    /// The resource of the workload.
     pub(crate) resource: GroupResource,
     /// The name of the workload.
     pub(crate) name: &'a str,
-    /// The answer if the workload has no scale.
+    /// The error if the workload has no scale.
     pub(crate) missing: Status,
-    /// Where a custom object has it.
+    /// The scale paths of a custom object.
     pub(crate) paths: Option<&'a ScalePaths>,
-    /// Where a built-in one has it.
+    /// The scheme, for a built-in object.
     pub(crate) scheme: &'a Scheme,
 }
 
@@ -112,7 +112,7 @@ impl UpdatedObject for Scaled<'_> {
         {
             return Err(paths.still_missing());
         }
-        // The rules of a custom object have words of their own for it.
+        // A custom object has its own message for this.
         if self.paths.is_none() {
             self.check(new, old)?;
         }
@@ -123,7 +123,8 @@ impl UpdatedObject for Scaled<'_> {
             _ => (self.scheme.set_replicas)(&mut *object, replicas),
         }
         let version = &new.metadata.resource_version;
-        // A custom object must say which version it replaces; its scale need not.
+        // An update of a custom object must name the version that it replaces; an update of its
+        // scale need not.
         if !version.is_empty() || self.paths.is_none() {
             object.meta_mut().resource_version = version.clone();
         }
@@ -132,7 +133,7 @@ impl UpdatedObject for Scaled<'_> {
 }
 
 impl Scaled<'_> {
-    /// The metadata of a scale is checked although nothing of it is kept.
+    /// Validates the metadata of a scale, although none of it is stored.
     fn check(&self, new: &Scale, old: &dyn AnyObject) -> Result<(), Status> {
         let (names, rules) = (NameRule::DnsSubdomain, MetadataRules::Strict);
         let mut errors = validate_metadata(&new.metadata, true, names, rules);

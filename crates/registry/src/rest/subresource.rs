@@ -1,12 +1,12 @@
-//! The subresources that the registry serves, and which kind their bodies have.
+//! The subresources that the registry serves, and their body kinds.
 //!
-//! What connects to a node (logs, exec, proxies) and tokens, which need keys, are not here.
+//! Not here: connections to a node (logs, exec, proxies), and tokens, which need keys.
 
 use crate::store::action::Action;
 use crate::store::kinds::Kinds;
 use kubist_api::{Kind, ResourceFacts, find_kind};
 
-/// Which part of a resource a request is about.
+/// The subresource of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subresource {
     /// The object itself.
@@ -17,15 +17,15 @@ pub(crate) enum Subresource {
     Scale,
     /// `namespaces/finalize`.
     Finalize,
-    /// A subresource that is created and acts on the object.
+    /// A subresource whose creation acts on the object.
     Action(&'static str, &'static dyn Action),
-    /// A way to change what the object's own path refuses to change (upstream:
-    /// `pods/ephemeralcontainers`, `pods/resize`).
+    /// A path for changes that the object's own path rejects (upstream: `pods/ephemeralcontainers`,
+    /// `pods/resize`).
     Other(&'static str),
 }
 
 impl Subresource {
-    /// The subresource of that name, if the resource has it and the registry serves it.
+    /// Returns the subresource of that name, if the resource has it and the registry serves it.
     pub(crate) fn find(facts: &ResourceFacts, name: &str, kinds: &dyn Kinds) -> Option<Self> {
         let name = facts.subresources.iter().find(|it| it.name == name)?.name;
         if let Some(action) = kinds.action(facts, name) {
@@ -40,7 +40,7 @@ impl Subresource {
         }
     }
 
-    /// The name in URLs; empty for the object itself.
+    /// Returns the name in URLs; empty for the object itself.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "",
@@ -50,7 +50,7 @@ impl Subresource {
         }
     }
 
-    /// The kind of bodies, if it is not that of the resource.
+    /// Returns the body kind, if it is not that of the resource.
     pub(crate) fn kind(self) -> Option<&'static Kind> {
         match self {
             Self::Scale => find_kind("autoscaling", "v1", "Scale"),
@@ -59,7 +59,7 @@ impl Subresource {
         }
     }
 
-    /// What can be done.
+    /// Returns the verbs.
     pub(crate) fn verbs(self, facts: &ResourceFacts) -> &'static [&'static str] {
         if matches!(self, Self::None) {
             return facts.verbs;

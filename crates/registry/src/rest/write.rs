@@ -13,7 +13,7 @@ use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, PostOptions, Preconditions, Status};
 
 impl Rest {
-    /// Creates an object in `namespace`. For a subresource, `name` is that of the object; it is
+    /// Creates an object in `namespace`. For a subresource, `name` is the object's name; it is
     /// empty otherwise.
     pub async fn create(
         &self,
@@ -44,7 +44,7 @@ impl Rest {
         Ok(Created::Object(self.serve(&created)?))
     }
 
-    /// Puts what `object` makes of the stored one in its place: PUT and PATCH.
+    /// Replaces the stored object by the result of `object`: PUT and PATCH.
     pub async fn update(
         &self,
         cx: &RequestContext,
@@ -72,8 +72,8 @@ impl Rest {
         })
     }
 
-    /// A refusal of the store, which names the group that it stores under, with the group that was
-    /// asked for: events are served by two groups.
+    /// Replaces the storage group in an error of the store by the requested group: events are
+    /// served by two groups.
     pub(super) fn in_own_group(&self, mut status: Status) -> Status {
         let store = self.store();
         let Some(details) = &mut status.details else {
@@ -91,7 +91,7 @@ impl Rest {
         status
     }
 
-    /// An update of a scale is one of the workload.
+    /// Updates a scale through its workload.
     async fn rescale(
         &self,
         cx: &RequestContext,
@@ -142,12 +142,12 @@ impl Rest {
         }
     }
 
-    /// The rules of the group that objects are written to.
+    /// Returns the validation rules of the group that objects are written through.
     pub(super) fn group_rules(&self) -> Option<GroupRules> {
         self.stores.kinds.group_rules(self.facts)
     }
 
-    /// What an update by this path may change.
+    /// Returns the parts of the object that an update by this path may change.
     pub(super) fn part(&self) -> Part {
         match self.subresource {
             Subresource::None | Subresource::Scale => Part::Whole,

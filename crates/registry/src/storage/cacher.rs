@@ -1,12 +1,12 @@
 //! `Cacher`: storage with a watch cache, a decorator of [`RawStorage`].
 //!
-//! It follows the engine like a reflector and keeps all objects in order, the last events and the
-//! watchers. Writes go to storage; reads and watches are answered here where that gives the right
-//! answer (see `delegation`). The cache holds stored values, so encrypted ones stay encrypted in
-//! it, and one that cannot be read spoils nothing but itself.
+//! Follows the engine like a reflector and keeps all objects in order, the recent events and the
+//! watchers. Writes go to storage; reads and watches are served from the cache where the result is
+//! correct (see `delegation`). The cache holds stored values, so encrypted values stay encrypted in
+//! it, and a value that cannot be decoded affects only itself.
 //!
-//! [`run`](Cacher::run) has to run beside it. When what it follows breaks off, all watches end and
-//! it begins anew.
+//! [`run`](Cacher::run) must run beside it. When its watch of the engine breaks off, all watches
+//! end and the cache is rebuilt.
 
 mod consistency;
 mod delegation;
@@ -45,24 +45,24 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How a watch cache behaves.
+/// The configuration of a watch cache.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CacherConfig {
-    /// How long a watch may be away without having to list again, if there is room for what
-    /// happened meanwhile. Default: 75 s, as upstream.
+    /// How long a watch may be disconnected without a new list, if the ring has room for the events
+    /// of that time. Default: 75 s, as upstream.
     pub history: Duration,
-    /// How long a request waits for the cache to come to a version. Default: 3 s, as upstream.
+    /// The maximum wait of a request until the cache reaches a version. Default: 3 s, as upstream.
     pub fresh_within: Duration,
-    /// How often the engine is asked for progress while somebody waits. Default: 100 ms, as
+    /// The interval of progress requests to the engine while a request waits. Default: 100 ms, as
     /// upstream.
     pub progress_every: Duration,
-    /// The pause before the cache begins anew. Default: 1 s, as upstream.
+    /// The pause before the cache is rebuilt. Default: 1 s, as upstream.
     pub restart_after: Duration,
-    /// How often the cache is compared with storage, at most half as long more. Default: every
-    /// five minutes, as upstream; None is never.
+    /// The interval of comparisons with storage, plus a jitter of at most 50%. Default: five
+    /// minutes, as upstream; `None` disables them.
     pub consistency_every: Option<Duration>,
-    /// The field by which watchers are told apart, such as `spec.nodeName` of pods. Default: none.
+    /// The field that watchers are indexed by, such as `spec.nodeName` of pods. Default: none.
     pub indexed_field: Option<&'static str>,
 }
 
@@ -85,21 +85,21 @@ pub struct Cacher {
     shared: Arc<Shared>,
 }
 
-/// Lock order: `state`, then those of `freshness`. Nobody is woken under `state`.
+/// Lock order: `state`, then those of `freshness`. No task is woken while `state` is locked.
 struct Shared {
     raw: RawStorage,
     strategy: Arc<dyn Strategy>,
     config: CacherConfig,
     state: Mutex<State>,
     freshness: Freshness,
-    /// Events up to here are in the buffers of those who want them.
+    /// Events up to here are in the buffers of the interested watchers.
     dispatched: AtomicU64,
     ready: watch::Sender<bool>,
-    /// Whether the engine has ever answered when asked for progress.
+    /// Whether the engine has ever answered a progress request.
     progress_seen: AtomicBool,
 }
 
-/// How much a watch cache holds. What it has done is in its [metrics](Cacher::metrics).
+/// The size of a watch cache. Its activity is in its [metrics](Cacher::metrics).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacherStats {
@@ -111,17 +111,17 @@ pub struct CacherStats {
     pub capacity: usize,
     /// Watches.
     pub watchers: usize,
-    /// How often it began anew.
+    /// The number of rebuilds.
     pub generation: u64,
-    /// Up to here it holds everything (`apiserver_watch_cache_resource_version`); 0 while it is
-    /// not ready.
+    /// The cache is complete up to this revision (`apiserver_watch_cache_resource_version`); 0
+    /// while it is not ready.
     pub revision: u64,
-    /// Whether the last comparison with storage found the same. Storage answers reads otherwise.
+    /// Whether the last comparison with storage matched. Otherwise storage serves the reads.
     pub trusted: bool,
 }
 
 impl Cacher {
-    /// A cache over `raw`. `strategy` knows the indexed field. Nothing is read before
+    /// Creates a cache over `raw`. `strategy` reads the indexed field. Nothing is read before
     /// [`run`](Self::run). Needs a tokio runtime with time enabled.
     pub fn new(raw: RawStorage, strategy: Arc<dyn Strategy>, config: CacherConfig) -> Self {
         let shared = Shared {
@@ -139,45 +139,45 @@ impl Cacher {
         }
     }
 
-    /// Reads everything and follows the engine, again and again, and compares itself with it from
-    /// time to time. To be run once beside it; never returns.
+    /// Fills the cache and follows the engine, rebuilds after failures, and compares itself with
+    /// storage at intervals. Run it once beside the cache; never returns.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it leaves a cache that stands still, and can be run again.
+    /// Dropping it stops the updates; it can be run again.
     pub async fn run(&self) {
         tokio::join!(feed::run(&self.shared), consistency::run(&self.shared));
     }
 
-    /// Compares it with storage now. Whether it may answer reads from here on; what came of it is
-    /// counted.
+    /// Compares the cache with storage now. Returns whether it may serve reads from here on, and
+    /// counts the result.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves no trace.
+    /// Dropping the future has no effect.
     pub async fn check(&self) -> bool {
         self.shared.check().await;
         self.shared.is_trusted()
     }
 
-    /// Ends all watches. It answers nothing any more.
+    /// Ends all watches. The cache answers no further requests.
     pub(crate) fn close(&self) {
         self.shared.state.lock().closed = true;
         self.shared.stop();
     }
 
-    /// Waits until it has read everything.
+    /// Waits until the cache is filled.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves no trace.
+    /// Dropping the future has no effect.
     pub async fn wait_until_ready(&self) {
         let mut ready = self.shared.ready.subscribe();
         // The sender lives as long as this handle.
         drop(ready.wait_for(|it| *it).await);
     }
 
-    /// How much it holds; zeros while it is not ready.
+    /// Returns the size of the cache; zeros while it is not ready.
     pub fn stats(&self) -> CacherStats {
         let state = self.shared.state.lock();
         let content = state.content.as_ref();
@@ -192,7 +192,7 @@ impl Cacher {
         }
     }
 
-    /// What is counted about its resource, by this cache and by those before it.
+    /// Returns the metrics of its resource, over this cache and earlier ones.
     pub fn metrics(&self) -> &Arc<ResourceMetrics> {
         self.shared.raw.codec.metrics()
     }
@@ -222,7 +222,7 @@ impl Cacher {
     async fn list_objects(&self, request: ListRequest<'_>) -> Result<Listed, Status> {
         let position = list::position(request.options)?;
         let answers = delegation::of_list(&position, &request)?;
-        // While storage answers everything, nothing is asked of the cache.
+        // While storage serves all reads, the cache is not asked.
         let asked = self.shared.answers_reads();
         let view = self.shared.view(answers, &request).await;
         let failed = |error: &StorageError| error.to_status(Operation::List, request.resource, "");

@@ -1,4 +1,4 @@
-//! The token of the next page of a list: where to go on, and at which version.
+//! The continue token of a list: its next key and its version.
 //!
 //! Upstream's form, so that a client may change servers between two pages.
 
@@ -12,12 +12,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// Where a list goes on.
+/// The position at which a list continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContinueToken {
-    /// The version of the list; None goes on at the newest.
+    /// The list version; `None` continues at the newest.
     pub(crate) revision: Option<u64>,
-    /// The first key, relative to the prefix of the list.
+    /// The next key, relative to the prefix of the list.
     pub(crate) start: String,
 }
 
@@ -29,16 +29,16 @@ struct Wire {
 }
 
 const VERSION: &str = "meta.k8s.io/v1";
-/// What upstream calls the message, in texts that clients compare.
+/// Upstream's name of the message, in error texts that clients compare.
 const GO_STRUCT: &str = "continueToken";
 /// The same with its package.
 const GO_TYPE: &str = "storage.continueToken";
-/// As lenient as Go's: the last character may carry bits that mean nothing.
+/// As lenient as Go's: unused bits of the last character are ignored.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 impl ContinueToken {
-    /// The token as clients get it.
+    /// Returns the encoded token.
     pub(crate) fn encode(&self) -> Str {
         let wire = Wire {
             v: VERSION.to_owned(),
@@ -51,7 +51,7 @@ impl ContinueToken {
         BASE64.encode(json).into()
     }
 
-    /// Reads what a client sent. 400 if it is none of ours.
+    /// Decodes a client's token. 400 if it is invalid.
     pub(crate) fn decode(token: &str) -> Result<Self, Status> {
         Self::read(token).map_err(|why| {
             Status::bad_request(format!(
@@ -60,7 +60,7 @@ impl ContinueToken {
         })
     }
 
-    /// The same, or what upstream says is wrong with it.
+    /// Decodes a token, or returns upstream's error text.
     fn read(token: &str) -> Result<Self, String> {
         let json = json_of(token)?;
         let wire = Wire::read(&json)?;
@@ -78,7 +78,7 @@ impl ContinueToken {
         if wire.start.is_empty() {
             return Err(format!("encoded start key empty (version {VERSION})"));
         }
-        // Upstream's cache writes a slash in front, its storage does not.
+        // Upstream's cache puts a slash in front, its storage does not.
         let start = wire.start.strip_prefix('/').unwrap_or(&wire.start);
         let within = |segment: &str| !matches!(segment, "" | "." | "..");
         if !start.is_empty() && !start.split('/').all(within) {
@@ -92,8 +92,8 @@ impl ContinueToken {
 }
 
 impl Wire {
-    /// Reads JSON as Go does: names of fields in any case, the last of several, and null is no
-    /// value. Upstream reports the first value of a wrong type, after all mistakes of syntax.
+    /// Reads JSON as Go does: field names in any case, the last duplicate counts, and null is no
+    /// value. Upstream reports the first value of a wrong type, after all syntax errors.
     fn read(json: &[u8]) -> Result<Self, String> {
         if let Some(words) = go_json::mistake(json) {
             return Err(words);
@@ -115,7 +115,7 @@ impl Wire {
             };
             first.get_or_insert_with(|| {
                 let kind = go_kind(value).unwrap_or_default();
-                // Of a number that does not fit Go names the number too.
+                // Go's error includes a number that does not fit.
                 let shown = match (kind, go_type) {
                     ("number", "int64") => format!("number {value}"),
                     _ => kind.to_owned(),
@@ -129,7 +129,7 @@ impl Wire {
         first.map_or(Ok(wire), Err)
     }
 
-    /// Takes a member. If its value is of a wrong type: the field, and Go's name of its type.
+    /// Sets a member. Returns the field and Go's name of its type if the value has another type.
     fn set(&mut self, name: &str, value: &str) -> Option<(&'static str, &'static str)> {
         let (field, text) = match name.to_ascii_lowercase().as_str() {
             "v" => ("v", &mut self.v),
@@ -154,7 +154,7 @@ impl Wire {
     }
 }
 
-/// The members of an object, in their order.
+/// The members of an object, in order.
 struct Members<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -185,7 +185,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
-/// Go's word for a JSON value; none for null.
+/// Returns Go's name for a JSON value; `None` for null.
 fn go_kind(value: &str) -> Option<&'static str> {
     Some(match value.bytes().next()? {
         b'{' => "object",
@@ -197,8 +197,8 @@ fn go_kind(value: &str) -> Option<&'static str> {
     })
 }
 
-/// The JSON of a token, or Go's words for a text that is no base64, which name where it stops
-/// reading. Go passes over the ends of lines.
+/// Returns the JSON of a token, or Go's error for invalid base64, which includes the position. Go
+/// skips line breaks.
 fn json_of(token: &str) -> Result<Vec<u8>, String> {
     let read = |byte: &u8| !matches!(byte, b'\r' | b'\n');
     let text: Vec<u8> = token.bytes().filter(read).collect();

@@ -1,6 +1,6 @@
-//! Dry runs: the whole road of a write, with a read in place of its last step.
+//! Dry runs: the whole write path, with a read in place of the final write.
 //!
-//! Lies above [`Storage`], so that nothing below knows of dry runs.
+//! Lies above [`Storage`], so that the layers below have no dry runs.
 
 use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
 use crate::storage::error::StorageError;
@@ -10,7 +10,7 @@ use kubist_apimachinery::{AnyObject, Preconditions};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Storage whose writes can be rehearsed.
+/// Storage with support for dry runs.
 #[derive(Clone, Debug)]
 pub(crate) struct DryRunnable(pub(crate) Arc<dyn Storage>);
 
@@ -38,7 +38,7 @@ impl DryRunnable {
         if let Some(found) = self.get(&key, None).await? {
             return Err(StorageError::exists(key, &found));
         }
-        // The answer keeps a resource version that would have been refused, as upstream.
+        // The result keeps a resource version that a real create rejects, as upstream.
         let given = given_version(&*object);
         let stored = Stored::from_object(self.kind(), given, object);
         Ok(stored.completed())
@@ -65,7 +65,7 @@ impl DryRunnable {
         if current.is_none() && !missing_ok {
             return Err(StorageError::NotFound { key });
         }
-        // Upstream's rehearsal does not know the root.
+        // Upstream's dry run names the key without the root.
         let shown = self.keys().below_root(&key);
         check(shown, Some(preconditions), current.as_ref())?;
         let changed = change.attempt(current.as_ref()).await?;

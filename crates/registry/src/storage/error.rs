@@ -1,4 +1,4 @@
-//! Why storage refused, and the status that each verb makes of it.
+//! `StorageError`: storage errors, and their status for each verb.
 
 use crate::storage::upstream_form::has_none_upstream;
 use crate::stored::Stored;
@@ -6,7 +6,7 @@ use crate::stored::key::InvalidKey;
 use kubist_apimachinery::{GroupResource, Status, StatusReason, with_causes};
 use kubist_storage::{Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
 
-/// Why an operation of raw storage failed.
+/// An error of a storage operation.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
@@ -25,30 +25,30 @@ pub enum StorageError {
     Exists {
         /// The full key.
         key: String,
-        /// Whether what is there is being deleted.
+        /// Whether the stored object is being deleted.
         terminating: bool,
     },
-    /// What a create was judged by is not the same any more; it is to be judged again.
+    /// A guard of a create has changed; the create must be checked again.
     #[error("what the creation of {key:?} was judged by has changed")]
     Overtaken {
         /// The full key.
         key: String,
     },
-    /// An object that is to be created has a resource version already.
+    /// An object to be created already has a resource version.
     #[error("resourceVersion should not be set on objects to be created")]
     VersionOnCreate,
-    /// A key that is not one of the resource.
+    /// The key does not belong to the resource.
     #[error("{why}: {key:?}")]
     InvalidKey {
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
-    /// The cache has not read everything yet.
+    /// The cache is not filled yet.
     #[error("storage is (re)initializing")]
     NotReady {
-        /// When to ask again, in seconds.
+        /// When to retry, in seconds.
         retry_after: i32,
     },
     /// A precondition does not hold.
@@ -58,38 +58,38 @@ pub enum StorageError {
     InvalidObject {
         /// The full key.
         key: String,
-        /// Which one, as upstream says it.
+        /// The failed precondition, in upstream's words.
         why: String,
     },
-    /// The caller's own code refused: this is its answer, word for word.
+    /// The caller's own code rejected the operation with this status.
     #[error("{0}")]
     Refused(Box<Status>),
-    /// A version that storage has not reached.
+    /// The requested version is newer than storage.
     #[error("Too large resource version: {requested}, current: {current}")]
     TooLarge {
         /// The version asked for.
         requested: u64,
-        /// Where storage stands.
+        /// The current version of storage.
         current: u64,
     },
-    /// A version that storage has given up.
+    /// The requested version has been compacted.
     #[error("revision {requested} has been compacted")]
     Compacted {
         /// The version asked for.
         requested: u64,
     },
-    /// The object is larger than storage takes.
+    /// The object exceeds the size limit.
     #[error("the object is too large: {bytes} bytes{}", at_most(*.bytes_max))]
     ObjectTooLarge {
         /// Its size.
         bytes: usize,
-        /// The limit; zero where the engine did not say.
+        /// The limit; zero if the engine did not report it.
         bytes_max: usize,
     },
-    /// The store holds as much as it may.
+    /// The store has reached its size limit.
     #[error("the store is full: it holds {bytes} bytes, at most {bytes_max}; deletions make room")]
     Full {
-        /// What it holds.
+        /// Its size.
         bytes: usize,
         /// The limit.
         bytes_max: usize,
@@ -100,12 +100,12 @@ pub enum StorageError {
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
-    /// A lease could not be had.
+    /// No lease could be obtained.
     #[error("no lease for an object that expires")]
     Lease(#[source] LeaseError),
 }
 
-/// What was being done, for the status.
+/// The failed operation, for the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each has its own statuses")]
 pub enum Operation {
@@ -141,7 +141,7 @@ impl StorageError {
         Self::Exists { key, terminating }
     }
 
-    /// Whether a write that ended so may have been carried out nevertheless.
+    /// Reports whether the failed write may have been carried out nevertheless.
     pub fn may_have_happened(&self) -> bool {
         match self {
             Self::Engine(fault) => {
@@ -154,7 +154,7 @@ impl StorageError {
         }
     }
 
-    /// The answer to `operation` on the object `name` of `resource`.
+    /// Returns the status of `operation` on the object `name` of `resource`.
     pub fn to_status(&self, operation: Operation, resource: &GroupResource, name: &str) -> Status {
         match self {
             Self::Refused(status) => (**status).clone(),
@@ -171,8 +171,8 @@ impl StorageError {
                 Status::conflict(resource, name, self)
             }
             Self::TooLarge { requested, current } => {
-                // A second, as upstream's cache: the writer may be ahead of us by a moment. Its
-                // storage does not say when to ask again.
+                // One second, as upstream's cache: the writer may be slightly ahead. Upstream's
+                // storage suggests no retry delay.
                 let retry_after = i32::from(!has_none_upstream(resource));
                 Status::too_large_resource_version(*requested, *current, retry_after)
             }

@@ -1,4 +1,5 @@
-//! Decides for each resource how it is kept: key prefix, watch cache, transformer, encoding.
+//! `StorageFactory`: decides the key layout, watch cache, transformer and encoding of each
+//! resource.
 
 use super::{Storage, WatchCache, upstream_form};
 use crate::metrics::ResourceMetrics;
@@ -18,24 +19,24 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The fields by which watch caches tell watchers apart, as upstream: every kubelet watches the
-/// pods of its node.
+/// The fields that watch caches index watchers by, as upstream: every kubelet watches the pods of
+/// its node.
 const INDEXED: [(&str, &str, &str); 1] = [("", "pods", "spec.nodeName")];
 
 /// Stands for all groups, and for all resources, as upstream.
 const EVERY: &str = "*";
 
-/// The storage of a resource, as the factory makes it.
+/// The storage of a resource, as built by the factory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MadeStorage {
-    /// What the store calls.
+    /// The storage for the store.
     pub storage: Arc<dyn Storage>,
-    /// The watch cache, if it has one, which somebody has to run.
+    /// The watch cache, if it has one; the caller must run it.
     pub cacher: Option<Cacher>,
 }
 
-/// Makes the storage of each resource over one engine.
+/// Builds the storage of each resource over one engine.
 #[derive(Debug)]
 pub struct StorageFactory {
     kv: Arc<dyn Kv>,
@@ -43,41 +44,41 @@ pub struct StorageFactory {
     watch_cache: WatchCache,
     transformers: HashMap<GroupResource, Arc<dyn Transformer>>,
     encryption: Option<LiveEncryption>,
-    /// Those that are in use, which count apart.
+    /// The transformers in use, each with its own counts.
     in_use: Mutex<BTreeMap<GroupResource, Arc<dyn Transformer>>>,
     encodings: HashMap<GroupResource, StorageEncoding>,
-    /// What all resources remember together.
+    /// The cache of decoded objects, shared by all resources.
     made: Arc<StoredCache>,
-    /// What is counted, one for each resource, whatever became of it.
+    /// The metrics, one set per resource, kept even after the resource is removed.
     metrics: Mutex<Vec<Arc<ResourceMetrics>>>,
 }
 
-/// Resources that are counted apart; those that come later are counted together as `other`.
+/// The maximum of resources with their own metrics; later ones are counted together as `other`.
 const COUNTED_MAX: usize = 2_000;
 
-/// How one resource is kept.
+/// The storage options of one resource.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StorageOptions {
-    /// Where its objects are.
+    /// The key layout.
     pub keys: KeyLayout,
     /// Whether it has a watch cache.
     pub cached: bool,
-    /// What is done to its values.
+    /// The transformer of its values.
     pub transformer: Arc<dyn Transformer>,
-    /// How its objects are encoded.
+    /// The encoding of its objects.
     pub encoding: StorageEncoding,
-    /// The version in which they are written, where it is not the one that storage hands out.
+    /// The version in which objects are written, if it differs from the storage version.
     pub version: Option<&'static str>,
-    /// Whether a custom resource's versions differ in their name only.
+    /// Whether a custom resource's versions differ only in name.
     pub renames_versions: bool,
-    /// The field by which a watch cache tells watchers apart.
+    /// The field that a watch cache indexes watchers by.
     pub indexed_field: Option<&'static str>,
 }
 
 impl StorageFactory {
-    /// A factory over `kv`, with keys below `key_root` and a memory of about `cache_bytes_max`
-    /// bytes for what was made of stored values.
+    /// Creates a factory over `kv`, with keys below `key_root` and an object cache of about
+    /// `cache_bytes_max` bytes.
     pub fn new(kv: Arc<dyn Kv>, key_root: impl Into<String>, cache_bytes_max: usize) -> Self {
         Self {
             kv,
@@ -92,15 +93,15 @@ impl StorageFactory {
         }
     }
 
-    /// The same with watch caches.
+    /// Sets the watch caches.
     #[must_use]
     pub fn with_watch_cache(mut self, watch_cache: WatchCache) -> Self {
         self.watch_cache = watch_cache;
         self
     }
 
-    /// The same with a transformer for one resource, for all of a group that have none of their
-    /// own (the resource `*`), or for all (group and resource `*`). Default: [`Identity`].
+    /// Sets the transformer of one resource, of all resources of a group without their own (the
+    /// resource `*`), or of all (group and resource `*`). Default: [`Identity`].
     #[must_use]
     pub fn with_transformer(
         mut self,
@@ -111,28 +112,27 @@ impl StorageFactory {
         self
     }
 
-    /// The same with a configuration that can be replaced, which says of all resources what is
-    /// done to their values.
+    /// Sets a reloadable encryption configuration, which covers the values of all resources.
     #[must_use]
     pub fn with_encryption(mut self, encryption: LiveEncryption) -> Self {
         self.encryption = Some(encryption);
         self
     }
 
-    /// The same with an encoding for one resource. Default: upstream's, which is protobuf but for
-    /// definitions of custom resources and APIServices.
+    /// Sets the encoding of one resource. Default: upstream's, which is protobuf, except JSON for
+    /// CustomResourceDefinitions and APIServices.
     #[must_use]
     pub fn with_encoding(mut self, resource: GroupResource, encoding: StorageEncoding) -> Self {
         self.encodings.insert(resource, encoding);
         self
     }
 
-    /// Forgets what was made of stored values and was not asked for lately.
+    /// Drops cached objects that were not used recently.
     pub(crate) fn forget_unused(&self) {
         self.made.forget_unused();
     }
 
-    /// What is counted about each resource that storage was made for.
+    /// Returns the metrics of each resource with storage.
     pub fn metrics(&self) -> Vec<Arc<ResourceMetrics>> {
         self.metrics.lock().clone()
     }
@@ -155,7 +155,7 @@ impl StorageFactory {
         made
     }
 
-    /// What is said of a resource; else of its group, else of all.
+    /// Returns the setting of a resource, else of its group, else of all.
     fn transformer(&self, resource: &GroupResource) -> Option<&Arc<dyn Transformer>> {
         let of = |group: &str, plural: &str| {
             let resource = GroupResource::new(group, plural);
@@ -166,7 +166,7 @@ impl StorageFactory {
         found.or_else(|| of(EVERY, EVERY))
     }
 
-    /// The transformer of a resource, with counts of its own.
+    /// Returns the transformer of a resource, with its own counts.
     fn counted_transformer(&self, resource: &GroupResource) -> Option<Arc<dyn Transformer>> {
         let live = self.encryption.as_ref();
         let live = live.map(|live| live.of(resource.clone()));
@@ -183,7 +183,7 @@ impl StorageFactory {
         Some(made)
     }
 
-    /// What the transformers have done, by resource.
+    /// Returns the counts of the transformers, by resource.
     pub fn transformations(&self) -> Vec<(GroupResource, TransformCounts)> {
         let in_use = self.in_use.lock();
         let counts = in_use.iter().flat_map(|(resource, transformer)| {
@@ -193,7 +193,7 @@ impl StorageFactory {
         counts.collect()
     }
 
-    /// How a resource is kept.
+    /// Returns the storage options of a resource.
     pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
         let (group, plural) = (&resource.group, &resource.resource);
         let transformer = self.counted_transformer(resource);
@@ -212,13 +212,13 @@ impl StorageFactory {
         }
     }
 
-    /// The storage of a custom resource with objects of `kind`, in JSON. Whether it has a watch
-    /// cache, and what is done to its values, goes by its group and plural. `renames_versions`:
-    /// whether an object that is stored in another version is one of `kind` under another name;
-    /// else it cannot be read.
+    /// Builds the storage of a custom resource with objects of `kind`, in JSON. Its group and
+    /// plural determine its watch cache and transformer. `renames_versions`: whether an object
+    /// stored in another version is treated as one of `kind` under another name; otherwise it
+    /// cannot be decoded.
     ///
     /// # Errors
-    /// Its keys could be those of something else.
+    /// Its keys could overlap with those of another resource.
     pub fn custom(
         &self,
         kind: impl Into<StoredKind>,
@@ -232,12 +232,12 @@ impl StorageFactory {
             renames_versions,
             ..self.custom_options(&resource, namespaced)?
         };
-        // It has no indexed field that a strategy would have to know.
+        // A custom resource has no indexed field that needs a strategy.
         let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy::default());
         Ok(self.make(&resource, options, kind, &strategy))
     }
 
-    /// The same without a watch cache.
+    /// As `custom`, without a watch cache.
     pub(crate) fn custom_raw(
         &self,
         kind: impl Into<StoredKind>,
@@ -264,7 +264,7 @@ impl StorageFactory {
         })
     }
 
-    /// Where the objects of a custom resource are.
+    /// Returns the key layout of a custom resource.
     ///
     /// # Errors
     /// As [`custom`](Self::custom).
@@ -272,7 +272,7 @@ impl StorageFactory {
         KeyLayout::custom(&self.key_root, group, plural, false)
     }
 
-    /// The storage of a resource with objects of `kind`, without a watch cache.
+    /// Builds the storage of a resource with objects of `kind`, without a watch cache.
     pub(crate) fn raw(
         &self,
         resource: &GroupResource,
@@ -299,7 +299,7 @@ impl StorageFactory {
         codec = if options.renames_versions {
             codec.with_cache(Arc::clone(&self.made))
         } else {
-            // What others remember of the same values may have been renamed.
+            // The shared cache may hold the same values with renamed versions.
             codec.without_other_versions()
         };
         if let Some(version) = written_as {
@@ -308,7 +308,7 @@ impl StorageFactory {
         RawStorage::new(Arc::clone(&self.kv), codec)
     }
 
-    /// The storage of a resource with objects of `kind`.
+    /// Builds the storage of a resource with objects of `kind`.
     pub fn storage(
         &self,
         resource: &GroupResource,

@@ -1,4 +1,4 @@
-//! Lists: version, match, limit and continue over one consistent state.
+//! Lists: version, match, limit and continue over one consistent snapshot.
 
 use crate::storage::continue_token::ContinueToken;
 use crate::storage::error::{Operation, StorageError};
@@ -16,29 +16,29 @@ use kubist_apimachinery::{
 };
 use kubist_storage::{KeyRange, KeyValue, RangeRequest, RangeResponse, ReadError, Revision};
 
-/// The most keys read at once while looking for matches.
+/// The maximum of keys read at once while searching for matches.
 const PAGE_MAX: usize = 10_000;
 
-/// How far the reading has come.
+/// The position of a list.
 struct Cursor {
     range: KeyRange,
-    /// The prefix that the start of a token is relative to.
+    /// The prefix that token starts are relative to.
     prefix: String,
-    /// The revision to read at; None for the head.
+    /// The revision to read at; `None` for the newest.
     at: Option<Revision>,
-    /// The revision of the answer; None until the head has been read.
+    /// The revision of the result; `None` until the first read.
     revision: Option<u64>,
     continued: bool,
 }
 
-/// A list under way.
+/// A list in progress.
 struct Listing<'a> {
     codec: &'a StoredCodec,
     reader: &'a dyn Reader,
     request: ListRequest<'a>,
 }
 
-/// Lists what a predicate selects of what `reader` reads.
+/// Lists the objects of `reader` that a predicate selects.
 pub(crate) async fn list(
     codec: &StoredCodec,
     reader: &dyn Reader,
@@ -64,7 +64,7 @@ impl Listing<'_> {
         let keys = self.codec.keys();
         let range = narrow(keys, scope, predicate).unwrap_or_else(|| no_keys(keys));
         let mut cursor = self.cursor(range, &position).await?;
-        // Upstream's cache, which answers these, pays no heed to limits.
+        // Upstream's cache, which serves these, ignores limits.
         let limited = options.limit > 0 && !options.resource_version.is_any();
         let limit = limited.then(|| usize::try_from(options.limit).unwrap_or(usize::MAX));
         let mut listed = Listed::default();
@@ -121,7 +121,7 @@ impl Listing<'_> {
         error.to_status(Operation::List, self.request.resource, "")
     }
 
-    /// Appends the selected ones, at most `left`. How many were looked at.
+    /// Appends at most `left` selected objects. Returns how many were examined.
     async fn select(
         &self,
         response: &RangeResponse,
@@ -138,7 +138,7 @@ impl Listing<'_> {
         }
         let end = left.map_or(usize::MAX, |left| items.len().saturating_add(left));
         let mut cx = DecodeContext::new();
-        // More than can be remembered would only push out what others use.
+        // More than the cache can hold would only evict other entries.
         let remember = self.codec.remembers(&response.kvs);
         for (index, kv) in response.kvs.iter().enumerate() {
             if items.len() >= end {
@@ -219,13 +219,13 @@ impl Listing<'_> {
     }
 }
 
-/// A range without keys that every engine can read.
+/// An empty key range that every engine can read.
 pub(crate) fn no_keys(keys: &KeyLayout) -> KeyRange {
     let all = keys.range("");
     KeyRange::between(all.start().clone(), all.start().clone())
 }
 
-/// The keys that can be selected at all; None if there are none.
+/// Returns the keys that the predicate can select; `None` if there are none.
 pub(crate) fn narrow(
     keys: &KeyLayout,
     scope: Scope<'_>,
@@ -314,7 +314,7 @@ fn not_older(version: &ResourceVersion, current: u64) -> Result<(), StorageError
     }
 }
 
-/// Where to read. What is wrong with a token is said before what is wrong beside it, as upstream.
+/// Returns the read position. Errors of the token are reported before other errors, as upstream.
 pub(crate) fn position(options: &ListOptions) -> Result<ListPosition, Status> {
     options.list_position().map_err(|error| {
         if matches!(error, OptionsError::ContinueWithVersion)
@@ -326,20 +326,20 @@ pub(crate) fn position(options: &ListOptions) -> Result<ListPosition, Status> {
     })
 }
 
-/// The version of a list as a number. 400 if it is none.
+/// Returns a list version as a number. 400 if it is invalid.
 pub(crate) fn list_version(version: &ResourceVersion) -> Result<u64, Status> {
     parse_version(version).map_err(|status| {
         Status::bad_request(format!("invalid resource version: {}", status.message))
     })
 }
 
-/// A resource version as a number. 400 if it is none.
+/// Returns a resource version as a number. 400 if it is invalid.
 pub(crate) fn parse_version(version: &ResourceVersion) -> Result<u64, Status> {
     let text = version.as_str();
     if text.is_empty() {
         return Ok(0);
     }
-    // Leading zeros are fine with upstream's parser, signs are not.
+    // Upstream's parser accepts leading zeros, but no signs.
     let digits = text.bytes().all(|it| it.is_ascii_digit());
     let parsed = digits.then(|| text.parse().ok()).flatten();
     parsed.ok_or_else(|| {

@@ -1,7 +1,7 @@
-//! `Predicate`: the selectors of a list or a watch, against one object at a time.
+//! `Predicate`: label and field selectors, matched against one object at a time.
 //!
 //! Names come from the key and labels from the scanned metadata, so an object is decoded only for
-//! fields beyond those.
+//! other fields.
 
 mod field_rules;
 
@@ -18,12 +18,12 @@ pub struct Predicate {
     strategy: Arc<dyn Strategy>,
 }
 
-/// The selectors in the form that takes the least time and room: each watch keeps one.
+/// The selectors in the most compact and fastest form: each watch holds one.
 #[derive(Debug, Default)]
 struct Ready {
     labels: Labels,
     fields: FieldRules,
-    /// What it takes to judge an object beside looking at it, in bytes that are looked at.
+    /// The cost of a match beside the scan of the object, in equivalent scanned bytes.
     cost: usize,
 }
 
@@ -31,14 +31,14 @@ struct Ready {
 enum Labels {
     #[default]
     All,
-    /// So short that looking up each key costs less than looking at all labels.
+    /// So short that a lookup of each key costs less than a scan of all labels.
     Short(Selector),
     Long(LabelMatcher),
 }
 
-/// Requirements and values of a short selector.
+/// The maximum of requirements and values of a short selector.
 const SHORT_MAX: usize = 16;
-/// What it takes to try one requirement, in bytes that are looked at.
+/// The cost of one requirement, in equivalent scanned bytes.
 const REQUIREMENT: usize = 32;
 
 impl Ready {
@@ -53,7 +53,7 @@ impl Ready {
             Labels::Short(labels)
         };
         let fields = FieldRules::new(fields);
-        // However long it is: beyond these, no requirement is tried that is not asked for.
+        // In a longer selector, only requirements on the object's own labels are tested.
         let tried = length.min(SHORT_MAX) + fields.iter().count();
         Self {
             labels,
@@ -64,7 +64,7 @@ impl Ready {
 }
 
 impl Predicate {
-    /// The selectors, if the kind has those fields. 400 if not.
+    /// Creates a predicate. 400 if a field is not selectable for the kind.
     pub fn new(
         labels: Selector,
         fields: FieldSelector,
@@ -90,7 +90,7 @@ impl Predicate {
         })
     }
 
-    /// Selects everything.
+    /// Creates a predicate that selects everything.
     pub fn everything(strategy: Arc<dyn Strategy>) -> Self {
         Self {
             ready: Arc::default(),
@@ -98,42 +98,43 @@ impl Predicate {
         }
     }
 
-    /// The value that every selected object has in a field, if the selectors ask for one.
+    /// Returns the value that the selectors require for a field, if any.
     pub fn exact(&self, field: &str) -> Option<&str> {
         self.ready.fields.exact(field)
     }
 
-    /// What is special about the kind that they are for.
+    /// Returns the strategy of the kind.
     pub(crate) fn strategy(&self) -> &dyn Strategy {
         &*self.strategy
     }
 
-    /// Whether everything is selected.
+    /// Reports whether everything is selected.
     pub fn is_everything(&self) -> bool {
         matches!(self.ready.labels, Labels::All) && self.ready.fields.is_empty()
     }
 
-    /// What it takes to judge an object beside looking at it, in bytes that are looked at.
+    /// Returns the cost of a match beside the scan of the object, in equivalent scanned bytes.
     pub(crate) fn cost(&self) -> usize {
         self.ready.cost
     }
 
-    /// The name that every selected object has, if the selectors ask for one.
+    /// Returns the name that the selectors require, if any.
     pub fn name(&self) -> Option<&str> {
         self.exact("metadata.name")
     }
 
-    /// Whether nothing but one name is asked for: whatever is under a key of that name is selected.
+    /// Reports whether the only condition is one name, so that any object under a key of that name
+    /// matches.
     pub(crate) fn is_a_name(&self) -> bool {
         matches!(self.ready.labels, Labels::All) && self.ready.fields.is_one_value("metadata.name")
     }
 
-    /// The namespace that every selected object has, if the selectors ask for one.
+    /// Returns the namespace that the selectors require, if any.
     pub fn namespace(&self) -> Option<&str> {
         self.exact("metadata.namespace")
     }
 
-    /// Whether an object is selected. An object that cannot be read is not.
+    /// Reports whether an object matches. An object that cannot be decoded does not.
     pub fn matches(&self, stored: &Stored, namespace: &str, name: &str) -> bool {
         let matched = match &self.ready.labels {
             Labels::All => Ok(true),

@@ -1,8 +1,8 @@
-//! `RawStorage`: the objects of one resource over an engine, without any rule of the API.
+//! `RawStorage`: the objects of one resource over an engine, without API rules.
 //!
 //! Create, read, compare-and-set update and delete with upstream's semantics: preconditions, a
-//! suggestion to start from, no write where nothing changes. Objects are stored without resource
-//! version; the version is the engine's revision.
+//! suggested start state, no write without a change. Objects are stored without resource version;
+//! the version is the engine's revision.
 
 mod delete;
 mod update;
@@ -30,25 +30,25 @@ use kubist_storage::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The objects of one resource, over an engine. A clone is another handle.
+/// The objects of one resource over an engine. A clone is another handle.
 #[derive(Clone, Debug)]
 pub struct RawStorage {
     pub(crate) kv: Arc<dyn Kv>,
     pub(crate) codec: StoredCodec,
 }
 
-/// What an update or a delete goes by.
+/// The state that an update or a delete starts from.
 struct Current {
-    /// The object; None if there is none.
+    /// The object; `None` if it does not exist.
     stored: Option<Stored>,
-    /// Its version as it came from the engine; None for a suggestion.
+    /// Its key-value version from the engine; `None` for a suggestion.
     kv: Option<Arc<KeyValue>>,
     /// Whether it came from the engine.
     fresh: bool,
 }
 
 impl RawStorage {
-    /// Storage over `kv` with this form of stored values.
+    /// Creates storage over `kv` with this codec.
     pub fn new(kv: Arc<dyn Kv>, codec: StoredCodec) -> Self {
         Self { kv, codec }
     }
@@ -60,7 +60,7 @@ impl RawStorage {
         request: CreateRequest,
     ) -> Result<Stored, StorageError> {
         self.codec.keys().check(&key)?;
-        // What is no number counts for nothing, as upstream.
+        // An invalid number is ignored, as upstream.
         if given_version(&*object) != 0 {
             return Err(StorageError::VersionOnCreate);
         }
@@ -85,7 +85,7 @@ impl RawStorage {
         }
     }
 
-    /// Writes a value under a key that nothing is under.
+    /// Writes a value under an unused key.
     async fn put_new(
         &self,
         key: &Bytes,
@@ -146,7 +146,7 @@ impl RawStorage {
         }
     }
 
-    /// Waits for the engine, and counts it.
+    /// Waits for the engine, and records the duration.
     async fn timed<T, E>(
         &self,
         request: StorageRequest,
@@ -167,7 +167,7 @@ impl RawStorage {
         Ok(self.timed(request, self.kv.put(put)).await?)
     }
 
-    /// Removes a version. If it is not the newest any more, the newest.
+    /// Removes a version; if it is no longer the newest, the newest.
     async fn remove(
         &self,
         key: &str,
@@ -289,7 +289,7 @@ impl StorageState for RawStorage {
     }
 }
 
-/// The resource version that an object brings along; zero if it is none.
+/// Returns the resource version of an object; zero if it has no valid one.
 pub(crate) fn given_version(object: &dyn AnyObject) -> u64 {
     object.meta().resource_version.parse().unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! What lists and watches read: ranges of one consistent state, and the events that follow it.
+//! `Reader` and `WatchSource`: reads of consistent ranges, and the events that follow them.
 //!
-//! An engine is one, a watch cache is another; so the rules of lists and watches stand once.
+//! Implemented by engines and by watch caches, so that the rules of lists and watches exist once.
 
 use crate::storage::error::StorageError;
 use crate::storage::predicate::Predicate;
@@ -15,54 +15,55 @@ use std::sync::Arc;
 
 /// Reads ranges.
 pub(crate) trait Reader: fmt::Debug + Send + Sync {
-    /// An interval of keys at a revision, or at the newest.
+    /// Reads a key range at a revision, or at the newest.
     fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>>;
 
-    /// The newest revision to read at.
+    /// Returns the newest readable revision.
     fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>>;
 
-    /// Whether it is a cache, and not storage itself.
+    /// Reports whether this is a cache, and not storage itself.
     fn is_cache(&self) -> bool {
         false
     }
 }
 
-/// A state that watches begin with.
+/// The initial state of a watch.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) reader: Arc<dyn Reader>,
     pub(crate) revision: u64,
-    /// Tells a state of a cache that began anew since.
+    /// The cache generation of the state; it changes when the cache is rebuilt.
     pub(crate) generation: u64,
 }
 
-/// Which state a watch begins with.
+/// The requested initial state of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Whatever is at hand.
+    /// Any state.
     Any,
-    /// The newest at the time of the request.
+    /// The newest state at the time of the request.
     MostRecent,
-    /// This one or a later one.
+    /// This revision or a later one.
     NotOlderThan(u64),
 }
 
-/// What a watch wants to see.
+/// The objects that a watch observes.
 #[derive(Clone, Debug)]
 pub(crate) struct Interest {
     pub(crate) range: KeyRange,
     pub(crate) predicate: Predicate,
 }
 
-/// Gives watches what they deliver.
+/// The source of a watch's state and events.
 pub(crate) trait WatchSource: fmt::Debug + Send + Sync {
-    /// A state to begin with.
+    /// Returns an initial state.
     fn snapshot(&self, wanted: Wanted) -> BoxFuture<'_, Result<Snapshot, StorageError>>;
 
-    /// A revision after which to follow: the newest, without reading objects.
+    /// Returns a start revision: the newest, without reading objects.
     fn head(&self, wanted: Wanted) -> BoxFuture<'_, Result<u64, StorageError>>;
 
-    /// The events after a revision. `generation`: that of the state they follow, if one was read.
+    /// Returns the events after a revision. `generation`: that of the initial state, if one was
+    /// read.
     fn follow<'a>(
         &'a self,
         interest: &'a Interest,
@@ -70,12 +71,12 @@ pub(crate) trait WatchSource: fmt::Debug + Send + Sync {
         generation: Option<u64>,
     ) -> BoxFuture<'a, Result<Watch, WatchError>>;
 
-    /// Whether it is a cache, which counts what it gets from storage itself.
+    /// Reports whether this is a cache, which counts its storage reads itself.
     fn is_cache(&self) -> bool {
         false
     }
 
-    /// Whether watches can begin.
+    /// Checks that watches can begin.
     fn check_ready(&self) -> Result<(), Status>;
 }
 

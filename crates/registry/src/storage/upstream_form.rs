@@ -1,5 +1,5 @@
-//! In what form upstream keeps built-in resources: protobuf in the version that storage hands out,
-//! but for what its servers of definitions and of APIServices keep, which is JSON.
+//! Upstream's stored form of built-in resources: protobuf in the storage version, except that
+//! CustomResourceDefinitions and APIServices are JSON.
 
 use crate::stored::codec::StorageEncoding;
 use kubist_api::Kind;
@@ -8,7 +8,7 @@ use kubist_apimachinery::GroupResource;
 struct InJson {
     group: &'static str,
     plural: &'static str,
-    /// The version in which it is written, where that is another.
+    /// The version in which it is written, if it differs from the storage version.
     version: Option<&'static str>,
 }
 
@@ -30,7 +30,7 @@ fn in_json(resource: &GroupResource) -> Option<&'static InJson> {
     IN_JSON.iter().find(is)
 }
 
-/// How objects are encoded.
+/// Returns the encoding of objects.
 pub(super) fn encoding(resource: &GroupResource) -> StorageEncoding {
     match in_json(resource) {
         Some(_) => StorageEncoding::Json,
@@ -38,18 +38,19 @@ pub(super) fn encoding(resource: &GroupResource) -> StorageEncoding {
     }
 }
 
-/// The version in which objects are written, where it is not the one that storage hands out.
+/// Returns the version in which objects are written, if it differs from the storage version.
 pub(super) fn version(resource: &GroupResource) -> Option<&'static str> {
     in_json(resource)?.version
 }
 
-/// Whether upstream keeps no cache of a resource by default. Its storage says some things otherwise
-/// than its cache, and clients see which of them answers, whatever we have.
+/// Reports whether upstream has no watch cache for a resource by default. Some responses of its
+/// storage differ from those of its cache, and clients see the difference whatever this server
+/// uses.
 pub(crate) fn has_none_upstream(resource: &GroupResource) -> bool {
     resource.resource == "events" && matches!(&*resource.group, "" | "events.k8s.io")
 }
 
-/// The same of the objects of a kind.
+/// As `has_none_upstream`, for the objects of a kind.
 pub(crate) fn kind_has_none_upstream(kind: &Kind) -> bool {
     let facts = kind.facts();
     facts.kind == "Event" && matches!(facts.group, "" | "events.k8s.io")

@@ -1,12 +1,12 @@
 //! A watch on one resource: initial events, rewriting under selectors, bookmarks, 410.
 //!
-//! A version that cannot be read is held back, and everything else goes on: the client keeps what
-//! it knows of that object until there is a version that can be read, or the object is gone.
+//! A version that cannot be decoded is held back, and the watch goes on: the client keeps its last
+//! state of the object until a decodable version arrives or the object is removed.
 //!
-//! Over an engine it holds a position in its history and at most one page of initial objects,
-//! however slowly it is read; over a watch cache a buffer with a bound. It ends with one error
-//! event, or when it is dropped; how long it may run is the caller's business, who tells it so
-//! that a bookmark comes in time.
+//! Over an engine, a watch holds a position in the history and at most one page of initial objects,
+//! however slowly it is read; over a watch cache, a bounded buffer. It ends with one error event,
+//! or on drop. The caller enforces its timeout, and passes it in so that a bookmark is sent in
+//! time.
 
 mod held;
 mod rewrite;
@@ -39,33 +39,33 @@ pub struct EventStream {
     interest: Interest,
     /// Whether everything in the range is selected.
     everything: bool,
-    /// Whether the initial events leave out what cannot be read.
+    /// Whether the initial events omit objects that cannot be decoded.
     around_unreadable: bool,
     held: HeldBack,
     state: State,
     bookmarks: Option<Bookmarks>,
     budget: WorkBudget,
-    /// When it ends, beside its own reasons.
+    /// An external signal that ends the watch.
     ends: Option<watch::Receiver<()>>,
 }
 
-/// What comes next.
+/// The next step of a watch.
 enum State {
-    /// Objects that exist already, read page by page in one state.
+    /// Existing objects, read page by page from one snapshot.
     Initial(Initial),
     /// Events of the engine.
     Live(Watch),
-    /// One last event.
+    /// A final error event.
     Failed(Box<Status>),
-    /// Nothing.
+    /// The watch has ended.
     Over,
 }
 
 struct Initial {
     snapshot: Snapshot,
-    /// The keys that are left.
+    /// The remaining keys.
     rest: KeyRange,
-    /// Whether a bookmark tells where they end.
+    /// Whether a bookmark marks the end of the initial events.
     end_bookmark: bool,
 }
 
@@ -73,25 +73,25 @@ struct Initial {
 #[derive(Clone, Copy, Debug)]
 struct Bookmarks {
     due: Instant,
-    /// The one before the watch runs out of time; None if it was sent.
+    /// The one before the timeout of the watch; `None` once it was sent.
     last: Option<Instant>,
-    /// Whether one is owed and progress was asked for.
+    /// Whether one is due and progress was requested.
     asked: bool,
     /// The revision up to which everything was delivered.
     delivered: u64,
 }
 
-/// Objects read at once before the events begin.
+/// The page size of initial objects.
 const INITIAL_PAGE: usize = 500;
-/// How often a client that wants bookmarks gets one, as upstream.
+/// The interval of bookmarks for clients that request them, as upstream.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
-/// How long before the end of a watch its last bookmark is sent, as upstream.
+/// The time between the last bookmark and the end of a watch, as upstream.
 const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
-/// How long to wait for an engine to say how far it is, before asking again.
+/// The wait for a progress notification before another request.
 const PROGRESS_WITHIN: Duration = Duration::from_secs(1);
 
 impl EventStream {
-    /// Begins a watch of `range`. Errors that upstream answers with a stream come as its only
+    /// Starts a watch of `range`. Errors that upstream reports within a stream arrive as its only
     /// event. `timeout`: when the caller will end it.
     pub(crate) async fn start(
         codec: StoredCodec,
@@ -100,7 +100,7 @@ impl EventStream {
     ) -> Result<Self, Status> {
         let range = narrow(codec.keys(), request.scope, request.predicate);
         let interest = Interest {
-            // A selector that contradicts the scope selects nothing, ever: an empty range.
+            // A selector that contradicts the scope never selects anything: an empty range.
             range: range.unwrap_or_else(|| no_keys(codec.keys())),
             predicate: request.predicate.clone(),
         };
@@ -133,13 +133,13 @@ impl EventStream {
         })
     }
 
-    /// The same, which ends when this changes or is closed, after the events that are there.
+    /// Adds a signal: the watch ends when `ends` changes or is closed, after the pending events.
     pub(crate) fn ending_with(mut self, ends: watch::Receiver<()>) -> Self {
         self.ends = Some(ends);
         self
     }
 
-    /// The next events; never an empty batch. None after the watch has ended.
+    /// Returns the next events, never an empty batch. `None` after the watch has ended.
     ///
     /// # Cancel safety
     ///
@@ -160,7 +160,7 @@ impl EventStream {
 
     async fn next_event(&mut self) -> Option<Vec<WatchEvent>> {
         loop {
-            // Before anything is taken that dropping this future would lose.
+            // Yields before taking events that would be lost if this future is dropped.
             self.budget.rest().await;
             let events = match &mut self.state {
                 State::Over => return None,
@@ -180,8 +180,9 @@ impl EventStream {
         }
     }
 
-    /// The bookmark with which a watch can be ended now, so that its client goes on from where
-    /// it is; None if the client wants none, or has not got all initial objects.
+    /// Returns a bookmark with which the watch can end now, so that its client can resume from its
+    /// position. `None` if the client requested no bookmarks, or has not received all initial
+    /// objects.
     pub fn farewell(&self) -> Option<WatchEvent> {
         let bookmarks = self.bookmarks.as_ref()?;
         matches!(self.state, State::Live(_)).then(|| self.bookmark(bookmarks.delivered, false))
@@ -203,7 +204,7 @@ impl EventStream {
             self.budget.spend(judging + kv.value.len()).await;
             let stored = self.codec.stored(kv);
             if let Err(failure) = self.check(&stored) {
-                // A client takes what it gets here for all there is.
+                // A client treats the initial events as the complete list.
                 if !self.around_unreadable || !self.held.hold(&kv.key, Known::Nothing) {
                     return Err(failure);
                 }
@@ -304,7 +305,7 @@ impl Bookmarks {
         self.last.map_or(self.due, |last| last.min(self.due))
     }
 
-    /// Notes that progress was asked for, and when to ask again should no answer come.
+    /// Records a progress request, and when to repeat it without an answer.
     fn ask(&mut self, now: Instant) {
         self.asked = true;
         if self.last.is_some_and(|last| last <= now) {
@@ -313,7 +314,7 @@ impl Bookmarks {
         self.due = now + PROGRESS_WITHIN;
     }
 
-    /// Notes how far the watch has come. Whether a bookmark is owed.
+    /// Records the progress of the watch. Returns whether a bookmark is due.
     fn settle(&mut self, revision: u64) -> bool {
         self.delivered = self.delivered.max(revision);
         if !self.asked {
@@ -325,7 +326,7 @@ impl Bookmarks {
     }
 }
 
-/// The error event for a watch that the engine ended.
+/// Returns the error event for a watch that the engine ended.
 fn failure(error: &WatchError, kind: &Kind) -> Status {
     match error {
         WatchError::Compacted { .. } if kind_has_none_upstream(kind) => {

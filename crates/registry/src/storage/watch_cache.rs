@@ -1,23 +1,23 @@
-//! `WatchCache`: which resources have a watch cache, and how upstream's option says so.
+//! `WatchCache`: the resources that have a watch cache, and upstream's option for them.
 
 use crate::storage::cacher::CacherConfig;
 use kubist_apimachinery::GroupResource;
 use std::str::FromStr;
 
-/// Which resources have a watch cache.
+/// The resources that have a watch cache.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct WatchCache {
-    /// Whether there are watch caches at all. Default: no; see the decision record on it.
+    /// Whether watch caches are enabled. Default: no; see the decision record on it.
     pub enabled: bool,
     /// Exceptions.
     pub sizes: WatchCacheSizes,
-    /// How they behave. The indexed field is that of the resource.
+    /// The configuration of the caches. The indexed field is that of the resource.
     pub config: CacherConfig,
 }
 
 impl WatchCache {
-    /// One for every resource.
+    /// Enables a watch cache for every resource.
     pub fn everywhere() -> Self {
         Self {
             enabled: true,
@@ -25,18 +25,18 @@ impl WatchCache {
         }
     }
 
-    /// Whether a resource has one.
+    /// Reports whether a resource has a watch cache.
     pub fn covers(&self, resource: &GroupResource) -> bool {
         self.enabled && self.sizes.get(resource) != Some(0)
     }
 }
 
-/// Sizes of watch caches by resource, as upstream's option has them: a cache adapts its size, so
-/// only zero means something, which is no cache.
+/// The watch cache sizes by resource, in the syntax of upstream's option. A cache adapts its size,
+/// so only zero has an effect: it disables the cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WatchCacheSizes(Vec<(GroupResource, usize)>);
 
-/// Why a text is not sizes of watch caches.
+/// The error of an invalid text of watch cache sizes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{item:?} is not the size of a watch cache; one is `resource[.group]#size`")]
 pub struct WatchCacheSizesError {
@@ -44,7 +44,7 @@ pub struct WatchCacheSizesError {
 }
 
 impl WatchCacheSizes {
-    /// What was said of a resource.
+    /// Returns the size set for a resource.
     pub fn get(&self, resource: &GroupResource) -> Option<usize> {
         let found = self.0.iter().find(|(of, _)| of == resource);
         found.map(|(_, size)| *size)
@@ -54,7 +54,7 @@ impl WatchCacheSizes {
 impl FromStr for WatchCacheSizes {
     type Err = WatchCacheSizesError;
 
-    /// Reads `resource[.group]#size,…`.
+    /// Parses `resource[.group]#size,…`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut sizes = Vec::new();
         for item in text.split(',').filter(|it| !it.is_empty()) {

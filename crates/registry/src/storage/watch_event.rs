@@ -1,4 +1,4 @@
-//! What a watch delivers.
+//! `WatchEvent`: one event of a watch.
 
 use crate::stored::Stored;
 use kubist_apimachinery::Status;
@@ -7,17 +7,17 @@ use kubist_apimachinery::Status;
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "the API has no other events")]
 pub enum WatchEvent {
-    /// The object came into being, or came to match the selectors.
+    /// The object was created, or now matches the selectors.
     Added(Stored),
-    /// It changed.
+    /// The object was changed.
     Modified(Stored),
-    /// It is gone, or matches no longer. The content is the last that matched; the resource
-    /// version is that of the write that ended it.
+    /// The object was removed, or no longer matches. The content is the last that matched; the
+    /// resource version is that of the write that removed it or ended the match.
     Deleted(Stored),
-    /// Everything up to this resource version has been delivered. The object has nothing else,
+    /// Everything up to this resource version has been delivered. The object has no other fields,
     /// except for the annotation that ends the initial events.
     Bookmark(Stored),
-    /// The watch is over. Nothing follows.
+    /// The watch has ended. Nothing follows.
     Error(Box<Status>),
 }
 

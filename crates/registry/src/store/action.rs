@@ -1,4 +1,4 @@
-//! `Action`: a subresource whose creation does something to the object.
+//! `Action`: a subresource whose creation acts on the object.
 
 use crate::store::resource_store::ResourceStore;
 use crate::stored::Stored;
@@ -13,10 +13,10 @@ pub trait Action: fmt::Debug + Send + Sync {
     /// The kind of the request's body.
     fn kind(&self) -> Option<&'static Kind>;
 
-    /// Does it.
+    /// Performs the action.
     ///
     /// # Errors
-    /// What the client is answered.
+    /// The error that the client receives.
     fn act<'a>(&'a self, call: ActionCall<'a>) -> BoxFuture<'a, Result<Created, Status>>;
 }
 
@@ -26,7 +26,7 @@ pub trait Action: fmt::Debug + Send + Sync {
 pub struct ActionCall<'a> {
     /// The objects of the resource.
     pub store: &'a ResourceStore,
-    /// Who asks, and when.
+    /// The requesting user and the time of the request.
     pub cx: &'a RequestContext,
     /// The name of the subresource.
     pub subresource: &'static str,
@@ -36,11 +36,11 @@ pub struct ActionCall<'a> {
     pub name: &'a str,
     /// The body.
     pub body: &'a dyn AnyObject,
-    /// Whether nothing may be written.
+    /// Whether this is a dry run, which writes nothing.
     pub dry_run: bool,
 }
 
-/// What a create answers.
+/// The result of a create.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "the HTTP layer handles each")]
 pub enum Created {

@@ -1,16 +1,16 @@
-//! `Announcement`: how a server can be reached, and whom it believes.
+//! `Announcement`: the address of a server and the client authorities that it trusts.
 
 use std::net::Ipv4Addr;
 
-/// How a server can be reached, and whom it believes.
+/// The address of a server and the client authorities that it trusts.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the server fills it in")]
 pub struct Announcement {
-    /// Its address, which is no loopback address. None: it is not among the endpoints of the
-    /// service `kubernetes`.
+    /// The server's address, which is not a loopback address. `None` leaves the server out of the
+    /// endpoints of the `kubernetes` service.
     pub address: Option<Ipv4Addr>,
-    /// Its port.
+    /// The server's port.
     pub port: u16,
-    /// The certificates of the authorities whose clients it believes, in PEM; may be empty.
+    /// The certificates of the trusted client authorities, in PEM; may be empty.
     pub client_ca: String,
 }

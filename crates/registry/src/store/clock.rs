@@ -1,9 +1,9 @@
-//! What time it is, for timestamps on objects.
+//! The wall clock for timestamps on objects.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// A clock that knows the date.
+/// A source of the current date and time.
 pub trait WallClock: fmt::Debug + Send + Sync + 'static {
     /// Time since the Unix epoch.
     fn now(&self) -> Duration;

@@ -17,10 +17,10 @@ use kubist_apimachinery::{AnyObject, Status, Str};
 use kubist_storage::Guard;
 use std::collections::BTreeSet;
 
-/// How often a generated name may be taken already, as upstream.
+/// Attempts to find a free generated name, as upstream.
 const GENERATE_NAME_TRIES: usize = 8;
 
-/// Who creates, and whether in earnest.
+/// The context of a create.
 #[derive(Clone, Copy)]
 struct CreateCall<'a> {
     stores: &'a Stores,
@@ -30,7 +30,7 @@ struct CreateCall<'a> {
 }
 
 impl Store {
-    /// Creates an object in `namespace`. It satisfies `rules`, or what the strategy says.
+    /// Creates an object in `namespace`. `rules`, if given, replace the strategy's validation.
     pub(crate) async fn create(
         &self,
         stores: &Stores,
@@ -56,7 +56,7 @@ impl Store {
         self.create_named(call, object, guards).await
     }
 
-    /// Tries names until one is free, if the name is to be generated.
+    /// Creates the object; a generated name is tried anew until a free one is found.
     async fn create_named(
         &self,
         call: CreateCall<'_>,
@@ -75,14 +75,14 @@ impl Store {
             let meta = object.meta();
             let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
             match self.create_once(call, object, guards.clone()).await {
-                // Upstream speaks of a generated name also where one was given beside the prefix.
+                // Upstream reports a generated name even where one was given beside the prefix.
                 Err(StorageError::Exists { terminating, .. }) if !base.is_empty() => {
                     tries -= 1;
                     if tries == 0 || !generated {
                         return Err(self.name_is_taken(&name, terminating));
                     }
                 }
-                // Somebody has changed the namespace or the definition, perhaps ended it.
+                // The namespace or the definition has changed meanwhile, or was deleted.
                 Err(StorageError::Overtaken { .. }) => {
                     guards = self.check_place(call.stores, &namespace, &name).await?;
                 }
@@ -91,7 +91,7 @@ impl Store {
         }
     }
 
-    /// There is an object of a name that was to be generated.
+    /// Returns the error for a generated name that is taken.
     fn name_is_taken(&self, name: &str, terminating: bool) -> Status {
         let mut status = Status::generate_name_conflict(&self.resource(), name, 1);
         if terminating {
@@ -108,7 +108,8 @@ impl Store {
     ) -> Result<Stored, StorageError> {
         let CreateCall { cx, dry_run, .. } = call;
         let begin = Begin { cx, dry_run };
-        // Before anything is taken, so that nobody holds what others need and waits for a place.
+        // Waits for a place before anything is allocated, so that no request holds resources while
+        // it waits.
         let place = if self.writes_with_hooks(dry_run) {
             Some(self.finishing.place().await?)
         } else {
@@ -131,7 +132,7 @@ impl Store {
         created
     }
 
-    /// Everything between the hooks and storage.
+    /// The steps between the hooks and storage.
     fn prepare_create(
         &self,
         call: CreateCall<'_>,
@@ -145,8 +146,8 @@ impl Store {
         Ok((key, object, CreateRequest { ttl, guards }))
     }
 
-    /// Everything between admission and storage: preparation, checks, canonical form. Also what
-    /// an update does that creates.
+    /// The steps between admission and storage: preparation, validation, canonical form. Also used
+    /// by an update that creates the object.
     pub(crate) fn begin_create(
         &self,
         stores: &Stores,
@@ -203,12 +204,13 @@ impl Store {
     }
 }
 
-/// Leaves one of several references that are the same, with a warning, as upstream.
+/// Removes duplicate owner references, with a warning, as upstream.
 pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
     remove_duplicates(cx, object, "");
 }
 
-/// The same for the outcome of a patch, which upstream looks at later, and says so.
+/// Removes duplicate owner references after a patch. Upstream checks them later, with another
+/// warning.
 pub fn remove_patched_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
     remove_duplicates(cx, object, " after mutating admission happens");
 }

@@ -13,15 +13,15 @@ use kubist_apimachinery::{
     Preconditions, Status, StatusDetails, Str,
 };
 
-/// The option by which an object is deleted that cannot be read.
+/// The delete option that allows the deletion of an object that cannot be decoded.
 pub const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
-/// What became of a delete.
+/// The result of a delete.
 #[derive(Debug)]
 pub(crate) struct DeleteOutcome {
-    /// The object, as it is or as it last was.
+    /// The object in its current or last state.
     pub(crate) stored: Stored,
-    /// Whether it is gone.
+    /// Whether the object has been removed.
     pub(crate) gone: bool,
 }
 
@@ -32,11 +32,11 @@ pub(crate) struct DeleteCall<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
     pub(crate) options: &'a DeleteOptions,
-    /// What must be true of the object beside the preconditions; else it is not found.
+    /// A further condition on the object. If it does not hold, the object counts as not found.
     pub(crate) only: Option<Only<'a>>,
 }
 
-/// An object that was found by selectors: it, and only if it is still selected.
+/// The selection that found an object; it is deleted only if it still matches.
 #[derive(Clone, Copy)]
 pub(crate) struct Only<'a> {
     pub(crate) uid: &'a str,
@@ -44,8 +44,8 @@ pub(crate) struct Only<'a> {
 }
 
 impl Store {
-    /// Deletes an object, or begins to. What is removed is the version that was judged; whenever
-    /// another write comes in between, it is judged again.
+    /// Deletes an object, or starts its deletion. Only the checked version is removed; after a
+    /// concurrent write, the object is checked again.
     pub(crate) async fn delete(&self, call: DeleteCall<'_>) -> Result<DeleteOutcome, Status> {
         let dry_run = !call.options.dry_run.is_empty();
         if self.writes_with_hooks(dry_run) {
@@ -54,7 +54,7 @@ impl Store {
         self.delete_here(call).await
     }
 
-    /// The same in this future, which is not to be dropped between the write and the hooks.
+    /// As `delete`, but in this future, which must not be dropped between the write and the hooks.
     pub(super) async fn delete_here(&self, call: DeleteCall<'_>) -> Result<DeleteOutcome, Status> {
         let DeleteCall {
             namespace, name, ..
@@ -97,7 +97,7 @@ impl Store {
         Ok(DeleteOutcome { stored, gone })
     }
 
-    /// Removes an object that has been marked, and has nothing to wait for.
+    /// Removes an object that is marked for deletion and waits for nothing more.
     async fn end(
         &self,
         key: String,
@@ -125,7 +125,7 @@ impl Store {
                     stored: ended.stored,
                 });
             }
-            // It was marked for its end, and somebody else has ended it meanwhile.
+            // The object was marked for deletion, and another request has removed it meanwhile.
             Err(StorageError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -135,8 +135,8 @@ impl Store {
         })
     }
 
-    /// Deletes an object because it cannot be read, past everything that would have to read it:
-    /// finalizers, grace periods, hooks, dependents. One that can be read stays.
+    /// Deletes an object that cannot be decoded. Skips everything that reads it: finalizers, grace
+    /// periods, hooks, dependents. An object that can be decoded is not deleted.
     pub(crate) async fn delete_unreadable(
         &self,
         namespace: &str,
@@ -162,7 +162,7 @@ impl Store {
             unreadable: true,
             ..DeleteRequest::default()
         };
-        // Not by way of dry runs, which the option does not go with.
+        // Not used for dry runs: validation rejects the option together with `dryRun`.
         let removed = self.storage.0.delete(key, request, &|_| Ok(())).await;
         match removed {
             Ok(_) | Err(StorageError::NotFound { .. }) => {
@@ -176,7 +176,7 @@ impl Store {
         }
     }
 
-    /// The success that a delete answers with when the object is gone.
+    /// Returns the success status of a delete that has removed the object.
     pub(crate) fn success(&self, object: &dyn AnyObject) -> Status {
         let meta = object.meta();
         Status::success().with_details(StatusDetails {
@@ -193,16 +193,16 @@ impl Store {
     }
 }
 
-/// What is to be done after the object was looked at.
+/// The next step of a delete, after the object was examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decided {
-    /// It goes now.
+    /// Remove the object now.
     Now,
-    /// It stays for a while.
+    /// Keep the object for now.
     Wait,
 }
 
-/// A delete: removes the object, or marks it, if it has something to wait for.
+/// A delete: removes the object, or marks it if it has a grace period or finalizers.
 struct Marking<'a> {
     store: &'a Store,
     call: &'a DeleteCall<'a>,
@@ -274,7 +274,7 @@ impl Marking<'_> {
         }
     }
 
-    /// 404 if the object is not the one that was found, or nothing selects it any more.
+    /// Returns 404 if the object is not the one that was found, or is no longer selected.
     fn check_selected(&self, current: &Stored, meta: &ObjectMeta) -> Result<(), Status> {
         let DeleteCall {
             namespace, name, ..
@@ -290,12 +290,12 @@ impl Marking<'_> {
     }
 }
 
-/// The end of an object that was marked with no time to live.
+/// The removal of an object that was marked with a grace period of zero.
 struct Ending<'a> {
     store: &'a Store,
     options: &'a Deletion,
     uid: Str,
-    /// Whether it has ended already, and another has its name.
+    /// Whether the object is already removed, and another has its name.
     is_another: bool,
 }
 

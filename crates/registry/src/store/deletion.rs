@@ -1,4 +1,4 @@
-//! The stages of a deletion, as decisions about one object: what is marked, what is waited for.
+//! The deletion stages, as decisions about one object: marking, grace periods and finalizers.
 //!
 //! Pure: it reads no storage and no clock.
 
@@ -13,25 +13,25 @@ pub(crate) const ORPHAN: &str = "orphan";
 /// The finalizer that makes the garbage collector delete an object's dependents first.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 
-/// How far the deletion of an object is, after [`begin`].
+/// The deletion stage of an object, after [`begin`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// It was marked now, and lives for so many seconds.
+    /// Marked by this request, with the grace period in seconds.
     Graceful(i64),
-    /// It was marked before, and nothing changes.
+    /// Marked by an earlier request; nothing changes.
     Pending,
-    /// It has no grace period, or that is over.
+    /// Without a grace period, or after its end.
     Now,
 }
 
-/// Marks an object as being deleted gracefully, if its kind does that.
+/// Marks an object for graceful deletion, if its kind supports that.
 pub(super) fn begin(
     strategy: &dyn Strategy,
     object: &mut dyn AnyObject,
     requested: Option<i64>,
     now: Time,
 ) -> Stage {
-    // Negative periods mean a second, as upstream.
+    // A negative period means one second, as upstream.
     let requested = requested.map(at_least_a_second);
     let period = strategy
         .grace_seconds(object, requested)
@@ -52,7 +52,7 @@ pub(super) fn begin(
     Stage::Graceful(period)
 }
 
-/// A second request to delete can only bring the end nearer.
+/// Applies a second delete request, which can only shorten the grace period.
 fn shorten(
     meta: &mut ObjectMeta,
     deletion: Time,
@@ -64,14 +64,14 @@ fn shorten(
         None | Some(0) => return Stage::Now,
         Some(current) => current,
     };
-    // The strategy may shorten what was asked for, but without a request nothing changes.
+    // The strategy may shorten the requested period; without a requested period, nothing changes.
     if requested.is_none_or(|requested| requested >= current) {
         return Stage::Pending;
     }
     let asked = later(deletion, -current);
     let mut end = later(asked, period);
     if period > 0 && end < now {
-        // Not into the past: that much time has gone already.
+        // The end is not in the past: the old grace period has elapsed in part.
         end = later(now, 1);
         meta.deletion_grace_period_seconds = Some((end.unix() - asked.unix()).max(1));
     } else {
@@ -89,7 +89,7 @@ fn later(time: Time, seconds: i64) -> Time {
     Time::from_unix(time.unix().saturating_add(seconds))
 }
 
-/// Marks an object that only waits for its finalizers.
+/// Marks an object that waits only for its finalizers.
 pub(super) fn mark(meta: &mut ObjectMeta, now: Time) {
     if meta.deletion_timestamp.is_none() {
         if meta.generation > 0 {
@@ -100,7 +100,7 @@ pub(super) fn mark(meta: &mut ObjectMeta, now: Time) {
     meta.deletion_grace_period_seconds = Some(0);
 }
 
-/// The finalizers of an object after a request to delete it; None if they stay as they are.
+/// Returns the finalizers of an object after a delete request; `None` if they do not change.
 pub(super) fn finalizers(
     strategy: &dyn Strategy,
     meta: &ObjectMeta,
@@ -119,8 +119,8 @@ pub(super) fn finalizers(
     with_dependents(meta, orphan, foreground)
 }
 
-/// The finalizers of an object whose dependents are left alone, or go before it; None if they stay
-/// as they are.
+/// Returns the finalizers of an object whose dependents are orphaned or deleted first; `None` if
+/// they do not change.
 pub(super) fn with_dependents(
     meta: &ObjectMeta,
     orphan: bool,
@@ -145,14 +145,14 @@ pub(super) fn with_dependents(
     (before != after).then_some(finalizers)
 }
 
-/// Checks the preconditions of a delete. 409 with upstream's words.
+/// Checks the preconditions of a delete. Returns 409 with upstream's message.
 pub fn check_preconditions(
     group: &str,
     kind: &str,
     meta: &ObjectMeta,
     preconditions: &Preconditions,
 ) -> Result<(), Status> {
-    // Upstream names the kind where a resource belongs.
+    // Upstream puts the kind in place of the resource.
     let conflict = |why: String| {
         let resource = GroupResource::new(group, kind);
         Err(Status::conflict(&resource, &meta.name, why))
@@ -327,7 +327,7 @@ mod tests {
                 now += passed;
                 begin(&Graceful, &mut object, requested, Time::from_unix(now));
                 let marked = object.metadata.deletion_timestamp.expect("it is marked");
-                // One second of grace is the least, even after the end has passed.
+                // The shortest grace period is one second, even after the end has passed.
                 prop_assert!(marked.unix() <= end.max(now + 1));
                 end = marked.unix();
             }

@@ -1,4 +1,4 @@
-//! `Engine`: what stores are made over, and how what they store is encoded and encrypted.
+//! `Engine`: what stores are built over: storage, encoding and encryption.
 
 use crate::storage::error::StorageError;
 use crate::storage::raw::RawStorage;
@@ -8,7 +8,7 @@ use kubist_api::{Kind, ResourceFacts};
 use kubist_storage::{Kv, RangeRequest};
 use std::sync::Arc;
 
-/// What stores are made over.
+/// What stores are built over.
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(crate) kv: Arc<dyn Kv>,
@@ -16,7 +16,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// The objects of a custom resource.
+    /// Creates the store of a custom resource.
     pub(crate) fn custom(
         &self,
         kind: &'static Kind,
@@ -30,7 +30,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// The objects of a custom resource that is not served.
+    /// Creates the raw storage of a custom resource that is not served.
     pub(crate) fn custom_raw(
         &self,
         kind: &'static Kind,
@@ -40,8 +40,8 @@ impl Engine {
             .custom_raw(kind, facts.plural, facts.namespaced)
     }
 
-    /// Whether anything is stored where the objects of a custom resource are. Nothing is where it
-    /// can have no place.
+    /// Reports whether any object of a custom resource is stored. `false` if its name cannot be a
+    /// storage key.
     pub(crate) async fn holds_custom(
         &self,
         group: &str,

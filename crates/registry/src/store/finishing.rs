@@ -1,8 +1,8 @@
-//! `Finishing`: a sequence of writes that has begun goes on to its end, whoever still waits for it.
+//! `Finishing`: runs a started sequence of writes to completion, even if the request is dropped.
 //!
-//! Dropping a future cancels a request. One that has taken an address, and has not stored its
-//! service or has stored it and not said so, may not end there: nobody would give back what it has
-//! taken. So such work runs as a task, which the request only waits for.
+//! Dropping a future cancels a request. A request that has allocated an address must not stop
+//! before its service is stored, or before the result is reported: the address would never be
+//! released. So this work runs in a task, and the request only waits for it.
 
 use kubist_apimachinery::Status;
 use parking_lot::Mutex;
@@ -11,11 +11,11 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinSet;
 
-/// Pieces of work that are under way at most: more than requests may be in flight, so that it is
-/// those that nobody waits for any more which fill it.
+/// The maximum of concurrent work items. It exceeds the limit of requests in flight, so that only
+/// abandoned work can fill it.
 const AT_ONCE_MAX: usize = 1024;
 
-/// Runs work to its end, as long as the runtime lives. A clone is another handle.
+/// Runs work to completion, as long as the runtime lives. A clone is another handle.
 #[derive(Clone, Debug)]
 pub struct Finishing(Arc<Inner>);
 
@@ -25,7 +25,7 @@ struct Inner {
     places: Arc<Semaphore>,
 }
 
-/// A place for one piece of work; free again when it is dropped.
+/// A place for one work item; released on drop.
 #[derive(Debug)]
 pub struct Place {
     _permit: OwnedSemaphorePermit,
@@ -41,39 +41,40 @@ impl Default for Finishing {
 }
 
 impl Finishing {
-    /// Waits for a place. Those who wait are served in turn.
+    /// Waits for a place. Waiters are served in order.
     ///
     /// # Cancel safety
     ///
-    /// Can be dropped; the turn is lost.
+    /// Can be dropped; the position in the queue is lost.
     pub async fn place(&self) -> Result<Place, Status> {
         let permit = Arc::clone(&self.0.places).acquire_owned().await;
         let permit = permit.map_err(Status::internal_error)?;
         Ok(Place { _permit: permit })
     }
 
-    /// Runs work, and waits for it. It holds a [place](Self::place) as long as it needs one. An
-    /// error if it did not come to its end: it has panicked, or the server ends.
+    /// Runs work in a task and waits for its result. The work holds its [place](Self::place) for as
+    /// long as it needs. Returns an error if the work did not complete: it panicked, or the server
+    /// is shutting down.
     ///
     /// # Cancel safety
     ///
-    /// Once it was polled, dropping it only gives up the waiting. What the work comes to is dropped
-    /// then.
+    /// After the first poll, dropping the future only stops the waiting. The work goes on.
+    /// Its result is dropped.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Status> {
         let (done, result) = oneshot::channel();
         self.finish(async move {
-            // Nobody may be waiting any more.
+            // The request may have been dropped.
             drop(done.send(work.await));
         });
         let ended = |_| Status::internal_error("the write did not come to its end");
         result.await.map_err(ended)
     }
 
-    /// Runs work that nobody waits for. It belongs to work that has, or had, a place. Without a
-    /// runtime, which only the end of a process is, it does not run.
+    /// Runs work in a task without waiting for it. It belongs to work that has, or had, a place.
+    /// Without a runtime, that is during process shutdown, it does not run.
     pub fn finish(&self, work: impl Future<Output = ()> + Send + 'static) {
         let Ok(runtime) = Handle::try_current() else {
             return;

@@ -1,8 +1,8 @@
-//! Writes with hooks, which go on to their end though the request is given up.
+//! Writes with hooks, which run to completion even if the request is dropped.
 //!
-//! What a request has taken by its hooks goes back, or is the object's, only when it is known what
-//! became of the write. So from the write on everything runs in a task ([`Finishing`]); what the
-//! request itself knows how to do (its checks, the new object of an update) stays in its future.
+//! What the hooks allocated for a request is released or kept only once the result of the write is
+//! known. So everything from the write on runs in a task ([`Finishing`]); the request's own steps
+//! (its checks, the new object of an update) stay in its future.
 //!
 //! [`Finishing`]: crate::Finishing
 
@@ -19,15 +19,15 @@ use kubist_apimachinery::{AnyObject, Preconditions, Status};
 use std::pin::pin;
 use tokio::sync::{mpsc, oneshot};
 
-/// One attempt of an update, which the request is asked for.
+/// One attempt of an update, sent to the request.
 struct Asked {
     current: Option<Stored>,
-    /// What the hooks began in the attempt before.
+    /// The hooks' transactions of the previous attempt.
     begun: AllBegun,
     answer: oneshot::Sender<(Result<Changed, Status>, AllBegun)>,
 }
 
-/// An update that asks the request for each of its attempts.
+/// An update that sends each of its attempts to the request.
 struct Asking {
     ask: mpsc::Sender<Asked>,
     begun: AllBegun,
@@ -45,7 +45,7 @@ impl Change for Asking {
                 begun: std::mem::take(&mut self.begun),
                 answer,
             };
-            // What was begun goes back as it is dropped.
+            // The hooks' transactions are rolled back on drop.
             self.ask.send(asked).await.map_err(|_| given_up())?;
             let (changed, begun) = answered.await.map_err(|_| given_up())?;
             self.begun = begun;
@@ -54,18 +54,18 @@ impl Change for Asking {
     }
 }
 
-/// Nobody reads this.
+/// Never reaches a client.
 fn given_up() -> Status {
     Status::internal_error("the request was given up")
 }
 
 impl Store {
-    /// Whether hooks are to be told what becomes of a write.
+    /// Reports whether hooks take part in a write.
     pub(super) fn writes_with_hooks(&self, dry_run: bool) -> bool {
         !dry_run && !self.hooks.is_empty()
     }
 
-    /// Stores a new object, and tells the hooks.
+    /// Stores a new object, and notifies the hooks.
     pub(super) async fn create_hooked(
         &self,
         place: Place,
@@ -95,7 +95,7 @@ impl Store {
         self.finishing.run(work).await?
     }
 
-    /// Changes an object, and tells the hooks. Given up between two attempts, it writes nothing.
+    /// Updates an object, and notifies the hooks. Dropped between two attempts, it writes nothing.
     pub(super) async fn update_hooked(
         &self,
         key: String,
@@ -156,7 +156,7 @@ impl Store {
         Ok(outcome)
     }
 
-    /// Deletes an object, and tells the hooks.
+    /// Deletes an object, and notifies the hooks.
     pub(super) async fn delete_hooked(
         &self,
         call: DeleteCall<'_>,

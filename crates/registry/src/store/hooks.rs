@@ -1,8 +1,8 @@
-//! `Hooks`: what has to happen beside a write, before it and after it.
+//! `Hooks`: actions before and after a write.
 //!
-//! For what a write needs that is not part of the object: addresses from a range, counts, a
-//! notice to somebody. A begin hook may change the new object or refuse it; what it took goes back
-//! unless the write succeeds. Rules about one object alone are a `Strategy`'s.
+//! For side effects of a write outside the object: addresses from a range, counts, notifications. A
+//! begin hook may change the new object or reject it; its allocations are released unless the write
+//! succeeds. Rules about one object alone belong into a `Strategy`.
 
 use crate::storage::error::StorageError;
 use crate::stored::Stored;
@@ -13,10 +13,10 @@ use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
-/// What happens beside the writes of one resource. Objects are of the storage version.
+/// The hooks of one resource. Objects are of the storage version.
 pub trait Hooks: fmt::Debug + Send + Sync + 'static {
-    /// Before a new object is prepared, checked and stored: also by an update that creates. Runs
-    /// again for each generated name that is tried.
+    /// Runs before a new object is prepared, validated and stored, also in an update that creates.
+    /// Runs again for each generated name that is tried.
     fn begin_create<'a>(
         &'a self,
         begin: Begin<'a>,
@@ -26,8 +26,8 @@ pub trait Hooks: fmt::Debug + Send + Sync + 'static {
         Box::pin(ready(Ok(None)))
     }
 
-    /// Before a changed object is prepared, checked and stored, on each attempt: what the attempt
-    /// before began has been rolled back. Not for subresources.
+    /// Runs before a changed object is prepared, validated and stored, on each attempt, after the
+    /// rollback of the previous attempt. Not for subresources.
     fn begin_update<'a>(
         &'a self,
         begin: Begin<'a>,
@@ -38,17 +38,18 @@ pub trait Hooks: fmt::Debug + Send + Sync + 'static {
         Box::pin(ready(Ok(None)))
     }
 
-    /// After an object was stored for the first time.
+    /// Runs after a new object was stored.
     fn after_create(&self, stored: &Stored) {
         let _ = stored;
     }
 
-    /// After an object was changed, or a change turned out to change nothing.
+    /// Runs after an object was updated, even if nothing changed.
     fn after_update(&self, stored: &Stored) {
         let _ = stored;
     }
 
-    /// After an object was removed: by a delete, or by an update that took its last finalizer.
+    /// Runs after an object was removed: by a delete, or by an update that removed its last
+    /// finalizer.
     fn after_delete<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, ()> {
         let _ = stored;
         Box::pin(ready(()))
@@ -59,19 +60,19 @@ pub trait Hooks: fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Begin<'a> {
-    /// Who asks, and when.
+    /// The requesting user and the time of the request.
     pub cx: &'a RequestContext,
-    /// Whether it is a rehearsal, which is always rolled back: nothing may be taken.
+    /// Whether this is a dry run, which is always rolled back: nothing may be allocated.
     pub dry_run: bool,
 }
 
-/// What a begin hook holds until it is known what becomes of the write.
+/// The transaction of a begin hook, open until the result of the write is known.
 ///
 /// # Cancel safety
 ///
-/// It is dropped without being told if the request is given up before anything was written: what it
-/// holds has to go back then. So it has to if the future of the begin hook is dropped. Once a write
-/// has begun, it goes on to its end, and this is told, though the request is given up.
+/// Dropping it must release its allocations: that happens if the request is dropped before the
+/// write. The same holds for the future of the begin hook. Once a write has begun, it runs to
+/// completion and one of these methods is called, even if the request is dropped.
 pub trait Begun: Send {
     /// The write succeeded.
     fn commit(self: Box<Self>) -> BoxFuture<'static, ()>;
@@ -79,19 +80,19 @@ pub trait Begun: Send {
     /// Nothing was written.
     fn rollback(self: Box<Self>) -> BoxFuture<'static, ()>;
 
-    /// Nobody knows what became of the write: storage did not answer. It may have happened.
-    /// Default: this is dropped.
+    /// The result of the write is unknown because storage did not answer. It may have happened.
+    /// Default: drops the transaction.
     fn abandon(self: Box<Self>) {
         drop(self);
     }
 }
 
-/// What all hooks of a resource have begun.
+/// The transactions of all hooks of a resource.
 #[derive(Default)]
 pub(crate) struct AllBegun(Vec<Box<dyn Begun>>);
 
 impl AllBegun {
-    /// Begins with each of the hooks in order; if one refuses, those before are rolled back.
+    /// Runs the begin hooks in order; if one fails, the earlier ones are rolled back.
     pub(crate) async fn begin(
         hooks: &[Arc<dyn Hooks>],
         begin: Begin<'_>,
@@ -127,7 +128,7 @@ impl AllBegun {
         }
     }
 
-    /// The write failed; perhaps nobody knows if nothing was written.
+    /// Ends the transactions after a failed write, whose effect may be unknown.
     pub(crate) async fn failed(self, error: &StorageError) {
         if !error.may_have_happened() {
             return self.rollback().await;

@@ -1,8 +1,8 @@
-//! `Kinds`: the seam between a registry and the kinds that it serves.
+//! `Kinds`: the interface between a registry and the kinds that it serves.
 //!
-//! The registry knows how any object is created, changed, listed, watched and deleted. A set of
-//! kinds supplies what differs between them: strategies, conversions, subresources that act, and
-//! the objects that every cluster has. `kubist-kinds` supplies upstream's built-in kinds.
+//! The registry implements create, update, list, watch and delete for any object. A set of kinds
+//! supplies the differences: strategies, conversions, subresources with actions, and the system
+//! objects of every cluster. `kubist-kinds` supplies upstream's built-in kinds.
 
 use crate::storage::StorageFactory;
 use crate::storage::raw::RawStorage;
@@ -20,45 +20,45 @@ use kubist_apimachinery::{FieldSelector, GroupResource, Status};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a set of kinds supplies. Each method has a default that fits kinds without peculiarities;
-/// [`PlainKinds`] is a set of such.
+/// A set of kinds. Each method has a default for kinds without special rules; [`PlainKinds`] is
+/// such a set.
 pub trait Kinds: fmt::Debug + Send + Sync + 'static {
-    /// How versions are converted and stored objects shown.
+    /// Returns the scheme: conversions between versions and the presentation of stored objects.
     fn scheme(&self) -> &'static Scheme {
         &Scheme::PLAIN
     }
 
-    /// The strategy of a resource, by the group and plural that it is stored under.
+    /// Returns the strategy of a resource, by its storage group and plural.
     fn strategy(&self, group: &str, plural: &str) -> Arc<dyn Strategy> {
         let _ = (group, plural);
         Arc::new(PlainStrategy::default())
     }
 
-    /// Whether objects of a served resource are stored. Default: yes.
+    /// Reports whether objects of a served resource are stored. Default: yes.
     fn is_stored(&self, facts: &ResourceFacts) -> bool {
         let _ = facts;
         true
     }
 
-    /// The group that a served resource is stored under: two groups may serve the same objects
+    /// Returns the storage group of a served resource: two groups may serve the same objects
     /// (upstream: events). Default: its own.
     fn storage_group(&self, facts: &ResourceFacts) -> &'static str {
         facts.group
     }
 
-    /// What objects must satisfy that are written through this group, in place of the rules of the
-    /// strategy. Default: nothing else.
+    /// Returns the validation rules for writes through this group, which replace those of the
+    /// strategy. Default: none.
     fn group_rules(&self, facts: &ResourceFacts) -> Option<GroupRules> {
         let _ = facts;
         None
     }
 
     /// Translates the field selector of a served resource to the fields of the stored version.
-    /// `selectable` are the fields that the strategy has beside name and namespace. Default: the
-    /// fields have the same names, and are judged by what the strategy has.
+    /// `selectable` lists the strategy's fields beside name and namespace. Default: the fields have
+    /// the same names, and only the strategy's fields are accepted.
     ///
     /// # Errors
-    /// 400, in words of the kind's own: objects cannot be selected by one of the fields.
+    /// 400, with the kind's own message, if a field is not selectable.
     fn stored_fields(
         &self,
         facts: &ResourceFacts,
@@ -69,51 +69,50 @@ pub trait Kinds: fmt::Debug + Send + Sync + 'static {
         Ok(fields.clone())
     }
 
-    /// The subresource of that name whose creation acts on the object (upstream: `pods/binding`,
-    /// `pods/eviction`). Default: none.
+    /// Returns the subresource of that name whose creation acts on the object (upstream:
+    /// `pods/binding`, `pods/eviction`). Default: none.
     fn action(&self, facts: &ResourceFacts, subresource: &str) -> Option<&'static dyn Action> {
         let _ = (facts, subresource);
         None
     }
 
-    /// Whether objects are updated through a subresource of that name, which is no status, by
+    /// Reports whether the subresource of that name, other than status, updates objects through
     /// [`Strategy::prepare_for_subresource_update`] (upstream: `pods/resize`). Default: no.
     fn updates_through(&self, facts: &ResourceFacts, subresource: &str) -> bool {
         let _ = (facts, subresource);
         false
     }
 
-    /// The objects that every cluster has. Called once for each registry. Default: none.
+    /// Returns the system objects of every cluster. Called once per registry. Default: none.
     fn cluster(&self, parts: &RegistryParts<'_>) -> Option<Arc<dyn ClusterObjects>> {
         let _ = parts;
         None
     }
 }
 
-/// Kinds without peculiarities: whatever is served is stored as it comes.
+/// Kinds without special rules: every served object is stored unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "there is nothing to it")]
 pub struct PlainKinds;
 
 impl Kinds for PlainKinds {}
 
-/// What every cluster has beside what its users store, and what is allocated from ranges while
-/// they write.
+/// The system objects of every cluster, and the range allocations that writes need.
 pub trait ClusterObjects: fmt::Debug + Send + Sync {
-    /// The hooks of a resource, by the group and plural that it is stored under. They come before
-    /// those of the [configuration](crate::RegistryConfig::hooks).
+    /// Returns the hooks of a resource, by its storage group and plural. They run before those of
+    /// the [configuration](crate::RegistryConfig::hooks).
     fn hooks(&self, group: &str, plural: &str) -> Option<Arc<dyn Hooks>> {
         let _ = (group, plural);
         None
     }
 
-    /// Creates what is missing, once everything else is ready to serve.
+    /// Creates missing objects, once everything else is ready to serve.
     ///
     /// # Errors
-    /// Storage does not answer, or does not take an object.
+    /// Storage does not answer, or rejects an object.
     fn start<'a>(&'a self, stores: &'a Arc<Stores>) -> BoxFuture<'a, Result<(), Status>>;
 
-    /// Keeps everything there while a server runs, until the future is dropped. See
+    /// Maintains the objects while a server runs, until the future is dropped. See
     /// [`Registry::run_system_objects`](crate::Registry::run_system_objects).
     fn run<'a>(
         &'a self,
@@ -122,22 +121,23 @@ pub trait ClusterObjects: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, ()>;
 }
 
-/// What a registry is made of, for its [`ClusterObjects`].
+/// The components of a registry, for its [`ClusterObjects`].
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "the registry fills it in")]
 pub struct RegistryParts<'a> {
-    /// What storages are made by.
+    /// Creates storages.
     pub factory: &'a StorageFactory,
-    /// How the versions of the kinds are converted.
+    /// The conversions between the versions of the kinds.
     pub scheme: &'static Scheme,
-    /// What uids and generated names come from.
+    /// The source of uids and generated names.
     pub random: &'a Arc<Random>,
-    /// Where timestamps come from.
+    /// The source of timestamps.
     pub clock: &'a Arc<dyn WallClock>,
 }
 
 impl RegistryParts<'_> {
-    /// The storage of a resource with objects of `kind`, below its strategy and its watch cache.
+    /// Returns the storage of a resource with objects of `kind`, below its strategy and watch
+    /// cache.
     pub fn raw(
         &self,
         resource: &GroupResource,

@@ -1,4 +1,4 @@
-//! The life of namespaces: one ends only when what is in it is gone.
+//! The namespace life cycle: a namespace is removed only after its contents.
 
 use super::deletion::{FOREGROUND, ORPHAN, with_dependents};
 use kubist_api::core::v1::Namespace;
@@ -10,22 +10,22 @@ use std::any::Any;
 
 /// Namespaces that cannot be deleted, as upstream.
 pub(super) const PROTECTED: [&str; 3] = ["default", "kube-system", "kube-public"];
-/// `status.phase` of a namespace that is ending.
+/// `status.phase` of a terminating namespace.
 const TERMINATING: &str = "Terminating";
 
 pub(super) fn namespace_mut(object: &mut dyn AnyObject) -> Option<&mut Namespace> {
     (object as &mut dyn Any).downcast_mut()
 }
 
-/// Whether somebody still has to clear the namespace.
+/// Reports whether the namespace still has finalizers.
 pub(super) fn has_finalizers(object: &dyn AnyObject) -> bool {
     let namespace: Option<&Namespace> = (object as &dyn Any).downcast_ref();
     namespace.is_some_and(|it| !it.spec.finalizers.is_empty())
 }
 
-/// Marks a namespace as ending: it waits for its contents, which its own finalizers stand for, and
-/// gets no grace period. Upstream sets the garbage collector's finalizers here by rules that are
-/// not those of other objects.
+/// Marks a namespace as terminating: its own finalizers stand for its contents, and it has no grace
+/// period. Upstream sets the garbage collector's finalizers here by rules that differ from those of
+/// other objects.
 pub(super) fn begin_deletion(object: &mut dyn AnyObject, options: &DeleteOptions, now: Time) {
     let meta = object.meta_mut();
     let has = |name: &str| meta.finalizers.iter().any(|it| *it == name);
@@ -50,7 +50,7 @@ pub(super) fn begin_deletion(object: &mut dyn AnyObject, options: &DeleteOptions
     }
 }
 
-/// Checks the preconditions of a delete, in the words that upstream has for namespaces.
+/// Checks the preconditions of a delete, with upstream's messages for namespaces.
 pub(super) fn check_preconditions(
     meta: &ObjectMeta,
     preconditions: &Preconditions,

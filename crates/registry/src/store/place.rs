@@ -1,6 +1,6 @@
-//! Whether something new may come: its namespace and its definition are there, and neither is
-//! ending. What this was judged by guards the write, so that nothing comes into a namespace that
-//! has ended meanwhile.
+//! Checks that an object may be created: its namespace and its definition exist, and neither is
+//! terminating. The checked versions guard the write, so that no object is created in a namespace
+//! that has been deleted meanwhile.
 
 use super::{DefinedBy, Store};
 use crate::store::stores::Stores;
@@ -9,10 +9,10 @@ use bytes::Bytes;
 use kubist_apimachinery::{GroupResource, Status, StatusCause, StatusReason};
 use kubist_storage::{Guard, Revision};
 
-/// Where definitions of custom resources are.
+/// The resource of custom resource definitions.
 const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
-/// 403: nothing new comes into a namespace that is ending.
+/// 403: objects cannot be created in a terminating namespace.
 pub fn namespace_terminating(resource: &GroupResource, name: &str, namespace: &str) -> Status {
     let why = format!(
         "unable to create new content in namespace {namespace} because it is being terminated"
@@ -29,8 +29,9 @@ pub fn namespace_terminating(resource: &GroupResource, name: &str, namespace: &s
 }
 
 impl Store {
-    /// Whether something new may come into a namespace. 404 if it does not exist, 403 if it is
-    /// ending; 404 and 405 for a definition. The answer is what the write has to be guarded by.
+    /// Checks that an object may be created in a namespace. Returns 404 if the namespace does not
+    /// exist and 403 if it is terminating; 404 or 405 for a definition. On success, returns the
+    /// guards of the write.
     pub(super) async fn check_place(
         &self,
         stores: &Stores,
@@ -54,7 +55,8 @@ impl Store {
         name: &str,
     ) -> Result<Option<Guard>, Status> {
         if namespace.is_empty() {
-            // The check of the object says that it is missing, with all else that is.
+            // The validation of the object reports a missing namespace together with all other
+            // errors.
             return Ok(None);
         }
         let Some(namespaces) = stores.find("", "namespaces") else {

@@ -1,6 +1,6 @@
 //! Uids and generated names from one seed, so that a run can be repeated.
 //!
-//! Not for secrets: whoever sees some can work out the rest.
+//! Not for secrets: the sequence can be predicted from a few of its values.
 
 use parking_lot::Mutex;
 
@@ -8,14 +8,14 @@ use parking_lot::Mutex;
 #[derive(Debug)]
 pub struct Random(Mutex<u64>);
 
-/// Letters and digits that spell no words and are not taken for one another, as upstream's.
+/// Letters and digits that form no words and are not easily confused, as upstream's.
 const SUFFIX_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-/// Length of a generated suffix.
+/// The length of a generated suffix.
 const SUFFIX_LENGTH: usize = 5;
-/// Longest base of a generated name, so that the whole fits a label.
+/// The maximum base length of a generated name, so that the whole fits into a label.
 const BASE_LENGTH_MAX: usize = 63 - SUFFIX_LENGTH;
 
-/// The random (version 4) uuid that these bits make, those of version and variant apart.
+/// Returns the random (version 4) UUID of these bits; version and variant bits are replaced.
 pub fn uuid_v4(high: u64, low: u64) -> String {
     let high = (high & !0xf000) | 0x4000;
     let low = (low & !(3 << 62)) | (2 << 62);
@@ -30,12 +30,12 @@ pub fn uuid_v4(high: u64, low: u64) -> String {
 }
 
 impl Random {
-    /// A source that begins with `seed`.
+    /// Creates a source from `seed`.
     pub fn new(seed: u64) -> Self {
         Self(Mutex::new(seed))
     }
 
-    /// SplitMix64: every seed gives another sequence, without weak ones.
+    /// Returns the next number, by SplitMix64: every seed gives another sequence, and none is weak.
     pub fn next(&self) -> u64 {
         let mut state = self.0.lock();
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -45,12 +45,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which must not be 0.
     pub fn below(&self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// A random (version 4) uuid.
+    /// Returns a random (version 4) UUID.
     pub fn uid(&self) -> String {
         uuid_v4(self.next(), self.next())
     }

@@ -1,7 +1,7 @@
-//! `ResourceStore`: the objects of one resource in their storage version, for the server itself.
+//! `ResourceStore`: the objects of one resource in their storage version, for the server's own use.
 //!
-//! Below [`Rest`](crate::Rest): it has no verbs, no served versions and no rules of groups. What
-//! it writes passes the strategy like any other write, except as [`UpdatePath`] says.
+//! Below [`Rest`](crate::Rest): it has no verbs, served versions or group rules. Its writes pass
+//! the strategy like any other, except as [`UpdatePath`] documents.
 
 use crate::storage::error::{Operation, StorageError};
 use crate::store::Store;
@@ -23,16 +23,16 @@ pub struct ResourceStore {
     store: Arc<Store>,
 }
 
-/// Which part of an object an update may change.
+/// The parts of an object that an update may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an update has no other path")]
 pub enum UpdatePath {
-    /// All but the status, if that is a subresource. Creates a missing object if the
+    /// Everything but the status, if that is a subresource. Creates a missing object if the
     /// [`UpdatedObject`] does.
     Whole,
     /// The status.
     Status,
-    /// Everything, as the subresource of this name: the strategy prepares nothing.
+    /// Everything, as the subresource of this name, without preparation by the strategy.
     Everything(&'static str),
 }
 
@@ -54,15 +54,15 @@ impl ResourceStore {
         }
     }
 
-    /// Reads one object; None if it does not exist.
+    /// Reads one object; `None` if it does not exist.
     ///
     /// # Errors
-    /// Storage does not answer, or the object cannot be read.
+    /// Storage does not answer, or the object cannot be decoded.
     pub async fn get(&self, namespace: &str, name: &str) -> Result<Option<Stored>, Status> {
         self.stores.one(&self.store, namespace, name).await
     }
 
-    /// Whether there is an object of that name, which need not be readable.
+    /// Reports whether an object of that name exists, even if it cannot be decoded.
     ///
     /// # Errors
     /// Storage does not answer.
@@ -75,7 +75,7 @@ impl ResourceStore {
         }
     }
 
-    /// Reads all objects of a namespace, or of all namespaces if it is empty.
+    /// Lists the objects of a namespace, or of all namespaces if it is empty.
     ///
     /// # Errors
     /// Storage does not answer.
@@ -86,7 +86,7 @@ impl ResourceStore {
     /// Creates an object.
     ///
     /// # Errors
-    /// As a client is answered.
+    /// The error that a client would receive.
     pub async fn create(
         &self,
         cx: &RequestContext,
@@ -99,10 +99,10 @@ impl ResourceStore {
             .await
     }
 
-    /// Changes an object, and returns it as it is stored then.
+    /// Updates an object, and returns it as stored.
     ///
     /// # Errors
-    /// As a client is answered.
+    /// The error that a client would receive.
     pub async fn update(
         &self,
         cx: &RequestContext,
@@ -126,10 +126,10 @@ impl ResourceStore {
         Ok(self.store.update(request).await?.stored)
     }
 
-    /// Deletes an object, or begins to.
+    /// Deletes an object, or starts its deletion.
     ///
     /// # Errors
-    /// As a client is answered.
+    /// The error that a client would receive.
     pub async fn delete(
         &self,
         cx: &RequestContext,
@@ -146,13 +146,13 @@ impl ResourceStore {
         self.store.delete(call).await.map(drop)
     }
 
-    /// The objects of another resource, by the group and plural that it is stored under; None if
-    /// it is not stored.
+    /// Returns the objects of another resource, by its storage group and plural; `None` if it is
+    /// not stored.
     pub fn other(&self, group: &str, plural: &str) -> Option<Self> {
         self.stores.resource(group, plural)
     }
 
-    /// Reads objects of all resources.
+    /// Returns a lookup of the objects of all resources.
     pub fn lookup(&self) -> &dyn Lookup {
         &*self.stores
     }

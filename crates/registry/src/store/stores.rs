@@ -1,4 +1,4 @@
-//! `Stores`: what all resources of a registry share, and how they read each other.
+//! `Stores`: the state that all resources of a registry share, and reads across resources.
 
 use crate::storage::error::Operation;
 use crate::storage::predicate::Predicate;
@@ -19,14 +19,14 @@ use kubist_apimachinery::{AnyObject, ListOptions, Status};
 use std::fmt;
 use std::sync::Arc;
 
-/// What all resources share.
+/// The state that all resources share.
 pub struct Stores {
-    /// By group and plural, as they are stored.
+    /// By storage group and plural.
     pub(crate) by_name: HashMap<(&'static str, &'static str), Arc<Store>>,
     pub(crate) engine: Engine,
     pub(crate) random: Arc<Random>,
     pub(crate) kinds: Arc<dyn Kinds>,
-    /// What every cluster has.
+    /// The system objects of every cluster.
     pub(crate) cluster: Option<Arc<dyn ClusterObjects>>,
     pub(crate) delete_collection_workers: usize,
     pub(crate) clock: Arc<dyn WallClock>,
@@ -34,14 +34,14 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// The objects of a resource in their storage version, by the group and plural that it is
-    /// stored under; None if it is not stored.
+    /// Returns the objects of a resource in their storage version, by its storage group and plural;
+    /// `None` if it is not stored.
     pub fn resource(self: &Arc<Self>, group: &str, plural: &str) -> Option<ResourceStore> {
         let store = self.by_name(group, plural)?;
         Some(ResourceStore::new(self, store))
     }
 
-    /// The context of a request by `user` that comes in now.
+    /// Creates the context of a request by `user` that arrives now.
     pub fn request(&self, user: User) -> RequestContext {
         RequestContext::new(user, self.clock.now())
     }
@@ -53,17 +53,17 @@ impl Stores {
         store
     }
 
-    /// The store of a resource, by the group that it is stored under.
+    /// Returns the store of a resource, by its storage group.
     pub(crate) fn find<'a>(&'a self, group: &'a str, plural: &'a str) -> Option<&'a Store> {
         self.by_name(group, plural).map(|store| &**store)
     }
 
-    /// The same, to share.
+    /// As `find`, but returns a shared handle.
     pub(crate) fn by_name<'a>(&'a self, group: &'a str, plural: &'a str) -> Option<&'a Arc<Store>> {
         self.by_name.get(&(group, plural))
     }
 
-    /// One object of a store; None if it does not exist.
+    /// Reads one object of a store; `None` if it does not exist.
     pub(crate) async fn one(
         &self,
         store: &Store,
@@ -77,7 +77,7 @@ impl Stores {
         found.map_err(|error| error.to_status(Operation::Get, &store.resource(), name))
     }
 
-    /// All objects of a store, in a namespace or in all.
+    /// Lists the objects of a store, in one namespace or in all.
     pub(crate) async fn all(&self, store: &Store, namespace: &str) -> Result<Vec<Stored>, Status> {
         let request = ListRequest {
             resource: &store.resource(),
@@ -122,7 +122,7 @@ impl Lookup for Stores {
                 return Ok(Vec::new());
             };
             let all = self.all(store, namespace).await?;
-            // One object that cannot be read does not hide the others.
+            // An object that cannot be decoded does not hide the others.
             let readable = all.iter().filter_map(|stored| stored.object().ok());
             Ok(readable.map(Arc::clone).collect())
         })

@@ -1,4 +1,4 @@
-//! Update: a new object in place of an old one, as often as another write comes in between.
+//! Update: replaces an object, and retries after concurrent writes.
 
 use super::create::remove_duplicate_owners;
 use super::{GroupRules, Store};
@@ -21,14 +21,14 @@ use kubist_apimachinery::{
 };
 use kubist_storage::Guard;
 
-/// Which part of an object a path may change.
+/// The parts of an object that an update path may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// All but the status, if that is a subresource.
+    /// Everything but the status, if that is a subresource.
     Whole,
-    /// The status, as a whole or some of it (approvals).
+    /// The status, as a whole or in part (approvals).
     Status,
-    /// All but the status, by the rules of a subresource and not of the object's own path
+    /// Everything but the status, under the rules of a subresource instead of the object's own
     /// (finalizers of namespaces, ephemeral containers).
     Other,
     /// Everything: the server's own changes (bindings, evictions).
@@ -44,16 +44,16 @@ pub(crate) struct UpdateRequest<'a> {
     /// The new object, in the storage version.
     pub(crate) object: &'a dyn UpdatedObject,
     pub(crate) part: Part,
-    /// The name of the subresource; empty for the object itself.
+    /// The subresource name; empty for the object itself.
     pub(crate) subresource: &'a str,
     pub(crate) dry_run: bool,
-    /// What the whole object must satisfy, if not what the strategy says.
+    /// The validation rules that replace the strategy's, if any.
     pub(crate) rules: Option<GroupRules>,
 }
 
 impl Store {
-    /// Updates an object, or creates it where that is allowed. An update that takes the last
-    /// finalizer off an object that is being deleted ends it.
+    /// Updates an object, or creates it where that is allowed. An update that removes the last
+    /// finalizer of an object under deletion removes the object.
     pub(crate) async fn update(&self, request: UpdateRequest<'_>) -> Result<Outcome, Status> {
         let key = self.storage.keys().key(request.namespace, request.name)?;
         let preconditions = request.object.preconditions();
@@ -95,7 +95,7 @@ impl Store {
             }
             let path = FieldPath::new("metadata").child("resourceVersion");
             let error = FieldError::invalid(&path, 0, "must be specified for an update");
-            // Upstream names the resource here, not the kind.
+            // Upstream puts the resource here, not the kind.
             let kind = GroupKind::new(self.group, self.plural);
             return Err(Status::invalid(&kind, name, &[error]));
         }
@@ -105,7 +105,7 @@ impl Store {
         Ok(())
     }
 
-    /// Everything between admission and storage: preparation, checks, canonical form.
+    /// The steps between admission and storage: preparation, validation, canonical form.
     pub(crate) fn begin_update(
         &self,
         request: &UpdateRequest<'_>,
@@ -113,11 +113,11 @@ impl Store {
         old: &dyn AnyObject,
     ) -> Result<Box<dyn AnyObject>, Status> {
         let cx = request.cx;
-        // It warns of them also where this path cannot change the owners.
+        // Upstream also warns where this path cannot change the owners.
         remove_duplicate_owners(cx, &mut *new);
         let mut new = self.restore(request.part, new, old)?;
         restore_metadata(new.meta_mut(), old.meta());
-        // Upstream leaves it out of what it stores, and a rehearsal stores nothing.
+        // Upstream removes the field before it stores; a dry run stores nothing.
         if !request.dry_run {
             new.meta_mut().self_link = Str::default();
         }
@@ -148,7 +148,7 @@ impl Store {
         Ok(new)
     }
 
-    /// The strategy of the path that is written; None if that has nothing of its own.
+    /// Returns the strategy of the written path; `None` if it has none of its own.
     fn strategy_of(&self, request: &UpdateRequest<'_>) -> Option<&dyn Strategy> {
         match request.part {
             Part::Whole => Some(&*self.strategy),
@@ -157,7 +157,7 @@ impl Store {
         }
     }
 
-    /// What is wrong with the metadata of an update, before the strategy validates it.
+    /// Returns the metadata errors of an update, before the strategy validates it.
     fn check_metadata(
         &self,
         checked: MetadataUpdate,
@@ -176,7 +176,7 @@ impl Store {
         }
     }
 
-    /// Takes over from the old object what this path may not change.
+    /// Restores from the old object what this path may not change.
     fn restore(
         &self,
         part: Part,
@@ -229,7 +229,7 @@ impl Store {
         }
     }
 
-    /// Whether a changed object has nothing left to wait for.
+    /// Reports whether a changed object has no finalizers or grace period left.
     fn is_finished(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
         let waited = old.meta().is_terminating()
             && matches!(old.meta().deletion_grace_period_seconds, None | Some(0));
@@ -239,7 +239,7 @@ impl Store {
     }
 }
 
-/// What users can never change, whatever they send.
+/// Restores metadata that users can never change.
 fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
     new.generation = old.generation;
     new.managed_fields.clone_from(&old.managed_fields);
@@ -271,7 +271,7 @@ fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
     }
 }
 
-/// Takes over what upstream resets where only a part of an object may change.
+/// Restores metadata that upstream resets where only part of an object may change.
 pub fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
     *new = ObjectMeta {
         resource_version: std::mem::take(&mut new.resource_version),
@@ -282,11 +282,11 @@ pub fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
     };
 }
 
-/// One update through all its attempts.
+/// One update over all its attempts.
 pub(super) struct TryUpdate<'a> {
     store: &'a Store,
     request: &'a UpdateRequest<'a>,
-    /// What the hooks began in the last attempt.
+    /// The hooks' transactions of the last attempt.
     pub(super) begun: AllBegun,
 }
 
@@ -319,7 +319,7 @@ impl TryUpdate<'_> {
         }
         store.strategy.admit(&admission, &mut *new, old).await?;
         if request.part == Part::Whole {
-            // What an earlier attempt began is rolled back first.
+            // The previous attempt is rolled back first.
             std::mem::take(&mut self.begun).rollback().await;
             let begin = Begin {
                 cx: request.cx,
@@ -340,10 +340,10 @@ impl TryUpdate<'_> {
         Ok(Changed::Write(new, ttl))
     }
 
-    /// An update of what does not exist, where that creates it.
+    /// Applies an update to a missing object, where that creates it.
     fn create(&self, mut new: Box<dyn AnyObject>, guards: Vec<Guard>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
-        // Which version it was of does not matter, as upstream, if it is one.
+        // The requested version does not matter if it is valid, as upstream.
         let version = ResourceVersion::from(&new.meta().resource_version);
         crate::storage::list::parse_version(&version)?;
         new.meta_mut().resource_version = Str::default();

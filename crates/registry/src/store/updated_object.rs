@@ -1,29 +1,29 @@
-//! `UpdatedObject`: how an update makes the new object from the old one.
+//! `UpdatedObject`: computes the new object of an update from the old one.
 
 use kubist_apimachinery::{AnyObject, Preconditions, Status};
 
-/// How an update makes the new object from the old one. Asked again whenever another write came
-/// in between: PUT, PATCH and server-side apply are such updates.
+/// Computes the new object of an update from the old one. Called again after each concurrent write.
+/// PUT, PATCH and server-side apply are such updates.
 pub trait UpdatedObject: Send + Sync {
-    /// What must be true of the stored object, beyond what the new one says by its resource
-    /// version. PUT demands the uid that its body names.
+    /// Returns the preconditions on the stored object, beyond the resource version of the new one.
+    /// PUT requires the uid in its body.
     fn preconditions(&self) -> Preconditions {
         Preconditions::default()
     }
 
-    /// The new object. `old` is in the served version, with its resource version; None if there
-    /// is no such object. An implementation that cannot create answers 404 then, or leaves that
-    /// to the store by returning what it would have created.
+    /// Returns the new object. `old` is in the served version, with its resource version; `None` if
+    /// the object does not exist. In that case, an implementation that cannot create returns 404,
+    /// or leaves the decision to the store by returning the object that it would create.
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status>;
 
-    /// Whether a missing object is to be created, even if the kind's PUT does not (server-side
-    /// apply).
+    /// Reports whether a missing object is created, even if the kind's PUT does not create
+    /// (server-side apply).
     fn creates(&self) -> bool {
         false
     }
 }
 
-/// The update of a PUT: whatever was there, this comes instead.
+/// The update of a PUT: replaces the object, whatever its state.
 #[derive(Debug)]
 pub struct Replacement(pub Box<dyn AnyObject>);
 

@@ -1,8 +1,8 @@
-//! Remembers what was made of stored values, so that each version of an object is decoded and
-//! encoded at most once while somebody asks for it.
+//! `StoredCache`: caches the forms of stored values, so that each version of an object is decoded
+//! and encoded at most once while in use.
 //!
-//! Two generations: what was used since the last turn, and what was used before. It bounds the
-//! memory by estimate; it is not a watch cache and answers no reads by itself.
+//! Two generations: entries used since the last turn, and those used before. The memory is bounded
+//! by estimate; it is not a watch cache and serves no reads by itself.
 
 use crate::stored::Stored;
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use std::fmt;
 /// One version of one object. Deleted content has an entry of its own at the delete's revision.
 type Entry = (Bytes, u64);
 
-/// The same as somebody asks for it, who has no key to give away.
+/// An entry key for lookups, borrowed.
 #[derive(Hash)]
 struct Version<'a> {
     key: &'a [u8],
@@ -39,14 +39,14 @@ struct Generations {
     young_weight: usize,
 }
 
-/// Estimated bytes of all forms of an object for each byte of its storage form: decoded, JSON and
+/// The estimated bytes of all forms of an object per byte of its storage form: decoded, JSON and
 /// protobuf together.
 const FORMS: usize = 8;
-/// Estimated bytes of an entry without its object.
+/// The estimated bytes of an entry without its object.
 const ENTRY: usize = 256;
 
 impl StoredCache {
-    /// A cache of about `weight_max` bytes.
+    /// Creates a cache of about `weight_max` bytes.
     pub(crate) fn new(weight_max: usize) -> Self {
         Self {
             generations: Mutex::default(),
@@ -54,7 +54,7 @@ impl StoredCache {
         }
     }
 
-    /// Runs `lookups` under the lock: a list looks up many.
+    /// Runs `lookups` under the lock: a list makes many.
     pub(crate) fn with<T>(&self, lookups: impl FnOnce(&mut Lookups<'_>) -> T) -> T {
         let mut generations = self.generations.lock();
         lookups(&mut Lookups {
@@ -63,23 +63,23 @@ impl StoredCache {
         })
     }
 
-    /// Whether so many versions of so many bytes together fit without pushing out all others.
+    /// Reports whether this many versions and bytes fit without evicting all others.
     pub(crate) fn has_room(&self, versions: usize, bytes: usize) -> bool {
         bytes * FORMS + versions * ENTRY <= self.weight_max / 2
     }
 
-    /// Forgets what nobody has asked for since this was called the time before last.
+    /// Drops entries that were not used since the call before last.
     pub(crate) fn forget_unused(&self) {
         let unused = self.with(|it| {
             it.generations.young_weight = 0;
             let young = std::mem::take(&mut it.generations.young);
             std::mem::replace(&mut it.generations.old, young)
         });
-        // It may be much, and others wait for the lock.
+        // Dropped outside the lock, because it may be large.
         drop(unused);
     }
 
-    /// The version of `key` written at `revision`, made if need be.
+    /// Returns the version of `key` written at `revision`, created if missing.
     pub(crate) fn get(
         &self,
         key: &Bytes,
@@ -104,7 +104,7 @@ pub(crate) struct Lookups<'a> {
 }
 
 impl Lookups<'_> {
-    /// The version of `key` written at `revision`, made if need be.
+    /// Returns the version of `key` written at `revision`, created if missing.
     pub(crate) fn get(
         &mut self,
         key: &Bytes,

@@ -1,7 +1,7 @@
-//! `StoredCodec`: how the objects of a resource become stored values, and come back.
+//! `StoredCodec`: encodes the objects of a resource to stored values, and decodes them.
 //!
-//! One stored encoding for each object, in the storage version and without resource version; then
-//! the transformer. On the way back each version of an object is looked at once while in use.
+//! Each object has one stored encoding, in the storage version and without resource version; the
+//! transformer runs after it. On reads, each version of an object is examined once while in use.
 
 use crate::metrics::ResourceMetrics;
 use crate::stored::cache::StoredCache;
@@ -24,18 +24,19 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct StoredCodec {
     kind: StoredKind,
-    /// In what it is written, where that is another version.
+    /// The version in which objects are written, if it differs.
     written_as: Option<&'static Kind>,
     keys: KeyLayout,
     cache: Arc<StoredCache>,
     transformer: Arc<dyn Transformer>,
     encoding: StorageEncoding,
     metrics: Arc<ResourceMetrics>,
-    /// Whether a custom object of another version is one of this kind under another name.
+    /// Whether a custom object of another version is treated as one of this kind under another
+    /// name.
     renames_versions: bool,
 }
 
-/// How objects are written.
+/// The encoding of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StorageEncoding {
@@ -46,17 +47,17 @@ pub enum StorageEncoding {
     Json,
 }
 
-/// A note about a value, from its highest bit: whether it is one, how many bytes come before the
-/// message, and the place of the version in that.
+/// The layout of a note about a value, from its highest bit: whether it is set, the number of bytes
+/// before the message, and the position of the version in the message.
 const START_SHIFT: u32 = 48;
 const KNOWN: u64 = 1 << 15;
 const START_MAX: u64 = KNOWN - 1;
 
-/// What a codec made for itself alone remembers, in bytes.
+/// The cache size of a codec with its own cache, in bytes.
 const CACHE_BYTES_MAX: usize = 64 << 20;
 
 impl StoredCodec {
-    /// Protobuf without encryption, which remembers what it made in 64 MiB of its own.
+    /// Creates a codec for protobuf without encryption, with its own cache of 64 MiB.
     pub fn new(kind: impl Into<StoredKind>, keys: KeyLayout) -> Self {
         let stored = kind.into();
         let kind = stored.kind;
@@ -72,35 +73,35 @@ impl StoredCodec {
         }
     }
 
-    /// The same with a transformer.
+    /// Sets the transformer.
     #[must_use]
     pub fn with_transformer(mut self, transformer: Arc<dyn Transformer>) -> Self {
         self.transformer = transformer;
         self
     }
 
-    /// The same, writing another version of the kind than the one that it hands out.
+    /// Sets the version to write, if it differs from the storage version.
     #[must_use]
     pub fn written_as(mut self, kind: &'static Kind) -> Self {
         self.written_as = Some(kind);
         self
     }
 
-    /// The same with an encoding.
+    /// Sets the encoding.
     #[must_use]
     pub fn with_encoding(mut self, encoding: StorageEncoding) -> Self {
         self.encoding = encoding;
         self
     }
 
-    /// The same, counting there.
+    /// Sets the metrics.
     #[must_use]
     pub fn with_metrics(mut self, metrics: Arc<ResourceMetrics>) -> Self {
         self.metrics = metrics;
         self
     }
 
-    /// The same with a memory that is shared with others.
+    /// Sets a shared cache.
     #[must_use]
     pub(crate) fn with_cache(mut self, cache: Arc<StoredCache>) -> Self {
         self.cache = cache;
@@ -115,12 +116,12 @@ impl StoredCodec {
         &self.keys
     }
 
-    /// What is counted about the resource.
+    /// Returns the metrics of the resource.
     pub(crate) fn metrics(&self) -> &Arc<ResourceMetrics> {
         &self.metrics
     }
 
-    /// The stored encoding of an object, before the transformer.
+    /// Returns the stored encoding of an object, before the transformer.
     pub(crate) fn encode(&self, mut object: Box<dyn AnyObject>) -> Result<Bytes, Status> {
         let meta = object.meta_mut();
         meta.resource_version = Str::default();
@@ -136,25 +137,25 @@ impl StoredCodec {
         json.map_err(Status::internal_error)
     }
 
-    /// The value to store.
+    /// Returns the value to store.
     pub(crate) fn seal(&self, key: &Bytes, value: &Bytes) -> Result<Bytes, Status> {
         let sealed = self.transformer.seal(value.clone(), key);
         sealed.map_err(Status::internal_error)
     }
 
-    /// Whether what is stored is these bytes, in the form in which they would be written now.
+    /// Reports whether the stored value has these bytes, in the current form of writes.
     pub(crate) fn is_stored_as(&self, kv: &KeyValue, value: &Bytes) -> bool {
         let read = self.transformer.open(&kv.value, &kv.key);
         read.is_ok_and(|it| !it.stale && it.value == *value)
     }
 
-    /// The object in a stored value.
+    /// Returns the object in a stored value.
     pub(crate) fn stored(&self, kv: &KeyValue) -> Stored {
         self.at(kv, kv.mod_revision.0)
     }
 
-    /// The bytes of a value, as the memory of objects counts them: trees and schemas, which are
-    /// stored as JSON, take about twice as much as others of the same length.
+    /// Returns the weight of a value in the object cache: trees and schemas, which are stored as
+    /// JSON, take about twice as much as others of the same length.
     fn weight(&self, value: &Bytes) -> usize {
         match self.encoding {
             StorageEncoding::Json => value.len() * 2,
@@ -162,14 +163,14 @@ impl StoredCodec {
         }
     }
 
-    /// Whether the objects in these values are remembered when they are read one after the other.
+    /// Reports whether the cache can hold the objects in these values when they are read in order.
     pub(crate) fn remembers(&self, kvs: &[Arc<KeyValue>]) -> bool {
         let bytes = kvs.iter().map(|kv| self.weight(&kv.value)).sum();
         self.cache.has_room(kvs.len(), bytes)
     }
 
-    /// The object in a stored value, for somebody who passes by and may never come back. It is
-    /// not remembered; what is known of the value is noted there.
+    /// Returns the object in a stored value without caching it, for a single use. Findings about
+    /// the value are noted at the value.
     pub(crate) fn passing(&self, kv: &Arc<KeyValue>) -> Stored {
         let revision = kv.mod_revision.0;
         match Self::noted(kv) {
@@ -178,7 +179,7 @@ impl StoredCodec {
         }
     }
 
-    /// Notes at a value that it can be read, and where the parts of it are.
+    /// Notes at a value that it can be decoded, and the positions in it.
     pub(crate) fn note(&self, kv: &KeyValue) {
         if self.transformer.is_identity()
             && let Ok(envelope) = Envelope::open(&kv.value)
@@ -194,7 +195,7 @@ impl StoredCodec {
         }
     }
 
-    /// The message in a value that was [noted](Self::note).
+    /// Returns the message in a value that was [noted](Self::note).
     fn noted(kv: &Arc<KeyValue>) -> Option<(StoredBytes, VersionPlace)> {
         let note = kv.note.read();
         if note >> START_SHIFT & KNOWN == 0 {
@@ -209,7 +210,7 @@ impl StoredCodec {
         ))
     }
 
-    /// The content that a delete at `revision` removed.
+    /// Returns the content that a delete at `revision` removed.
     pub(crate) fn removed(&self, kv: &KeyValue, revision: u64) -> Stored {
         self.at(kv, revision)
     }
@@ -222,19 +223,19 @@ impl StoredCodec {
         if std::ptr::eq(found.kind(), self.kind.kind) {
             return found;
         }
-        // A custom resource is stored in another version since this was remembered.
+        // The storage version of the custom resource has changed since this was cached.
         self.open(kv, revision)
     }
 
-    /// What was just written, from its encoding.
+    /// Returns the object just written, from its encoding.
     pub(crate) fn written(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
         self.cache.get(key, revision, self.weight(value), || {
             decode(self.kind, revision, value).sound()
         })
     }
 
-    /// The content before a write that did not remove it, for those who may no longer see it,
-    /// with the revision of that write. Not remembered: the write's own content has its place.
+    /// Returns the content before an update, with the revision of that update, for watchers that no
+    /// longer see the object. Not cached: the new content has its entry.
     pub(crate) fn replaced(&self, kv: &KeyValue, revision: u64) -> Stored {
         self.open(kv, revision)
     }
@@ -247,7 +248,7 @@ impl StoredCodec {
         stored
     }
 
-    /// Why an object cannot be read; what nobody has looked at yet is looked at now.
+    /// Returns an object's decoding error; an unexamined object is examined now.
     pub(crate) fn failure<'a>(
         &self,
         stored: &'a Stored,
@@ -275,14 +276,14 @@ impl StoredCodec {
 }
 
 impl StoredCodec {
-    /// The same for a custom resource whose versions differ in more than their name: objects in
-    /// another version than this one cannot be read.
+    /// Sets that versions of a custom resource differ in more than their name: objects in another
+    /// version than this one cannot be decoded.
     pub(crate) fn without_other_versions(mut self) -> Self {
         self.renames_versions = false;
         self
     }
 
-    /// Why a value cannot be read, if it is in a version that would have to be converted.
+    /// Returns the error of a value in a version that would need a conversion.
     fn other_version(&self, value: &Bytes) -> Option<Status> {
         if self.renames_versions {
             return None;
@@ -297,7 +298,7 @@ impl StoredCodec {
     }
 }
 
-/// Whether an object is encoded as `value`, as far as that can be told without reading it.
+/// Reports whether an object is encoded as `value`, as far as that is known without decoding.
 pub(crate) fn may_be(stored: &Stored, value: &Bytes) -> bool {
     match Envelope::open(value) {
         Ok(envelope) => stored.raw().is_ok_and(|raw| raw == envelope.raw),
@@ -305,7 +306,7 @@ pub(crate) fn may_be(stored: &Stored, value: &Bytes) -> bool {
     }
 }
 
-/// The object in a value, as `kind`. What cannot be read says so when somebody looks inside.
+/// Returns the object in a value, as `kind`. A decoding error is found on first access.
 fn decode(kind: StoredKind, revision: u64, value: &Bytes) -> Stored {
     if let Ok(envelope) = Envelope::open(value)
         && names(kind.kind, &envelope)
@@ -324,7 +325,7 @@ fn names(kind: &Kind, envelope: &Envelope<'_>) -> bool {
     facts.kind == envelope.kind && facts.api_version == envelope.api_version
 }
 
-/// A value in another version of the kind, or in JSON.
+/// Decodes a value in another version of the kind, or in JSON.
 fn decode_other(kind: StoredKind, value: &Bytes) -> Result<Box<dyn AnyObject>, Status> {
     let cx = &mut DecodeContext::new();
     if value.starts_with(b"{") {
@@ -340,7 +341,7 @@ fn decode_other(kind: StoredKind, value: &Bytes) -> Result<Box<dyn AnyObject>, S
     kind.scheme.convert(object, found, kind.kind)
 }
 
-/// What an object in JSON says that it is; the version of a custom resource is but a name.
+/// Returns the kind stated in a JSON object; the version of a custom resource is only a name.
 fn kind_in(kind: &'static Kind, value: &Bytes) -> Result<&'static Kind, Status> {
     if kind.is_custom() {
         return Ok(kind);

@@ -1,4 +1,4 @@
-//! The JSON of a stored object: written from its protobuf where that can be, else by decoding it.
+//! The JSON of a stored object: transcoded from its protobuf if possible, else by decoding it.
 
 use super::Stored;
 use crate::stored::scheme::StoredKind;
@@ -12,17 +12,16 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 thread_local! {
-    /// What writing JSON needs beside the JSON: an object's bytes with their version, and the
-    /// transcoder's own memory.
+    /// The buffers for writing JSON: an object's bytes with their version, and the transcoder's
+    /// state.
     static TRANSCODING: RefCell<(Vec<u8>, Transcoder)> = RefCell::default();
 }
 
-/// Memory for the bytes of an object that a thread keeps.
+/// The maximum of buffer bytes that a thread keeps.
 const KEPT_BYTES_MAX: usize = 64 << 10;
 
 impl Stored {
-    /// JSON as items of lists are written: without `kind` and `apiVersion`, which only custom
-    /// objects say there.
+    /// Returns the JSON of a list item: without `kind` and `apiVersion`, except for custom objects.
     pub fn json_item(&self) -> Result<&Bytes, Status> {
         self.forms()
             .json
@@ -46,8 +45,8 @@ impl Stored {
             .map_err(Clone::clone)
     }
 
-    /// Appends what [`json_item`](Self::json_item) returns. It is kept only if somebody else holds
-    /// this object too, and so may ask for it: large lists are written once.
+    /// Appends the result of [`json_item`](Self::json_item). It is cached only if the object is
+    /// shared, so that it may be requested again: large lists are written once.
     pub fn push_json(&self, out: &mut Vec<u8>) -> Result<(), Status> {
         let made = self.0.forms.get().is_some_and(|it| it.json.get().is_some());
         if !made && Arc::strong_count(&self.0) == 1 && self.transcode(out) {
@@ -57,8 +56,8 @@ impl Stored {
         Ok(())
     }
 
-    /// Appends the JSON to `out`, made of the protobuf without decoding it. False, with nothing
-    /// appended, where decoding has to do it.
+    /// Appends the JSON to `out`, transcoded from the protobuf without decoding. Returns false,
+    /// with nothing appended, if the object must be decoded.
     fn transcode(&self, out: &mut Vec<u8>) -> bool {
         let StoredKind { kind, scheme } = self.0.kind;
         let Some(raw) = self.0.raw.get() else {
@@ -90,8 +89,8 @@ impl Stored {
         })
     }
 
-    /// What comes before [`json_tail`](Self::json_tail) in the JSON of the object alone:
-    /// `{"kind":…,"apiVersion":…,`, as far as the tail does not have it.
+    /// Returns the JSON before [`json_tail`](Self::json_tail) for a single object:
+    /// `{"kind":…,"apiVersion":…,`, as far as the tail does not contain it.
     pub fn json_head(&self) -> String {
         if self.kind().is_custom() {
             return "{".to_owned();
@@ -103,14 +102,14 @@ impl Stored {
         )
     }
 
-    /// The JSON of the object after its `kind` and `apiVersion`; a slice of
+    /// Returns the JSON of the object after `kind` and `apiVersion`; a slice of
     /// [`json_item`](Self::json_item).
     pub fn json_tail(&self) -> Result<Bytes, Status> {
-        // Every kind with metadata writes it, so there is something after the brace.
+        // Every kind with metadata writes it, so the object is not empty.
         Ok(self.json_item()?.slice(1..))
     }
 
-    /// The JSON of the object alone.
+    /// Returns the JSON of a single object.
     pub fn json(&self) -> Result<Vec<u8>, Status> {
         let tail = self.json_tail()?;
         let mut json = self.json_head().into_bytes();

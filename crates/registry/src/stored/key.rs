@@ -1,8 +1,8 @@
-//! Where objects are in storage: upstream's layout of keys, with its exceptions.
+//! `KeyLayout`: the storage keys of objects, in upstream's layout with its exceptions.
 //!
-//! Built-in resources have folders of fixed names; a custom resource has its group as a folder. No
-//! layout of a custom resource can be made whose keys could be a built-in's, or the other way
-//! round: [`KeyLayout::custom`] refuses, whatever is stored already.
+//! Built-in resources have fixed folders; a custom resource's folder is its group. The keys of
+//! custom and built-in resources never overlap: [`KeyLayout::custom`] rejects such a layout,
+//! whatever is already stored.
 
 #[cfg(test)]
 mod tests;
@@ -13,16 +13,16 @@ use kubist_apimachinery::{Status, validate_name};
 use kubist_storage::KeyRange;
 use std::fmt;
 
-/// Where the objects of one resource are: `<root>/<resource>/[<namespace>/]<name>`.
+/// The key layout of one resource: `<root>/<resource>/[<namespace>/]<name>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyLayout {
-    /// Bytes of the root, with which the prefix begins.
+    /// The length of the root within the prefix.
     root_bytes: usize,
     prefix: String,
     namespaced: bool,
 }
 
-/// Resources that upstream keeps elsewhere than under their plural: group, plural, folder.
+/// Resources whose folder upstream does not name by their plural: group, plural, folder.
 const EXCEPTIONS: [(&str, &str, &str); 7] = [
     ("", "endpoints", "services/endpoints"),
     ("", "nodes", "minions"),
@@ -41,23 +41,22 @@ const EXCEPTIONS: [(&str, &str, &str); 7] = [
     ("networking.k8s.io", "ingresses", "ingress"),
 ];
 
-/// Built-in resources that no API serves: group and plural.
+/// Built-in resources without an API: group and plural.
 const UNSERVED: [(&str, &str); 1] = [("", "ranges")];
 
-/// Folders below the root that hold no objects of the API, some of them upstream's: what servers
-/// on one store tell each other, and what was allotted to services before there were objects for
-/// it.
+/// Folders below the root without API objects, some of them upstream's: the coordination of servers
+/// on one store, and earlier forms of the service allocations.
 const OTHER_FOLDERS: [&str; 4] = ["masterleases", "peerserverleases", "ranges", "health"];
 
-/// Why a custom resource can have no place in storage.
+/// The error of a custom resource without a valid storage location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoPlace {
-    /// The group is no domain with at least one dot.
+    /// The group is not a domain with at least one dot.
     Group,
-    /// The plural is no label.
+    /// The plural is not a label.
     Plural,
-    /// This folder of a built-in resource is above its folder, below it, or the same.
+    /// The folder overlaps with this folder of a built-in resource.
     BuiltIn(String),
 }
 
@@ -75,13 +74,13 @@ impl fmt::Display for NoPlace {
 
 impl std::error::Error for NoPlace {}
 
-/// Why a key cannot be one of an object.
+/// The error of an invalid object key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidKey {
     /// The key.
     pub key: String,
-    /// What is wrong with it.
+    /// The reason.
     pub why: &'static str,
 }
 
@@ -93,7 +92,7 @@ impl fmt::Display for InvalidKey {
 
 impl std::error::Error for InvalidKey {}
 
-/// The folders below the root in which something is kept that is not a custom resource's.
+/// Returns the folders below the root that do not belong to custom resources.
 pub(crate) fn built_in_folders() -> impl Iterator<Item = String> {
     let resources = GROUPS.iter().flat_map(|group| group.versions);
     let resources = resources.flat_map(|version| version.resources);
@@ -104,7 +103,7 @@ pub(crate) fn built_in_folders() -> impl Iterator<Item = String> {
     stored.chain(OTHER_FOLDERS.map(str::to_owned))
 }
 
-/// Where a built-in resource is, below the root.
+/// Returns the folder of a built-in resource, below the root.
 fn folder<'a>(group: &str, plural: &'a str) -> &'a str {
     EXCEPTIONS
         .iter()
@@ -112,14 +111,14 @@ fn folder<'a>(group: &str, plural: &'a str) -> &'a str {
         .map_or(plural, |(_, _, folder)| folder)
 }
 
-/// Whether keys of one folder could be those of the other.
+/// Reports whether keys of one folder could be in the other.
 fn overlap(one: &str, other: &str) -> bool {
     let (one, other) = (format!("{one}/"), format!("{other}/"));
     one.starts_with(&other) || other.starts_with(&one)
 }
 
 impl KeyLayout {
-    /// The layout of a built-in resource below `root`, such as `/registry`.
+    /// Returns the layout of a built-in resource below `root`, such as `/registry`.
     pub fn built_in(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
         let folder = folder(group, plural);
         Self {
@@ -129,10 +128,10 @@ impl KeyLayout {
         }
     }
 
-    /// The layout of a custom resource: its group is a folder.
+    /// Returns the layout of a custom resource: its group is a folder.
     ///
     /// # Errors
-    /// Its keys could be those of something else.
+    /// Its keys could overlap with those of another resource.
     pub fn custom(
         root: &str,
         group: &str,
@@ -147,7 +146,7 @@ impl KeyLayout {
         })
     }
 
-    /// Whether a custom resource can have a place of its own in storage.
+    /// Checks that a custom resource has a storage location of its own.
     ///
     /// # Errors
     /// As [`custom`](Self::custom).
@@ -165,12 +164,12 @@ impl KeyLayout {
         }
     }
 
-    /// Whether objects live in namespaces.
+    /// Reports whether objects are namespaced.
     pub fn namespaced(&self) -> bool {
         self.namespaced
     }
 
-    /// The key of one object. 400 if the name or the namespace cannot be part of a key.
+    /// Returns the key of one object. 400 if the name or the namespace is invalid in a key.
     pub fn key(&self, namespace: &str, name: &str) -> Result<String, Status> {
         if self.namespaced && namespace.is_empty() {
             return Err(Status::bad_request("Namespace parameter required."));
@@ -191,15 +190,15 @@ impl KeyLayout {
         })
     }
 
-    /// A key without the root, with the slash behind it.
+    /// Returns a key without the root and the slash after it.
     pub(crate) fn below_root<'k>(&self, key: &'k str) -> &'k str {
         key.get(self.root_bytes..).unwrap_or(key)
     }
 
-    /// Whether a key can be one of these objects.
+    /// Checks that a key can belong to an object of this resource.
     ///
     /// # Errors
-    /// It is empty, has a segment that leads elsewhere, or is another resource's.
+    /// The key is empty, has an invalid path segment, or belongs to another resource.
     pub fn check(&self, key: &str) -> Result<(), InvalidKey> {
         let invalid = |why| {
             Err(InvalidKey {
@@ -219,12 +218,13 @@ impl KeyLayout {
         }
     }
 
-    /// All keys of a namespace; of all namespaces (or of a cluster-scoped resource) if it is empty.
+    /// Returns all keys of a namespace; of all namespaces (or of a cluster-scoped resource) if it
+    /// is empty.
     pub fn range(&self, namespace: &str) -> KeyRange {
         KeyRange::prefix(Bytes::from(self.range_prefix(namespace)))
     }
 
-    /// The prefix of the keys in [`range`](Self::range).
+    /// Returns the prefix of the keys in [`range`](Self::range).
     pub fn range_prefix(&self, namespace: &str) -> String {
         if namespace.is_empty() || !self.namespaced {
             self.prefix.clone()
@@ -233,7 +233,7 @@ impl KeyLayout {
         }
     }
 
-    /// Namespace and name of a key; the namespace is empty for cluster-scoped resources.
+    /// Returns namespace and name of a key; the namespace is empty for cluster-scoped resources.
     pub fn names<'k>(&self, key: &'k [u8]) -> (&'k str, &'k str) {
         let rest = key.strip_prefix(self.prefix.as_bytes()).unwrap_or_default();
         let rest = std::str::from_utf8(rest).unwrap_or_default();

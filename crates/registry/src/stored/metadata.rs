@@ -1,5 +1,5 @@
-//! The metadata of a stored object alone, as protobuf: a slice of what is stored where that can be,
-//! else by decoding it.
+//! The metadata of a stored object alone, as protobuf: a slice of the stored bytes if possible,
+//! else by decoding.
 
 use super::Stored;
 use crate::stored::scheme::StoredKind;
@@ -10,8 +10,8 @@ use kubist_apimachinery::{ObjectMeta, Status};
 use std::borrow::Cow;
 
 impl Stored {
-    /// The metadata alone. Annotations that stand for fields of upstream's own form of the kind
-    /// are no part of it.
+    /// Returns the metadata. Annotations that stand for fields of upstream's internal form of the
+    /// kind are omitted.
     pub fn metadata(&self) -> Result<Cow<'_, ObjectMeta>, Status> {
         let metadata = self.object()?.meta();
         let of_fields = self.annotations_of_fields();
@@ -33,7 +33,7 @@ impl Stored {
         (scheme.field_annotations)(kind)
     }
 
-    /// Appends the bare protobuf message of a `PartialObjectMetadata` of it.
+    /// Appends its bare protobuf message of a `PartialObjectMetadata`.
     pub fn push_metadata_protobuf(&self, out: &mut Vec<u8>) -> Result<(), Status> {
         if let Some((metadata, place)) = self.metadata_as_stored() {
             place.fill(metadata, self.0.revision, out);
@@ -44,7 +44,8 @@ impl Stored {
         Ok(())
     }
 
-    /// How many bytes [`push_metadata_protobuf`](Self::push_metadata_protobuf) appends.
+    /// Returns the number of bytes that [`push_metadata_protobuf`](Self::push_metadata_protobuf)
+    /// appends.
     pub fn metadata_protobuf_length(&self) -> Result<usize, Status> {
         if let Some((metadata, place)) = self.metadata_as_stored() {
             return Ok(place.filled_length(metadata.len(), self.0.revision));
@@ -54,7 +55,7 @@ impl Stored {
         Ok(out.len())
     }
 
-    /// The metadata as a message that has only that, and where its version goes.
+    /// Returns the metadata as a message of its own, and the position of its version.
     fn metadata_as_stored(&self) -> Option<(&[u8], VersionPlace)> {
         let raw = self.0.raw.get()?;
         let place = self.0.place.or_else(|| VersionPlace::of(raw))?;

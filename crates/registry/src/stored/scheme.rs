@@ -1,7 +1,7 @@
-//! `Scheme`: how the versions of kinds are converted, and how stored objects are shown.
+//! `Scheme`: conversions between versions of kinds, and the presentation of stored objects.
 //!
-//! What upstream's `runtime.Scheme` is to its storage, as a table of functions without state: it
-//! knows what a set of kinds has of its own, and is plain where the set says nothing.
+//! The counterpart of upstream's `runtime.Scheme` for storage, as a stateless table of functions: a
+//! set of kinds supplies its special rules, and the defaults are plain.
 
 use super::Stored;
 use crate::stored::custom_object::custom;
@@ -18,11 +18,11 @@ pub type AddEmbeddedKinds = fn(Vec<u8>, &dyn AnyObject) -> Result<Vec<u8>, Statu
 #[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "updated with `..PLAIN`")]
 pub struct Scheme {
-    /// Rearranges the JSON of an object of one version (the first facts) to that of another
-    /// version of its kind, before fields are matched by name. Plain: nothing is rearranged.
+    /// Rearranges the JSON of an object of one version (the first facts) for another version of its
+    /// kind, before fields are matched by name. Plain: no change.
     pub rearrange: fn(&mut Value, &KindFacts, &KindFacts),
-    /// Returns what reading a stored object adds to it: the completed object, or None if nothing
-    /// is missing. Plain: nothing.
+    /// Returns a stored object with the fields added on read, or `None` if nothing is missing.
+    /// Plain: `None`.
     pub complete: fn(&Stored) -> Option<Box<dyn AnyObject>>,
     /// Whether objects of a kind embed objects that state their own kind in JSON. Plain: none.
     pub embeds_kinds: fn(&Kind) -> bool,
@@ -31,12 +31,12 @@ pub struct Scheme {
     /// Adds the kinds of embedded objects to the JSON tree of an object, for patches: they see what
     /// clients see.
     pub add_kinds_to_tree: fn(&mut Value, &Kind),
-    /// The annotations that stand for fields of upstream's internal form of a kind; they are left
-    /// out where only metadata is asked for. Plain: none.
+    /// The annotations that stand for fields of upstream's internal form of a kind; they are
+    /// omitted from metadata-only responses. Plain: none.
     pub field_annotations: fn(&Kind) -> &'static [&'static str],
-    /// The scale of an object of a storage version. Plain: it has none.
+    /// Returns the scale of an object of a storage version. Plain: `None`.
     pub replicas: fn(&dyn AnyObject) -> Option<Replicas>,
-    /// Changes how many replicas an object wants.
+    /// Sets the desired replicas of an object.
     pub set_replicas: fn(&mut dyn AnyObject, i32),
 }
 
@@ -44,16 +44,16 @@ pub struct Scheme {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a scale has no others")]
 pub struct Replicas {
-    /// How many are wanted.
+    /// The desired replicas.
     pub wanted: i32,
-    /// How many there are.
+    /// The current replicas.
     pub current: i32,
-    /// What selects them, as text.
+    /// Their selector, as text.
     pub selector: Str,
 }
 
 impl Scheme {
-    /// Versions that differ in the names of fields only.
+    /// A scheme for versions that differ only in field names.
     pub const PLAIN: Self = Self {
         rearrange: |_, _, _| {},
         complete: |_| None,
@@ -68,8 +68,8 @@ impl Scheme {
     /// Converts an object between two versions of its kind. Fields that the other version lacks
     /// are lost. Returns the same object if the versions are the same.
     ///
-    /// Most versions differ in names and in what they lack, so they meet in JSON: fields of the
-    /// same name go over, after [`rearrange`](Self::rearrange).
+    /// Most versions differ in names and in missing fields, so the conversion goes through JSON:
+    /// fields of the same name are copied, after [`rearrange`](Self::rearrange).
     ///
     /// # Errors
     /// The two are not versions of one kind: the fields of one do not fit into the other.
@@ -83,7 +83,7 @@ impl Scheme {
             return Ok(object);
         }
         if let (true, Some(custom)) = (to.is_custom(), custom(&*object)) {
-            // Versions of custom resources differ in name only.
+            // Versions of custom resources differ only in name.
             let mut converted = custom.clone();
             converted.set_schema(to.schema());
             return Ok(Box::new(converted));
@@ -112,18 +112,18 @@ impl fmt::Debug for Scheme {
     }
 }
 
-/// A kind of stored objects, with the scheme of the set that it belongs to.
+/// A kind of stored objects, with its scheme.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it is a pair")]
 pub struct StoredKind {
     /// The kind.
     pub kind: &'static Kind,
-    /// How its versions are converted and its objects shown.
+    /// The scheme of its set of kinds.
     pub scheme: &'static Scheme,
 }
 
 impl StoredKind {
-    /// Another version of the kind.
+    /// Returns another version of the kind.
     pub(crate) fn version(self, kind: &'static Kind) -> Self {
         Self { kind, ..self }
     }
@@ -138,7 +138,7 @@ impl StoredKind {
     }
 }
 
-/// A kind without peculiarities.
+/// A kind with the plain scheme.
 impl From<&'static Kind> for StoredKind {
     fn from(kind: &'static Kind) -> Self {
         Self {

@@ -1,26 +1,25 @@
 //! `StoredBytes`: the message within a stored value.
 //!
-//! Where the value is as storage has it, its version of the key is held rather than its bytes:
-//! whoever lists has that in hand, and another count in another place of a large memory is what
-//! costs.
+//! If the value is unchanged from storage, its key-value version is held rather than its bytes: a
+//! list already has it at hand, and a second reference count elsewhere in memory is expensive.
 
 use bytes::Bytes;
 use kubist_storage::KeyValue;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Bytes of a message.
+/// The bytes of a message.
 #[derive(Clone)]
 pub(crate) enum StoredBytes {
-    /// By themselves.
+    /// Bytes of their own.
     Alone(Bytes),
-    /// Part of a value.
+    /// A slice of a value.
     Within {
-        /// The version that has the value.
+        /// The version that contains the value.
         kv: Arc<KeyValue>,
-        /// What comes before the message.
+        /// The start of the message.
         start: u32,
-        /// Where it ends.
+        /// The end of the message.
         end: u32,
     },
 }

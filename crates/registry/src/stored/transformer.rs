@@ -1,12 +1,12 @@
-//! How values are changed on their way to storage and back: encryption at rest.
+//! Transformers of stored values: encryption at rest.
 //!
-//! [`Identity`] leaves them as they are, [`AesGcm`] encrypts them under one key ([`AesCbc`] too,
-//! for what upstream's servers wrote with it, and [`Secretbox`]), and [`Transformers`] puts several
-//! in a row for the rotation of keys: the first writes, any reads, and what another than the first
-//! wrote is stale, so that its next update rewrites it even if nothing has changed. The forms are
-//! upstream's; so is a value's tie to its key under AES-GCM: one that is moved to another key
-//! cannot be read there. [`EncryptionConfiguration`] makes them from upstream's file, and
-//! [`LiveEncryption`] lets it be replaced.
+//! [`Identity`] leaves values unchanged, [`AesGcm`] encrypts them under one key (and so do
+//! [`Secretbox`], and [`AesCbc`] for values that upstream's servers wrote with it), and
+//! [`Transformers`] combines several for key rotation: the first writes, any reads, and a value
+//! that was not written by the first is stale, so that its next update rewrites it even without a
+//! change. The forms are upstream's; so is a value's binding to its storage key under AES-GCM: a
+//! value moved to another key cannot be decrypted there. [`EncryptionConfiguration`] builds them
+//! from upstream's file, and [`LiveEncryption`] makes it reloadable.
 
 mod aes_cbc;
 mod aes_gcm;
@@ -28,36 +28,36 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// What all encrypted values begin with, as upstream.
+/// The prefix of all encrypted values, as upstream.
 const ENCRYPTED: &[u8] = b"k8s:enc:";
 
-/// Changes values on their way to storage and back.
+/// Transforms values on writes and reads.
 pub trait Transformer: fmt::Debug + Send + Sync + 'static {
-    /// The value to store under `key`.
+    /// Returns the value to store under `key`.
     fn seal(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError>;
 
-    /// The value that was stored under `key`.
+    /// Returns the value that was stored under `key`.
     fn open(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError>;
 
-    /// What was done so far, by what the values begin with. Default: nothing is counted.
+    /// Returns the counts so far, by value prefix. Default: none.
     fn counts(&self) -> Vec<TransformCounts> {
         Vec::new()
     }
 
-    /// The same with counts of its own, for one of several resources. Default: None, for one that
-    /// counts nothing.
+    /// Returns the transformer with its own counts, for one of several resources. Default: `None`,
+    /// for a transformer without counts.
     fn counted_apart(&self) -> Option<Arc<dyn Transformer>> {
         None
     }
 
-    /// Whether values are stored as they are and nothing is counted about them, so that who knows
-    /// a value already need not have it opened again. Default: no.
+    /// Reports whether values are stored unchanged and uncounted, so that a known value need not be
+    /// opened again. Default: no.
     fn is_identity(&self) -> bool {
         false
     }
 }
 
-/// Upper bounds of the buckets of what transformers take, in seconds, as upstream's
+/// The bucket bounds of transformation durations, in seconds, as upstream's
 /// `apiserver_storage_transformation_duration_seconds`: from 5 µs, 25 times doubled.
 pub const TRANSFORM_SECONDS: &[f64] = &[
     0.000_005, 0.000_01, 0.000_02, 0.000_04, 0.000_08, 0.000_16, 0.000_32, 0.000_64, 0.001_28,
@@ -65,11 +65,11 @@ pub const TRANSFORM_SECONDS: &[f64] = &[
     1.310_72, 2.621_44, 5.242_88, 10.485_76, 20.971_52, 41.943_04, 83.886_08,
 ];
 
-/// What one of several transformers has done.
+/// The counts of one of several transformers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TransformCounts {
-    /// What its values begin with; empty for plain ones, None for values that none of them knows.
+    /// The prefix of its values; empty for plain ones, `None` for values with an unknown prefix.
     pub prefix: Option<String>,
     /// Values written.
     pub sealed: u64,
@@ -77,61 +77,61 @@ pub struct TransformCounts {
     pub seal_errors: u64,
     /// Values read.
     pub opened: u64,
-    /// Values that could not be read.
+    /// Values that could not be opened.
     pub open_errors: u64,
-    /// How long those that were written took.
+    /// The durations of writes.
     pub sealing: HistogramState,
-    /// How long those that were read took.
+    /// The durations of reads.
     pub opening: HistogramState,
 }
 
-/// What came out of storage.
+/// A value read from storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "transformers make it")]
 pub struct Transformed {
     /// The value.
     pub value: Bytes,
-    /// Whether it would be written in another form now.
+    /// Whether a write would use another form now.
     pub stale: bool,
 }
 
-/// Why a value cannot be stored, or read back.
+/// The error of a value that cannot be stored or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransformError {
-    /// The value is encrypted, and no key for it is known.
+    /// The value is encrypted, and there is no key for it.
     #[error("identity transformer tried to read encrypted data")]
     Encrypted,
-    /// No transformer knows the form of the value.
+    /// The prefix of the value is unknown.
     #[error("no matching prefix found")]
     UnknownForm,
-    /// A transformer knows the form of the value, and has no key of that name.
+    /// The transformer has no key of the name in the value.
     #[error("no matching key was found for the provided {0} transformer")]
     NoKey(&'static str),
-    /// The value is too short, was changed, belongs to another key, or another key is needed.
-    /// Upstream's words, which people look for.
+    /// The value is too short, was modified, or belongs to another storage key or encryption key.
+    /// Upstream's words, which users search for.
     #[error("cipher: message authentication failed")]
     NotAuthentic,
-    /// The value is shorter than it can be.
+    /// The value is shorter than the minimum.
     #[error("the stored data was shorter than the required size")]
     Short,
-    /// The value was changed, or another key is needed, as far as a form that is not authenticated
-    /// can tell.
+    /// The value was modified, or encrypted under another key, as far as an unauthenticated form
+    /// can detect that.
     #[error("invalid padding on input")]
     Padding,
-    /// The value was changed, or another key is needed. Upstream's words for a secretbox, which
-    /// people look for.
+    /// The value was modified, or encrypted under another key. Upstream's words for a secretbox,
+    /// which users search for.
     #[error("output array was not large enough for encryption")]
     Unopened,
-    /// No random numbers can be had, or the value is too long.
+    /// No random numbers are available, or the value is too long.
     #[error("the value cannot be encrypted")]
     Failed,
-    /// An error of a transformer from elsewhere.
+    /// An error of another transformer implementation.
     #[error("{0}")]
     Other(String),
 }
 
-/// Leaves values as they are, and refuses to read encrypted ones.
+/// Leaves values unchanged, and rejects encrypted ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "it has no state")]
 pub struct Identity;
@@ -156,28 +156,27 @@ impl Transformer for Identity {
     }
 }
 
-/// Several transformers, told apart by what their values begin with. Where that is the same, each
-/// is tried.
+/// Several transformers, selected by value prefix. Those with the same prefix are tried in turn.
 #[derive(Debug)]
 pub struct Transformers {
     all: Vec<Prefixed>,
-    /// What is wrong with a value that none of them knows.
+    /// The error of a value with an unknown prefix.
     unknown: TransformError,
-    /// How many such values there were.
+    /// The number of such values.
     unrecognized: Count,
 }
 
 #[derive(Clone, Debug)]
 struct Prefixed {
-    /// What stands before its values; never empty but for plain values.
+    /// The prefix of its values; empty only for plain values.
     prefix: Bytes,
     transformer: Arc<dyn Transformer>,
-    /// Written and read.
+    /// Writes and reads.
     sealed: Arc<Tries>,
     opened: Arc<Tries>,
 }
 
-/// What was tried: how long it took where it succeeded, and how often it did not.
+/// Attempts: the durations of successes, and the number of failures.
 #[derive(Debug)]
 struct Tries {
     took: Histogram,
@@ -229,14 +228,14 @@ impl Prefixed {
 }
 
 impl Transformers {
-    /// A row that begins with the transformer that writes. `prefix` stands before its values; it
-    /// is empty for [`Identity`], which reads what has none.
+    /// Creates the list with the transformer that writes. `prefix` precedes its values; it is empty
+    /// for [`Identity`], which reads values without a prefix.
     pub fn writing(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
         let first = Prefixed::new(prefix, transformer);
         Self::of(vec![first], TransformError::UnknownForm)
     }
 
-    /// These, of which the first writes.
+    /// Creates a list whose first transformer writes.
     fn of(all: Vec<Prefixed>, unknown: TransformError) -> Self {
         Self {
             all,
@@ -245,19 +244,19 @@ impl Transformers {
         }
     }
 
-    /// The same with one more that reads.
+    /// Adds a transformer that only reads.
     #[must_use]
     pub fn reading(mut self, prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
         self.all.push(Prefixed::new(prefix, transformer));
         self
     }
 
-    /// A row that begins with a key that encrypts, under upstream's prefix for its name.
+    /// Creates the list with an encryption key, under upstream's prefix for its name.
     pub fn encrypting(key: AesGcm) -> Self {
         Self::writing(key.prefix(), key)
     }
 
-    /// The same with one more key that decrypts.
+    /// Adds a key that only decrypts.
     #[must_use]
     pub fn decrypting(self, key: AesGcm) -> Self {
         self.reading(key.prefix(), key)
@@ -293,7 +292,7 @@ impl Transformer for Transformers {
                         ..transformed
                     });
                 }
-                // Who reads plain values says nothing about encrypted ones.
+                // The error of the plain transformer is no error of encrypted values.
                 Err(_) if it.prefix.is_empty() => {}
                 Err(error) => {
                     it.opened.errors.add(1);

@@ -1,4 +1,4 @@
-//! Puts a resource version into an encoded object, without decoding it.
+//! The insertion of a resource version into an encoded object, without decoding it.
 //!
 //! In storage the field is there and empty, because upstream's encoder writes every value field;
 //! so delivering an object is copying it with one field longer.
@@ -10,7 +10,7 @@ const METADATA: u8 = 0x0a;
 /// `metadata.resourceVersion`, as a protobuf tag, with the length zero.
 const EMPTY_VERSION: [u8; 2] = [0x32, 0];
 
-/// Where the resource version goes in an encoded object.
+/// The position of the resource version in an encoded object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VersionPlace {
     /// The empty field, from the start of the metadata.

@@ -1,4 +1,4 @@
-//! `Admission`: what is being admitted, and where to look up other objects.
+//! `Admission`: the request under admission, and access to other objects.
 
 use crate::strategy::BoxFuture;
 use crate::strategy::context::RequestContext;
@@ -6,7 +6,7 @@ use kubist_apimachinery::{AnyObject, Status};
 use std::fmt;
 use std::sync::Arc;
 
-/// What is being admitted, and where to look things up.
+/// The request under admission, and access to other objects.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Admission<'a> {
@@ -14,14 +14,14 @@ pub struct Admission<'a> {
     pub request: &'a RequestContext,
     /// The subresource written; empty for the object itself.
     pub subresource: &'a str,
-    /// Whether nothing will be written.
+    /// Whether this is a dry run, which writes nothing.
     pub dry_run: bool,
     /// Other objects.
     pub objects: &'a dyn Lookup,
 }
 
 impl<'a> Admission<'a> {
-    /// An admission of the object itself, of a write that is meant.
+    /// Creates the admission of a write of the object itself, which is not a dry run.
     pub fn new(request: &'a RequestContext, objects: &'a dyn Lookup) -> Self {
         Self {
             request,
@@ -32,10 +32,10 @@ impl<'a> Admission<'a> {
     }
 }
 
-/// Reads other objects, as they are stored now.
+/// Reads stored objects.
 pub trait Lookup: fmt::Debug + Send + Sync {
-    /// One object of `group` and `plural`; `namespace` is empty for cluster-scoped ones. None if
-    /// it does not exist.
+    /// Returns one object of `group` and `plural`, or `None` if it does not exist; `namespace` is
+    /// empty for cluster-scoped ones.
     fn get<'a>(
         &'a self,
         group: &'a str,
@@ -44,7 +44,7 @@ pub trait Lookup: fmt::Debug + Send + Sync {
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<Arc<dyn AnyObject>>, Status>>;
 
-    /// All objects of `group` and `plural`, in one namespace or (if empty) in all.
+    /// Returns the objects of `group` and `plural`, in one namespace or (if empty) in all.
     fn list<'a>(
         &'a self,
         group: &'a str,

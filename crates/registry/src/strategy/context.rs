@@ -1,6 +1,7 @@
-//! Who asks, and when: what every operation of the registry is told about its request.
+//! `RequestContext`: the user and the time of a request, which every operation of the registry
+//! takes.
 //!
-//! Made by whoever serves the request. It carries no deadline: dropping a future cancels it.
+//! The server creates it. It carries no deadline: dropping a future cancels the request.
 
 use kubist_apimachinery::{MicroTime, Str, Time};
 use parking_lot::Mutex;
@@ -15,38 +16,37 @@ use std::time::Duration;
 pub struct User {
     /// The name.
     pub name: Str,
-    /// The uid; empty if the authenticator knows none.
+    /// The uid; empty if the authenticator has none.
     pub uid: Str,
     /// The groups.
     pub groups: Vec<Str>,
-    /// Whatever else the authenticator knows.
+    /// Further attributes from the authenticator.
     pub extra: BTreeMap<Str, Vec<Str>>,
 }
 
-/// One request, as the registry sees it. A clone shares the warnings and what was noted
-/// of its work.
+/// One request, as seen by the registry. A clone shares the warnings and the record of long work.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RequestContext {
-    /// Who asks.
+    /// The requesting user.
     pub user: User,
     /// When the request came in, since the Unix epoch.
     pub received: Duration,
-    /// Whether lists, and the initial events of watches, leave out objects that cannot be read,
-    /// where they would be an error otherwise. Who takes such a list for the whole, and deletes
-    /// what it lacks, is wrong. Default: no, as upstream.
+    /// Whether lists and the initial events of watches omit objects that cannot be decoded, instead
+    /// of failing. A client must not treat such a list as complete, and delete what is missing from
+    /// it. Default: no, as upstream.
     pub around_unreadable: bool,
     warnings: Arc<Mutex<Vec<String>>>,
     work: Arc<AtomicUsize>,
 }
 
 impl RequestContext {
-    /// Bytes of an object or a body that it takes long to work on: about a millisecond.
+    /// The size in bytes of an object or a body that takes long to process: about a millisecond.
     pub const LONG_WORK: usize = 32 << 10;
-    /// Warnings kept for one request; more are dropped.
+    /// The maximum of warnings per request; more are dropped.
     pub const WARNINGS_MAX: usize = 256;
 
-    /// A request of `user` that came in at `received`, since the Unix epoch.
+    /// Creates the context of a request by `user` that arrived at `received`, since the Unix epoch.
     pub fn new(user: User, received: Duration) -> Self {
         Self {
             user,
@@ -57,18 +57,18 @@ impl RequestContext {
         }
     }
 
-    /// When the request came in, to the second.
+    /// Returns the arrival time of the request, to the second.
     pub fn now(&self) -> Time {
         Time::from_unix(i64::try_from(self.received.as_secs()).unwrap_or(i64::MAX))
     }
 
-    /// When the request came in, to the microsecond.
+    /// Returns the arrival time of the request, to the microsecond.
     pub fn now_micro(&self) -> MicroTime {
         let nanos = i32::try_from(self.received.subsec_micros() * 1000).unwrap_or_default();
         MicroTime::from_unix(self.now().unix(), nanos)
     }
 
-    /// Adds a warning for the client, once.
+    /// Adds a warning for the client, unless it is already there.
     pub fn warn(&self, text: impl Into<String>) {
         let text = text.into();
         let mut warnings = self.warnings.lock();
@@ -77,7 +77,7 @@ impl RequestContext {
         }
     }
 
-    /// Adds a warning before all others, once.
+    /// Adds a warning before all others, unless it is already there.
     pub fn warn_first(&self, text: impl Into<String>) {
         let text = text.into();
         let mut warnings = self.warnings.lock();
@@ -87,8 +87,8 @@ impl RequestContext {
         }
     }
 
-    /// Notes that an object or a body of so many bytes is worked on next. If that takes long,
-    /// whoever runs the request has the choice to run it elsewhere from here on.
+    /// Records that an object or a body of this size is processed next. If that takes long, the
+    /// caller of the request may move it to another thread from here on.
     ///
     /// Cancel safe.
     pub async fn begin_work(&self, bytes: usize) {
@@ -97,13 +97,14 @@ impl RequestContext {
         }
     }
 
-    /// Bytes of the largest thing that this request, or a clone, works on, if that takes long.
+    /// Returns the size in bytes of the largest object or body that this request, or a clone,
+    /// processes, if that takes long.
     pub fn long_work(&self) -> Option<usize> {
         let bytes = self.work.load(Ordering::Relaxed);
         (bytes >= Self::LONG_WORK).then_some(bytes)
     }
 
-    /// The warnings so far, which are forgotten here.
+    /// Takes the warnings so far.
     pub fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut self.warnings.lock())
     }

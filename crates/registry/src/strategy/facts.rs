@@ -1,52 +1,51 @@
-//! `StrategyFacts`: what is constant about a kind.
+//! `StrategyFacts`: the constants of a kind.
 
 use crate::strategy::name_rule::NameRule;
 use kubist_apimachinery::{AnyObject, DeleteOptions};
 use std::time::Duration;
 
-/// What is constant about a kind. Update [`PLAIN`](Self::PLAIN) with `..`.
+/// The constants of a kind. Update [`PLAIN`](Self::PLAIN) with `..`.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "strategies are written out with `..PLAIN`"
 )]
 pub struct StrategyFacts {
-    /// What names must look like. Plain: a DNS subdomain.
+    /// The rule for names. Plain: a DNS subdomain.
     pub name_rule: NameRule,
-    /// How much of the metadata the kind checks. Plain: all of it, strictly.
+    /// The kind's own metadata checks. Plain: all, strictly.
     pub metadata_rules: MetadataRules,
-    /// What the store checks of the metadata before the strategy validates an update. Plain: the
-    /// change.
+    /// The metadata checks of the store before the strategy validates an update. Plain: the change.
     pub metadata_on_update: MetadataUpdate,
-    /// What moves `metadata.generation`. Plain: nothing, and it stays 0.
+    /// The changes that increment `metadata.generation`. Plain: none, and it stays 0.
     pub generation: Generation,
     /// Whether a new object may come with a status although the status is a subresource
     /// (upstream: nodes). Plain: no.
     pub keeps_status_on_create: bool,
-    /// Which metadata an update of the status cannot change. Plain: labels.
+    /// The metadata that an update of the status cannot change. Plain: labels.
     pub status_keeps: StatusKeeps,
-    /// Whether PUT to a name that does not exist creates. Plain: no.
+    /// Whether PUT creates an object that does not exist. Plain: no.
     pub allow_create_on_update: bool,
-    /// Whether PUT without a resource version replaces whatever is there. Plain: yes.
+    /// Whether PUT without a resource version replaces any version. Plain: yes.
     pub allow_unconditional_update: bool,
-    /// What becomes of dependents if a delete does not say. Plain: the garbage collector deletes
-    /// them.
+    /// The treatment of dependents if a delete does not specify it. Plain: the garbage collector
+    /// deletes them.
     pub default_dependents: Dependents,
-    /// What a client is warned of that deletes with these options. Plain: nothing.
+    /// Returns the warning for a delete with these options. Plain: none.
     pub delete_warning: fn(&DeleteOptions) -> Option<&'static str>,
-    /// Whether DELETE answers with the object even when it is gone at once. Plain: no.
+    /// Whether DELETE returns the object even when it is removed at once. Plain: no.
     pub returns_deleted: bool,
-    /// Field selectors beyond `metadata.name` and `metadata.namespace`. Plain: none.
+    /// The selectable fields beyond `metadata.name` and `metadata.namespace`. Plain: none.
     pub selectable_fields: &'static [&'static str],
-    /// How long an object lives after its last write. Plain: until deleted. (Events: an hour.)
+    /// The lifetime of an object after its last write. Plain: unlimited. (Events: an hour.)
     pub time_to_live: Option<Duration>,
-    /// Adds to the object of a bookmark what upstream's has beside its metadata: numbers that its
-    /// internal form always has. Plain: nothing.
+    /// Adds to a bookmark's object the fields beyond metadata that upstream's has: numbers that its
+    /// internal form always has. Plain: none.
     pub complete_bookmark: fn(&mut dyn AnyObject),
 }
 
 impl StrategyFacts {
-    /// A kind without peculiarities.
+    /// The facts of a kind without special rules.
     pub const PLAIN: Self = Self {
         name_rule: NameRule::DnsSubdomain,
         metadata_rules: MetadataRules::Strict,
@@ -65,7 +64,7 @@ impl StrategyFacts {
     };
 }
 
-/// What the store checks of the metadata before a strategy validates an update.
+/// The metadata checks of the store before a strategy validates an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the store must handle each")]
 pub enum MetadataUpdate {
@@ -76,35 +75,35 @@ pub enum MetadataUpdate {
     Whole,
     /// The metadata as if the object were new, and the change after the strategy has validated.
     WholeThenChange,
-    /// Nothing: upstream checks something else first, or nothing at all. The strategy checks it.
+    /// None: upstream checks something else first, or nothing at all. The strategy checks the
+    /// metadata.
     Own,
 }
 
-/// What moves `metadata.generation`.
+/// The changes that increment `metadata.generation`.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "the store must handle each")]
 pub enum Generation {
-    /// Nothing; it stays what it was on create.
+    /// None; it keeps its value from create.
     None,
-    /// 1 on create; any change of the object outside of metadata and status moves it.
+    /// 1 on create; incremented by any change outside of metadata and status.
     Spec,
-    /// As `Spec`, and changes of annotations move it too (upstream: Deployments).
+    /// As `Spec`, and by changes of annotations (upstream: Deployments).
     SpecAndAnnotations,
-    /// As `Spec`, and changes of labels move it too (upstream: `EndpointSlices`).
+    /// As `Spec`, and by changes of labels (upstream: `EndpointSlices`).
     SpecAndLabels,
-    /// 1 on create; the function says whether a change of the second object into the first moves
-    /// it.
+    /// 1 on create; incremented if the function returns true for the new and the old object.
     Custom(fn(&dyn AnyObject, &dyn AnyObject) -> bool),
 }
 
-/// Which metadata a change of the status takes over from the old object.
+/// The metadata that a change of the status keeps from the old object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the store must handle each")]
 pub enum StatusKeeps {
     /// All but managed fields.
     Everything,
-    /// All but managed fields, the prefix of a generated name and the grace period of a deletion
-    /// (upstream: volumes' attachments, claims of devices).
+    /// All but managed fields, the prefix of a generated name and the deletion grace period
+    /// (upstream: VolumeAttachments, ResourceClaims).
     Most,
     /// Labels.
     Labels,
@@ -114,27 +113,27 @@ pub enum StatusKeeps {
     Nothing,
 }
 
-/// How much of the metadata a kind checks itself, beyond what is checked for all. What is checked
-/// by both is two causes, as upstream.
+/// The metadata checks that a kind makes itself, beyond those for all kinds. An error that both
+/// find is two causes, as upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the store must handle each")]
 pub enum MetadataRules {
     /// Everything; finalizers without a domain must be Kubernetes' own.
     Strict,
-    /// Everything, with whatever finalizers (upstream: Leases, webhooks, custom resources).
+    /// Everything, with any finalizers (upstream: Leases, webhooks, custom resources).
     Lenient,
-    /// Nothing: a name is one segment of a path, and so forth, once the rest is right (upstream:
-    /// Events of core, PodDisruptionBudgets).
+    /// Only the common checks, such as that a name is one path segment, after the rest is valid
+    /// (upstream: Events of core, PodDisruptionBudgets).
     Common,
 }
 
-/// What becomes of an object's dependents by default.
+/// The default treatment of an object's dependents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the store must handle each")]
 pub enum Dependents {
     /// They are deleted.
     Delete,
-    /// They stay, without their owner.
+    /// They are kept, without their owner.
     Orphan,
     /// The kind has no dependents: the garbage collector's finalizers are never set.
     Unsupported,

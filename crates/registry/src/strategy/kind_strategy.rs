@@ -9,7 +9,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
-/// [`Strategy`] for one type: see there for what each step does, and for the defaults.
+/// [`Strategy`] for one type: see there for the steps and their defaults.
 #[expect(
     missing_docs,
     reason = "each method is that of `Strategy` with the type known"
@@ -17,7 +17,7 @@ use std::fmt;
 pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     /// The storage version of the kind.
     type Kind: KubeObject;
-    /// What is constant about the kind.
+    /// The constants of the kind.
     const FACTS: &'static StrategyFacts = &StrategyFacts::PLAIN;
 
     fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
@@ -84,8 +84,8 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// A [`KindStrategy`] as a [`Strategy`]. Objects of another type pass untouched and unchecked:
-/// the store never hands them over.
+/// Adapts a [`KindStrategy`] to [`Strategy`]. Objects of another type pass unchanged and unchecked;
+/// the store never passes one.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "there is nothing else to it")]
 pub struct ForKind<S>(pub S);

@@ -1,8 +1,8 @@
-//! What the names of a kind's objects must look like.
+//! `NameRule`: the syntax of the names of a kind's objects.
 
 use kubist_apimachinery::validate_name;
 
-/// What the names of a kind's objects must look like.
+/// The syntax of the names of a kind's objects.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum NameRule {
@@ -12,23 +12,23 @@ pub enum NameRule {
     DnsLabel,
     /// One such label that begins with a letter (services).
     Dns1035Label,
-    /// Anything that is one segment of a path (roles, custom resources of RBAC).
+    /// Any single path segment (roles, custom resources of RBAC).
     PathSegment,
-    /// Anything at all; the kind checks it.
+    /// Any name; the kind validates it.
     Any,
     /// A DNS subdomain of at most this many characters.
     ShortSubdomain(usize),
-    /// The kind's own rule. Told whether the name is only a prefix.
+    /// The kind's own rule. `prefix` is true for the prefix of a generated name.
     Custom(fn(name: &str, prefix: bool) -> Vec<String>),
 }
 
 impl NameRule {
-    /// Whether all it takes can be one segment of a path, as every name must be.
+    /// Reports whether every accepted name is a single path segment, as every name must be.
     pub(crate) fn is_path_segment(self) -> bool {
         !matches!(self, Self::Any | Self::Custom(_))
     }
 
-    /// What is wrong with a name, or with the prefix of one that is generated.
+    /// Returns the errors of a name, or of the prefix of a generated name.
     pub fn check(self, name: &str, prefix: bool) -> Vec<String> {
         match self {
             Self::DnsSubdomain => check(name, prefix, validate_name::dns1123_subdomain),
@@ -56,7 +56,7 @@ fn check(name: &str, prefix: bool, rule: fn(&str) -> Vec<String>) -> Vec<String>
     }
 }
 
-/// What cannot be one segment of a path.
+/// Returns the errors of a name that is not a single path segment.
 fn path_segment(name: &str, prefix: bool) -> Vec<String> {
     let mut problems = Vec::new();
     if !prefix && matches!(name, "." | "..") {

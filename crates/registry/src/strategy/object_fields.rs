@@ -1,8 +1,8 @@
-//! Fields of an object found by name, where its type is not known.
+//! Access to object fields by name, without static types.
 //!
-//! Reading a text by path, for field selectors; and putting an object together from the fields of
-//! two, for kinds whose strategy does not do it with the type known. The latter works on the
-//! protobuf form, in which top-level fields can be exchanged without knowing them.
+//! Reads a text field by path, for field selectors; and combines the fields of two objects, for
+//! kinds whose strategy has no typed code for that. The latter works on the protobuf form, in which
+//! top-level fields can be exchanged without decoding them.
 
 use kubist_api::Kind;
 use kubist_apimachinery::AnyObject;
@@ -12,8 +12,8 @@ use kubist_apimachinery::wire::{
 };
 use std::borrow::Cow;
 
-/// The text of the field at a dotted path of JSON names; empty if there is none, or if it is not
-/// a scalar.
+/// Returns the text of the field at a dotted path of JSON names; empty if the field is missing or
+/// not a scalar.
 pub fn text_at<'a>(object: &'a dyn AnyObject, path: &str) -> Cow<'a, str> {
     let mut message: &dyn Message = object;
     let mut names = path.split('.').peekable();
@@ -50,12 +50,12 @@ fn text_of(view: View<'_>) -> Cow<'_, str> {
     }
 }
 
-/// The number of a top-level field, if the kind has it.
+/// Returns the number of a top-level field, if the kind has it.
 pub(crate) fn number_of(schema: &Schema, name: &str) -> Option<u32> {
     schema.field(name).map(|field| field.number)
 }
 
-/// An object with the fields for which `from_other` holds taken from `other`, and the rest from
+/// Returns an object with the fields for which `from_other` holds from `other`, and the rest from
 /// `object`. Both are of `kind`.
 pub(crate) fn splice(
     kind: &Kind,
@@ -71,7 +71,7 @@ pub(crate) fn splice(
     decode(kind, &mixed)
 }
 
-/// An object without the fields for which `drop` holds.
+/// Returns an object without the fields for which `drop` holds.
 pub(crate) fn without(
     kind: &Kind,
     object: &dyn AnyObject,
@@ -82,7 +82,8 @@ pub(crate) fn without(
     decode(kind, &kept)
 }
 
-/// Whether two objects of one kind are equal in all top-level fields for which `compared` holds.
+/// Reports whether two objects of one kind are equal in all top-level fields for which `compared`
+/// holds.
 pub(crate) fn equal_in(
     object: &dyn AnyObject,
     other: &dyn AnyObject,
@@ -102,8 +103,8 @@ fn decode(kind: &Kind, bytes: &[u8]) -> Result<Box<dyn AnyObject>, WireError> {
     Ok(object)
 }
 
-/// Appends those top-level fields of a message whose number is wanted. Stops at anything that
-/// is malformed; our own encoder writes nothing that is.
+/// Appends the top-level fields whose number is wanted. Stops at malformed input, which the
+/// project's own encoder never produces.
 fn pick(mut bytes: &[u8], out: &mut Vec<u8>, wanted: impl Fn(u32) -> bool) {
     while !bytes.is_empty() {
         let Ok((tag, rest)) = varint(bytes) else {

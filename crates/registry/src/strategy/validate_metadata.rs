@@ -1,4 +1,4 @@
-//! Checks of metadata that hold for every kind, with upstream's words.
+//! Metadata validation for every kind, with upstream's messages.
 
 use crate::strategy::facts::MetadataRules;
 use crate::strategy::name_rule::NameRule;
@@ -7,12 +7,12 @@ use kubist_apimachinery::{
 };
 use std::collections::BTreeSet;
 
-/// All annotations together may have so many bytes.
+/// The maximum size of all annotations together, in bytes.
 const ANNOTATIONS_BYTES_MAX: usize = 256 << 10;
-/// Names of finalizers that need no domain.
+/// Finalizer names that need no domain.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// What is wrong with the metadata of a new object.
+/// Returns the metadata errors of a new object.
 pub fn validate_metadata(
     meta: &ObjectMeta,
     namespaced: bool,
@@ -23,7 +23,8 @@ pub fn validate_metadata(
     validate_named(meta, namespaced, &names, rules)
 }
 
-/// The same, with any rule for names: `names` is told one, and whether it is only a prefix.
+/// As [`validate_metadata`], with any name rule: `names` takes a name, and whether it is only a
+/// prefix.
 pub fn validate_named(
     meta: &ObjectMeta,
     namespaced: bool,
@@ -37,7 +38,7 @@ pub fn validate_named(
     errors
 }
 
-/// What is checked of every object, new or changed; names are checked by `names`.
+/// Validates the metadata of any object, new or changed; `names` validates the name.
 fn validate_whole(
     meta: &ObjectMeta,
     namespaced: bool,
@@ -89,7 +90,7 @@ fn validate_whole(
     errors
 }
 
-/// What is wrong with changed metadata, and with the change, of whatever kind.
+/// Returns the errors of changed metadata and of the change, for any kind.
 pub(crate) fn validate_metadata_update(
     new: &ObjectMeta,
     old: &ObjectMeta,
@@ -101,7 +102,7 @@ pub(crate) fn validate_metadata_update(
     errors
 }
 
-/// What a kind checks of a change of the metadata once more.
+/// Validates the metadata change a second time, as some kinds do themselves.
 pub fn validate_metadata_change(
     new: &ObjectMeta,
     old: &ObjectMeta,
@@ -121,7 +122,7 @@ fn validate_change(new: &ObjectMeta, old: &ObjectMeta) -> Vec<FieldError> {
     let path = FieldPath::new("metadata");
     let mut errors = Vec::new();
     if old.is_terminating() {
-        // Upstream looks at them as a set, and tells them in order.
+        // Upstream keeps them in a set, and reports them in order.
         let added: BTreeSet<&Str> = new
             .finalizers
             .iter()
@@ -202,7 +203,7 @@ fn immutable_time(
     }
 }
 
-/// What is checked on create and on update alike.
+/// The checks shared by create and update.
 fn common(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
     let mut errors = validate_labels(&meta.labels, &path.child("labels"));
     let annotations = path.child("annotations");
@@ -274,12 +275,12 @@ fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
     errors
 }
 
-/// Whether a finalizer has a domain, or is one of Kubernetes' own.
+/// Reports whether a finalizer has a domain, or is one of Kubernetes' own.
 pub(crate) fn is_domain_qualified(finalizer: &str) -> bool {
     finalizer.contains('/') || STANDARD_FINALIZERS.contains(&finalizer)
 }
 
-/// What is wrong with one finalizer.
+/// Returns the errors of one finalizer.
 pub fn validate_finalizer(finalizer: &str, path: &FieldPath) -> Vec<FieldError> {
     let problems = validate_name::qualified_name(finalizer).into_iter();
     let mut errors: Vec<FieldError> = problems
@@ -308,7 +309,7 @@ fn finalizers(finalizers: &[Str], path: &FieldPath) -> Vec<FieldError> {
     errors
 }
 
-/// Finalizers without a domain must be Kubernetes' own.
+/// Returns an error for each finalizer without a domain that is not Kubernetes' own.
 fn own_finalizers(meta: &ObjectMeta) -> impl Iterator<Item = FieldError> + '_ {
     let finalizers = meta.finalizers.iter().enumerate();
     let foreign = finalizers.filter(|(_, finalizer)| {

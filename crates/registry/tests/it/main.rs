@@ -1,5 +1,5 @@
-//! Behaviours of storage over every engine, and of a registry with kinds of its user's own. The
-//! registry's behaviours with the built-in kinds are tested where these are, in `kubist-kinds`.
+//! Tests of storage over every engine, and of a registry with custom kinds. Tests of the registry
+//! with the built-in kinds are in `kubist-kinds`.
 
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
 #[expect(

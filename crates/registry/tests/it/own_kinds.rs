@@ -1,4 +1,4 @@
-//! A registry with kinds of its user's own: it knows none itself.
+//! Tests of a registry with custom kinds.
 
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::{AnyObject, FieldError, FieldPath, PostOptions, Status};

@@ -1,6 +1,6 @@
-//! `Definitions`: which custom resources are served now.
+//! `Definitions`: the custom resources that are currently served.
 //!
-//! What is served is replaced as a whole, so a request sees one state of it.
+//! The set is replaced as a whole, so a request sees one consistent state of it.
 
 use crate::custom::names;
 use crate::custom::names::ESTABLISHED;
@@ -27,22 +27,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tokio::sync::watch;
 
-/// Versions of all definitions that are served at a time.
+/// The maximum of served versions over all definitions.
 const SERVED_VERSIONS_MAX: usize = 20_000;
 /// Group, version and plural.
 type Path = (&'static str, &'static str, &'static str);
 
-/// The custom resources that are served.
+/// The custom resources that are currently served.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
     /// The groups without custom resources.
     base: Arc<[ServedGroup]>,
     served: RwLock<Arc<Served>>,
-    /// Whether what is stored is being followed.
+    /// Whether the stored definitions are being followed.
     pub(super) followed: AtomicBool,
 }
 
-/// The custom resources that are served at one time.
+/// A snapshot of the served custom resources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Served {
     pub(crate) resources: HashMap<Path, Arc<Rest>>,
@@ -55,7 +55,7 @@ pub(crate) struct Served {
 pub(super) struct Installed {
     shapes: Vec<Arc<Shape>>,
     stored: Arc<Shape>,
-    /// All objects, in the version of their storage, whether that is served or not.
+    /// All objects, in the storage version, whether that is served or not.
     pub(super) objects: Arc<Rest>,
     is_ending: bool,
     kept: Kept,
@@ -64,7 +64,8 @@ pub(super) struct Installed {
     ends: Arc<watch::Sender<()>>,
 }
 
-/// What of a definition the watches of its objects go by: while that stays, they go on.
+/// The parts of a definition that the watches of its objects depend on: they go on while it is
+/// equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Versions {
     by: DefinedBy,
@@ -82,8 +83,8 @@ impl Versions {
     }
 }
 
-/// Where the objects of a definition are. Stays the same while the definition changes in other
-/// ways than in the version of its storage, so that its watch cache does.
+/// The storage of a definition's objects. It is kept, together with its watch cache, as long as the
+/// storage version does not change.
 #[derive(Clone, Debug)]
 struct Kept {
     definition: DefinedBy,
@@ -130,7 +131,7 @@ impl Kept {
 }
 
 impl Definitions {
-    /// None yet, beside these groups.
+    /// Creates an empty set, beside these groups.
     pub(crate) fn new(base: Arc<[ServedGroup]>) -> Self {
         let served = Served {
             groups: Arc::clone(&base),
@@ -143,7 +144,7 @@ impl Definitions {
         }
     }
 
-    /// Changes what is served.
+    /// Replaces the served set.
     fn change(&self, change: impl FnOnce(&mut Served)) {
         let mut served = self.served.write();
         let mut next = Served::clone(&served);
@@ -158,7 +159,7 @@ impl Definitions {
 }
 
 impl Served {
-    /// The watch caches of what is served.
+    /// Returns the watch caches of the served resources.
     pub(crate) fn caches(&self) -> impl Iterator<Item = (GroupResource, CacherStats)> {
         self.by_definition.values().filter_map(|installed| {
             let facts = installed.objects.facts;
@@ -167,7 +168,7 @@ impl Served {
         })
     }
 
-    /// Whether there is room for all versions that a definition is served in from now on.
+    /// Reports whether there is room for all served versions of a changed definition.
     fn has_room(&self, before: Option<&Installed>, said: &Said) -> bool {
         let before = before.map_or(0, |it| it.shapes.len());
         let others = self.resources.len().saturating_sub(before);
@@ -186,7 +187,7 @@ impl Served {
 }
 
 impl Installed {
-    /// Whether it is what a definition says now.
+    /// Reports whether it matches the current definition.
     fn is(&self, said: &Said) -> bool {
         let mut pairs = self.shapes.iter().zip(&said.shapes);
         self.is_ending == said.is_ending
@@ -196,7 +197,7 @@ impl Installed {
             && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
     }
 
-    /// What is said if the definition's change is passed over, and only its end is not.
+    /// Returns the served state if the definition's change is ignored, except for its deletion.
     fn again(&self, definition: &CustomResourceDefinition) -> Said {
         Said {
             by: self.kept.definition.clone(),
@@ -227,8 +228,8 @@ fn new_store(stores: &Stores, kept: &Kept, said: &Said, ends: &watch::Sender<()>
 }
 
 impl Registry {
-    /// Serves a definition as it is now, or no longer. What is served of it stays so while there is
-    /// no room for its change.
+    /// Serves the current state of a definition, or stops serving it. The previous state is served
+    /// on while there is no room for the change.
     pub(super) async fn install(&self, definition: &CustomResourceDefinition) -> Serving {
         let name = &definition.metadata.name;
         if !names::is_true(&definition.status, ESTABLISHED) {
@@ -274,7 +275,7 @@ impl Registry {
                 let (by, renames) = (said.by.clone(), said.renames_versions);
                 let made = Kept::make(&self.stores, &said.stored, by, renames).await;
                 let Ok(kept) = made else {
-                    // A condition has said so.
+                    // A condition reports it.
                     self.uninstall(name);
                     return;
                 };
@@ -318,8 +319,8 @@ impl Registry {
         }
     }
 
-    /// The objects of a definition that is not served, to be deleted; None if there is no room for
-    /// even that.
+    /// Returns the objects of a definition that is not served, for deletion; `None` if there is no
+    /// room even for that.
     pub(super) fn unserved_objects(
         &self,
         definition: &CustomResourceDefinition,

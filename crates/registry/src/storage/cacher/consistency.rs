@@ -1,8 +1,8 @@
-//! Whether a cache holds what storage holds: from time to time both are read at one revision, and
-//! the digests of their keys and versions compared.
+//! Consistency checks of a cache: at intervals, cache and storage are read at one revision, and the
+//! digests of their keys and versions are compared.
 //!
-//! A cache that is found out answers no reads until it agrees again or has begun anew; storage
-//! does. Its watches go on: what they have missed cannot be told.
+//! A cache that differs serves no reads until it matches again or is rebuilt; storage serves them.
+//! Its watches go on: the events that they missed are unknown.
 
 use super::Shared;
 use super::reading::View;
@@ -14,14 +14,14 @@ use std::time::Duration;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-/// Objects looked at without a pause, as upstream's pages.
+/// Objects examined without a pause, as upstream's page size.
 const PAGE: usize = 10_000;
-/// How much longer than the interval it may take, in percent, as upstream: caches that began
-/// together are not to read all of storage together.
+/// The maximum jitter of the interval in percent, as upstream: caches that started together must
+/// not all read storage at once.
 const JITTER_PERCENT: u32 = 50;
 
-/// Keys and versions in their order, in one number: FNV-1a with 64 bits, as upstream. It finds
-/// mistakes, not forgers.
+/// A digest of ordered keys and versions: 64-bit FNV-1a, as upstream. It detects errors, not
+/// forgery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Digest(u64);
 
@@ -36,13 +36,13 @@ impl Digest {
 
     fn add_object(&mut self, kv: &KeyValue) {
         self.add(&kv.key);
-        // No key has this byte, so keys cannot be mistaken for versions.
+        // No key contains this byte, so keys cannot be confused with versions.
         self.add(&[0]);
         self.add(&kv.mod_revision.0.to_be_bytes());
     }
 }
 
-/// Compares again and again; never returns.
+/// Runs the checks at intervals; never returns.
 pub(super) async fn run(shared: &Shared) {
     let Some(every) = shared.config.consistency_every else {
         return std::future::pending().await;
@@ -60,7 +60,7 @@ pub(super) async fn run(shared: &Shared) {
     }
 }
 
-/// An interval that is longer by a part of it that depends on the resource and the round.
+/// Returns the interval plus a jitter that depends on the resource and the round.
 fn jittered(every: Duration, resource: &[u8], round: u64) -> Duration {
     const STEPS: u32 = 1 << 10;
     let mut digest = Digest::START;
@@ -72,7 +72,7 @@ fn jittered(every: Duration, resource: &[u8], round: u64) -> Duration {
 }
 
 impl Shared {
-    /// Compares once.
+    /// Runs one check.
     pub(super) async fn check(&self) {
         let prefix = self.raw.codec.keys().range_prefix("");
         match self.compare().await {
@@ -100,7 +100,7 @@ impl Shared {
         }
     }
 
-    /// Whether the cache of this generation holds what storage holds.
+    /// Reports whether the cache of this generation matches storage.
     async fn compare(&self) -> Result<(bool, u64), StorageError> {
         let (view, generation) = {
             let state = self.state.lock();
@@ -124,13 +124,13 @@ impl Shared {
 
     fn trust(&self, trusted: bool, generation: u64) {
         let mut state = self.state.lock();
-        // One that has begun anew since is another cache.
+        // After a rebuild, the result does not apply.
         if state.generation == generation {
             state.trusted = trusted;
         }
     }
 
-    /// Whether reads may be answered from here.
+    /// Reports whether the cache may serve reads.
     pub(super) fn is_trusted(&self) -> bool {
         self.state.lock().trusted
     }

@@ -1,4 +1,4 @@
-//! Which lists a cache answers, and which go to storage. Pure.
+//! Decides which lists the cache serves, and which go to storage. Pure.
 //!
 //! | version | match | limit | continue | answered by |
 //! |---|---|---|---|---|
@@ -9,22 +9,22 @@
 //! | unset, 0 | | any | at N | the cache, if it has that state; else storage |
 //! | unset, 0 | | any | at the newest | as unset |
 //!
-//! Where storage cannot say how far the cache is, it answers all but version 0.
+//! If the engine reports no progress, storage serves all but version 0.
 //!
-//! One object at an exact version is storage's. A cache that is not ready answers nothing: lists
-//! of an exact state, and lists with a limit and no selectors, go to storage; others are refused.
+//! Storage serves reads of one object at an exact version. While the cache is not ready, lists of
+//! an exact state, and lists with a limit and no selectors, go to storage; others are rejected.
 
 use crate::storage::ListRequest;
 use crate::storage::continue_token::ContinueToken;
 use crate::storage::list::list_version;
 use kubist_apimachinery::{ListPosition, Status};
 
-/// What answers a list.
+/// The source that serves a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answers {
     /// Storage.
     Storage,
-    /// The cache, as it is.
+    /// The cache in its current state.
     Any,
     /// The cache, once it is as new as storage.
     MostRecent,
@@ -34,7 +34,7 @@ pub(super) enum Answers {
     Exact(u64),
 }
 
-/// What answers a list. 400 for a version or a token that is none.
+/// Returns the source that serves a list. 400 for an invalid version or token.
 pub(super) fn of_list(
     position: &ListPosition,
     request: &ListRequest<'_>,
@@ -58,7 +58,7 @@ pub(super) fn of_list(
     })
 }
 
-/// Whether storage answers while the cache is not ready.
+/// Reports whether storage serves the list while the cache is not ready.
 pub(super) fn without_cache(answers: Answers, request: &ListRequest<'_>) -> bool {
     match answers {
         Answers::Storage | Answers::Exact(_) => true,

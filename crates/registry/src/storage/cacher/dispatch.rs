@@ -1,4 +1,4 @@
-//! Events to those who want them. Nobody waits long for somebody who is slow.
+//! Dispatches events to interested watchers. A slow watcher delays the others only briefly.
 
 use super::Shared;
 use super::time_budget::TimeBudget;
@@ -11,7 +11,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, timeout_at};
 
 impl Shared {
-    /// Takes over all events of one revision, and offers them.
+    /// Applies all events of one revision, and dispatches them.
     pub(super) async fn take(&self, events: &[Arc<Event>], budget: &mut TimeBudget) {
         let now = Instant::now();
         let Some(revision) = events.last().map(|it| it.revision.0) else {
@@ -60,9 +60,9 @@ impl Shared {
         }
     }
 
-    /// The values that the indexed field has and had, if anybody asks for one. All events of one
-    /// revision together: that offers too much rather than too little. None if it may be any,
-    /// because an object cannot be read.
+    /// Returns the old and new values of the indexed field, if any watcher selects by it, for all
+    /// events of one revision together: that may dispatch too much, but never too little. `None` if
+    /// an object cannot be decoded, so that any value is possible.
     fn values(&self, events: &[Arc<Event>]) -> Option<Vec<Str>> {
         let Some(field) = self.config.indexed_field else {
             return Some(Vec::new());
@@ -103,8 +103,8 @@ impl Shared {
         (!unknown).then_some(values)
     }
 
-    /// Waits for those whose buffers are full, all together no longer than the budget allows, and
-    /// ends those who have no room then.
+    /// Waits for watchers with full buffers, in total no longer than the budget allows, and ends
+    /// those that are still full.
     async fn wait_for(
         &self,
         slow: Vec<Arc<Outlet>>,
@@ -117,7 +117,7 @@ impl Shared {
             let sent = timeout_at(deadline, outlet.buffer.send(Arc::clone(dispatch))).await;
             if sent.is_err() {
                 let ended = self.state.lock().watchers.remove(&outlet.place);
-                // One that has left by itself is not there any more.
+                // A watcher that has left is no longer registered.
                 let ended_here = usize::from(ended.is_some());
                 self.counted().watchers_terminated.add(ended_here);
                 drop(ended);
@@ -127,12 +127,12 @@ impl Shared {
     }
 }
 
-/// Gives to those who have room. Those who have none.
+/// Sends to watchers with room. Returns those without.
 fn offer(wanting: Vec<Arc<Outlet>>, dispatch: &Arc<Dispatch>) -> Vec<Arc<Outlet>> {
     let mut slow = Vec::new();
     for outlet in wanting {
         match outlet.buffer.try_send(Arc::clone(dispatch)) {
-            // Who is gone is about to be forgotten.
+            // A closed watcher is about to be removed.
             Ok(()) | Err(TrySendError::Closed(_)) => {}
             Err(TrySendError::Full(_)) => slow.push(outlet),
         }

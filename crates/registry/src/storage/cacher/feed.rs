@@ -1,4 +1,4 @@
-//! The loop that keeps a cache up to date: list, then follow, and again when that breaks off.
+//! The loop that keeps a cache up to date: lists, then watches, and repeats after a failure.
 
 use super::Shared;
 use super::state::Content;
@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::time::{Instant, sleep};
 
-/// Objects read at once, as upstream.
+/// The page size of the list, as upstream.
 const PAGE: usize = 10_000;
 
-/// Never returns.
+/// Runs the loop; never returns.
 pub(super) async fn run(shared: &Shared) {
     loop {
-        // Why it broke off does not matter: all there is to do is to begin anew.
+        // The cause of the failure does not matter: the cache is rebuilt.
         drop(follow(shared).await);
         shared.stop();
         sleep(shared.config.restart_after).await;
@@ -67,7 +67,7 @@ async fn take_batch(shared: &Shared, batch: WatchBatch, budget: &mut TimeBudget)
     shared.freshness.answered();
 }
 
-/// Everything there is, in one state.
+/// Lists all objects in one snapshot.
 async fn list(shared: &Shared) -> Result<(Tree, u64), StorageError> {
     let mut tree = Tree::default();
     let mut range = shared.raw.keys().range("");
@@ -112,7 +112,7 @@ impl Shared {
         self.ready.send_replace(true);
     }
 
-    /// Ends all watches: what they would miss is not known.
+    /// Ends all watches: the events that they would miss are unknown.
     pub(super) fn stop(&self) {
         self.ready.send_replace(false);
         let (watchers, content) = {

@@ -1,7 +1,7 @@
-//! How far a cache has come: waiting for a revision, and asking the engine for progress.
+//! The progress of a cache: waits for a revision, and progress requests to the engine.
 //!
-//! Whoever waits has the engine asked at once, and again at an interval for as long as anybody
-//! waits. A watch that owes a bookmark has it asked once.
+//! A waiting request triggers a progress request at once, and again at an interval while any
+//! request waits. A watch with a bookmark due triggers one.
 
 use crate::storage::error::StorageError;
 use parking_lot::Mutex;
@@ -12,27 +12,27 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How far a cache has come.
+/// The progress of a cache.
 #[derive(Debug)]
 pub(crate) struct Freshness {
     reached: watch::Sender<u64>,
     waiting: AtomicUsize,
-    /// Somebody began to wait since the engine was asked.
+    /// Whether a request began to wait since the last progress request.
     news: AtomicBool,
     wake: Notify,
     owing: Mutex<Owing>,
 }
 
-/// Watches that want to know how far the cache is.
+/// The watches that wait for the progress of the cache.
 #[derive(Debug, Default)]
 struct Owing {
-    /// Not asked for yet.
+    /// Not requested yet.
     new: Vec<Weak<Owed>>,
-    /// Asked for; told at the next answer, or when there was none in time.
+    /// Requested; notified at the next answer, or when none came in time.
     asked: Vec<Weak<Owed>>,
 }
 
-/// Whether a watch wants to know how far the cache is.
+/// Whether a watch waits for the progress of the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Owed {
     told: AtomicBool,
@@ -40,12 +40,12 @@ pub(crate) struct Owed {
 }
 
 impl Owed {
-    /// Whether it was told; once.
+    /// Takes the notification; true once.
     pub(crate) fn take(&self) -> bool {
         self.told.swap(false, Ordering::AcqRel)
     }
 
-    /// Who is to be woken.
+    /// Registers the waker.
     pub(crate) fn register(&self, waker: &Waker) {
         let mut registered = self.waker.lock();
         match &mut *registered {
@@ -63,7 +63,7 @@ impl Owed {
     }
 }
 
-/// Somebody who waits.
+/// A waiting request.
 struct Waiting<'a>(&'a Freshness);
 
 impl Drop for Waiting<'_> {
@@ -83,15 +83,15 @@ impl Freshness {
         }
     }
 
-    /// Notes that the cache has everything up to `revision`.
+    /// Records that the cache is complete up to `revision`.
     pub(crate) fn reach(&self, revision: u64) {
         self.reached.send_replace(revision);
     }
 
-    /// Waits until the cache has everything up to `revision`, at most for `patience`.
+    /// Waits until the cache is complete up to `revision`, at most for `patience`.
     ///
     /// # Errors
-    /// It has not.
+    /// The cache did not reach it in time.
     pub(crate) async fn wait(&self, revision: u64, patience: Duration) -> Result<(), StorageError> {
         if *self.reached.borrow() >= revision {
             return Ok(());
@@ -111,22 +111,23 @@ impl Freshness {
         })
     }
 
-    /// Has the engine asked how far it is.
+    /// Triggers a progress request to the engine.
     pub(crate) fn ask(&self) {
         self.news.store(true, Ordering::Release);
         self.wake.notify_one();
     }
 
-    /// Tells a watch how far the cache is, once the engine has said so.
+    /// Notifies a watch of the cache's progress, once the engine has answered.
     pub(crate) fn owe(&self, owed: &Arc<Owed>) {
         self.owing.lock().new.push(Arc::downgrade(owed));
         self.ask();
     }
 
-    /// Waits until the engine is to be asked. `asked`: when it was asked last.
+    /// Waits until the next progress request is due. `asked`: the time of the last one.
     ///
     /// # Cancel safety
-    /// Nothing is lost.
+    ///
+    /// Can be dropped; no state is lost.
     pub(crate) async fn due(&self, asked: Instant, every: Duration) {
         loop {
             let woken = self.wake.notified();
@@ -145,8 +146,8 @@ impl Freshness {
         }
     }
 
-    /// Notes that the engine is being asked. Those who waited for an answer to the question before
-    /// are told what is known.
+    /// Records a progress request. Watches that waited for the answer to the previous one are
+    /// notified now.
     pub(crate) fn asked(&self) {
         self.news.store(false, Ordering::Release);
         let told = {
@@ -157,7 +158,7 @@ impl Freshness {
         tell(told);
     }
 
-    /// Notes that the engine has said how far it is.
+    /// Records an answer to a progress request.
     pub(crate) fn answered(&self) {
         let told = std::mem::take(&mut self.owing.lock().asked);
         tell(told);

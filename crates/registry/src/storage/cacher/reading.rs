@@ -1,4 +1,4 @@
-//! How requests read a cache: the newest state, one of the past, or what follows one.
+//! Reads of a cache: the newest state, a past state, or the events after one.
 
 use super::delegation::{self, Answers};
 use super::watching::{Begin, Watching};
@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// One state of a cache.
+/// A snapshot of a cache.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) tree: Tree,
@@ -64,8 +64,8 @@ impl Shared {
         })
     }
 
-    /// Whether it can be learnt how far the cache is. An engine that is elsewhere may not have said
-    /// so yet, and may never; once it has, it is believed, also while a part of it is away.
+    /// Reports whether the engine reports progress. A remote engine may not have done so yet, and
+    /// may never; once it has, it is trusted, even while some of its servers are down.
     pub(super) fn learns_progress(&self) -> bool {
         if self.progress_seen.load(Ordering::Relaxed) {
             return true;
@@ -83,18 +83,18 @@ impl Shared {
         waited
     }
 
-    /// What is counted.
+    /// Returns the metrics.
     pub(super) fn counted(&self) -> &CacheMetrics {
         &self.raw.codec.metrics().cache
     }
 
-    /// Whether reads that need not go to storage are answered here.
+    /// Reports whether the cache serves reads that need not go to storage.
     pub(super) fn answers_reads(&self) -> bool {
         let state = self.state.lock();
         state.content.is_some() && state.trusted
     }
 
-    /// What the cache has under a key.
+    /// Returns the cached object under a key.
     pub(super) fn cached(&self, key: &str) -> Result<Option<Stored>, StorageError> {
         let kv = {
             let state = self.state.lock();
@@ -107,12 +107,12 @@ impl Shared {
         Ok(kv.map(|kv| self.raw.codec.stored(&kv)))
     }
 
-    /// What a write may begin with; none is as good.
+    /// Returns a start state for a write; a write works without one too.
     pub(super) fn suggestion(&self, key: &str) -> Option<Stored> {
         self.cached(key).ok().flatten()
     }
 
-    /// The state that answers a list; None if storage does.
+    /// Returns the snapshot that serves a list; `None` if storage serves it.
     pub(super) async fn view(
         &self,
         answers: Answers,
@@ -140,7 +140,7 @@ impl Shared {
                 if self.wait_fresh(head).await.is_ok() {
                     return self.newest().map(Some);
                 }
-                // The cache is too far behind; storage is not.
+                // The cache lags too far behind, so storage serves the list.
                 Ok(None)
             }
             Answers::Exact(revision) => {
@@ -162,7 +162,7 @@ impl Shared {
         Err(StorageError::NotReady { retry_after: 1 })
     }
 
-    /// The state at a revision, unless storage has given it up, or the cache does not have it.
+    /// Returns the state at a revision, unless it is compacted or not in the cache.
     fn past(&self, revision: u64) -> Option<View> {
         if revision < self.raw.compacted() {
             return None;
@@ -230,7 +230,7 @@ impl Shared {
     }
 }
 
-/// What watches read.
+/// The source of watches.
 #[derive(Debug)]
 pub(super) struct Source(pub(super) Arc<Shared>);
 
@@ -267,7 +267,7 @@ impl WatchSource for Source {
         Box::pin(async move {
             Ok(match begun? {
                 Some(begin) => Watching::start(Arc::clone(&self.0), begin),
-                // The cache began anew in between: the watch ends at once.
+                // The cache was rebuilt meanwhile: the watch ends at once.
                 None => Watch::new(Ended, || ()),
             })
         })
@@ -283,7 +283,7 @@ impl WatchSource for Source {
     }
 }
 
-/// A watch that is over.
+/// A watch that has ended.
 struct Ended;
 
 impl Stream for Ended {
@@ -294,7 +294,7 @@ impl Stream for Ended {
     }
 }
 
-/// When to ask again a cache that has been down for so long, in seconds, as upstream.
+/// Returns the retry delay for a cache that has been down for this time, in seconds, as upstream.
 fn retry_after(down: Duration) -> i32 {
     const GROWTH: f64 = 0.06;
     #[expect(clippy::cast_possible_truncation, reason = "it is between 1 and 30")]

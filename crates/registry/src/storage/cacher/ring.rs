@@ -1,7 +1,7 @@
-//! The last events of a resource, in a ring that grows while it is filled fast and shrinks again.
+//! The recent events of a resource, in a ring with an adaptive capacity.
 //!
-//! The rule and the bounds are upstream's: full within the time that watches may be away, it
-//! doubles; when its newest quarter alone is older than that, it halves.
+//! The rule and the bounds are upstream's: a ring that fills up within the history time doubles; it
+//! halves when its newest quarter alone is older than that.
 
 use kubist_storage::Event;
 use std::collections::VecDeque;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The least events kept, as upstream.
+/// The minimum capacity, as upstream.
 pub(crate) const CAPACITY_MIN: usize = 100;
-/// The most events kept, as upstream, for the default time that watches may be away.
+/// The maximum capacity for the default history time, as upstream.
 pub(crate) const CAPACITY_MAX: usize = 100 * 1024;
-/// How long a watch may be away by default: the time between bookmarks and some more, as upstream.
+/// The default history time: the bookmark interval plus a margin, as upstream.
 pub(crate) const FRESH_FOR: Duration = Duration::from_secs(75);
 
-/// The last events.
+/// The recent events.
 #[derive(Debug)]
 pub(crate) struct Ring {
     events: VecDeque<Recorded>,
@@ -25,7 +25,7 @@ pub(crate) struct Ring {
     fresh_for: Duration,
     /// The revision before the first event that could be here.
     begun_at: u64,
-    /// Whether events were dropped since.
+    /// Whether events were evicted since.
     evicted: bool,
 }
 
@@ -35,15 +35,15 @@ struct Recorded {
     at: Instant,
 }
 
-/// The events that were asked for are not here any more.
+/// The requested events were evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooOld {
-    /// The oldest revision that one can go on after.
+    /// The oldest revision after which a watch can resume.
     pub(crate) oldest: u64,
 }
 
 impl Ring {
-    /// A ring for what comes after `begun_at`.
+    /// Creates a ring for the events after `begun_at`.
     pub(crate) fn new(begun_at: u64, fresh_for: Duration) -> Self {
         Self {
             events: VecDeque::with_capacity(CAPACITY_MIN),
@@ -55,12 +55,12 @@ impl Ring {
         }
     }
 
-    /// How many events fit.
+    /// Returns the capacity.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Adds an event that came now. Revisions do not fall.
+    /// Adds a new event. Revisions must not decrease.
     pub(crate) fn push(&mut self, event: Arc<Event>, now: Instant) {
         self.resize(now);
         while self.events.len() >= self.capacity {
@@ -88,7 +88,7 @@ impl Ring {
         }
     }
 
-    /// The oldest revision that one can go on after.
+    /// Returns the oldest revision after which a watch can resume.
     pub(crate) fn oldest(&self) -> u64 {
         match self.events.front() {
             Some(first) if self.evicted => first.event.revision.0 - 1,
@@ -96,7 +96,8 @@ impl Ring {
         }
     }
 
-    /// At most `limit` events after `after` up to `until`, but all of the last one's revision.
+    /// Returns at most `limit` events after `after` up to `until`, plus the rest of the last
+    /// revision.
     pub(crate) fn after(
         &self,
         after: u64,
@@ -125,7 +126,8 @@ impl Ring {
     }
 }
 
-/// The most events kept: for a longer time, more of them, by powers of two, as upstream.
+/// Returns the maximum capacity: a longer history time allows more events, by powers of two, as
+/// upstream.
 fn capacity_max(fresh_for: Duration) -> usize {
     let mut max = CAPACITY_MAX;
     let mut covered = FRESH_FOR;
@@ -136,8 +138,8 @@ fn capacity_max(fresh_for: Duration) -> usize {
     max
 }
 
-/// How many events may wait for one watcher, as upstream: what comes within a second, within
-/// bounds that depend on how many watchers there may be.
+/// Returns the buffer size of one watcher, as upstream: the events of a second, within bounds that
+/// depend on the expected number of watchers.
 pub(crate) fn buffer_size(
     capacity: usize,
     fresh_for: Duration,
@@ -169,7 +171,7 @@ mod tests {
         })
     }
 
-    /// A full ring of this capacity, whose events came this many seconds ago, first to last.
+    /// Returns a full ring of this capacity, with its first and last event this many seconds old.
     fn full(capacity: usize, ages: (u64, u64), now: Instant) -> Ring {
         let mut ring = Ring::new(0, FRESH_FOR);
         ring.capacity = capacity;
@@ -194,7 +196,7 @@ mod tests {
             (1600, (10, 0), 3200),
             (CAPACITY_MAX, (10, 0), CAPACITY_MAX),
             (CAPACITY_MAX / 2 + 1, (10, 0), CAPACITY_MAX),
-            // The oldest is older, the newest quarter is not: it stays.
+            // The oldest is older, the newest quarter is not: the capacity stays.
             (400, (80, 0), 400),
             (400, (75, 0), 400),
             // Even the newest quarter is older: it halves, down to the bound.

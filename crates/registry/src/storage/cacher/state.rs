@@ -1,6 +1,6 @@
-//! What a watch cache holds: the objects in order, the last events, snapshots, and who watches.
+//! The state of a watch cache: the ordered objects, the recent events, snapshots and watchers.
 //!
-//! Pure: time is an argument, and nobody is woken here.
+//! Pure: time is an argument, and no task is woken here.
 
 use super::ring::{Ring, TooOld};
 use super::watchers::Watchers;
@@ -11,39 +11,39 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A snapshot is kept for every so many events: the most that a read of the past takes back.
+/// The events between two snapshots: the most that a read of the past must undo.
 const SNAPSHOT_EVERY: usize = 64;
 
-/// What a cache holds.
+/// The state of a watch cache.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// None until everything was read.
+    /// `None` until the cache is filled.
     pub(crate) content: Option<Content>,
     /// Since when it has not been ready; meaningless while it is.
     pub(crate) down_since: Instant,
-    /// How often it began anew.
+    /// The number of rebuilds.
     pub(crate) generation: u64,
-    /// Whether it is never to be ready again.
+    /// Whether it is closed for good.
     pub(crate) closed: bool,
-    /// Whether it was not found to differ from storage.
+    /// Whether the last consistency check passed.
     pub(crate) trusted: bool,
     pub(crate) watchers: Watchers,
 }
 
-/// What a cache that is ready holds.
+/// The content of a cache that is ready.
 #[derive(Debug)]
 pub(crate) struct Content {
     tree: Tree,
-    /// Up to here everything is in the tree.
+    /// The tree is complete up to this revision.
     revision: u64,
     ring: Ring,
     snapshots: VecDeque<(u64, Tree)>,
     since_snapshot: usize,
-    /// The sizes of all values together.
+    /// The total size of all values.
     bytes: usize,
 }
 
-/// A state of the past, and what has to be taken back to get to it.
+/// A snapshot, and the events to undo to get to a past state.
 #[derive(Debug)]
 pub(crate) struct Past {
     tree: Tree,
@@ -51,7 +51,7 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// The objects as they were.
+    /// Returns the objects at that state.
     pub(crate) fn tree(mut self) -> Tree {
         for event in self.undone.iter().rev() {
             match &event.previous {
@@ -77,7 +77,7 @@ impl State {
 }
 
 impl Content {
-    /// Everything there was at `revision`.
+    /// Creates the state with all objects at `revision`.
     pub(crate) fn new(tree: Tree, revision: u64, fresh_for: Duration) -> Self {
         let all = kubist_storage::KeyRange::all();
         let bytes = tree.range(&all).map(|kv| kv.value.len()).sum();
@@ -107,7 +107,7 @@ impl Content {
         self.ring.capacity()
     }
 
-    /// Takes over an event. What it is for watchers; None if it changes nothing.
+    /// Applies an event. Returns the event for watchers; `None` if it changes nothing.
     pub(crate) fn apply(&mut self, event: &Arc<Event>, now: Instant) -> Option<Arc<Event>> {
         let old = match &event.kind {
             EventKind::Put(kv) => {
@@ -130,7 +130,7 @@ impl Content {
         Some(event)
     }
 
-    /// Everything up to here has been taken over.
+    /// Records that everything up to here has been applied.
     pub(crate) fn reached(&mut self, revision: u64) {
         self.revision = self.revision.max(revision);
         if self.since_snapshot < SNAPSHOT_EVERY {
@@ -144,7 +144,7 @@ impl Content {
         }
     }
 
-    /// The state at a revision; None if it cannot be told (any more).
+    /// Returns the state at a revision; `None` if it is not available (any more).
     pub(crate) fn at(&self, revision: u64) -> Option<Past> {
         if revision > self.revision {
             return None;
@@ -161,7 +161,8 @@ impl Content {
         })
     }
 
-    /// At most `limit` events (and the rest of the last revision) after `after` up to `until`.
+    /// Returns at most `limit` events after `after` up to `until`, plus the rest of the last
+    /// revision.
     pub(crate) fn events(
         &self,
         after: u64,

@@ -1,16 +1,16 @@
-//! The time that all slow watchers of a cache together may take from the others.
+//! The time that all slow watchers of a cache together may delay the others.
 //!
-//! Refilled as time passes, up to a bound; what is not used goes back. The numbers are upstream's.
+//! It refills over time, up to a maximum; unused time is returned. The numbers are upstream's.
 
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Refilled so much in a second.
+/// The time refilled per second.
 const REFILL_PER_SECOND: Duration = Duration::from_millis(50);
-/// The most there is.
+/// The maximum budget.
 const MOST: Duration = Duration::from_millis(100);
 
-/// Time that may be spent waiting.
+/// A budget of waiting time.
 #[derive(Debug)]
 pub(crate) struct TimeBudget {
     left: Duration,
@@ -18,7 +18,7 @@ pub(crate) struct TimeBudget {
 }
 
 impl TimeBudget {
-    /// A full budget.
+    /// Creates a full budget.
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             left: MOST,
@@ -26,7 +26,7 @@ impl TimeBudget {
         }
     }
 
-    /// Takes all there is.
+    /// Takes the whole budget.
     pub(crate) fn take(&mut self, now: Instant) -> Duration {
         let passed = now.saturating_duration_since(self.at);
         self.at = now;
@@ -36,7 +36,7 @@ impl TimeBudget {
         all
     }
 
-    /// Gives back what was not used.
+    /// Returns unused time.
     pub(crate) fn give_back(&mut self, unused: Duration) {
         self.left = self.left.saturating_add(unused).min(MOST);
     }

@@ -1,9 +1,9 @@
-//! Who watches what: an event is offered only to those who may want it.
+//! The watchers of a cache, indexed so that an event goes only to watchers that may match.
 //!
-//! Watchers are grouped by what they watch (one object, a namespace, a name in all namespaces,
-//! everything) and, within a group, by the value of the one field that the resource is indexed
-//! by, if their selector asks for one. So an event goes to four groups at most, and in each to
-//! those without a value and to those of its old and its new value.
+//! Watchers are grouped by scope (one object, a namespace, a name in all namespaces, everything)
+//! and, within a group, by the value that their selector requires for the indexed field, if any. So
+//! an event goes to at most four groups, and in each to the watchers without a value and to those
+//! of its old and its new value.
 
 use crate::storage::reader::Interest;
 use crate::stored::key::KeyLayout;
@@ -15,24 +15,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// All events of one revision, shared by those who get them.
+/// All events of one revision, shared by their watchers.
 #[derive(Debug)]
 pub(crate) struct Dispatch {
     pub(crate) events: Vec<Arc<Event>>,
 }
 
-/// The way to one watcher. The watch ends, after what waits in it, when the last handle is gone.
+/// The channel to one watcher. The watch ends, after the pending events, when the last handle is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     pub(crate) place: Place,
     pub(crate) buffer: mpsc::Sender<Arc<Dispatch>>,
 }
 
-/// Where a watcher is registered.
+/// The registration of a watcher.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     scope: Scope,
-    /// The value that its selector asks for in the indexed field.
+    /// The value that its selector requires for the indexed field.
     value: Option<Str>,
     id: u64,
 }
@@ -59,31 +60,31 @@ pub(crate) struct Watchers {
     next: u64,
     by_keys: HashMap<Bytes, Group>,
     by_name: HashMap<Str, Group>,
-    /// How many there are.
+    /// The number of watchers.
     count: usize,
-    /// How many of them ask for a value of the indexed field.
+    /// The number of watchers with a value of the indexed field.
     with_value: usize,
 }
 
 impl Watchers {
-    /// How many there are.
+    /// Returns the number of watchers.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether somebody asks for a value of the indexed field.
+    /// Reports whether any watcher selects by the indexed field.
     pub(crate) fn have_values(&self) -> bool {
         self.with_value > 0
     }
 
-    /// All values of the indexed field that somebody asks for.
+    /// Returns all values of the indexed field that watchers require.
     pub(crate) fn values(&self) -> Vec<Str> {
         let groups = self.by_keys.values().chain(self.by_name.values());
         let values: BTreeSet<&Str> = groups.flat_map(|it| it.by_value.keys()).collect();
         values.into_iter().cloned().collect()
     }
 
-    /// A place for a watcher. `indexed`: the field by which the resource is indexed.
+    /// Returns the registration for a watcher. `indexed`: the indexed field of the resource.
     pub(crate) fn place(&mut self, interest: &Interest, indexed: Option<&str>) -> Place {
         self.next += 1;
         let predicate = &interest.predicate;
@@ -93,7 +94,7 @@ impl Watchers {
         let prefix = || {
             let range = &interest.range;
             let keys = range.as_key().or_else(|| range.as_prefix());
-            // No event has the empty key: who can see nothing is offered nothing.
+            // No event has the empty key: a watcher with an empty range receives nothing.
             keys.cloned().unwrap_or_default()
         };
         Place {
@@ -122,7 +123,7 @@ impl Watchers {
         };
     }
 
-    /// Forgets a watcher. Nothing happens if it is forgotten already.
+    /// Removes a watcher. No effect if it is already removed.
     pub(crate) fn remove(&mut self, place: &Place) -> Option<Arc<Outlet>> {
         let removed = match &place.scope {
             Scope::Keys(keys) => {
@@ -149,7 +150,7 @@ impl Watchers {
         removed
     }
 
-    /// Forgets all.
+    /// Removes all watchers.
     pub(crate) fn clear(&mut self) -> Self {
         let next = self.next;
         std::mem::replace(
@@ -161,8 +162,8 @@ impl Watchers {
         )
     }
 
-    /// Adds those who may want an event of `key`. `values`: those that the indexed field had and
-    /// has.
+    /// Adds the watchers that may match an event of `key`. `values`: the old and new values of the
+    /// indexed field.
     pub(crate) fn interested(
         &self,
         key: &[u8],

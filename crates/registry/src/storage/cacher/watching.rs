@@ -1,8 +1,8 @@
-//! One watch on a cache: first what the ring still has, then what comes.
+//! One watch on a cache: first the history in the ring, then new events.
 //!
-//! History is read in portions, and the stream ends without an error when the ring has moved past
-//! it meanwhile. What comes waits in a buffer with a bound; a watch that was ended because it was
-//! slow delivers what is in it, and ends.
+//! History is read in batches, and the stream ends without an error when the ring has evicted the
+//! next events. New events wait in a bounded buffer; a watch that was ended for slowness delivers
+//! its buffer and ends.
 
 use super::Shared;
 use super::freshness::Owed;
@@ -15,9 +15,9 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// Events of history read at once, as upstream.
+/// The batch size of history, as upstream.
 const HISTORY_AT_ONCE: usize = 100;
-/// Revisions taken out of the buffer at once.
+/// The revisions taken from the buffer at once.
 const DELIVERED_AT_ONCE: usize = 1000;
 
 /// One watch on a cache.
@@ -25,7 +25,7 @@ pub(super) struct Watching {
     shared: Arc<Shared>,
     place: Place,
     range: KeyRange,
-    /// History that is left: after the first, up to the second.
+    /// The remaining history: after the first, up to the second.
     history: Option<(u64, u64)>,
     buffer: mpsc::Receiver<Arc<Dispatch>>,
     /// Events up to here are not delivered from the buffer.
@@ -35,13 +35,13 @@ pub(super) struct Watching {
     taken: Vec<Arc<Dispatch>>,
 }
 
-/// How a watch begins.
+/// The start of a watch.
 pub(super) struct Begin {
     pub(super) place: Place,
     pub(super) range: KeyRange,
-    /// The revision that it goes on after.
+    /// The revision after which it starts.
     pub(super) after: u64,
-    /// Up to here it is history.
+    /// The end of its history.
     pub(super) until: u64,
     pub(super) buffer: mpsc::Receiver<Arc<Dispatch>>,
     pub(super) generation: u64,
@@ -71,7 +71,7 @@ impl Watching {
         })
     }
 
-    /// The next portion of history. None if there is none that matters.
+    /// Returns the next batch of history; `None` if there is none left.
     fn portion(&mut self) -> Option<Poll<Option<Item>>> {
         let (after, until) = self.history?;
         let found = {
@@ -96,7 +96,7 @@ impl Watching {
     }
 
     fn buffered(&mut self, cx: &mut Context<'_>) -> Option<Poll<Option<Item>>> {
-        // Read first: what was dispatched up to here is in the buffer by then.
+        // Loaded first: everything dispatched up to here is in the buffer by then.
         let dispatched = self.shared.dispatched.load(Ordering::Acquire);
         self.owed.register(cx.waker());
         let mut taken = std::mem::take(&mut self.taken);
@@ -153,7 +153,7 @@ impl Stream for Watching {
 impl Drop for Watching {
     fn drop(&mut self) {
         let removed = self.shared.state.lock().watchers.remove(&self.place);
-        // Only now, without the lock.
+        // Dropped only now, outside the lock.
         drop(removed);
     }
 }

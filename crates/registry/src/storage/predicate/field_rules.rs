@@ -1,11 +1,11 @@
-//! `FieldRules`: a field selector made ready for many objects.
+//! `FieldRules`: a field selector prepared for many objects.
 //!
-//! All terms on one field are one rule, so that a field of an object is looked at once, however
+//! All terms on one field form one rule, so that each field of an object is examined once, however
 //! long the selector is.
 
 use kubist_apimachinery::{FieldSelector, Str};
 
-/// What fields have to be.
+/// The conditions on fields.
 #[derive(Debug, Default)]
 pub(super) struct FieldRules(Vec<FieldRule>);
 
@@ -13,16 +13,16 @@ pub(super) struct FieldRules(Vec<FieldRule>);
 #[derive(Debug, Default)]
 pub(super) struct FieldRule {
     pub(super) field: Str,
-    /// It has to be this.
+    /// The required value.
     equal: Option<Str>,
-    /// It has to be two things at once.
+    /// Whether two different values are required, so that nothing matches.
     nothing: bool,
-    /// Sorted: it must be none of these.
+    /// The excluded values, sorted.
     refused: Vec<Str>,
 }
 
 impl FieldRules {
-    /// Of n terms on few fields; takes n log n steps.
+    /// Builds the rules, for n terms on few fields in n log n steps.
     pub(super) fn new(selector: &FieldSelector) -> Self {
         let mut rules: Vec<FieldRule> = Vec::new();
         for term in selector.terms() {
@@ -54,13 +54,13 @@ impl FieldRules {
         self.0.is_empty()
     }
 
-    /// The value that a field must have, if the selector asks for one.
+    /// Returns the value that the selector requires for a field, if any.
     pub(super) fn exact(&self, field: &str) -> Option<&str> {
         let rule = self.0.iter().find(|rule| rule.field == *field)?;
         rule.equal.as_deref()
     }
 
-    /// Whether all that is asked for is that a field has a certain value.
+    /// Reports whether the only condition is one value of a field.
     pub(super) fn is_one_value(&self, field: &str) -> bool {
         match &*self.0 {
             [rule] => {
@@ -79,7 +79,7 @@ impl FieldRules {
 }
 
 impl FieldRule {
-    /// Whether the value of the field satisfies all of its terms.
+    /// Reports whether the value of the field satisfies all of its terms.
     pub(super) fn matches(&self, value: &str) -> bool {
         !self.nothing
             && self.equal.as_ref().is_none_or(|equal| **equal == *value)

@@ -1,4 +1,4 @@
-//! Delete: whatever the version is, if it may go.
+//! Delete: removes an object at any version, if that is allowed.
 
 use super::{Current, RawStorage};
 use crate::storage::error::StorageError;
@@ -14,7 +14,7 @@ impl RawStorage {
         allowed: &Allowed<'_>,
     ) -> Result<Stored, StorageError> {
         if request.unreadable {
-            // Only what is stored now can show that it cannot be read.
+            // Only the stored state can prove that the object cannot be decoded.
             request.suggestion = None;
         }
         let mut current = self.begin(&key, request.suggestion.take()).await?;
@@ -41,7 +41,7 @@ impl RawStorage {
         }
     }
 
-    /// The content that went, with the revision of its end: the same that watches show.
+    /// Returns the removed content with the revision of the delete, the same that watches deliver.
     pub(super) fn removed(&self, current: &Current, stored: &Stored, revision: u64) -> Stored {
         match &current.kv {
             Some(kv) => self.codec.removed(kv, revision),

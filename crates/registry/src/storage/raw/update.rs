@@ -1,4 +1,4 @@
-//! Update: compare-and-set until no other write comes in between.
+//! Update: compare-and-set, repeated after concurrent writes.
 
 use super::{Current, RawStorage};
 use crate::metrics::StorageRequest;
@@ -11,10 +11,10 @@ use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{Expected, PutRequest, Revision, WriteOutcome};
 use std::time::Duration;
 
-/// How an attempt ended that did not fail.
+/// The result of an attempt without an error.
 enum Tried {
     Done(Outcome),
-    /// This is what is stored; try again with it.
+    /// Another write came first; retry with this stored state.
     Again(Current),
 }
 
@@ -85,7 +85,7 @@ impl RawStorage {
         }
     }
 
-    /// Removes the object that was looked at. The answer is `last`, or what was there.
+    /// Removes the examined object. Returns `last`, or its last state.
     async fn end(
         &self,
         key: &str,
@@ -137,7 +137,7 @@ impl RawStorage {
         Ok(self.put_or_again(&bytes, &value, put, current.stored.is_none()))
     }
 
-    /// Stores an object where there was none.
+    /// Creates a missing object.
     async fn create(
         &self,
         key: &str,
@@ -161,7 +161,7 @@ impl RawStorage {
         }
     }
 
-    /// A suggestion is not to be changed. Whether what is stored is not either, storage says.
+    /// Retries a change that keeps a suggestion with the stored state.
     async fn same_or_again(&self, key: &str, current: Current) -> Result<Tried, StorageError> {
         drop(current);
         Ok(Tried::Again(self.read(key).await?))

@@ -1,32 +1,32 @@
-//! `HeldBack`: the objects whose newest version a watch cannot deliver because it cannot be read,
-//! and what its client knows of them.
+//! `HeldBack`: the objects whose newest version a watch cannot deliver because it cannot be
+//! decoded, and the client's state of them.
 
 use bytes::Bytes;
 use kubist_storage::KeyValue;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Objects that one watch holds back; one more ends it. As many as upstream names in the error of
-/// a list.
+/// The maximum of objects that one watch holds back; one more ends it. The number is that of
+/// objects named in upstream's list error.
 const HELD_MAX: usize = 100;
 
-/// What a client knows of an object.
+/// The client's state of an object.
 #[derive(Clone, Debug)]
 pub(super) enum Known {
-    /// Nothing: it does not see the object.
+    /// None: the client does not see the object.
     Nothing,
     /// This version.
     Version(Arc<KeyValue>),
-    /// Perhaps an older version than those that the watch has come by.
+    /// Possibly an older version than those that the watch has passed.
     Untold,
 }
 
-/// Objects that are held back, by key.
+/// The held-back objects, by key.
 #[derive(Debug, Default)]
 pub(super) struct HeldBack(BTreeMap<Bytes, Known>);
 
 impl HeldBack {
-    /// Holds an object back. False if there are too many.
+    /// Holds an object back. Returns false if there are too many.
     pub(super) fn hold(&mut self, key: &Bytes, known: Known) -> bool {
         if self.0.len() >= HELD_MAX {
             return false;
@@ -35,9 +35,9 @@ impl HeldBack {
         true
     }
 
-    /// What the client knows of an object that was held back, and is not any more.
+    /// Returns the client's state of an object, and no longer holds it back.
     pub(super) fn take(&mut self, key: &Bytes) -> Option<Known> {
-        // Nearly always nothing is.
+        // Nearly always empty.
         if self.0.is_empty() {
             return None;
         }

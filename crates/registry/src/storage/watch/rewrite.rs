@@ -1,5 +1,4 @@
-//! What an event of the engine is to somebody who sees only what the selectors select, and only
-//! what can be read.
+//! Rewrites engine events for a client that sees only selected and decodable objects.
 
 use super::{EventStream, Known};
 use crate::storage::watch_event::WatchEvent;
@@ -11,7 +10,7 @@ use kubist_storage::{Event, EventKind, KeyValue};
 use std::sync::Arc;
 
 impl EventStream {
-    /// The event to deliver, if there is one.
+    /// Returns the event to deliver, if there is one.
     pub(super) fn rewrite(&mut self, event: &Event) -> Result<Option<WatchEvent>, Status> {
         let held = self.held.take(&event.key);
         let event = match &event.kind {
@@ -36,7 +35,7 @@ impl EventStream {
             return Err(Status::internal_error(why));
         };
         let removed = self.codec.removed(previous, revision);
-        // Its client may know an older version, and cannot be told which; it has to list.
+        // The client may have an unknown older version, so it must list again.
         self.check(&removed)?;
         let shown = self.shows(&event.key, &removed);
         Ok(shown.then_some(WatchEvent::Deleted(removed)))
@@ -72,7 +71,7 @@ impl EventStream {
                 let last = self.codec.replaced(&old, event.revision.0);
                 Some(WatchEvent::Deleted(last))
             }
-            // Perhaps it knows a version that matches, which it would keep for ever.
+            // The client may have a matching version, which it would keep forever.
             (Known::Untold, false) => {
                 let why = "an older version of an object cannot be read: list again";
                 return Err(Status::expired(why));
@@ -80,7 +79,7 @@ impl EventStream {
         })
     }
 
-    /// What the client knows, from the version before one that cannot be read.
+    /// Returns the client's state, from the version before an undecodable one.
     fn known(&self, key: &Bytes, previous: Option<&Arc<KeyValue>>) -> Known {
         let Some(previous) = previous else {
             return Known::Nothing;
@@ -95,7 +94,7 @@ impl EventStream {
         }
     }
 
-    /// The same before a version that can be read, with no more work than it takes.
+    /// Returns the client's state before a decodable version, without extra work.
     fn assumed(&self, key: &Bytes, previous: &Arc<KeyValue>) -> Known {
         if self.everything {
             return Known::Version(Arc::clone(previous));
@@ -126,7 +125,7 @@ impl EventStream {
         })
     }
 
-    /// Whether an object can be read.
+    /// Checks that an object can be decoded.
     pub(super) fn check(&self, stored: &Stored) -> Result<(), Status> {
         if stored.is_sound() && stored.failure().is_none() {
             return Ok(());
@@ -139,7 +138,7 @@ impl EventStream {
         Err(Status::failure(500, reason, failure.message.clone()))
     }
 
-    /// Tells in the log what is held back, once for all watches.
+    /// Logs a held-back object, once for all watches.
     pub(super) fn tell(&self, kv: &KeyValue, failure: &Status) {
         let revision = kv.mod_revision.0;
         if self.codec.metrics().tells(revision) {

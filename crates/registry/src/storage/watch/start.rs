@@ -1,4 +1,4 @@
-//! Where a watch begins.
+//! The start of a watch.
 
 use super::{INITIAL_PAGE, Initial, State};
 use crate::storage::error::StorageError;
@@ -9,15 +9,15 @@ use kubist_api::Kind;
 use kubist_apimachinery::{ListOptions, ResourceVersion, Status, WatchPosition};
 use kubist_storage::{KeyRange, RangeRequest, RangeResponse, ReadError, Revision};
 
-/// The first state of a watch.
+/// The initial state of a watch.
 pub(super) struct Begin {
     pub(super) state: State,
-    /// Everything up to here needs no delivery.
+    /// Events up to this revision are not delivered.
     pub(super) revision: u64,
 }
 
-/// Works out where to begin. Errors of the options are errors here; what upstream finds out
-/// later comes as the stream's only event.
+/// Determines the start of a watch. Errors of the options are returned; errors that upstream finds
+/// later arrive as the stream's only event.
 pub(super) async fn begin(
     source: &dyn WatchSource,
     interest: &Interest,
@@ -52,7 +52,7 @@ pub(super) async fn begin(
             }),
         },
         Err(StorageError::TooLarge { requested, current }) => {
-            // As upstream's storage, and as its cache.
+            // As in upstream's storage and in its cache.
             let seconds = if kind_has_none_upstream(kind) { 2 } else { 1 };
             let status = Status::too_large_resource_version(requested, current, seconds);
             Begin {
@@ -84,7 +84,7 @@ async fn live(source: &dyn WatchSource, interest: &Interest, after: u64, kind: &
     }
 }
 
-/// One page of what exists in a state.
+/// Reads one page of the objects in a snapshot.
 pub(super) async fn page(snapshot: &Snapshot, rest: KeyRange) -> Result<RangeResponse, Status> {
     let request = RangeRequest::new(rest)
         .at(Revision(snapshot.revision))

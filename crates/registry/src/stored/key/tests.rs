@@ -1,4 +1,4 @@
-//! Behaviours of key layouts; that custom and built-in ones stay apart, for all names.
+//! Tests of key layouts, and that custom and built-in layouts never overlap, for all names.
 
 use crate::stored::key::*;
 use proptest::strategy::{Just, Strategy};
@@ -49,7 +49,7 @@ fn names_are_read_back_from_keys() {
 
 const ROOT: &str = "/registry";
 
-/// Text that a folder of something built in is made of, or near to it.
+/// Text similar to the folders of built-in resources.
 fn word() -> impl Strategy<Value = String> {
     let folders: Vec<String> = built_in_folders().collect();
     let mut words: Vec<String> = Vec::new();
@@ -71,7 +71,7 @@ fn group() -> impl Strategy<Value = String> {
     proptest::collection::vec(word(), 1..4).prop_map(|words| words.join("."))
 }
 
-/// Every layout of something built in.
+/// All layouts of built-in resources.
 fn built_in() -> impl Strategy<Value = KeyLayout> {
     let resources = GROUPS.iter().flat_map(|group| group.versions);
     let resources = resources.flat_map(|version| version.resources);

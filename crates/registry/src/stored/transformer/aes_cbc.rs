@@ -1,8 +1,8 @@
-//! One key of AES-CBC, in upstream's form: the vector, then the padded and encrypted value.
+//! `AesCbc`: one AES-CBC key, in upstream's form: the vector, then the padded and encrypted value.
 //!
-//! Nothing is authenticated: whoever can write to storage can change such values, or move them to
-//! other keys. It is here to read what upstream's servers wrote; [`AesGcm`](super::AesGcm) is the
-//! one to write with.
+//! Nothing is authenticated: with write access to storage, such values can be modified or moved to
+//! other keys. It exists to read values of upstream's servers; use [`AesGcm`](super::AesGcm) for
+//! writes.
 
 use super::{AesKeyError, TransformError, Transformed, Transformer};
 use aes::cipher::block_padding::Pkcs7;
@@ -12,12 +12,12 @@ use bytes::Bytes;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fmt;
 
-/// What the values of all keys begin with, as upstream.
+/// The common prefix of the values of all keys, as upstream.
 pub(super) const AES_CBC: &str = "k8s:enc:aescbc:v1:";
-/// Bytes of a block, and of the vector before the value.
+/// The bytes of a block, and of the vector before the value.
 const BLOCK: usize = 16;
 
-/// One key of AES-CBC.
+/// One AES-CBC key.
 pub struct AesCbc {
     key: Key,
     random: SystemRandom,
@@ -30,10 +30,10 @@ enum Key {
 }
 
 impl AesCbc {
-    /// A key of 16, 24 or 32 bytes.
+    /// Creates a key of 16, 24 or 32 bytes.
     ///
     /// # Errors
-    /// It has another length.
+    /// The key has another length.
     pub fn new(key: &[u8]) -> Result<Self, AesKeyError> {
         let found = match key.len() {
             16 => key.try_into().ok().map(Key::Short),

@@ -1,7 +1,7 @@
-//! One key of AES-GCM, in upstream's form: the nonce, the encrypted value, the tag.
+//! `AesGcm`: one AES-GCM key, in upstream's form: the nonce, the encrypted value, the tag.
 //!
-//! The key under which a value is stored is authenticated with it. Nonces are random, so a key
-//! should be replaced before it has written [`AesGcm::WRITES_MAX`] values; nothing counts them.
+//! The storage key of a value is authenticated with it. Nonces are random, so a key should be
+//! replaced before it has written [`AesGcm::WRITES_MAX`] values; the writes are not counted.
 
 use super::{TransformError, Transformed, Transformer};
 use bytes::Bytes;
@@ -9,36 +9,36 @@ use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, U
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fmt;
 
-/// What the values of all keys begin with, as upstream.
+/// The common prefix of the values of all keys, as upstream.
 pub(super) const AES_GCM: &str = "k8s:enc:aesgcm:v1:";
 
-/// One key of AES-GCM with its name.
+/// One AES-GCM key with its name.
 pub struct AesGcm {
     name: String,
     key: LessSafeKey,
     random: SystemRandom,
 }
 
-/// Why a key cannot be used.
+/// The error of an unusable key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AesKeyError {
     /// The key is not one of AES-128 or AES-256.
     #[error("a key of AES-GCM has 16 or 32 bytes, this one has {bytes}")]
     Length {
-        /// How long it is.
+        /// Its length.
         bytes: usize,
     },
-    /// The name cannot stand in a prefix.
+    /// The name is invalid in a prefix.
     #[error("the name of a key is not empty and has no colon")]
     Name,
 }
 
 impl AesGcm {
-    /// How many values one key should write at most, as upstream advises for random nonces.
+    /// The maximum of values that one key should write, as upstream advises for random nonces.
     pub const WRITES_MAX: u64 = 200_000;
 
-    /// A key and the name that tells it from others in stored values.
+    /// Creates a key, with the name that identifies it in stored values.
     pub fn new(name: impl Into<String>, key: &[u8]) -> Result<Self, AesKeyError> {
         let name = name.into();
         if name.is_empty() || name.contains(':') {
@@ -58,7 +58,7 @@ impl AesGcm {
         })
     }
 
-    /// What stands before its values, as upstream.
+    /// Returns the prefix of its values, as upstream.
     pub fn prefix(&self) -> Bytes {
         format!("{AES_GCM}{}:", self.name).into()
     }

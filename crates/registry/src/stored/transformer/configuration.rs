@@ -1,8 +1,8 @@
-//! `EncryptionConfiguration`: upstream's file that says which resources are encrypted, with which
-//! keys, and which other keys are still needed to read.
+//! `EncryptionConfiguration`: upstream's file of encrypted resources, their keys, and the keys that
+//! are still needed for reads.
 //!
-//! Each mistake in it is told with its place: a server must not start with less encryption than
-//! somebody believes it has. Of the providers, all are known but `kms`.
+//! Every error in it is reported with its path: a server must not start with less encryption than
+//! configured. All providers are supported except `kms`.
 
 mod providers;
 mod resources;
@@ -21,7 +21,7 @@ const KIND: &str = "EncryptionConfiguration";
 /// All resources of a group, or all groups.
 const EVERY: &str = "*";
 
-/// Which resources are encrypted, and how.
+/// The encrypted resources, and their transformers.
 ///
 /// ```
 /// use kubist_registry::transformer::EncryptionConfiguration;
@@ -47,7 +47,7 @@ pub struct EncryptionConfiguration {
     hash: String,
 }
 
-/// Why a text is no configuration of encryption.
+/// The error of an invalid encryption configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncryptionConfigurationError {
@@ -212,7 +212,7 @@ impl EncryptionConfiguration {
         })
     }
 
-    /// The digest of its text, as upstream's servers tell it in their metrics.
+    /// Returns the digest of its text, as in the metrics of upstream's servers.
     pub fn hash(&self) -> &str {
         &self.hash
     }
@@ -228,8 +228,8 @@ impl EncryptionConfiguration {
         hash
     }
 
-    /// What is done to the values of a resource: what is said of it, else of its group, else of
-    /// all. None if nothing is said.
+    /// Returns the transformer of a resource: its own, else that of its group, else that of all.
+    /// `None` if there is none.
     pub fn of(&self, resource: &GroupResource) -> Option<&Arc<dyn Transformer>> {
         let said = |group: &str, plural: &str| {
             let mut all = self.transformers.iter();

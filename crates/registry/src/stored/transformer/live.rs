@@ -1,7 +1,7 @@
-//! `LiveEncryption`: a configuration of encryption that can be replaced while it is used.
+//! `LiveEncryption`: a reloadable encryption configuration.
 //!
-//! From one moment on what is written is written by the new one, and what is read is read by it:
-//! it has to know the keys of the old one for as long as something is stored under them.
+//! After a reload, the new configuration writes and reads all values: it must contain the old keys
+//! as long as values are stored under them.
 
 use super::{
     EncryptionConfiguration, Identity, TransformCounts, TransformError, Transformed, Transformer,
@@ -13,7 +13,7 @@ use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A configuration that can be replaced. A clone is another handle.
+/// A reloadable configuration. A clone is another handle.
 #[derive(Clone, Debug)]
 pub struct LiveEncryption(Arc<Live>);
 
@@ -24,26 +24,26 @@ struct Live {
     failed: Times,
 }
 
-/// How often something happened, and when last: seconds since the Unix epoch.
+/// The count of an event, and its last time in seconds since the Unix epoch.
 #[derive(Debug, Default)]
 struct Times {
     count: Count,
     last: AtomicU64,
 }
 
-/// What became of the attempts to replace a configuration.
+/// The results of configuration reloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncryptionReloads {
-    /// How often it was replaced.
+    /// The number of successful reloads.
     pub replaced: u64,
-    /// When last, in seconds since the Unix epoch; 0 for never.
+    /// The time of the last one, in seconds since the Unix epoch; 0 for never.
     pub replaced_last: u64,
-    /// How often a new one could not be used.
+    /// The number of failed reloads.
     pub failed: u64,
-    /// When last, in seconds since the Unix epoch; 0 for never.
+    /// The time of the last one, in seconds since the Unix epoch; 0 for never.
     pub failed_last: u64,
-    /// The digest of the configuration that is in use.
+    /// The digest of the configuration in use.
     pub hash: Str,
 }
 
@@ -55,7 +55,7 @@ impl Times {
 }
 
 impl LiveEncryption {
-    /// Begins with this one.
+    /// Creates it with an initial configuration.
     pub fn new(configuration: EncryptionConfiguration) -> Self {
         Self(Arc::new(Live {
             current: RwLock::new(Arc::new(configuration)),
@@ -64,23 +64,23 @@ impl LiveEncryption {
         }))
     }
 
-    /// The one in use.
+    /// Returns the configuration in use.
     pub fn current(&self) -> Arc<EncryptionConfiguration> {
         Arc::clone(&self.0.current.read())
     }
 
-    /// Uses another one from now on; `now` is in seconds since the Unix epoch.
+    /// Replaces the configuration; `now` is in seconds since the Unix epoch.
     pub fn replace(&self, configuration: EncryptionConfiguration, now: u64) {
         *self.0.current.write() = Arc::new(configuration);
         self.0.replaced.note(now);
     }
 
-    /// Notes that a new one could not be used; `now` is in seconds since the Unix epoch.
+    /// Records a failed reload; `now` is in seconds since the Unix epoch.
     pub fn note_failure(&self, now: u64) {
         self.0.failed.note(now);
     }
 
-    /// What became of the attempts to replace it.
+    /// Returns the results of the reloads.
     pub fn reloads(&self) -> EncryptionReloads {
         let Live {
             replaced, failed, ..
@@ -94,7 +94,7 @@ impl LiveEncryption {
         }
     }
 
-    /// What is done to the values of a resource, at any time by the configuration of that time.
+    /// Returns the transformer of a resource, which always uses the current configuration.
     pub fn of(&self, resource: GroupResource) -> Arc<dyn Transformer> {
         let live = self.clone();
         let made = RwLock::default();
@@ -110,7 +110,7 @@ impl LiveEncryption {
 struct OfResource {
     live: LiveEncryption,
     resource: GroupResource,
-    /// What was made of the configuration that was used last, which counts for this resource.
+    /// The resource's transformer from the last configuration in use.
     made: RwLock<Option<Made>>,
 }
 

@@ -1,7 +1,8 @@
-//! One key of XSalsa20 with Poly1305, in upstream's form: the nonce, the tag, the encrypted value.
+//! `Secretbox`: one key of XSalsa20 with Poly1305, in upstream's form: the nonce, the tag, the
+//! encrypted value.
 //!
-//! A value is authenticated, and not tied to the key that it is stored under: one that is moved to
-//! another can be read there. Nonces are long enough to be random.
+//! A value is authenticated, but not bound to its storage key: a value moved to another key can be
+//! read there. Nonces are long enough to be random.
 
 use super::{AesKeyError, TransformError, Transformed, Transformer};
 use bytes::Bytes;

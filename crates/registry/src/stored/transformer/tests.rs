@@ -1,4 +1,4 @@
-//! What the transformers promise.
+//! Tests of the transformers.
 
 use super::*;
 use proptest::prelude::*;

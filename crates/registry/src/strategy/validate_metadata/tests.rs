@@ -1,4 +1,4 @@
-//! What is wrong with metadata.
+//! Tests of metadata validation.
 
 use crate::strategy::validate_metadata::*;
 use kubist_api::core::v1::ConfigMap;

@@ -1,4 +1,4 @@
-//! Bookmarks: who gets them, when, and of which version.
+//! Bookmarks: their receivers, times and versions.
 
 use super::matrix;
 use super::stack::{Stack, describe};

@@ -1,4 +1,4 @@
-//! A transformer that marks its values, and can be told that what is stored is stale.
+//! A transformer that marks its values, with a switch to report stored values as stale.
 
 use bytes::Bytes;
 use kubist_registry::transformer::{TransformError, Transformed, Transformer};

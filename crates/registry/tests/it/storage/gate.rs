@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::watch;
 
-/// An engine in somebody's hand.
+/// An engine under the control of a test.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     kv: Arc<dyn Kv>,
@@ -44,7 +44,7 @@ impl Gate {
         }
     }
 
-    /// Holds back what watches deliver, or lets it go.
+    /// Holds back what watches deliver, or releases it.
     pub(crate) fn hold(&self, held: bool) {
         self.state.held.send_replace(held);
     }
@@ -64,7 +64,7 @@ impl Gate {
         self.state.loses.store(loses, Ordering::Relaxed);
     }
 
-    /// Says nothing about progress, as an etcd whose version is not known, or does.
+    /// Suppresses progress notifications, like an etcd of unknown version, or allows them.
     pub(crate) fn silence(&self, silent: bool) {
         self.state.silent.store(silent, Ordering::Relaxed);
     }

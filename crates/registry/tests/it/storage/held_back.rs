@@ -1,4 +1,4 @@
-//! What cannot be read is held back, and watches of everything else go on.
+//! Undecodable objects are held back, and watches of everything else go on.
 
 use super::matrix;
 use super::stack::{Stack, pod, typed};

@@ -1,4 +1,4 @@
-//! Values that cannot be read: told one by one, never deleted by accident, removed on purpose.
+//! Undecodable values: reported one by one, never deleted by accident, removed on request.
 
 use super::faulty::marked;
 use super::held_back;

@@ -1,4 +1,4 @@
-//! Who is offered what.
+//! Tests of the selection of watchers.
 
 use super::*;
 use crate::storage::Scope as Where;
@@ -11,7 +11,7 @@ fn keys() -> KeyLayout {
     KeyLayout::built_in("/registry", "", "pods", true)
 }
 
-/// Registers a watcher, and says what it is.
+/// Registers a watcher, and returns its id.
 fn watch(watchers: &mut Watchers, namespace: &str, fields: &str) -> u64 {
     let strategy = Arc::new(PlainStrategy(StrategyFacts {
         selectable_fields: &["spec.nodeName"],

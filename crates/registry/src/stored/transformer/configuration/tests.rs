@@ -1,4 +1,4 @@
-//! Which files are taken, and what is said of the others.
+//! Tests of valid and invalid configuration files.
 
 use super::*;
 use bytes::Bytes;
