@@ -1,6 +1,6 @@
 //! Custom resources: kinds that CustomResourceDefinitions define at run time.
 //!
-//! A definition is accepted (`names`), becomes a [`Shape`] with static names (limited by `room`),
+//! A definition is accepted (`names`), becomes a `Shape` with static names (limited by `room`),
 //! and then a store and resources like any other, with its own strategy. `definitions` follows the
 //! stored definitions and updates what is served. Schemas are stored but not enforced.
 

@@ -4,7 +4,7 @@ use crate::{KeyRange, KeyValue, LeaseId, Revision};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// The response to [`KvRead::get`].
+/// The response to [`KvRead::get`](crate::KvRead::get).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetResponse {
     /// The version of the key; `None` if it did not exist.
@@ -13,7 +13,7 @@ pub struct GetResponse {
     pub revision: Revision,
 }
 
-/// The request of [`KvRead::range`].
+/// The request of [`KvRead::range`](crate::KvRead::range).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeRequest {
     /// The keys.
@@ -47,7 +47,7 @@ impl RangeRequest {
     }
 }
 
-/// The response to [`KvRead::range`].
+/// The response to [`KvRead::range`](crate::KvRead::range).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeResponse {
     /// The versions, in byte order of their keys.
@@ -96,7 +96,7 @@ pub struct Guard {
     pub revision: Revision,
 }
 
-/// The request of [`KvWrite::put`].
+/// The request of [`KvWrite::put`](crate::KvWrite::put).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutRequest {
     /// The key, not empty.
@@ -143,7 +143,7 @@ impl PutRequest {
     }
 }
 
-/// The request of [`KvWrite::delete`].
+/// The request of [`KvWrite::delete`](crate::KvWrite::delete).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteRequest {
     /// The key, not empty.
@@ -193,7 +193,7 @@ impl WriteOutcome {
     }
 }
 
-/// The request of [`KvWatch::watch`].
+/// The request of [`KvWatch::watch`](crate::KvWatch::watch).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchRangeRequest {
     /// The keys.

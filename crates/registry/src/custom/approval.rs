@@ -5,7 +5,7 @@ use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefi
 use kubist_apimachinery::Time;
 use std::collections::BTreeMap;
 
-/// The approval annotation: the URL of the approval, or a text that begins with [`UNAPPROVED`].
+/// The approval annotation: the URL of the approval, or a text that begins with `unapproved`.
 pub const ANNOTATION: &str = "api-approved.kubernetes.io";
 /// The prefix of the annotation without an approval.
 const UNAPPROVED: &str = "unapproved";

@@ -77,7 +77,7 @@ pub trait Kinds: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Reports whether the subresource of that name, other than status, updates objects through
-    /// [`Strategy::prepare_for_subresource_update`] (upstream: `pods/resize`). Default: no.
+    /// its [strategy](Strategy::subresource) (upstream: `pods/resize`). Default: no.
     fn updates_through(&self, facts: &ResourceFacts, subresource: &str) -> bool {
         let _ = (facts, subresource);
         false
