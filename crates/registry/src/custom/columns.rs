@@ -12,16 +12,19 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// A column after the name, and its value in an object.
-pub type CustomCell = (&'static Column, Option<Value>);
+pub type CustomCell<'a> = (&'static Column, Option<Cow<'a, Value>>);
 
 /// Returns the cells of a custom object after its name; `None` for other objects.
-pub fn cells(facts: &'static ResourceFacts, object: &dyn AnyObject) -> Option<Vec<CustomCell>> {
+pub fn cells<'a>(
+    facts: &'static ResourceFacts,
+    object: &'a dyn AnyObject,
+) -> Option<Vec<CustomCell<'a>>> {
     let object = custom(object)?;
     let shape = shape_of(facts)?;
     let columns = facts.columns.iter().skip(1).zip(&shape.columns);
     let cells = columns.map(|(column, path)| {
         let found = path.as_ref().and_then(|path| path.find(object));
-        (column, found.map(Cow::into_owned))
+        (column, found)
     });
     Some(cells.collect())
 }
