@@ -52,9 +52,11 @@ mod tests {
     use bytes::Bytes;
     use kubist_api::find_kind;
     use kubist_apimachinery::wire::Wire as _;
+    use kubist_registry::StoredKind;
 
     fn shown(group: &str, version: &str, kind: &str, raw: Vec<u8>) -> serde_json::Value {
         let kind = find_kind(group, version, kind).expect("it is built in");
+        let kind = StoredKind::plain(kind);
         let stored = Stored::from_raw(kind, 7, Bytes::from(raw));
         let completed = complete(&stored).map(|it| Stored::from_object(kind, 7, it));
         let stored = completed.unwrap_or(stored);

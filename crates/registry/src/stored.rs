@@ -76,8 +76,8 @@ type FrameKey = (EventKind, Format);
 impl Stored {
     /// Creates a version from storage: `raw` is the bare protobuf message, without resource
     /// version.
-    pub fn from_raw(kind: impl Into<StoredKind>, revision: u64, raw: Bytes) -> Self {
-        Self::from_bytes(kind.into(), revision, raw.into())
+    pub fn from_raw(kind: StoredKind, revision: u64, raw: Bytes) -> Self {
+        Self::from_bytes(kind, revision, raw.into())
     }
 
     fn from_bytes(kind: StoredKind, revision: u64, raw: StoredBytes) -> Self {
@@ -104,13 +104,9 @@ impl Stored {
 
     /// Creates a version from a decoded object. Its resource version becomes `revision`; 0 clears
     /// it.
-    pub fn from_object(
-        kind: impl Into<StoredKind>,
-        revision: u64,
-        mut object: Box<dyn AnyObject>,
-    ) -> Self {
+    pub fn from_object(kind: StoredKind, revision: u64, mut object: Box<dyn AnyObject>) -> Self {
         object.meta_mut().resource_version = version_text(revision);
-        Self::of(kind.into(), revision, Ok(Arc::from(object)))
+        Self::of(kind, revision, Ok(Arc::from(object)))
     }
 
     /// Creates a version that cannot be decoded.

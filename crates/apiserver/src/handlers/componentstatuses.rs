@@ -13,7 +13,7 @@ use kubist_api::core::v1::{ComponentCondition, ComponentStatus};
 use kubist_api::{ResourceFacts, find_kind};
 use kubist_apimachinery::{GroupResource, ListMeta, ListOptions, ObjectMeta, Status};
 use kubist_codec::negotiate::Offer;
-use kubist_registry::Stored;
+use kubist_registry::{Stored, StoredKind};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -32,6 +32,7 @@ pub(super) async fn handle(
     let encoder = ResponseEncoder::of(call.request, &Offer::BUILT_IN, facts, call.cx.now())?;
     let kind = find_kind(facts.group, facts.version, facts.kind);
     let kind = kind.ok_or_else(|| Status::internal_error("the kind is not built in"))?;
+    let stored = |status| Stored::from_object(StoredKind::plain(kind), 0, Box::new(status));
     let Some(name) = name else {
         let options = ListOptions::from_query(call.request.query.pairs());
         let options = options.map_err(|error| error.to_status())?;
@@ -41,7 +42,7 @@ pub(super) async fn handle(
             if is_selected(&options, name)
                 && let Some(status) = component(call, name).await
             {
-                items.push(Stored::from_object(kind, 0, Box::new(status)));
+                items.push(stored(status));
             }
         }
         return encoder.list(ListParts {
@@ -53,10 +54,7 @@ pub(super) async fn handle(
         });
     };
     match component(call, name).await {
-        Some(status) => {
-            let stored = Stored::from_object(kind, 0, Box::new(status));
-            encoder.object(StatusCode::OK, &stored)
-        }
+        Some(status) => encoder.object(StatusCode::OK, &stored(status)),
         // Upstream names it in the singular.
         None => Err(Status::not_found(
             &GroupResource::new(facts.group, "componentstatus"),

@@ -19,7 +19,7 @@ use kubist_api::{Kind, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, ObjectMeta, Status, Str, WriteVerb};
 use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
-use kubist_registry::{Stored, User, remove_duplicate_owners};
+use kubist_registry::{Stored, StoredKind, User, remove_duplicate_owners};
 use std::any::Any;
 
 /// The reason of every access decision.
@@ -59,7 +59,8 @@ pub(super) fn created(
     if encoder.is_plain() {
         return Ok(encoder.message(StatusCode::CREATED, &*object));
     }
-    encoder.object(StatusCode::CREATED, &Stored::from_object(kind, 0, object))
+    let stored = Stored::from_object(StoredKind::plain(kind), 0, object);
+    encoder.object(StatusCode::CREATED, &stored)
 }
 
 /// Clears the metadata that only servers set.

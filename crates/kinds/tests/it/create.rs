@@ -2,8 +2,10 @@
 
 use crate::fixture::{Fixture, START, config_map};
 use kubist_api::apps::v1::Deployment;
-use kubist_api::core::v1::{ConfigMap, Node};
+use kubist_api::core::v1::{ConfigMap, Node, PersistentVolumeClaim};
+use kubist_apimachinery::wire::{DecodeContext, merge_json};
 use kubist_apimachinery::{ManagedFieldsEntry, OwnerReference, Time};
+use std::any::Any;
 
 #[tokio::test]
 async fn the_server_sets_uid_time_and_version() {
@@ -49,6 +51,30 @@ async fn managed_fields_that_a_client_brings_are_kept() {
     });
     let created = fixture.create(object).await.metadata;
     assert_eq!(created.managed_fields[0].manager, "importer");
+}
+
+#[tokio::test]
+async fn a_prepared_object_has_the_fields_that_reads_add() {
+    let fixture = Fixture::new().await;
+    let rest = fixture.of::<PersistentVolumeClaim>();
+    let claim = serde_json::json!({
+        "metadata": {"name": "data", "namespace": "default"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    });
+    let mut object = PersistentVolumeClaim::default();
+    let mut cx = DecodeContext::new();
+    merge_json(&mut object, claim.to_string().as_bytes(), &mut cx).expect("it decodes");
+    let prepared = rest.prepare_create(&fixture.cx(), Box::new(object));
+    let prepared: Box<dyn Any> = prepared.expect("it is valid");
+    let prepared = prepared.downcast_ref::<PersistentVolumeClaim>();
+    assert_eq!(
+        prepared.map(|it| &*it.status.phase),
+        Some("Pending"),
+        "the phase is not stored"
+    );
 }
 
 #[tokio::test]

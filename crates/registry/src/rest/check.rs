@@ -20,7 +20,7 @@ impl Rest {
         let mut object = self.to_storage(object)?;
         store.strategy.apply_defaults(&mut *object);
         let prepared = store.begin_create(&self.stores, cx, object, self.group_rules())?;
-        let read = Stored::from_object(store.kind(), 0, prepared);
+        let read = Stored::from_object(store.storage.kind(), 0, prepared);
         self.to_served(read.completed().to_object()?)
     }
 

@@ -10,6 +10,7 @@ use crate::storage::upstream_form::has_none_upstream;
 use crate::storage::watch::EventStream;
 use crate::storage::{ListRequest, Listed, Scope, StorageWatchRequest, Unreadable};
 use crate::stored::Stored;
+use crate::stored::scheme::StoredKind;
 use crate::strategy::ALWAYS_SELECTABLE;
 use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{
@@ -52,7 +53,7 @@ impl Rest {
                 self.scheme(),
             )?
             .ok_or_else(|| self.has_no_scale())?;
-            let kind = self.body_kind();
+            let kind = StoredKind::plain(self.body_kind());
             return Ok(Stored::from_object(
                 kind,
                 stored.revision(),

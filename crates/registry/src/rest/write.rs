@@ -9,6 +9,7 @@ use crate::store::resource_store::ResourceStore;
 use crate::store::update::{Part, UpdateRequest};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;
+use crate::stored::scheme::StoredKind;
 use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, PostOptions, Preconditions, Status};
 
@@ -113,7 +114,7 @@ impl Rest {
         let stored = self.store().update(request).await?.stored;
         let scale = scale::of(&**stored.object()?, paths.as_ref(), self.scheme())?
             .ok_or_else(|| self.has_no_scale())?;
-        let kind = self.body_kind();
+        let kind = StoredKind::plain(self.body_kind());
         Ok(Stored::from_object(
             kind,
             stored.revision(),

@@ -221,12 +221,11 @@ impl StorageFactory {
     /// Its keys could overlap with those of another resource.
     pub fn custom(
         &self,
-        kind: impl Into<StoredKind>,
+        kind: StoredKind,
         plural: &str,
         namespaced: bool,
         renames_versions: bool,
     ) -> Result<MadeStorage, NoPlace> {
-        let kind = kind.into();
         let resource = GroupResource::new(kind.kind.facts().group, plural);
         let options = StorageOptions {
             renames_versions,
@@ -240,11 +239,10 @@ impl StorageFactory {
     /// As `custom`, without a watch cache.
     pub(crate) fn custom_raw(
         &self,
-        kind: impl Into<StoredKind>,
+        kind: StoredKind,
         plural: &str,
         namespaced: bool,
     ) -> Result<RawStorage, NoPlace> {
-        let kind = kind.into();
         let resource = GroupResource::new(kind.kind.facts().group, plural);
         let options = self.custom_options(&resource, namespaced)?;
         Ok(self.raw_with(&resource, &options, kind))
@@ -277,9 +275,9 @@ impl StorageFactory {
         &self,
         resource: &GroupResource,
         namespaced: bool,
-        kind: impl Into<StoredKind>,
+        kind: StoredKind,
     ) -> RawStorage {
-        self.raw_with(resource, &self.options(resource, namespaced), kind.into())
+        self.raw_with(resource, &self.options(resource, namespaced), kind)
     }
 
     fn raw_with(
@@ -313,11 +311,11 @@ impl StorageFactory {
         &self,
         resource: &GroupResource,
         namespaced: bool,
-        kind: impl Into<StoredKind>,
+        kind: StoredKind,
         strategy: &Arc<dyn Strategy>,
     ) -> MadeStorage {
         let options = self.options(resource, namespaced);
-        self.make(resource, options, kind.into(), strategy)
+        self.make(resource, options, kind, strategy)
     }
 
     fn make(

@@ -21,6 +21,7 @@ use crate::storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
 use crate::storage::work_budget::{OBJECT, WorkBudget};
 use crate::stored::Stored;
 use crate::stored::codec::StoredCodec;
+use crate::stored::scheme::StoredKind;
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::Status;
@@ -296,7 +297,9 @@ impl EventStream {
             let annotations = &mut object.meta_mut().annotations;
             annotations.insert(INITIAL_EVENTS_END.into(), "true".into());
         }
-        WatchEvent::Bookmark(Stored::from_object(self.kind, revision, object))
+        // A bookmark is an empty object: no rule of a scheme applies.
+        let kind = StoredKind::plain(self.kind);
+        WatchEvent::Bookmark(Stored::from_object(kind, revision, object))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::storage::error::StorageError;
 use crate::storage::raw::RawStorage;
 use crate::storage::{MadeStorage, StorageFactory};
 use crate::stored::key::NoPlace;
+use crate::stored::scheme::StoredKind;
 use kubist_api::{Kind, ResourceFacts};
 use kubist_storage::{Kv, RangeRequest};
 use std::sync::Arc;
@@ -24,8 +25,12 @@ impl Engine {
         renames_versions: bool,
     ) -> Result<MadeStorage, NoPlace> {
         let (plural, namespaced) = (facts.plural, facts.namespaced);
-        self.factory
-            .custom(kind, plural, namespaced, renames_versions)
+        self.factory.custom(
+            StoredKind::plain(kind),
+            plural,
+            namespaced,
+            renames_versions,
+        )
     }
 }
 
@@ -37,7 +42,7 @@ impl Engine {
         facts: &ResourceFacts,
     ) -> Result<RawStorage, NoPlace> {
         self.factory
-            .custom_raw(kind, facts.plural, facts.namespaced)
+            .custom_raw(StoredKind::plain(kind), facts.plural, facts.namespaced)
     }
 
     /// Reports whether any object of a custom resource is stored. `false` if its name cannot be a

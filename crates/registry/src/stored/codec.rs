@@ -58,17 +58,16 @@ const CACHE_BYTES_MAX: usize = 64 << 20;
 
 impl StoredCodec {
     /// Creates a codec for protobuf without encryption, with its own cache of 64 MiB.
-    pub fn new(kind: impl Into<StoredKind>, keys: KeyLayout) -> Self {
-        let stored = kind.into();
-        let kind = stored.kind;
+    pub fn new(kind: StoredKind, keys: KeyLayout) -> Self {
+        let facts = kind.kind.facts();
         Self {
-            kind: stored,
+            kind,
             written_as: None,
             keys,
             cache: Arc::new(StoredCache::new(CACHE_BYTES_MAX)),
             transformer: Arc::new(Identity),
             encoding: StorageEncoding::default(),
-            metrics: Arc::new(ResourceMetrics::new(kind.facts().group, kind.facts().kind)),
+            metrics: Arc::new(ResourceMetrics::new(facts.group, facts.kind)),
             renames_versions: true,
         }
     }

@@ -123,6 +123,15 @@ pub struct StoredKind {
 }
 
 impl StoredKind {
+    /// Returns a kind with the plain scheme: nothing is added on read, and versions differ only in
+    /// field names.
+    pub const fn plain(kind: &'static Kind) -> Self {
+        Self {
+            kind,
+            scheme: &Scheme::PLAIN,
+        }
+    }
+
     /// Returns another version of the kind.
     pub(crate) fn version(self, kind: &'static Kind) -> Self {
         Self { kind, ..self }
@@ -135,15 +144,5 @@ impl StoredKind {
         to: &'static Kind,
     ) -> Result<Box<dyn AnyObject>, Status> {
         self.scheme.convert(object, self.kind, to)
-    }
-}
-
-/// A kind with the plain scheme.
-impl From<&'static Kind> for StoredKind {
-    fn from(kind: &'static Kind) -> Self {
-        Self {
-            kind,
-            scheme: &Scheme::PLAIN,
-        }
     }
 }

@@ -13,7 +13,7 @@ use kubist_registry::storage::{
 };
 use kubist_registry::{
     BoxFuture, EventStream, KeyLayout, PlainStrategy, Predicate, RawStorage, StorageError, Stored,
-    StoredCodec, Strategy, StrategyFacts,
+    StoredCodec, StoredKind, Strategy, StrategyFacts,
 };
 use kubist_storage::{Expected, Kv, PutRequest, Revision};
 use std::any::Any;
@@ -92,8 +92,8 @@ impl Stack {
         let keys = KeyLayout::built_in(root, "", plural, plural == "pods");
         let kind = kubist_api::find_kind("", "v1", "Pod").expect("pods are built in");
         let marked = Arc::new(Marked::default());
-        let codec =
-            StoredCodec::new(kind, keys.clone()).with_transformer(Arc::<Marked>::clone(&marked));
+        let codec = StoredCodec::new(StoredKind::plain(kind), keys.clone())
+            .with_transformer(Arc::<Marked>::clone(&marked));
         let raw = RawStorage::new(Arc::clone(&kv), codec);
         let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy(StrategyFacts {
             selectable_fields: &["spec.nodeName"],
