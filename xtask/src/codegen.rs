@@ -94,13 +94,22 @@ pub(crate) fn run(options: &Options) -> Outcome {
         "The kinds of all groups.",
         &text,
     )?;
-    let text = tables::resources(&schema)?;
+    let (text, groups) = tables::resources(&schema)?;
     add(
         &mut files,
         format!("{API}/resources.rs"),
         "The resources of all groups.",
         &text,
     )?;
+    for (group, text) in groups {
+        let doc = format!("The resources of `{group}`.");
+        add(
+            &mut files,
+            format!("{API}/resources/{group}.rs"),
+            &doc,
+            &text,
+        )?;
+    }
     let (text, groups) = accessors::files(&schema, &model);
     add(
         &mut files,

@@ -2,9 +2,9 @@
 
 use super::kinds::api_version;
 use super::model::{Model, Module, Struct};
-use super::schema::{Column, Resource, Schema};
+use super::schema::{Column, Group, Resource, Schema};
 use crate::process::Outcome;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// The verbs of most resources; `crate::facts` has the same lists.
@@ -71,39 +71,68 @@ pub(crate) fn kinds(model: &Model) -> String {
     out
 }
 
-/// Returns the text of `generated/resources.rs`.
-pub(crate) fn resources(schema: &Schema) -> Outcome<String> {
-    let mut out = String::from(
-        "use crate::facts::{ALL_VERBS, Column, GroupFacts, ResourceFacts, SUBRESOURCE_VERBS, \
-         SubresourceFacts, VersionFacts};\n\n\
-         /// The groups that an API server of this version serves, in discovery order.\n\
-         pub static GROUPS: &[GroupFacts] = &[\n",
-    );
+/// Returns the text of `generated/resources.rs`, and the text of the file of each served group.
+pub(crate) fn resources(schema: &Schema) -> Outcome<(String, BTreeMap<&str, String>)> {
+    let (mut modules, mut groups) = (String::new(), String::new());
+    let mut files = BTreeMap::new();
     for group in &schema.groups {
         if !group.versions.iter().any(|version| version.served) {
             continue;
         }
-        let _ = writeln!(
-            out,
-            "GroupFacts {{ name: {:?}, preferred: {:?}, versions: &[",
-            group.name, group.preferred
-        );
-        for version in group.versions.iter().filter(|version| version.served) {
-            let _ = writeln!(
-                out,
-                "VersionFacts {{ version: {:?}, api_version: {:?}, resources: &[",
-                version.version,
-                api_version(&group.name, &version.version)
-            );
-            for resource in &version.resources {
-                emit_resource(&mut out, &group.name, &version.version, resource)?;
-            }
-            out.push_str("] },\n");
+        let name = match group.name.split('.').next() {
+            None | Some("") => "core",
+            Some(name) => name,
+        };
+        let _ = writeln!(modules, "mod {name};");
+        let _ = writeln!(groups, "{name}::GROUP,");
+        if files.insert(name, group_facts(group)?).is_some() {
+            return Err(format!("two groups are called `{name}`").into());
         }
-        out.push_str("] },\n");
     }
-    out.push_str("];\n");
-    Ok(out)
+    let root = format!(
+        "use crate::facts::GroupFacts;\n\n{modules}\n\
+         /// The groups that an API server of this version serves, in discovery order.\n\
+         pub static GROUPS: &[GroupFacts] = &[\n{groups}];\n"
+    );
+    Ok((root, files))
+}
+
+fn group_facts(group: &Group) -> Outcome<String> {
+    let mut body = String::new();
+    let _ = writeln!(
+        body,
+        "pub(super) const GROUP: GroupFacts = GroupFacts {{ name: {:?}, preferred: {:?}, \
+         versions: &[",
+        group.name, group.preferred
+    );
+    for version in group.versions.iter().filter(|version| version.served) {
+        let _ = writeln!(
+            body,
+            "VersionFacts {{ version: {:?}, api_version: {:?}, resources: &[",
+            version.version,
+            api_version(&group.name, &version.version)
+        );
+        for resource in &version.resources {
+            emit_resource(&mut body, &group.name, &version.version, resource)?;
+        }
+        body.push_str("] },\n");
+    }
+    body.push_str("] };\n");
+    let names = [
+        ("ALL_VERBS", "ALL_VERBS"),
+        ("Column", "Column::new"),
+        ("GroupFacts", "GroupFacts {"),
+        ("ResourceFacts", "ResourceFacts {"),
+        ("SUBRESOURCE_VERBS", "SUBRESOURCE_VERBS"),
+        ("SubresourceFacts", "SubresourceFacts {"),
+        ("VersionFacts", "VersionFacts {"),
+    ];
+    let used = names.iter().filter(|(_, mark)| body.contains(mark));
+    let used: Vec<&str> = used.map(|(name, _)| *name).collect();
+    Ok(format!(
+        "use crate::facts::{{{}}};\n\n{body}",
+        used.join(", ")
+    ))
 }
 
 fn emit_resource(out: &mut String, group: &str, version: &str, resource: &Resource) -> Outcome {
