@@ -18,7 +18,7 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// What `others` have been accepted with.
+    /// Returns the accepted names of `others`.
     pub(crate) fn by<'a>(others: impl Iterator<Item = &'a CustomResourceDefinition>) -> Self {
         let mut taken = Self::default();
         for other in others {
@@ -34,7 +34,7 @@ impl Taken {
         taken
     }
 
-    /// The same with the names of what is built in.
+    /// Adds the names of the built-in resources of a group.
     pub(crate) fn and_built_in(mut self, group: &str) -> Self {
         let group = GROUPS.iter().find(|it| it.name == group);
         let versions = group.into_iter().flat_map(|it| it.versions);
@@ -49,7 +49,7 @@ impl Taken {
     }
 }
 
-/// The first complaint of a definition's names.
+/// The last conflict found among a definition's names.
 #[derive(Debug, Default)]
 struct Conflict(Option<(&'static str, String)>);
 
@@ -140,13 +140,13 @@ pub(crate) fn place(definition: &CustomResourceDefinition) -> Result<(), String>
     KeyLayout::check_custom(group, plural).map_err(|why| why.to_string())
 }
 
-/// Whether objects are converted by a webhook between the versions of a definition.
+/// Reports whether a definition uses a conversion webhook.
 pub(crate) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
     let conversion = definition.spec.conversion.as_deref();
     conversion.is_some_and(|it| it.strategy != "None")
 }
 
-/// Sets the condition that versions with a conversion webhook are not served.
+/// Sets the condition that reports versions as not served because they need a conversion webhook.
 fn say_conversion(
     definition: &CustomResourceDefinition,
     status: &mut CustomResourceDefinitionStatus,
@@ -166,7 +166,7 @@ fn say_conversion(
     set(status, CONVERTED, false, why, now);
 }
 
-/// The condition of a definition whose versions are to be converted by a webhook.
+/// The condition of a definition with a conversion webhook.
 const CONVERTED: &str = "VersionsConverted";
 /// The condition of a definition that is served.
 pub(crate) const ESTABLISHED: &str = "Established";
@@ -201,13 +201,13 @@ fn accept(
     conflict
 }
 
-/// Whether a condition is true.
+/// Reports whether a condition is true.
 pub(crate) fn is_true(status: &CustomResourceDefinitionStatus, kind: &str) -> bool {
     let mut conditions = status.conditions.iter();
     conditions.any(|it| it.type_ == *kind && it.status == "True")
 }
 
-/// Sets a condition; its time moves only with its status.
+/// Sets a condition. Its transition time changes only with its status.
 pub(crate) fn set(
     status: &mut CustomResourceDefinitionStatus,
     kind: &str,

@@ -148,7 +148,7 @@ impl Rest {
         self.stores.kinds.group_rules(self.facts)
     }
 
-    /// Returns the parts of the object that an update by this path may change.
+    /// Returns the fields of the object that an update through this path may change.
     pub(super) fn part(&self) -> Part {
         match self.subresource {
             Subresource::None | Subresource::Scale => Part::Whole,

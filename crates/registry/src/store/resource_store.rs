@@ -23,7 +23,7 @@ pub struct ResourceStore {
     store: Arc<Store>,
 }
 
-/// The parts of an object that an update may change.
+/// The fields of an object that an update may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an update has no other path")]
 pub enum UpdatePath {

@@ -21,12 +21,12 @@ use kubist_apimachinery::{
 };
 use kubist_storage::Guard;
 
-/// The parts of an object that an update path may change.
+/// The fields of an object that an update path may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Everything but the status, if that is a subresource.
     Whole,
-    /// The status, as a whole or in part (approvals).
+    /// The status, or some of its fields (approvals).
     Status,
     /// Everything but the status, under the rules of a subresource instead of the object's own
     /// (finalizers of namespaces, ephemeral containers).

@@ -226,7 +226,7 @@ impl StoredCodec {
         self.open(kv, revision)
     }
 
-    /// Returns the object just written, from its encoding.
+    /// Returns the object that was just written, from its encoding.
     pub(crate) fn written(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
         self.cache.get(key, revision, self.weight(value), || {
             decode(self.kind, revision, value).sound()

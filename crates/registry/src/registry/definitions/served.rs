@@ -64,8 +64,8 @@ pub(super) struct Installed {
     ends: Arc<watch::Sender<()>>,
 }
 
-/// The parts of a definition that the watches of its objects depend on: they go on while it is
-/// equal.
+/// The properties of a definition that the watches of its objects depend on: watches continue while
+/// they are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Versions {
     by: DefinedBy,

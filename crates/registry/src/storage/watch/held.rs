@@ -13,11 +13,11 @@ const HELD_MAX: usize = 100;
 /// The client's state of an object.
 #[derive(Clone, Debug)]
 pub(super) enum Known {
-    /// None: the client does not see the object.
+    /// The client does not see the object.
     Nothing,
-    /// This version.
+    /// The client has this version.
     Version(Arc<KeyValue>),
-    /// Possibly an older version than those that the watch has passed.
+    /// The client may have a version older than those that the watch has passed.
     Untold,
 }
 
@@ -37,7 +37,7 @@ impl HeldBack {
 
     /// Returns the client's state of an object, and no longer holds it back.
     pub(super) fn take(&mut self, key: &Bytes) -> Option<Known> {
-        // Nearly always empty.
+        // Almost always empty.
         if self.0.is_empty() {
             return None;
         }

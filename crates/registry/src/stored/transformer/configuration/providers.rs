@@ -1,4 +1,4 @@
-//! One provider of an encryption configuration: a prefix, and the transformer behind it.
+//! The providers of an encryption configuration: each is a value prefix and its transformer.
 
 use super::{ConfigurationMistake, EncryptionConfigurationError, list, object, only, text, wrong};
 use crate::stored::transformer::aes_cbc::AES_CBC;
@@ -48,15 +48,15 @@ pub(super) fn read(
     }
 }
 
-/// A key that is ready for use.
+/// The transformer of one key.
 type Key = Arc<dyn Transformer>;
 
-/// What is done with a key.
+/// An encryption scheme.
 struct Scheme {
     make: fn(&str, &[u8]) -> Result<Key, AesKeyError>,
-    /// How long a key may be.
+    /// The valid key lengths, as in messages.
     lengths: &'static str,
-    /// What upstream calls it when no key fits.
+    /// Upstream's name of the scheme in the message for a missing key.
     named: &'static str,
 }
 

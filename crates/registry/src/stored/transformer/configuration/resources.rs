@@ -1,12 +1,12 @@
-//! The names of resources in an encryption configuration: `secrets`, `deployments.apps`, `*.apps`,
-//! `*.` for the core group, `*.*`.
+//! The resource names of an encryption configuration: `secrets`, `deployments.apps`, `*.apps`, `*.`
+//! for the core group, `*.*`.
 
 use super::{ConfigurationMistake, EncryptionConfigurationError, list, text, wrong};
 use kubist_apimachinery::{FieldPath, GroupResource};
 use serde_json::Value;
 
 const STAR: &str = "*";
-/// What upstream stores without serving it.
+/// Resources that upstream stores but does not serve.
 const WITHOUT_REST: [&str; 3] = [
     "apiserveripinfo",
     "serviceipallocations",
@@ -62,7 +62,7 @@ fn name(text: &str) -> Result<GroupResource, ConfigurationMistake> {
     Ok(GroupResource::new(group, plural))
 }
 
-/// The one of `rules` that is about all of what `resource` is only a part of.
+/// Returns the wildcard rule among `rules` that covers `resource`, if any.
 pub(super) fn masking(rules: &[GroupResource], resource: &GroupResource) -> Option<String> {
     let wider = [
         GroupResource::new(resource.group.clone(), STAR),

@@ -4,7 +4,7 @@ use super::*;
 use bytes::Bytes;
 
 const HEAD: &str = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n";
-/// 16 and 32 bytes.
+/// Keys of 16 and 32 bytes.
 const SHORT: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
 const LONG: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
@@ -13,7 +13,7 @@ fn parse(rest: &str) -> Result<EncryptionConfiguration, String> {
     EncryptionConfiguration::parse(text.as_bytes()).map_err(|error| error.to_string())
 }
 
-/// A file with these resources and providers.
+/// Returns a file with these resources and providers.
 fn rule(resources: &str, providers: &str) -> String {
     format!("resources: [{{resources: [{resources}], providers: [{providers}]}}]")
 }
@@ -63,7 +63,7 @@ fn keys_of_one_provider_are_told_apart_by_name_and_those_of_two_are_tried() {
     let written = one.seal(value.clone(), b"/a").expect("it encrypts");
     let read = both.open(&written, b"/a").expect("it has the key");
     assert!(read.stale && read.value == value);
-    // Two keys of one name, as after a mistake: the second is tried when the first does not fit.
+    // Two keys with one name, as after an operator error: if the first fails, the second is tried.
     let twice = rule(
         "secrets",
         &format!("{}, {}", key("a", LONG), key("a", SHORT)),
@@ -240,7 +240,7 @@ fn values_of_upstreams_oldest_provider_are_read_and_rewritten() {
         let short = written.slice(..b"k8s:enc:aescbc:v1:a:".len() + 5);
         assert_eq!(new.open(&short, b"/a"), Err(TransformError::Short));
     }
-    // What OpenSSL makes of it.
+    // A value encrypted by OpenSSL.
     let aes = super::super::AesCbc::new(&hex("2b7e151628aed2a6abf7158809cf4f3c"));
     let aes = aes.expect("it has 16 bytes");
     let mut stored = hex("000102030405060708090a0b0c0d0e0f49119a15e6eea54a0d69b118913ea29c");
@@ -288,7 +288,7 @@ fn values_of_a_secretbox_are_those_of_upstream() {
         unknown.to_string(),
         "no matching key was found for the provided secretbox transformer"
     );
-    // What upstream's package made of it, with the key 0, 1, 2 and so on.
+    // A value encrypted by upstream's package, with the key bytes 0 to 31.
     let key: Vec<u8> = (0..32).collect();
     let secretbox = super::super::Secretbox::new(&key).expect("it has 32 bytes");
     let stored = hex(
