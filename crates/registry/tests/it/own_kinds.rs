@@ -9,7 +9,7 @@ use kubist_registry::{
 use kubist_storage::memory::MemoryKv;
 use std::sync::Arc;
 
-/// Config maps that must not be empty; everything else is plain.
+/// Kinds whose config maps must not be empty; all others are plain.
 #[derive(Debug)]
 struct Own;
 
@@ -41,7 +41,7 @@ async fn create(kinds: Arc<dyn Kinds>, object: ConfigMap) -> Result<Stored, Stat
     let rest = registry.resource("", "v1", "configmaps");
     let rest = rest.expect("it is in the catalog of the API");
     let cx = registry.request(User::default());
-    // There is no namespace `default` unless the kinds make one.
+    // The namespace `default` exists only if the kinds create it.
     let namespaces = registry.resource("", "v1", "namespaces").expect("it is");
     let mut namespace = kubist_api::core::v1::Namespace::default();
     namespace.metadata.name = "default".into();

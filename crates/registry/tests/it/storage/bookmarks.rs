@@ -1,4 +1,4 @@
-//! Bookmarks: their receivers, times and versions.
+//! Bookmarks: their recipients, times and versions.
 
 use super::matrix;
 use super::stack::{Stack, describe};
@@ -17,7 +17,7 @@ async fn a_bookmark_has_the_version_of_everything(s: &Stack) {
     let start = s.create("ns", "a").await.revision();
     let query = format!("allowWatchBookmarks=true&resourceVersion={start}");
     let mut watch = s.watch("ns", &query).await;
-    // Nothing happens to pods, but elsewhere.
+    // Other resources change, pods do not.
     let head = s.bump().await;
     let events = watch.next().await.expect("it goes on");
     let [WatchEvent::Bookmark(bookmark)] = &events[..] else {
@@ -38,7 +38,7 @@ async fn bookmarks_come_only_if_wanted(s: &Stack) {
     for (wanted, expected) in [(false, 0), (true, 3)] {
         let query = format!("allowWatchBookmarks={wanted}&resourceVersion={start}");
         let mut watch = s.watch("ns", &query).await;
-        // Of a watch that begins at its present etcd has nothing to tell.
+        // etcd reports no progress for a watch that begins at its current revision.
         s.bump().await;
         let deadline = Instant::now() + Duration::from_secs(3 * 60 + 30);
         let mut bookmarks = 0;

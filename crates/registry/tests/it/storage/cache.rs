@@ -1,4 +1,4 @@
-//! What only a watch cache does: wait, delegate, begin anew, end slow watchers.
+//! Behaviour of the watch cache only: waits, delegation, rebuilds, and the end of slow watchers.
 
 use super::gate::Gate;
 use super::stack::{Stack, drain, names, take};
@@ -142,7 +142,7 @@ async fn storage_answers_until_the_engine_says_how_far_the_cache_is() {
         assert_eq!(gate.reads(), before);
     };
     both(before).await;
-    // A member of an etcd that is away for a while changes nothing.
+    // A temporarily missing etcd member changes nothing.
     gate.silence(true);
     both(before).await;
 }
@@ -236,7 +236,7 @@ async fn a_cache_that_is_not_ready_refuses_or_leaves_it_to_storage() {
         Some(30),
         "e to the 3.6"
     );
-    // As long as the cache is not back, storage answers what it can alone.
+    // Until the cache is rebuilt, storage serves the requests that it can serve alone.
     gate.fail(false);
     for query in [
         "limit=5".to_owned(),
@@ -284,7 +284,7 @@ async fn a_watch_never_goes_back_in_time() {
     assert_eq!(s.names("ns", "").await.len(), 1);
     gate.hold(true);
     let second = s.label("ns", "a", "x").await.revision();
-    // The cache is behind the version that this watch goes on after.
+    // The cache is behind the start version of this watch.
     let mut watch = s.watch("ns", &format!("resourceVersion={second}")).await;
     gate.hold(false);
     let third = s.label("ns", "a", "y").await.revision();
@@ -325,11 +325,11 @@ async fn a_cache_that_lost_an_event_is_found_out_and_storage_answers() {
     assert!(cacher.check().await, "nothing is missing");
     gate.lose(true);
     s.create("ns", "b").await;
-    // The list waits until the cache has passed the event.
+    // The list waits until the cache has processed the event.
     assert_eq!(s.names("ns", "").await, ["ns/a"], "nobody knows yet");
     gate.lose(false);
 
-    // Five minutes and up to half of that.
+    // Five minutes plus a jitter of up to 50%.
     sleep(Duration::from_secs(451)).await;
     assert!(!cacher.stats().trusted);
     let counted = &cacher.metrics().cache;
@@ -347,7 +347,7 @@ async fn a_cache_that_lost_an_event_is_found_out_and_storage_answers() {
     let got = s.storage.get(&s.key("ns", "b"), Some(0)).await;
     assert!(got.expect("it can be read").is_some());
 
-    // One that has read everything anew is trusted again.
+    // A rebuilt cache is trusted again.
     gate.cut();
     sleep(Duration::from_secs(2)).await;
     let before = gate.reads();
@@ -365,7 +365,7 @@ async fn a_cache_that_agrees_again_is_trusted_again() {
     assert_eq!(s.names("ns", "").await.len(), 0);
     gate.lose(false);
     assert!(!cacher.check().await);
-    // Its next version arrives, so it does not matter that the first one did not.
+    // The next version arrives, so the loss of the first one does not matter.
     s.label("ns", "a", "x").await;
     sleep(Duration::from_millis(200)).await;
     assert!(cacher.check().await);

@@ -1,4 +1,4 @@
-//! Deletes: preconditions, checks, suggestions, and writes that come in between.
+//! Deletes: preconditions, checks, suggestions and concurrent writes.
 
 use super::matrix;
 use super::stack::{Calls, Stack, typed, uid};
@@ -77,7 +77,7 @@ async fn a_stale_suggestion_is_replaced_by_what_is_stored(s: &Stack) {
 async fn a_write_in_the_middle_is_looked_at_again(s: &Stack) {
     s.create("ns", "a").await;
     let calls = Calls::default();
-    // The check of a delete does not wait, so the write in its middle goes to the engine.
+    // The check of a delete is synchronous, so its concurrent write goes directly to the engine.
     let changed = s.raw_value("a").await;
     let write = s.other_writer();
     let put =

@@ -1,4 +1,4 @@
-//! Undecodable objects are held back, and watches of everything else go on.
+//! Watches hold back undecodable objects, and continue with all others.
 
 use super::matrix;
 use super::stack::{Stack, pod, typed};
@@ -22,7 +22,7 @@ const UNREADABLE: DeleteRequest<'_> = DeleteRequest {
     unreadable: true,
 };
 
-/// The next events of a watch: what happened to whom.
+/// Returns the next events of a watch, as type and name.
 pub(super) async fn seen(watch: &mut EventStream, count: usize) -> Vec<String> {
     let mut seen = Vec::new();
     while seen.len() < count {

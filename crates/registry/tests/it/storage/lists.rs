@@ -15,8 +15,8 @@ matrix![
     a_list_at_its_own_version_is_the_same_again,
 ];
 
-/// Pods a/x, b/y, b/z, c/w in this order; then b/y changes, b/z goes. The versions before and
-/// after each write.
+/// Creates the pods a/x, b/y, b/z and c/w in this order, changes b/y, and deletes b/z. Returns the
+/// versions before and after each write.
 async fn seed(s: &Stack) -> Vec<u64> {
     let mut versions = vec![s.head().await];
     for (namespace, name) in [("a", "x"), ("b", "y"), ("b", "z"), ("c", "w")] {
@@ -41,7 +41,7 @@ async fn every_combination_of_version_and_match_has_its_state(s: &Stack) {
     let versions = seed(s).await;
     let newest = STATES[6];
     let head = *versions.last().expect("several");
-    // The cache may be behind for a version of zero; here it is made to have everything.
+    // A read at version zero may be stale, so bring the cache to the newest state first.
     s.list("", &format!("resourceVersion={head}"))
         .await
         .expect("it is reached");

@@ -1,4 +1,4 @@
-//! Lists in pages: tokens, limits under selectors, compaction between two pages.
+//! Paged lists: tokens, limits with selectors, compaction between two pages.
 
 use super::matrix;
 use super::stack::{Stack, names};
@@ -16,7 +16,7 @@ matrix![
     tokens_are_upstreams,
 ];
 
-/// A token of the newest version after a key.
+/// Returns a token for the newest version after a key.
 pub(crate) fn newest_after(start: &str) -> String {
     token(-1, &format!("{start}\\u0000"))
 }

@@ -1,5 +1,5 @@
-//! Snapshots of an engine that holds nothing in this process: read page by page on one revision,
-//! and broken off when the engine gives that revision up.
+//! Snapshots of an engine outside of this process: read page by page at one revision, and aborted
+//! when the engine compacts that revision.
 
 use super::gate::Gate;
 use kubist_storage::backup::Snapshot;

@@ -1,4 +1,4 @@
-//! Undecodable values: reported one by one, never deleted by accident, removed on request.
+//! Undecodable values: reported individually, never deleted by accident, removed on request.
 
 use super::faulty::marked;
 use super::held_back;
@@ -68,7 +68,7 @@ async fn a_list_tells_what_cannot_be_read_and_has_the_rest(s: &Stack) {
     }
 }
 
-/// Its frame is whole, so nothing shows before somebody looks inside.
+/// The envelope is valid, so only decoding finds the error.
 async fn a_payload_that_is_broken_inside_is_told_before_it_is_delivered(s: &Stack) {
     for name in ["a", "b", "c"] {
         s.create("ns", name).await;
@@ -76,7 +76,7 @@ async fn a_payload_that_is_broken_inside_is_told_before_it_is_delivered(s: &Stac
     let mut value = s.raw_value("b").await.to_vec();
     let uid = b"uid-of-b";
     let at = value.windows(uid.len()).position(|it| it == uid);
-    // The length before the text.
+    // The length prefix of the string.
     value[at.expect("it has a uid") - 1] = 0x7f;
     let start = s.head().await;
     let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;

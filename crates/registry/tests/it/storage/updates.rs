@@ -1,4 +1,4 @@
-//! Updates: what changes nothing is not written, and writes that come in between.
+//! Updates: changes, writes that change nothing, and concurrent writes.
 
 use super::matrix;
 use super::stack::{Stack, drain, edits, outcome, pod, take, typed, uid};
@@ -98,7 +98,7 @@ async fn a_self_link_is_never_stored(s: &Stack) {
     assert_eq!(same.revision(), created.revision());
 }
 
-/// Writes an object for a time.
+/// A change that writes an object with a lifetime.
 struct For(Duration);
 
 impl Change for For {
@@ -123,7 +123,7 @@ async fn an_update_that_creates_can_have_a_time_to_live(s: &Stack) {
 
 async fn bytes_that_are_not_canonical_are_rewritten_once(s: &Stack) {
     s.create("ns", "a").await;
-    // The same object in JSON is the same object, in other bytes.
+    // The same object as JSON: equal, but with other bytes.
     let json = br#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"uid-of-a"}}"#;
     let other = s.put_raw("a", &super::faulty::marked(json)).await;
     let got = s.get("ns", "a").await.expect("it exists");
@@ -143,7 +143,7 @@ async fn bytes_that_are_not_canonical_are_rewritten_once(s: &Stack) {
     s.marked.say_stale(false);
 }
 
-/// Writes a label, after another write the first time.
+/// A change that writes a label; the first attempt is overtaken by another write.
 struct Raced<'s> {
     stack: &'s Stack,
     calls: usize,
@@ -175,7 +175,7 @@ async fn an_update_that_lost_a_race_runs_once_more(s: &Stack) {
     assert_eq!(updated.spec.node_name, "n");
 }
 
-/// Refuses what has no label.
+/// A change that rejects objects without a label.
 #[derive(Default)]
 struct Picky(usize);
 

@@ -1,4 +1,4 @@
-//! Where watches begin: versions, initial events, and the bookmark that ends them.
+//! The start of watches: versions, initial events, and the bookmark that ends them.
 
 use super::matrix;
 use super::stack::{Stack, drain, take};
@@ -39,15 +39,15 @@ async fn version_zero_begins_with_what_exists(s: &Stack) {
     assert!(first < second);
 }
 
-/// What a start shows of what exists.
+/// The initial events of a watch.
 #[derive(Clone, Copy)]
 enum Shows {
     Nothing,
-    /// Everything that exists.
+    /// All existing objects.
     Objects,
-    /// The same, and a bookmark.
+    /// All existing objects, and a bookmark.
     AndEnd,
-    /// What happened since.
+    /// The events since the version.
     History,
 }
 
@@ -96,7 +96,7 @@ async fn every_combination_of_options_has_its_beginning(s: &Stack) {
     }
 }
 
-/// b and a come, b changes. The versions before and after.
+/// Creates b and a, and changes b. Returns the versions before and after.
 async fn begin(s: &Stack) -> (u64, u64) {
     let first = s.head().await;
     s.create("ns", "b").await;
@@ -162,7 +162,8 @@ async fn initial_events_without_bookmarks(s: &Stack) {
 
 async fn a_version_that_is_too_old_is_told_in_the_stream(s: &Stack) {
     let first = s.create("ns", "a").await.revision();
-    // More than the least that a cache keeps, with time in between that lets it forget.
+    // More events than the minimum capacity of a cache, spread over enough time for it to evict
+    // some.
     for number in 0..150_u32 {
         tokio::time::advance(std::time::Duration::from_secs(5)).await;
         s.label("ns", "a", &number.to_string()).await;
