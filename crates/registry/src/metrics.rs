@@ -196,15 +196,15 @@ pub struct ResourceMetrics {
     /// Stored values that could not be decoded.
     pub decode_errors: Count,
     /// The newest logged revision of an undecodable value.
-    told: AtomicU64,
+    logged: AtomicU64,
     requests: [RequestMetrics; StorageRequest::ALL.len()],
 }
 
 impl ResourceMetrics {
     /// Reports whether to log an undecodable value of this revision: true once, although every
     /// watch observes it.
-    pub(crate) fn tells(&self, revision: u64) -> bool {
-        self.told.fetch_max(revision, Ordering::Relaxed) < revision
+    pub(crate) fn should_log(&self, revision: u64) -> bool {
+        self.logged.fetch_max(revision, Ordering::Relaxed) < revision
     }
 
     /// Counts a delivery of the engine: events, or a progress notification if there are none.
@@ -224,7 +224,7 @@ impl ResourceMetrics {
             engine_events: Count::default(),
             engine_bookmarks: Count::default(),
             decode_errors: Count::default(),
-            told: AtomicU64::new(0),
+            logged: AtomicU64::new(0),
             requests: StorageRequest::ALL.map(|_| RequestMetrics {
                 took: Histogram::new(STORAGE_SECONDS),
                 errors: Count::default(),

@@ -16,7 +16,10 @@ const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 /// The approval state of a definition, as stated in its annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "the annotation says nothing else")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the annotation has no other states"
+)]
 pub enum Approval {
     /// The annotation is missing.
     Missing,
@@ -133,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approval_is_an_address_and_its_lack_is_said() {
+    fn approvals_are_urls_and_other_texts_are_not() {
         for (text, expected) in [
             ("", Approval::Missing),
             ("yes", Approval::Invalid),

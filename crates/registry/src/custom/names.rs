@@ -117,8 +117,9 @@ pub(crate) fn settle(
             now,
         );
     }
-    say_conversion(definition, &mut status, now);
-    let message = "the schema is kept; objects are not pruned, defaulted or validated by it";
+    set_conversion_condition(definition, &mut status, now);
+    let message =
+        "the schema is stored but not enforced; objects are not pruned, defaulted or validated";
     set(
         &mut status,
         "SchemaEnforced",
@@ -135,7 +136,7 @@ pub(crate) fn place(definition: &CustomResourceDefinition) -> Result<(), String>
     let spec = &definition.spec;
     let (group, plural) = (&spec.group, &spec.names.plural);
     if definition.metadata.name != *format!("{plural}.{group}") {
-        return Err("its name is not its plural and its group".to_owned());
+        return Err("the name is not the plural and the group, joined by a dot".to_owned());
     }
     KeyLayout::check_custom(group, plural).map_err(|why| why.to_string())
 }
@@ -147,7 +148,7 @@ pub(crate) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
 }
 
 /// Sets the condition that reports versions as not served because they need a conversion webhook.
-fn say_conversion(
+fn set_conversion_condition(
     definition: &CustomResourceDefinition,
     status: &mut CustomResourceDefinitionStatus,
     now: Time,
@@ -159,8 +160,8 @@ fn say_conversion(
     let mut versions = definition.spec.versions.iter();
     let stored = versions.find(|it| it.storage).map_or("", |it| &it.name);
     let message = format!(
-        "conversion by webhooks is not implemented; of the versions, {stored:?} is served, and \
-         objects that are stored in another cannot be read"
+        "conversion webhooks are not implemented; only version {stored:?} is served, and objects \
+         stored in another version cannot be decoded"
     );
     let why = ("NotImplemented", message.as_str());
     set(status, CONVERTED, false, why, now);
@@ -256,10 +257,10 @@ mod tests {
         Time::from_unix(seconds)
     }
 
-    fn said(status: &CustomResourceDefinitionStatus) -> Vec<(&str, &str, &str)> {
+    fn conditions(status: &CustomResourceDefinitionStatus) -> Vec<(&str, &str, &str)> {
         let conditions = status.conditions.iter();
-        let said = conditions.map(|it| (&*it.type_, &*it.status, &*it.reason));
-        said.filter(|it| it.0 != "SchemaEnforced").collect()
+        let conditions = conditions.map(|it| (&*it.type_, &*it.status, &*it.reason));
+        conditions.filter(|it| it.0 != "SchemaEnforced").collect()
     }
 
     #[test]
@@ -267,7 +268,7 @@ mod tests {
         let mut widgets = definition("widgets", "Widget", &["w"]);
         widgets.status = settle(&widgets, &Taken::default(), at(1));
         assert_eq!(
-            said(&widgets.status),
+            conditions(&widgets.status),
             [
                 ("NamesAccepted", "True", "NoConflicts"),
                 ("Established", "True", "InitialNamesAccepted")
@@ -290,7 +291,7 @@ mod tests {
         ] {
             let status = settle(&other, &taken, at(2));
             assert_eq!(
-                said(&status),
+                conditions(&status),
                 [
                     ("NamesAccepted", "False", reason),
                     ("Established", "False", "NotAccepted")
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_established_stays_so_under_a_conflict() {
+    fn an_established_definition_stays_established_under_a_conflict() {
         let mut widgets = definition("widgets", "Widget", &[]);
         widgets.status = settle(&widgets, &Taken::default(), at(1));
         let mut others = definition("others", "Other", &[]);

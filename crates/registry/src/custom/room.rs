@@ -31,7 +31,7 @@ impl Shortage {
             Self::Definition => {
                 "the definition has changed too often since the server started, or is too large"
             }
-            Self::Process => "the server has no more room for definitions",
+            Self::Process => "the server's limit for definitions is exhausted",
         }
     }
 }

@@ -42,7 +42,7 @@ const VERBS: &[&str] = &[
     "update",
     "watch",
 ];
-const PART_VERBS: &[&str] = &["get", "patch", "update"];
+const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 
 /// One version of a definition.
 #[derive(Debug)]
@@ -243,8 +243,9 @@ impl Shapes {
             texts.extend([&column.name, &column.type_, &column.format].map(|it| &**it));
         }
         let (has_status, has_scale) = (has_status(version), scale_of(version).is_some());
-        let parts = usize::from(has_status) + usize::from(has_scale);
-        let items = texts.len() + COLUMN_ITEMS * (shown.len() + 1) + SUBRESOURCE_ITEMS * parts;
+        let subresources = usize::from(has_status) + usize::from(has_scale);
+        let items =
+            texts.len() + COLUMN_ITEMS * (shown.len() + 1) + SUBRESOURCE_ITEMS * subresources;
         let of_kind = if self.kinds.contains_key(&kind_key) {
             0
         } else {
@@ -265,7 +266,7 @@ impl Shapes {
             categories: room.all(names.categories.iter().map(|it| &**it)),
             verbs: VERBS,
             storage_version_hash: room.text(&hash),
-            subresources: leak_list(parts_of(of_kind, has_status, has_scale)),
+            subresources: leak_list(subresources_of(of_kind, has_status, has_scale)),
             columns: leak_list(
                 std::iter::once(NAME).chain(shown.iter().map(|it| column(room, it))),
             ),
@@ -298,7 +299,7 @@ impl Shapes {
 /// The bytes of the digest that form a storage version hash, as upstream.
 const HASH_BYTES: usize = 8;
 
-fn parts_of(
+fn subresources_of(
     kind: &'static KindFacts,
     has_status: bool,
     has_scale: bool,
@@ -308,14 +309,14 @@ fn parts_of(
         group: kind.group,
         version: kind.version,
         kind: kind.kind,
-        verbs: PART_VERBS,
+        verbs: SUBRESOURCE_VERBS,
     });
     let scale = has_scale.then_some(SubresourceFacts {
         name: "scale",
         group: "autoscaling",
         version: "v1",
         kind: "Scale",
-        verbs: PART_VERBS,
+        verbs: SUBRESOURCE_VERBS,
     });
     status.into_iter().chain(scale)
 }

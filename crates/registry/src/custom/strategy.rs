@@ -186,10 +186,10 @@ impl Strategy for CustomStrategy {
         let before: BTreeSet<&Str> = before.iter().collect();
         // Without duplicates, in sorted order.
         let now: BTreeSet<&Str> = new.meta().finalizers.iter().collect();
-        let told = now
+        let unqualified = now
             .difference(&before)
             .filter(|it| !is_domain_qualified(it));
-        told.map(|finalizer| {
+        unqualified.map(|finalizer| {
             let with_path = if finalizer.contains('.') {
                 " including a path (/)"
             } else {

@@ -68,9 +68,10 @@ impl ServedResource {
     pub(crate) fn of(storage: &dyn RestStorage) -> Self {
         let facts = storage.facts();
         let subresources = facts.subresources.iter().map(|it| {
-            let part = storage.subresource(it.name);
+            let subresource = storage.subresource(it.name);
             // Subresources that connect to nodes are served elsewhere.
-            let verbs = part.map_or_else(|| it.verbs.to_vec(), |part| part.verbs());
+            let verbs =
+                subresource.map_or_else(|| it.verbs.to_vec(), |subresource| subresource.verbs());
             (it, verbs)
         });
         Self {

@@ -29,8 +29,8 @@ pub enum StorageError {
         terminating: bool,
     },
     /// A guard of a create has changed; the create must be checked again.
-    #[error("what the creation of {key:?} was judged by has changed")]
-    Overtaken {
+    #[error("a precondition for the creation of {key:?} has changed")]
+    GuardChanged {
         /// The full key.
         key: String,
     },
@@ -101,7 +101,7 @@ pub enum StorageError {
     #[error("the store is closed")]
     Closed,
     /// No lease could be obtained.
-    #[error("no lease for an object that expires")]
+    #[error("no lease could be obtained for an object with a lifetime")]
     Lease(#[source] LeaseError),
 }
 
@@ -167,7 +167,7 @@ impl StorageError {
                 }
                 status
             }
-            Self::Exists { .. } | Self::InvalidObject { .. } | Self::Overtaken { .. } => {
+            Self::Exists { .. } | Self::InvalidObject { .. } | Self::GuardChanged { .. } => {
                 Status::conflict(resource, name, self)
             }
             Self::TooLarge { requested, current } => {

@@ -12,7 +12,7 @@ mod held;
 mod rewrite;
 mod start;
 
-use self::held::{HeldBack, Known};
+use self::held::{ClientState, HeldBack};
 use crate::storage::StorageWatchRequest;
 use crate::storage::list::{narrow, no_keys};
 use crate::storage::reader::{Interest, Snapshot, WatchSource};
@@ -41,7 +41,7 @@ pub struct EventStream {
     /// Whether everything in the range is selected.
     everything: bool,
     /// Whether the initial events omit objects that cannot be decoded.
-    around_unreadable: bool,
+    skip_unreadable: bool,
     held: HeldBack,
     state: State,
     bookmarks: Option<Bookmarks>,
@@ -125,7 +125,7 @@ impl EventStream {
             kind: request.kind,
             interest,
             everything,
-            around_unreadable: request.around_unreadable,
+            skip_unreadable: request.skip_unreadable,
             held: HeldBack::default(),
             state: begin.state,
             bookmarks,
@@ -184,7 +184,7 @@ impl EventStream {
     /// Returns a bookmark with which the watch can end now, so that its client can resume from its
     /// position. `None` if the client requested no bookmarks, or has not received all initial
     /// objects.
-    pub fn farewell(&self) -> Option<WatchEvent> {
+    pub fn final_bookmark(&self) -> Option<WatchEvent> {
         let bookmarks = self.bookmarks.as_ref()?;
         matches!(self.state, State::Live(_)).then(|| self.bookmark(bookmarks.delivered, false))
     }
@@ -201,15 +201,15 @@ impl EventStream {
         }
         let mut events = Vec::with_capacity(page.kvs.len() + 1);
         for kv in &page.kvs {
-            let judging = OBJECT + self.interest.predicate.cost();
-            self.budget.spend(judging + kv.value.len()).await;
+            let match_cost = OBJECT + self.interest.predicate.cost();
+            self.budget.spend(match_cost + kv.value.len()).await;
             let stored = self.codec.stored(kv);
             if let Err(failure) = self.check(&stored) {
                 // A client treats the initial events as the complete list.
-                if !self.around_unreadable || !self.held.hold(&kv.key, Known::Nothing) {
+                if !self.skip_unreadable || !self.held.hold(&kv.key, ClientState::Absent) {
                     return Err(failure);
                 }
-                self.tell(kv, &failure);
+                self.log_held_back(kv, &failure);
                 continue;
             }
             let (namespace, name) = self.codec.keys().names(&kv.key);
@@ -272,15 +272,15 @@ impl EventStream {
         let mut events = Vec::with_capacity(batch.events.len());
         for event in &batch.events {
             let written = event.current().map_or(0, |kv| kv.value.len());
-            let judging = OBJECT + self.interest.predicate.cost();
-            self.budget.note(judging + written);
+            let match_cost = OBJECT + self.interest.predicate.cost();
+            self.budget.note(match_cost + written);
             events.extend(self.rewrite(event)?);
         }
-        let owed = self
+        let is_due = self
             .bookmarks
             .as_mut()
             .is_some_and(|it| it.settle(batch.revision.0));
-        if owed {
+        if is_due {
             events.push(self.bookmark(batch.revision.0, false));
         }
         Ok(events)

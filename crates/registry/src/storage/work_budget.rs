@@ -51,7 +51,7 @@ mod tests {
     use futures_util::FutureExt;
 
     #[test]
-    fn others_have_their_turn_after_each_step() {
+    fn the_budget_yields_after_each_step() {
         let mut budget = WorkBudget::new();
         let mut turns = 0;
         for _ in 0..10 {

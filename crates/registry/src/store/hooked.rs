@@ -46,8 +46,11 @@ impl Change for Asking {
                 answer,
             };
             // The hooks' transactions are rolled back on drop.
-            self.ask.send(asked).await.map_err(|_| given_up())?;
-            let (changed, begun) = answered.await.map_err(|_| given_up())?;
+            self.ask
+                .send(asked)
+                .await
+                .map_err(|_| request_cancelled())?;
+            let (changed, begun) = answered.await.map_err(|_| request_cancelled())?;
             self.begun = begun;
             changed
         })
@@ -55,8 +58,8 @@ impl Change for Asking {
 }
 
 /// Never reaches a client.
-fn given_up() -> Status {
-    Status::internal_error("the request was given up")
+fn request_cancelled() -> Status {
+    Status::internal_error("the request was cancelled")
 }
 
 impl Store {

@@ -17,7 +17,7 @@ mod secretbox;
 pub use aes_cbc::AesCbc;
 pub use aes_gcm::{AesGcm, AesKeyError};
 pub use configuration::{
-    ConfigurationMistake, EncryptionConfiguration, EncryptionConfigurationError,
+    ConfigurationProblem, EncryptionConfiguration, EncryptionConfigurationError,
 };
 pub use live::{EncryptionReloads, LiveEncryption};
 pub use secretbox::Secretbox;

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_stored_is_left_to_the_decoder() {
+    fn other_encodings_are_left_to_the_decoder() {
         for raw in [
             &b""[..],
             b"\x12\x00",

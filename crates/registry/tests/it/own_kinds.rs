@@ -63,7 +63,7 @@ fn config_map() -> ConfigMap {
 }
 
 #[tokio::test]
-async fn a_strategy_of_the_users_own_decides() {
+async fn a_custom_strategy_is_applied() {
     let status = create(Arc::new(Own), config_map()).await;
     let status = status.expect_err("it is empty");
     assert_eq!(
@@ -77,7 +77,7 @@ async fn a_strategy_of_the_users_own_decides() {
 }
 
 #[tokio::test]
-async fn kinds_without_peculiarities_are_stored_as_they_come() {
+async fn kinds_without_special_rules_are_stored_unchanged() {
     let stored = create(Arc::new(PlainKinds), config_map()).await;
     let stored = stored.expect("nothing is checked but the metadata");
     let object = stored.object().expect("it can be read");

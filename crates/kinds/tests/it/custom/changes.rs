@@ -70,7 +70,9 @@ async fn a_definition_says_that_its_schema_is_not_enforced() {
     let found = conditions.find(|it| it.type_ == "SchemaEnforced");
     assert_eq!(
         found.map(|it| &*it.message),
-        Some("the schema is kept; objects are not pruned, defaulted or validated by it")
+        Some(
+            "the schema is stored but not enforced; objects are not pruned, defaulted or validated"
+        )
     );
     assert!(got.spec.versions[0].schema.is_some(), "it is kept");
     drop(task);

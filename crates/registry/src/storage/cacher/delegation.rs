@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_version_and_no_token_is_refused() {
+    fn invalid_versions_and_tokens_are_rejected() {
         assert_eq!(rule("resourceVersion=x", None).0, Err(400));
         assert_eq!(rule("continue=x", None).0, Err(400));
     }

@@ -5,7 +5,7 @@
 //! its buffer and ends.
 
 use super::Shared;
-use super::freshness::Owed;
+use super::freshness::ProgressWaiter;
 use super::watchers::{Dispatch, Place};
 use futures_core::Stream;
 use kubist_storage::{Event, KeyRange, Revision, Watch, WatchBatch, WatchError};
@@ -30,7 +30,7 @@ pub(super) struct Watching {
     buffer: mpsc::Receiver<Arc<Dispatch>>,
     /// Events up to here are not delivered from the buffer.
     after: u64,
-    owed: Arc<Owed>,
+    waiter: Arc<ProgressWaiter>,
     generation: u64,
     taken: Vec<Arc<Dispatch>>,
 }
@@ -51,8 +51,8 @@ type Item = Result<WatchBatch, WatchError>;
 
 impl Watching {
     pub(super) fn start(shared: Arc<Shared>, begin: Begin) -> Watch {
-        let owed = Arc::new(Owed::default());
-        let asker = (Arc::downgrade(&shared), Arc::downgrade(&owed));
+        let waiter = Arc::new(ProgressWaiter::default());
+        let weak = (Arc::downgrade(&shared), Arc::downgrade(&waiter));
         let watching = Self {
             shared,
             place: begin.place,
@@ -60,13 +60,13 @@ impl Watching {
             history: (begin.after < begin.until).then_some((begin.after, begin.until)),
             buffer: begin.buffer,
             after: begin.after.max(begin.until),
-            owed,
+            waiter,
             generation: begin.generation,
             taken: Vec::new(),
         };
         Watch::new(watching, move || {
-            if let (Some(shared), Some(owed)) = (asker.0.upgrade(), asker.1.upgrade()) {
-                shared.freshness.owe(&owed);
+            if let (Some(shared), Some(waiter)) = (weak.0.upgrade(), weak.1.upgrade()) {
+                shared.freshness.notify_on_progress(&waiter);
             }
         })
     }
@@ -98,7 +98,7 @@ impl Watching {
     fn buffered(&mut self, cx: &mut Context<'_>) -> Option<Poll<Option<Item>>> {
         // Loaded first: everything dispatched up to here is in the buffer by then.
         let dispatched = self.shared.dispatched.load(Ordering::Acquire);
-        self.owed.register(cx.waker());
+        self.waiter.register(cx.waker());
         let mut taken = std::mem::take(&mut self.taken);
         let polled = self
             .buffer
@@ -116,7 +116,7 @@ impl Watching {
                 let last = events.last()?.revision.0;
                 Some(batch(last, events))
             }
-            Poll::Pending if self.owed.take() => {
+            Poll::Pending if self.waiter.take() => {
                 let revision = dispatched.max(self.after);
                 Some(batch(revision, Vec::new()))
             }

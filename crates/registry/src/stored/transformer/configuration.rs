@@ -55,7 +55,7 @@ pub enum EncryptionConfigurationError {
     #[error("it is not YAML")]
     Yaml(#[from] YamlError),
     /// The file has another kind or API version.
-    #[error("it is {kind:?} of {api_version:?}, not {KIND:?} of {API_VERSION:?}")]
+    #[error("expected {KIND:?} of {API_VERSION:?}, got {kind:?} of {api_version:?}")]
     OtherKind {
         /// The value in the file.
         api_version: String,
@@ -63,12 +63,12 @@ pub enum EncryptionConfigurationError {
         kind: String,
     },
     /// A field is invalid.
-    #[error("{path}: {mistake}")]
+    #[error("{path}: {problem}")]
     Field {
         /// The path of the field.
         path: String,
         /// The reason.
-        mistake: ConfigurationMistake,
+        problem: ConfigurationProblem,
     },
 }
 
@@ -76,7 +76,7 @@ pub enum EncryptionConfigurationError {
 /// there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ConfigurationMistake {
+pub enum ConfigurationProblem {
     /// The value has the wrong type.
     #[error("expected {0}")]
     Type(&'static str),
@@ -90,7 +90,7 @@ pub enum ConfigurationMistake {
     #[error("unknown field")]
     Unknown,
     /// A map has a duplicate key.
-    #[error("set twice, again in line {line}")]
+    #[error("duplicate key, repeated in line {line}")]
     Twice {
         /// The line of the second occurrence, from 1.
         line: usize,
@@ -119,10 +119,10 @@ pub enum ConfigurationMistake {
         expected: &'static str,
     },
     /// A key name is not valid in the prefix of stored values.
-    #[error("the name of a key is not empty and has no colon")]
+    #[error("a key name must not be empty or contain a colon")]
     KeyName,
     /// A list has a duplicate key or resource name.
-    #[error("is there already")]
+    #[error("is a duplicate")]
     Duplicate,
     /// A resource name is just `*`.
     #[error(
@@ -130,7 +130,7 @@ pub enum ConfigurationMistake {
     )]
     Star,
     /// A resource name contains `*` together with other characters.
-    #[error("a star stands for a whole name")]
+    #[error("'*' must stand for a whole name")]
     PartialStar,
     /// A resource name selects one resource in all groups.
     #[error(
@@ -173,11 +173,11 @@ impl EncryptionConfiguration {
     /// The text is not an encryption configuration, or a field is invalid or not supported.
     pub fn parse(text: &[u8]) -> Result<Self, EncryptionConfigurationError> {
         let document = yaml::parse(text)?;
-        let said = |name: &str| {
+        let header = |name: &str| {
             let value = document.value.get(name).and_then(Value::as_str);
             value.unwrap_or_default().to_owned()
         };
-        let (api_version, kind) = (said("apiVersion"), said("kind"));
+        let (api_version, kind) = (header("apiVersion"), header("kind"));
         if (api_version.as_str(), kind.as_str()) != (API_VERSION, KIND) {
             return Err(EncryptionConfigurationError::OtherKind { api_version, kind });
         }
@@ -185,13 +185,13 @@ impl EncryptionConfiguration {
             let path = FieldPath::new(&twice.key);
             return Err(wrong(
                 &path,
-                ConfigurationMistake::Twice { line: twice.line },
+                ConfigurationProblem::Twice { line: twice.line },
             ));
         }
         let root = object(&document.value, &FieldPath::new("config"))?;
         let known = ["apiVersion", "kind", "resources"];
         if let Some(key) = root.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(wrong(&FieldPath::new(key), ConfigurationMistake::Unknown));
+            return Err(wrong(&FieldPath::new(key), ConfigurationProblem::Unknown));
         }
         let path = FieldPath::new("resources");
         let mut rules: Vec<(GroupResource, Vec<Provider>)> = Vec::new();
@@ -231,14 +231,14 @@ impl EncryptionConfiguration {
     /// Returns the transformer of a resource: its own, else that of its group, else that of all
     /// resources; `None` if it has none.
     pub fn of(&self, resource: &GroupResource) -> Option<&Arc<dyn Transformer>> {
-        let said = |group: &str, plural: &str| {
+        let find = |group: &str, plural: &str| {
             let mut all = self.transformers.iter();
             let found = all.find(|(of, _)| *of.group == *group && *of.resource == *plural);
             found.map(|(_, transformer)| transformer)
         };
-        said(&resource.group, &resource.resource)
-            .or_else(|| said(&resource.group, EVERY))
-            .or_else(|| said(EVERY, EVERY))
+        find(&resource.group, &resource.resource)
+            .or_else(|| find(&resource.group, EVERY))
+            .or_else(|| find(EVERY, EVERY))
     }
 
     /// Returns the transformers by resource; `*` stands for all resources of a group, or for all
@@ -267,7 +267,7 @@ fn read_rule(
     for (index, resource) in resources.into_iter().enumerate() {
         if let Some(earlier) = resources::masking(&before, &resource) {
             let path = path.child("resources").index(index);
-            return Err(wrong(&path, ConfigurationMistake::Masked { earlier }));
+            return Err(wrong(&path, ConfigurationProblem::Masked { earlier }));
         }
         match rules.iter_mut().find(|(of, _)| *of == resource) {
             Some((_, row)) => row.extend(providers.iter().cloned()),
@@ -277,10 +277,10 @@ fn read_rule(
     Ok(())
 }
 
-fn wrong(path: &FieldPath, mistake: ConfigurationMistake) -> EncryptionConfigurationError {
+fn wrong(path: &FieldPath, problem: ConfigurationProblem) -> EncryptionConfigurationError {
     EncryptionConfigurationError::Field {
         path: path.to_string(),
-        mistake,
+        problem,
     }
 }
 
@@ -289,7 +289,7 @@ fn object<'a>(
     path: &FieldPath,
 ) -> Result<&'a Map<String, Value>, EncryptionConfigurationError> {
     let object = value.as_object();
-    object.ok_or_else(|| wrong(path, ConfigurationMistake::Type("a map")))
+    object.ok_or_else(|| wrong(path, ConfigurationProblem::Type("a map")))
 }
 
 /// Rejects unknown fields.
@@ -299,7 +299,7 @@ fn only(
     path: &FieldPath,
 ) -> Result<(), EncryptionConfigurationError> {
     match map.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => Err(wrong(&path.child(key), ConfigurationMistake::Unknown)),
+        Some(key) => Err(wrong(&path.child(key), ConfigurationProblem::Unknown)),
         None => Ok(()),
     }
 }
@@ -310,11 +310,11 @@ fn list<'a>(
     path: &FieldPath,
     of: &'static str,
 ) -> Result<&'a [Value], EncryptionConfigurationError> {
-    let value = value.ok_or_else(|| wrong(path, ConfigurationMistake::Missing))?;
+    let value = value.ok_or_else(|| wrong(path, ConfigurationProblem::Missing))?;
     let items = value.as_array();
-    let items = items.ok_or_else(|| wrong(path, ConfigurationMistake::Type("a list")))?;
+    let items = items.ok_or_else(|| wrong(path, ConfigurationProblem::Type("a list")))?;
     if items.is_empty() {
-        return Err(wrong(path, ConfigurationMistake::Empty(of)));
+        return Err(wrong(path, ConfigurationProblem::Empty(of)));
     }
     Ok(items)
 }
@@ -324,10 +324,10 @@ fn text<'a>(
     value: Option<&'a Value>,
     path: &FieldPath,
 ) -> Result<&'a str, EncryptionConfigurationError> {
-    let value = value.ok_or_else(|| wrong(path, ConfigurationMistake::Missing))?;
+    let value = value.ok_or_else(|| wrong(path, ConfigurationProblem::Missing))?;
     match value.as_str() {
-        None => Err(wrong(path, ConfigurationMistake::Type("a text"))),
-        Some("") => Err(wrong(path, ConfigurationMistake::Missing)),
+        None => Err(wrong(path, ConfigurationProblem::Type("a text"))),
+        Some("") => Err(wrong(path, ConfigurationProblem::Missing)),
         Some(text) => Ok(text),
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 matrix![
     with progress:
     a_bookmark_has_the_version_of_everything,
-    bookmarks_come_only_if_wanted,
+    bookmarks_are_sent_only_on_request,
     versions_only_rise_under_writes,
 ];
 
@@ -33,7 +33,7 @@ async fn a_bookmark_has_the_version_of_everything(s: &Stack) {
     assert!(!json.contains("\"name\""), "{json}");
 }
 
-async fn bookmarks_come_only_if_wanted(s: &Stack) {
+async fn bookmarks_are_sent_only_on_request(s: &Stack) {
     let start = s.create("ns", "a").await.revision();
     for (wanted, expected) in [(false, 0), (true, 3)] {
         let query = format!("allowWatchBookmarks={wanted}&resourceVersion={start}");

@@ -105,7 +105,7 @@ async fn a_cache_that_is_behind_waits_three_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn storage_answers_until_the_engine_says_how_far_the_cache_is() {
+async fn storage_serves_lists_until_the_engine_reports_progress() {
     let (s, gate) = gated().await;
     gate.silence(true);
     let head = s.create("ns", "a").await.revision();
@@ -161,7 +161,7 @@ async fn consistent_lists_ask_for_progress() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_that_lost_its_engine_begins_anew_with_its_watchers_closed() {
+async fn a_cache_is_rebuilt_and_its_watches_end_when_the_engine_fails() {
     let (s, gate) = gated().await;
     let first = s.create("ns", "a").await.revision();
     let mut watches = Vec::new();
@@ -190,8 +190,8 @@ async fn a_cache_that_lost_its_engine_begins_anew_with_its_watchers_closed() {
     cacher.wait_until_ready().await;
     assert_eq!(s.names("ns", "resourceVersion=0").await, ["ns/a", "ns/b"]);
     let mut watch = s.watch("ns", &format!("resourceVersion={first}")).await;
-    let told = watch.next().await.expect("one event");
-    assert!(matches!(&told[..], [kubist_registry::WatchEvent::Error(it)] if it.is_gone()));
+    let events = watch.next().await.expect("one event");
+    assert!(matches!(&events[..], [kubist_registry::WatchEvent::Error(it)] if it.is_gone()));
     let head = s.head().await;
     let mut watch = s.watch("ns", &format!("resourceVersion={head}")).await;
     s.create("ns", "c").await;
@@ -202,7 +202,7 @@ async fn a_cache_that_lost_its_engine_begins_anew_with_its_watchers_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_that_is_not_ready_refuses_or_leaves_it_to_storage() {
+async fn a_cache_that_is_not_ready_rejects_or_delegates() {
     let (s, gate) = gated().await;
     s.create("ns", "a").await;
     let version = s.create("ns", "b").await.revision();
@@ -317,7 +317,7 @@ async fn each_event_and_each_object_is_one_encoding_for_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_that_lost_an_event_is_found_out_and_storage_answers() {
+async fn a_cache_that_lost_an_event_is_detected_and_storage_serves() {
     let (s, gate) = gated().await;
     let cacher = s.cacher.clone().expect("it has one");
     s.create("ns", "a").await;

@@ -59,7 +59,7 @@ async fn values_are_encrypted_at_rest_and_bound_to_their_keys() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_key_rewrites_what_the_old_one_wrote_when_it_is_updated() {
+async fn an_update_rewrites_values_of_the_old_key() {
     let s = Stack::new(Engine::Memory, false).await;
     let old = with(&s, Transformers::encrypting(key("old", 1)));
     let created = old.create(

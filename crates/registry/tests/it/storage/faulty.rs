@@ -13,7 +13,7 @@ pub(crate) struct Marked {
 }
 
 impl Marked {
-    pub(crate) fn say_stale(&self, stale: bool) {
+    pub(crate) fn set_stale(&self, stale: bool) {
         self.stale.store(stale, Ordering::Relaxed);
     }
 }

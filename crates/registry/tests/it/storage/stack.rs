@@ -230,7 +230,11 @@ impl Stack {
     }
 
     /// Starts a watch whose initial events omit undecodable objects.
-    pub(crate) async fn watch_around(&self, namespace: &str, query: &str) -> EventStream {
+    pub(crate) async fn watch_skipping_unreadable(
+        &self,
+        namespace: &str,
+        query: &str,
+    ) -> EventStream {
         let watch = self.watch_from(&*self.storage, namespace, query, true);
         let watch = watch.await;
         watch.unwrap_or_else(|status| panic!("{query}: {status}"))
@@ -241,7 +245,7 @@ impl Stack {
         storage: &dyn Storage,
         namespace: &str,
         query: &str,
-        around_unreadable: bool,
+        skip_unreadable: bool,
     ) -> Result<EventStream, Status> {
         let options = options(query);
         let predicate = self.predicate(query);
@@ -254,7 +258,7 @@ impl Stack {
             predicate: &predicate,
             options: &options,
             timeout: None,
-            around_unreadable,
+            skip_unreadable,
         };
         storage.watch(request).await
     }

@@ -10,14 +10,14 @@ use std::time::Duration;
 matrix![
     a_missing_object_is_not_found_or_made,
     a_change_is_written_and_no_change_is_not,
-    an_update_under_a_uid_means_that_object,
-    what_is_stale_is_rewritten_without_a_change,
+    an_update_with_a_uid_changes_only_that_object,
+    stale_values_are_rewritten_without_a_change,
     a_self_link_is_never_stored,
     an_update_that_creates_can_have_a_time_to_live,
     bytes_that_are_not_canonical_are_rewritten_once,
     an_update_that_lost_a_race_runs_once_more,
-    a_refusal_of_a_stale_suggestion_is_tried_again,
-    a_change_of_nothing_in_a_stale_suggestion_reads_what_is_stored,
+    a_rejected_change_of_a_stale_suggestion_is_retried,
+    a_stale_suggestion_without_a_change_is_checked_against_storage,
     updates_at_once_all_count,
 ];
 
@@ -62,7 +62,7 @@ async fn a_change_is_written_and_no_change_is_not(s: &Stack) {
     );
 }
 
-async fn an_update_under_a_uid_means_that_object(s: &Stack) {
+async fn an_update_with_a_uid_changes_only_that_object(s: &Stack) {
     s.create("ns", "a").await;
     for (it, fits) in [("another", false), ("uid-of-a", true)] {
         let preconditions = uid(it);
@@ -80,12 +80,12 @@ async fn an_update_under_a_uid_means_that_object(s: &Stack) {
     }
 }
 
-async fn what_is_stale_is_rewritten_without_a_change(s: &Stack) {
+async fn stale_values_are_rewritten_without_a_change(s: &Stack) {
     let created = s.create("ns", "a").await;
-    s.marked.say_stale(true);
+    s.marked.set_stale(true);
     let rewritten = s.edit("ns", "a", |_| ()).await;
     assert_eq!(rewritten.revision(), created.revision() + 1);
-    s.marked.say_stale(false);
+    s.marked.set_stale(false);
     let same = s.edit("ns", "a", |_| ()).await;
     assert_eq!(same.revision(), rewritten.revision());
 }
@@ -135,12 +135,12 @@ async fn bytes_that_are_not_canonical_are_rewritten_once(s: &Stack) {
     assert_eq!(rewritten.revision(), other + 1);
     let same = s.edit("ns", "a", |_| ()).await;
     assert_eq!(same.revision(), rewritten.revision());
-    s.marked.say_stale(true);
+    s.marked.set_stale(true);
     assert_eq!(
         s.edit("ns", "a", |_| ()).await.revision(),
         rewritten.revision() + 1
     );
-    s.marked.say_stale(false);
+    s.marked.set_stale(false);
 }
 
 /// A change that writes a label; the first attempt is overtaken by another write.
@@ -196,7 +196,7 @@ impl Change for Picky {
     }
 }
 
-async fn a_refusal_of_a_stale_suggestion_is_tried_again(s: &Stack) {
+async fn a_rejected_change_of_a_stale_suggestion_is_retried(s: &Stack) {
     let created = s.create("ns", "a").await;
     let suggested = || UpdateRequest {
         suggestion: Some(created.clone()),
@@ -218,7 +218,7 @@ async fn a_refusal_of_a_stale_suggestion_is_tried_again(s: &Stack) {
     assert_eq!((change.0, updated.spec.node_name.as_str()), (2, "n"));
 }
 
-async fn a_change_of_nothing_in_a_stale_suggestion_reads_what_is_stored(s: &Stack) {
+async fn a_stale_suggestion_without_a_change_is_checked_against_storage(s: &Stack) {
     let created = s.create("ns", "a").await;
     let current = s.label("ns", "a", "x").await;
     let request = UpdateRequest {

@@ -6,12 +6,12 @@ use kubist_registry::WatchEvent;
 
 matrix![
     version_zero_begins_with_what_exists,
-    every_combination_of_options_has_its_beginning,
+    every_combination_of_options_starts_as_upstream,
     the_end_of_initial_events_has_the_version_of_everything,
     initial_events_of_one_name,
     initial_events_without_bookmarks,
-    a_version_that_is_too_old_is_told_in_the_stream,
-    a_version_ahead_waits_or_is_told_in_the_stream,
+    a_version_that_is_too_old_is_an_error_event,
+    a_future_version_waits_or_is_an_error_event,
     options_that_make_no_sense_are_refused,
 ];
 
@@ -51,7 +51,7 @@ enum Shows {
     History,
 }
 
-async fn every_combination_of_options_has_its_beginning(s: &Stack) {
+async fn every_combination_of_options_starts_as_upstream(s: &Stack) {
     use Shows::{AndEnd, History, Nothing, Objects};
     let quiet = "sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
     for (version, initial, bookmarks, shows) in [
@@ -160,7 +160,7 @@ async fn initial_events_without_bookmarks(s: &Stack) {
     assert_eq!(drain(&mut watch).await, [format!("ADDED ns/a@{a}")]);
 }
 
-async fn a_version_that_is_too_old_is_told_in_the_stream(s: &Stack) {
+async fn a_version_that_is_too_old_is_an_error_event(s: &Stack) {
     let first = s.create("ns", "a").await.revision();
     // More events than the minimum capacity of a cache, spread over enough time for it to evict
     // some.
@@ -184,7 +184,7 @@ async fn a_version_that_is_too_old_is_told_in_the_stream(s: &Stack) {
     assert!(watch.next().await.is_none(), "nothing follows");
 }
 
-async fn a_version_ahead_waits_or_is_told_in_the_stream(s: &Stack) {
+async fn a_future_version_waits_or_is_an_error_event(s: &Stack) {
     let head = s.head().await;
     let mut watch = s
         .watch("ns", &format!("resourceVersion={}", head + 1))

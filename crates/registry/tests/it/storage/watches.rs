@@ -13,11 +13,11 @@ matrix![
     a_delete_is_seen_as_it_was_answered,
     events_wait_for_a_reader_in_order,
     a_dropped_watch_leaves_nothing_behind,
-    fifty_watchers_that_do_not_read_hold_up_nobody,
+    fifty_watchers_that_do_not_read_delay_no_other,
     nothing_after_the_start_of_a_watch_is_missed,
     watches_of_a_namespace_see_that_namespace,
     watches_without_namespaces_see_names_and_fields,
-    a_delete_by_a_stale_suggestion_shows_what_was_stored,
+    a_delete_with_a_stale_suggestion_shows_the_stored_state,
     many_events_come_in_order_without_gaps,
 ];
 
@@ -104,7 +104,7 @@ async fn a_delete_is_seen_as_it_was_answered(s: &Stack) {
     );
 }
 
-async fn a_delete_by_a_stale_suggestion_shows_what_was_stored(s: &Stack) {
+async fn a_delete_with_a_stale_suggestion_shows_the_stored_state(s: &Stack) {
     let created = s.create("ns", "a").await;
     let start = s.label("ns", "a", "x").await.revision();
     let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;
@@ -147,7 +147,7 @@ async fn a_dropped_watch_leaves_nothing_behind(s: &Stack) {
     }
 }
 
-async fn fifty_watchers_that_do_not_read_hold_up_nobody(s: &Stack) {
+async fn fifty_watchers_that_do_not_read_delay_no_other(s: &Stack) {
     let start = format!("resourceVersion={}", s.head().await);
     let mut sleeping = Vec::new();
     for _ in 0..50 {

@@ -53,7 +53,7 @@ fn the_first_provider_writes_and_all_read_in_order() {
 }
 
 #[test]
-fn keys_of_one_provider_are_told_apart_by_name_and_those_of_two_are_tried() {
+fn keys_of_one_provider_are_selected_by_name_and_two_providers_are_tried_in_turn() {
     let keys = format!(
         "{{aesgcm: {{keys: [{{name: b, secret: {LONG}}}, {{name: a, secret: {SHORT}}}]}}}}"
     );
@@ -76,11 +76,11 @@ fn keys_of_one_provider_are_told_apart_by_name_and_those_of_two_are_tried() {
 }
 
 #[test]
-fn who_cannot_read_a_value_says_it_as_upstream() {
+fn unreadable_values_have_upstreams_errors() {
     let of = |providers: &str| only(&parse(&rule("secrets", providers)).expect("it is valid"));
     let written = of(&key("a", SHORT)).seal(Bytes::from_static(b"secret"), b"/a");
     let written = written.expect("it encrypts");
-    for (providers, said) in [
+    for (providers, expected) in [
         (key("a", LONG), "cipher: message authentication failed"),
         (
             key("b", SHORT),
@@ -91,7 +91,7 @@ fn who_cannot_read_a_value_says_it_as_upstream() {
         let error = of(&providers)
             .open(&written, b"/a")
             .expect_err("it cannot be read");
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), expected);
     }
 }
 
@@ -125,9 +125,9 @@ fn resources_are_named_with_stars_and_may_stand_in_several_rules() {
 }
 
 #[test]
-fn a_mistake_in_a_rule_is_told_with_its_place() {
+fn an_error_in_a_rule_is_reported_with_its_path() {
     let identity = "{identity: {}}";
-    for (file, said) in [
+    for (file, expected) in [
         (String::new(), "resources: is a mandatory field"),
         (
             "resources: []".into(),
@@ -160,16 +160,16 @@ fn a_mistake_in_a_rule_is_told_with_its_place() {
         ),
         (
             rule("secrets, secrets", identity),
-            "resources[0].resources[1]: is there already",
+            "resources[0].resources[1]: is a duplicate",
         ),
     ] {
-        assert_eq!(parse(&file).expect_err(&file), said, "{file}");
+        assert_eq!(parse(&file).expect_err(&file), expected, "{file}");
     }
 }
 
 #[test]
-fn a_mistake_in_a_provider_is_told_with_its_place() {
-    for (file, said) in [
+fn an_error_in_a_provider_is_reported_with_its_path() {
+    for (file, expected) in [
         (
             rule("secrets", "{}"),
             "resources[0].providers[0]: at least one provider is required",
@@ -203,11 +203,11 @@ fn a_mistake_in_a_provider_is_told_with_its_place() {
         ),
         (
             rule("secrets", &key("'a:b'", SHORT)),
-            "resources[0].providers[0].aesgcm.keys[0].name: the name of a key is not empty and \
-             has no colon",
+            "resources[0].providers[0].aesgcm.keys[0].name: a key name must not be empty or \
+             contain a colon",
         ),
     ] {
-        assert_eq!(parse(&file).expect_err(&file), said, "{file}");
+        assert_eq!(parse(&file).expect_err(&file), expected, "{file}");
     }
 }
 
@@ -216,10 +216,10 @@ fn another_file_is_refused() {
     let other = EncryptionConfiguration::parse(b"apiVersion: v1\nkind: Secret\n");
     assert_eq!(
         other.expect_err("it is no such file").to_string(),
-        "it is \"Secret\" of \"v1\", not \"EncryptionConfiguration\" of \
-         \"apiserver.config.k8s.io/v1\""
+        "expected \"EncryptionConfiguration\" of \"apiserver.config.k8s.io/v1\", got \"Secret\" of \
+         \"v1\""
     );
-    EncryptionConfiguration::parse(b"{").expect_err("it is no YAML");
+    EncryptionConfiguration::parse(b"{").expect_err("it is not YAML");
     parse("resources: []\nresources: []").expect_err("which one counts?");
 }
 
@@ -307,7 +307,7 @@ fn values_of_a_secretbox_are_those_of_upstream() {
 }
 
 #[test]
-fn a_configuration_that_is_replaced_says_at_once_what_is_done() {
+fn a_replaced_configuration_applies_at_once() {
     let first = parse(&rule("secrets", &key("one", LONG))).expect("it is valid");
     let rotated = format!("{}, {}", key("two", SHORT), key("one", LONG));
     let second = parse(&rule("secrets", &rotated)).expect("it is valid");
