@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 
 /// The names in use in a group: by other definitions and built-in resources.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct NamesInUse {
     resources: BTreeSet<Str>,
     kinds: BTreeSet<Str>,
 }
 
-impl Taken {
+impl NamesInUse {
     /// Returns the accepted names of `others`.
     pub(crate) fn by<'a>(others: impl Iterator<Item = &'a CustomResourceDefinition>) -> Self {
         let mut taken = Self::default();
@@ -35,7 +35,7 @@ impl Taken {
     }
 
     /// Adds the names of the built-in resources of a group.
-    pub(crate) fn and_built_in(mut self, group: &str) -> Self {
+    pub(crate) fn with_built_in(mut self, group: &str) -> Self {
         let group = GROUPS.iter().find(|it| it.name == group);
         let versions = group.into_iter().flat_map(|it| it.versions);
         for facts in versions.flat_map(|it| it.resources) {
@@ -71,7 +71,7 @@ impl Conflict {
 /// Returns the new status of a definition, given the names in use.
 pub(crate) fn settle(
     definition: &CustomResourceDefinition,
-    taken: &Taken,
+    taken: &NamesInUse,
     now: Time,
 ) -> CustomResourceDefinitionStatus {
     let mut status = definition.status.clone();
@@ -177,7 +177,7 @@ pub(crate) const TERMINATING: &str = "Terminating";
 fn accept(
     wanted: &CustomResourceDefinitionNames,
     accepted: &mut CustomResourceDefinitionNames,
-    taken: &Taken,
+    taken: &NamesInUse,
 ) -> Conflict {
     let mut conflict = Conflict::default();
     let plurals = (&wanted.plural, &mut accepted.plural);
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn fresh_names_are_accepted_and_established() {
         let mut widgets = definition("widgets", "Widget", &["w"]);
-        widgets.status = settle(&widgets, &Taken::default(), at(1));
+        widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
         assert_eq!(
             conditions(&widgets.status),
             [
@@ -275,15 +275,15 @@ mod tests {
             ]
         );
         assert_eq!(widgets.status.accepted_names, widgets.spec.names);
-        let again = settle(&widgets, &Taken::default(), at(2));
+        let again = settle(&widgets, &NamesInUse::default(), at(2));
         assert_eq!(again, widgets.status, "nothing moves");
     }
 
     #[test]
     fn a_name_in_use_is_refused_until_it_is_free() {
         let mut widgets = definition("widgets", "Widget", &["w"]);
-        widgets.status = settle(&widgets, &Taken::default(), at(1));
-        let taken = Taken::by(std::iter::once(&widgets));
+        widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
+        let taken = NamesInUse::by(std::iter::once(&widgets));
         for (other, reason) in [
             (definition("widgets", "Other", &[]), "PluralConflict"),
             (definition("others", "Other", &["w"]), "ShortNamesConflict"),
@@ -299,7 +299,7 @@ mod tests {
             );
             let mut freed = other;
             freed.status = status;
-            let status = settle(&freed, &Taken::default(), at(3));
+            let status = settle(&freed, &NamesInUse::default(), at(3));
             assert!(is_true(&status, ESTABLISHED));
         }
     }
@@ -307,11 +307,11 @@ mod tests {
     #[test]
     fn an_established_definition_stays_established_under_a_conflict() {
         let mut widgets = definition("widgets", "Widget", &[]);
-        widgets.status = settle(&widgets, &Taken::default(), at(1));
+        widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
         let mut others = definition("others", "Other", &[]);
-        others.status = settle(&others, &Taken::default(), at(1));
+        others.status = settle(&others, &NamesInUse::default(), at(1));
         others.spec.names.short_names.push("widgets".into());
-        let status = settle(&others, &Taken::by(std::iter::once(&widgets)), at(2));
+        let status = settle(&others, &NamesInUse::by(std::iter::once(&widgets)), at(2));
         assert!(is_true(&status, ESTABLISHED) && !is_true(&status, "NamesAccepted"));
         assert!(status.accepted_names.short_names.is_empty());
     }

@@ -163,7 +163,7 @@ impl ScalePaths {
 
     /// Returns the error for an update of the scale that leaves the desired number of replicas
     /// missing.
-    pub(crate) fn still_missing(&self) -> Status {
+    pub(crate) fn required_on_update(&self) -> Status {
         let path = &self.spec_replicas.text;
         Status::bad_request(format!("the spec replicas field {path:?} cannot be empty"))
     }

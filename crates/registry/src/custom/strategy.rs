@@ -33,7 +33,7 @@ pub(crate) struct CustomStrategy {
 const STATUS: &str = "status";
 
 /// Restores the old value of a field, or its absence.
-fn take_over(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str) {
+fn restore_field(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str) {
     match old.get(name) {
         Some(value) => drop(new.insert(name.to_owned(), value.clone())),
         None => drop(new.remove(name)),
@@ -79,7 +79,7 @@ impl Strategy for CustomStatus {
             return;
         };
         let mut content = old.content().clone();
-        take_over(&mut content, new.content(), STATUS);
+        restore_field(&mut content, new.content(), STATUS);
         *new.content_mut() = content;
         let version = std::mem::take(&mut new.metadata.resource_version);
         let uid = std::mem::take(&mut new.metadata.uid);
@@ -164,7 +164,7 @@ impl Strategy for CustomStrategy {
         if self.shape.has_status
             && let (Some(new), Some(old)) = (custom_mut(new), custom(old))
         {
-            take_over(new.content_mut(), old.content(), STATUS);
+            restore_field(new.content_mut(), old.content(), STATUS);
         }
     }
 

@@ -82,7 +82,7 @@ impl ServedResource {
     }
 
     /// Returns a resource that is not stored: reviews, bindings.
-    fn made_up(facts: &'static ResourceFacts) -> Self {
+    fn unstored(facts: &'static ResourceFacts) -> Self {
         Self {
             facts,
             verbs: facts.verbs.to_vec(),
@@ -103,7 +103,7 @@ pub(crate) fn built_in(registry: &Registry, config: &RuntimeConfig) -> Vec<Serve
         facts.plural,
     ) {
         Some(storage) => ServedResource::of(&*storage),
-        None => ServedResource::made_up(facts),
+        None => ServedResource::unstored(facts),
     };
     let groups = GROUPS.iter().filter_map(|group| {
         let versions = group.versions.iter().map(|version| {

@@ -6,7 +6,7 @@
 pub(crate) mod served;
 
 use crate::custom::content::is_ending;
-use crate::custom::names::{TERMINATING, Taken};
+use crate::custom::names::{NamesInUse, TERMINATING};
 use crate::custom::{CLEANUP, names};
 use crate::registry::Registry;
 use crate::rest::Rest;
@@ -246,7 +246,7 @@ impl Registry {
             return Ok(false);
         }
         let (group, plural) = (&definition.spec.group, &definition.spec.names.plural);
-        let found = self.stores.engine.holds_custom(group, plural).await;
+        let found = self.stores.engine.has_custom_objects(group, plural).await;
         let resource = GroupResource::new(group.clone(), plural.clone());
         found.map_err(|error| error.to_status(Operation::List, &resource, ""))
     }
@@ -318,6 +318,6 @@ fn accepted(
     let others = known.values().filter(|it| {
         it.spec.group == definition.spec.group && it.metadata.name != definition.metadata.name
     });
-    let taken = Taken::by(others).and_built_in(&definition.spec.group);
+    let taken = NamesInUse::by(others).with_built_in(&definition.spec.group);
     names::settle(definition, &taken, now)
 }

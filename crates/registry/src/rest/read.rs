@@ -6,7 +6,7 @@ use crate::rest::subresource::Subresource;
 use crate::storage::error::Operation;
 use crate::storage::list::{list_version, parse_version};
 use crate::storage::predicate::Predicate;
-use crate::storage::upstream_form::has_none_upstream;
+use crate::storage::upstream_form::lacks_watch_cache_upstream;
 use crate::storage::watch::EventStream;
 use crate::storage::{ListRequest, Listed, Scope, StorageWatchRequest, Unreadable};
 use crate::stored::Stored;
@@ -37,7 +37,7 @@ impl Rest {
         let store = self.store();
         let key = store.storage.keys().key(namespace, name)?;
         let resource = self.group_resource();
-        let parsed = if has_none_upstream(&resource) {
+        let parsed = if lacks_watch_cache_upstream(&resource) {
             list_version(version)?
         } else {
             parse_version(version)?

@@ -1,6 +1,6 @@
 //! `StorageError`: storage errors, and their status for each verb.
 
-use crate::storage::upstream_form::has_none_upstream;
+use crate::storage::upstream_form::lacks_watch_cache_upstream;
 use crate::stored::Stored;
 use crate::stored::key::InvalidKey;
 use kubist_apimachinery::{GroupResource, Status, StatusReason, with_causes};
@@ -173,7 +173,7 @@ impl StorageError {
             Self::TooLarge { requested, current } => {
                 // One second, as upstream's cache: the writer may be slightly ahead. Upstream's
                 // storage suggests no retry delay.
-                let retry_after = i32::from(!has_none_upstream(resource));
+                let retry_after = i32::from(!lacks_watch_cache_upstream(resource));
                 Status::too_large_resource_version(*requested, *current, retry_after)
             }
             Self::Compacted { .. } => {

@@ -16,7 +16,7 @@ use self::held::{ClientState, HeldBack};
 use crate::storage::StorageWatchRequest;
 use crate::storage::list::{narrow, no_keys};
 use crate::storage::reader::{Interest, Snapshot, WatchSource};
-use crate::storage::upstream_form::kind_has_none_upstream;
+use crate::storage::upstream_form::kind_lacks_watch_cache_upstream;
 use crate::storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
 use crate::storage::work_budget::{OBJECT, WorkBudget};
 use crate::stored::Stored;
@@ -89,7 +89,7 @@ const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// The time between the last bookmark and the end of a watch, as upstream.
 const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 /// The wait for a progress notification before another request.
-const PROGRESS_WITHIN: Duration = Duration::from_secs(1);
+const PROGRESS_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl EventStream {
     /// Starts a watch of `range`. Errors that upstream reports within a stream arrive as its only
@@ -314,7 +314,7 @@ impl Bookmarks {
         if self.last.is_some_and(|last| last <= now) {
             self.last = None;
         }
-        self.due = now + PROGRESS_WITHIN;
+        self.due = now + PROGRESS_TIMEOUT;
     }
 
     /// Records the progress of the watch. Returns whether a bookmark is due.
@@ -332,7 +332,7 @@ impl Bookmarks {
 /// Returns the error event for a watch that the engine ended.
 fn failure(error: &WatchError, kind: &Kind) -> Status {
     match error {
-        WatchError::Compacted { .. } if kind_has_none_upstream(kind) => {
+        WatchError::Compacted { .. } if kind_lacks_watch_cache_upstream(kind) => {
             Status::expired("The resourceVersion for the provided watch is too old.")
         }
         WatchError::Compacted {

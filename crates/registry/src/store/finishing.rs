@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 /// The maximum of concurrent work items. It exceeds the limit of requests in flight, so that only
 /// abandoned work can fill it.
-const AT_ONCE_MAX: usize = 1024;
+const CONCURRENT_MAX: usize = 1024;
 
 /// Runs work to completion, as long as the runtime lives. A clone is another handle.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl Default for Finishing {
     fn default() -> Self {
         Self(Arc::new(Inner {
             tasks: Mutex::default(),
-            places: Arc::new(Semaphore::new(AT_ONCE_MAX)),
+            places: Arc::new(Semaphore::new(CONCURRENT_MAX)),
         }))
     }
 }
@@ -109,7 +109,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn concurrent_work_is_limited() {
         let finishing = Finishing::default();
-        for _ in 0..AT_ONCE_MAX {
+        for _ in 0..CONCURRENT_MAX {
             let place = finishing.place().await.expect("there is room");
             let work = finishing.run(async move {
                 sleep(SOON * 10_000).await;

@@ -141,7 +141,7 @@ impl ResourceStore {
             namespace,
             name,
             options,
-            only: None,
+            selection: None,
         };
         self.store.delete(call).await.map(drop)
     }

@@ -170,7 +170,7 @@ impl StoredCodec {
 
     /// Returns the object in a stored value without caching it, for a single use. Findings about
     /// the value are noted at the value.
-    pub(crate) fn passing(&self, kv: &Arc<KeyValue>) -> Stored {
+    pub(crate) fn stored_uncached(&self, kv: &Arc<KeyValue>) -> Stored {
         let revision = kv.mod_revision.0;
         match Self::noted(kv) {
             Some((raw, place)) => Stored::known(self.kind, revision, raw, place),
@@ -298,7 +298,7 @@ impl StoredCodec {
 }
 
 /// Reports whether an object is encoded as `value`, as far as that is known without decoding.
-pub(crate) fn may_be(stored: &Stored, value: &Bytes) -> bool {
+pub(crate) fn is_encoded_as(stored: &Stored, value: &Bytes) -> bool {
     match Envelope::open(value) {
         Ok(envelope) => stored.raw().is_ok_and(|raw| raw == envelope.raw),
         Err(_) => true,

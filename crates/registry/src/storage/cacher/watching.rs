@@ -16,9 +16,9 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
 /// The batch size of history, as upstream.
-const HISTORY_AT_ONCE: usize = 100;
+const HISTORY_BATCH: usize = 100;
 /// The revisions taken from the buffer at once.
-const DELIVERED_AT_ONCE: usize = 1000;
+const DELIVERY_BATCH: usize = 1000;
 
 /// One watch on a cache.
 pub(super) struct Watching {
@@ -72,7 +72,7 @@ impl Watching {
     }
 
     /// Returns the next batch of history; `None` if there is none left.
-    fn portion(&mut self) -> Option<Poll<Option<Item>>> {
+    fn next_history_batch(&mut self) -> Option<Poll<Option<Item>>> {
         let (after, until) = self.history?;
         let found = {
             let state = self.shared.state.lock();
@@ -80,7 +80,7 @@ impl Watching {
                 return Some(Poll::Ready(None));
             }
             let content = state.content.as_ref();
-            content.map(|it| it.events(after, until, HISTORY_AT_ONCE))
+            content.map(|it| it.events(after, until, HISTORY_BATCH))
         };
         let Some(Ok(events)) = found else {
             return Some(Poll::Ready(None));
@@ -100,9 +100,7 @@ impl Watching {
         let dispatched = self.shared.dispatched.load(Ordering::Acquire);
         self.waiter.register(cx.waker());
         let mut taken = std::mem::take(&mut self.taken);
-        let polled = self
-            .buffer
-            .poll_recv_many(cx, &mut taken, DELIVERED_AT_ONCE);
+        let polled = self.buffer.poll_recv_many(cx, &mut taken, DELIVERY_BATCH);
         let mut events: Vec<Arc<Event>> = Vec::new();
         for dispatch in taken.drain(..) {
             let wanted =
@@ -138,7 +136,7 @@ impl Stream for Watching {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Item>> {
         let this = self.get_mut();
         while this.history.is_some() {
-            if let Some(polled) = this.portion() {
+            if let Some(polled) = this.next_history_batch() {
                 return polled;
             }
         }

@@ -247,7 +247,7 @@ async fn a_cache_that_is_not_ready_rejects_or_delegates() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_watcher_is_ended_after_what_it_was_given() {
+async fn a_slow_watcher_delivers_its_buffer_and_ends() {
     let (s, _) = gated().await;
     let start = s.create("ns", "a").await.revision();
     s.list("ns", &format!("resourceVersion={start}"))

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_counts_what_it_does() {
+async fn a_cache_counts_its_work() {
     let (s, gate) = gated().await;
     let cacher = s.cacher.clone().expect("it has one");
     let first = s.create("ns", "a").await.revision();

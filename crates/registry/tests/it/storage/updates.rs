@@ -99,9 +99,9 @@ async fn a_self_link_is_never_stored(s: &Stack) {
 }
 
 /// A change that writes an object with a lifetime.
-struct For(Duration);
+struct WithTtl(Duration);
 
-impl Change for For {
+impl Change for WithTtl {
     fn attempt<'a>(&'a mut self, _: Option<&'a Stored>) -> BoxFuture<'a, Result<Changed, Status>> {
         Box::pin(async { Ok(Changed::Write(Box::new(pod("ns", "a")), Some(self.0))) })
     }
@@ -112,7 +112,7 @@ async fn an_update_that_creates_can_have_a_time_to_live(s: &Stack) {
         missing_ok: true,
         ..UpdateRequest::default()
     };
-    let made = update(s, request, &mut For(Duration::from_secs(1))).await;
+    let made = update(s, request, &mut WithTtl(Duration::from_secs(1))).await;
     let mut watch = s
         .watch("ns", &format!("resourceVersion={}", made.revision()))
         .await;
@@ -177,9 +177,9 @@ async fn an_update_that_lost_a_race_runs_once_more(s: &Stack) {
 
 /// A change that rejects objects without a label.
 #[derive(Default)]
-struct Picky(usize);
+struct RequiresLabel(usize);
 
-impl Change for Picky {
+impl Change for RequiresLabel {
     fn attempt<'a>(
         &'a mut self,
         current: Option<&'a Stored>,
@@ -202,7 +202,7 @@ async fn a_rejected_change_of_a_stale_suggestion_is_retried(s: &Stack) {
         suggestion: Some(created.clone()),
         ..UpdateRequest::default()
     };
-    let mut change = Picky::default();
+    let mut change = RequiresLabel::default();
     let refused = s
         .storage
         .update(s.key("ns", "a"), suggested(), &mut change)
@@ -213,7 +213,7 @@ async fn a_rejected_change_of_a_stale_suggestion_is_retried(s: &Stack) {
     );
     assert_eq!(change.0, 1, "what is fresh is not tried again");
     s.label("ns", "a", "x").await;
-    let mut change = Picky::default();
+    let mut change = RequiresLabel::default();
     let updated = typed(&update(s, suggested(), &mut change).await);
     assert_eq!((change.0, updated.spec.node_name.as_str()), (2, "n"));
 }
