@@ -12,7 +12,7 @@ const UNAPPROVED: &str = "unapproved";
 /// The condition that reports the approval of a definition in a protected group.
 const CONDITION: &str = "KubernetesAPIApprovalPolicyConformant";
 /// The reference to the policy, as in upstream's messages.
-const POLICY_REFERENCE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
+const LINK: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 /// The approval state of a definition, as stated in its annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +55,11 @@ impl Approval {
         let text = annotation(definition);
         match self {
             Self::Missing => {
-                format!(
-                    "protected groups must have approval annotation {ANNOTATION:?}, {POLICY_REFERENCE}"
-                )
+                format!("protected groups must have approval annotation {ANNOTATION:?}, {LINK}")
             }
             Self::Invalid => format!(
                 "protected groups must have approval annotation {ANNOTATION:?} with either a URL \
-                 or a reason starting with {UNAPPROVED:?}, {POLICY_REFERENCE}"
+                 or a reason starting with {UNAPPROVED:?}, {LINK}"
             ),
             Self::Bypassed => format!("not approved: {text:?}"),
             Self::Approved => format!("approved in {text}"),

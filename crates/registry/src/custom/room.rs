@@ -124,7 +124,7 @@ mod tests {
         assert!(fits(&mut room, "bs.example.com", 100));
         assert!(room.bytes <= 2 * DEFINITION_BYTES_MAX);
         let again = room.take("as.example.com", &[&long(0)], 0);
-        assert_eq!(again, Ok(()), "what is static already takes nothing");
+        assert_eq!(again, Ok(()), "static texts need no more room");
         let more = room.take("as.example.com", &[&long(101)], 0);
         assert_eq!(more, Err(Shortage::Definition));
     }

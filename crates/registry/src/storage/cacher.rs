@@ -345,7 +345,7 @@ impl StorageState for Cacher {
     }
 
     fn request_progress(&self) {
-        self.shared.freshness.ask();
+        self.shared.freshness.request_progress();
     }
 
     fn readiness(&self) -> Result<(), StorageError> {

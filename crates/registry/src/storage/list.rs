@@ -69,7 +69,7 @@ impl Listing<'_> {
         let limit = limited.then(|| usize::try_from(options.limit).unwrap_or(usize::MAX));
         let mut listed = Listed::default();
         let mut page = limit;
-        let (mut fetched, mut asked) = (0, 0);
+        let (mut fetched, mut examined) = (0, 0);
         let mut budget = WorkBudget::new();
         loop {
             let request = RangeRequest {
@@ -91,7 +91,7 @@ impl Listing<'_> {
             cursor.at = Some(Revision(revision));
             let left = limit.map(|limit| limit - listed.items.len());
             let evaluated = self.select(&response, left, &mut listed, &mut budget).await;
-            (fetched, asked) = (fetched + response.kvs.len(), asked + evaluated);
+            (fetched, examined) = (fetched + response.kvs.len(), examined + evaluated);
             let more = response.more || evaluated < response.kvs.len();
             let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);
             if let (true, Some(last)) = (more, last) {
@@ -100,7 +100,7 @@ impl Listing<'_> {
             let full = limit.is_some_and(|limit| listed.items.len() >= limit);
             if !more || full {
                 listed.metadata = cursor.metadata(more, predicate, &response, evaluated);
-                self.counted(fetched, asked, listed.items.len());
+                self.counted(fetched, examined, listed.items.len());
                 return Ok(listed);
             }
             page = page.map(|page| page.saturating_mul(2).min(PAGE_MAX));

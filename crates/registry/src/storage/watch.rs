@@ -247,7 +247,7 @@ impl EventStream {
                 let Ok(batch) = timeout_at(bookmarks.next_due(), watch.next()).await else {
                     watch.request_progress();
                     if let Some(bookmarks) = &mut self.bookmarks {
-                        bookmarks.ask(Instant::now());
+                        bookmarks.record_request(Instant::now());
                     }
                     return Ok(Vec::new());
                 };
@@ -279,7 +279,7 @@ impl EventStream {
         let is_due = self
             .bookmarks
             .as_mut()
-            .is_some_and(|it| it.settle(batch.revision.0));
+            .is_some_and(|it| it.advance(batch.revision.0));
         if is_due {
             events.push(self.bookmark(batch.revision.0, false));
         }
@@ -309,7 +309,7 @@ impl Bookmarks {
     }
 
     /// Records a progress request, and when to repeat it without an answer.
-    fn ask(&mut self, now: Instant) {
+    fn record_request(&mut self, now: Instant) {
         self.asked = true;
         if self.last.is_some_and(|last| last <= now) {
             self.last = None;
@@ -318,7 +318,7 @@ impl Bookmarks {
     }
 
     /// Records the progress of the watch. Returns whether a bookmark is due.
-    fn settle(&mut self, revision: u64) -> bool {
+    fn advance(&mut self, revision: u64) -> bool {
         self.delivered = self.delivered.max(revision);
         if !self.asked {
             return false;

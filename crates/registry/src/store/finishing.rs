@@ -122,6 +122,6 @@ mod tests {
         finishing.place().await.expect("there is room again");
         finishing.finish(async {});
         let tasks = finishing.0.tasks.lock();
-        assert!(tasks.len() <= 1, "what is done is forgotten");
+        assert!(tasks.len() <= 1, "completed tasks are removed");
     }
 }

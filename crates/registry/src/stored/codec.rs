@@ -291,7 +291,7 @@ impl StoredCodec {
         let (found, own) = (named.api_version, self.kind.kind.facts().api_version);
         (found != own).then(|| {
             unreadable(&format_args!(
-                "it is stored as {found}; conversion webhooks, needed for {own}, are not implemented"
+                "it is stored as {found}; conversion webhooks (to {own}) are not implemented"
             ))
         })
     }

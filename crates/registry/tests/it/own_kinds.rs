@@ -79,7 +79,7 @@ async fn a_custom_strategy_is_applied() {
 #[tokio::test]
 async fn kinds_without_special_rules_are_stored_unchanged() {
     let stored = create(Arc::new(PlainKinds), config_map()).await;
-    let stored = stored.expect("nothing is checked but the metadata");
+    let stored = stored.expect("only the metadata is checked");
     let object = stored.object().expect("it can be read");
     assert_eq!(object.meta().namespace, "default");
     assert!(!object.meta().uid.is_empty());

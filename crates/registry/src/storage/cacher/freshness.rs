@@ -99,7 +99,7 @@ impl Freshness {
         let mut reached = self.reached.subscribe();
         self.waiting.fetch_add(1, Ordering::AcqRel);
         let waiting = Waiting(self);
-        self.ask();
+        self.request_progress();
         let arrived = timeout(max_wait, reached.wait_for(|it| *it >= revision)).await;
         drop(waiting);
         if matches!(arrived, Ok(Ok(_))) {
@@ -112,7 +112,7 @@ impl Freshness {
     }
 
     /// Triggers a progress request to the engine.
-    pub(crate) fn ask(&self) {
+    pub(crate) fn request_progress(&self) {
         self.requested.store(true, Ordering::Release);
         self.wake.notify_one();
     }
@@ -120,15 +120,15 @@ impl Freshness {
     /// Notifies a watch of the cache's progress, once the engine has answered.
     pub(crate) fn notify_on_progress(&self, waiter: &Arc<ProgressWaiter>) {
         self.waiters.lock().new.push(Arc::downgrade(waiter));
-        self.ask();
+        self.request_progress();
     }
 
-    /// Waits until the next progress request is due. `asked`: the time of the last one.
+    /// Waits until the next progress request is due. `last`: the time of the last one.
     ///
     /// # Cancel safety
     ///
     /// Can be dropped; no state is lost.
-    pub(crate) async fn due(&self, asked: Instant, every: Duration) {
+    pub(crate) async fn due(&self, last: Instant, every: Duration) {
         loop {
             let woken = self.wake.notified();
             if self.requested.load(Ordering::Acquire) {
@@ -140,7 +140,7 @@ impl Freshness {
                 continue;
             }
             tokio::select! {
-                () = sleep_until(asked + every) => return,
+                () = sleep_until(last + every) => return,
                 () = woken => {}
             }
         }
@@ -148,7 +148,7 @@ impl Freshness {
 
     /// Records a progress request. Watches that waited for the answer to the previous one are
     /// notified now.
-    pub(crate) fn asked(&self) {
+    pub(crate) fn record_request(&self) {
         self.requested.store(false, Ordering::Release);
         let waiters = {
             let mut waiters = self.waiters.lock();
@@ -159,7 +159,7 @@ impl Freshness {
     }
 
     /// Records an answer to a progress request.
-    pub(crate) fn answered(&self) {
+    pub(crate) fn record_answer(&self) {
         let waiters = std::mem::take(&mut self.waiters.lock().asked);
         notify_all(waiters);
     }

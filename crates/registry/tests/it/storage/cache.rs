@@ -326,7 +326,11 @@ async fn a_cache_that_lost_an_event_is_detected_and_storage_serves() {
     gate.lose(true);
     s.create("ns", "b").await;
     // The list waits until the cache has processed the event.
-    assert_eq!(s.names("ns", "").await, ["ns/a"], "nobody knows yet");
+    assert_eq!(
+        s.names("ns", "").await,
+        ["ns/a"],
+        "the check has not run yet"
+    );
     gate.lose(false);
 
     // Five minutes plus a jitter of up to 50%.
@@ -370,6 +374,6 @@ async fn a_cache_that_agrees_again_is_trusted_again() {
     sleep(Duration::from_millis(200)).await;
     assert!(cacher.check().await);
     gate.fail(true);
-    assert!(cacher.check().await, "what is not known changes nothing");
+    assert!(cacher.check().await, "a failed check changes nothing");
     assert_eq!(cacher.metrics().cache.checks_without_result.value(), 1);
 }

@@ -134,7 +134,7 @@ async fn a_rejection_of_a_stale_suggestion_is_retried(s: &Stack) {
     let deleted = s
         .storage
         .delete(s.key("ns", "a"), suggestion(&created), &allowed);
-    deleted.await.expect("what is stored may go");
+    deleted.await.expect("the stored state may be deleted");
     assert_eq!(calls.count(), 2);
 }
 
@@ -150,7 +150,9 @@ async fn a_delete_that_only_the_suggestion_allows_fails(s: &Stack) {
     let refused = s
         .storage
         .delete(s.key("ns", "a"), suggestion(&created), &allowed);
-    let refused = refused.await.expect_err("what is stored may not go");
+    let refused = refused
+        .await
+        .expect_err("the stored state may not be deleted");
     assert_eq!(refused.to_string(), "live");
     assert!(s.get("ns", "a").await.is_some());
 }

@@ -106,7 +106,11 @@ async fn an_object_is_added_once_it_can_be_decoded(s: &Stack) {
     s.put_raw("b", b"no mark").await;
     end(s, "b").await;
     s.create("ns", "c").await;
-    assert_eq!(seen(&mut watch, 1).await, ["ADDED c"], "nobody knew b");
+    assert_eq!(
+        seen(&mut watch, 1).await,
+        ["ADDED c"],
+        "the watch has not shown b"
+    );
 }
 
 async fn only_watches_that_showed_an_object_deliver_its_delete(s: &Stack) {

@@ -111,7 +111,7 @@ async fn undecodable_objects_can_be_removed_on_request(s: &Stack) {
         s.put_raw("a", &value).await;
         let calls = Calls::default();
         let allowed = |it: Option<&Stored>| {
-            assert!(it.is_none(), "there is no object to look at");
+            assert!(it.is_none(), "the object cannot be decoded");
             calls.add();
             Ok(())
         };

@@ -211,7 +211,7 @@ async fn a_rejected_change_of_a_stale_suggestion_is_retried(s: &Stack) {
         refused.expect_err("it is stored so").to_string(),
         "refused, 1"
     );
-    assert_eq!(change.0, 1, "what is fresh is not tried again");
+    assert_eq!(change.0, 1, "the stored state is not retried");
     s.label("ns", "a", "x").await;
     let mut change = RequiresLabel::default();
     let updated = typed(&update(s, suggested(), &mut change).await);
