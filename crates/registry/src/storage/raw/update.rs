@@ -73,7 +73,7 @@ impl RawStorage {
         match changed {
             Changed::Write(object, ttl) => self.write(key, current, object, ttl).await,
             Changed::Create(object, request) => self.create(key, object, request).await,
-            Changed::Keep if !current.fresh => self.keep_or_retry(key, current).await,
+            Changed::Keep if !current.fresh => self.retry_with_stored(key, current).await,
             Changed::Keep => match current.stored {
                 Some(stored) => Ok(unchanged(stored)),
                 None => Err(StorageError::NotFound {
@@ -124,7 +124,7 @@ impl RawStorage {
             && is_encoded_as(stored, &value)
         {
             let Some(kv) = &current.kv else {
-                return self.keep_or_retry(key, current).await;
+                return self.retry_with_stored(key, current).await;
             };
             if self.codec.is_stored_as(kv, &value) {
                 return Ok(unchanged(stored.clone()));
@@ -162,7 +162,7 @@ impl RawStorage {
     }
 
     /// Retries a change that keeps a suggestion with the stored state.
-    async fn keep_or_retry(&self, key: &str, current: Current) -> Result<Tried, StorageError> {
+    async fn retry_with_stored(&self, key: &str, current: Current) -> Result<Tried, StorageError> {
         drop(current);
         Ok(Tried::Retry(self.read(key).await?))
     }
