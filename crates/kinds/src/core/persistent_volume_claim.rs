@@ -2,10 +2,9 @@
 
 pub(crate) mod status;
 pub(crate) mod update;
-pub(crate) mod validation;
 
-use crate::core::persistent_volume_claim::validation::Tolerated;
 use crate::volume;
+use crate::volume::claim_spec::{self, Tolerated};
 use crate::volume::defaults::default_claim;
 use kubist_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
@@ -81,7 +80,7 @@ impl KindStrategy for PersistentVolumeClaims {
     fn validate(&self, new: &PersistentVolumeClaim) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("spec");
-        validation::check(&mut errors, &new.spec, Tolerated::default(), &path);
+        claim_spec::check(&mut errors, &new.spec, Tolerated::default(), &path);
         errors
     }
     fn validate_update(
@@ -97,7 +96,7 @@ impl KindStrategy for PersistentVolumeClaims {
             Self::FACTS.metadata_rules,
         );
         let (path, tolerated) = (FieldPath::new("spec"), Tolerated::of(&old.spec));
-        validation::check(&mut errors, &new.spec, tolerated, &path);
+        claim_spec::check(&mut errors, &new.spec, tolerated, &path);
         update::check(&mut errors, new, old);
         errors
     }
@@ -130,7 +129,10 @@ async fn set_default_class(
     cx: &Admission<'_>,
     claim: &mut PersistentVolumeClaim,
 ) -> Result<(), Status> {
-    let annotated = claim.metadata.annotations.contains_key(update::BETA_CLASS);
+    let annotated = claim
+        .metadata
+        .annotations
+        .contains_key(claim_spec::BETA_CLASS);
     if claim.spec.storage_class_name.is_some() || annotated {
         return Ok(());
     }

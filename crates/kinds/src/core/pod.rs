@@ -2,12 +2,10 @@
 
 mod action;
 pub(crate) mod admission;
-pub(crate) mod annotations;
 pub(crate) mod binding;
 pub(crate) mod claim_status;
 pub(crate) mod container_status;
 mod disruption;
-pub(crate) mod ephemeral_containers;
 pub(crate) mod eviction;
 pub(crate) mod preparation;
 pub(crate) mod quality_of_service;

@@ -1,6 +1,5 @@
 //! Validation of workload templates, in addition to the rules for Pods.
 
-use crate::core::pod;
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
 use crate::{pod_spec, shared};
@@ -72,7 +71,7 @@ pub(crate) fn check_metadata(
     errors.extend(validate_labels(&metadata.labels, &path.child("labels")));
     let path = path.child("annotations");
     errors.extend(shared::annotations::check(&metadata.annotations, &path));
-    pod::annotations::check(errors, &template.spec, subject, &path);
+    pod_spec::annotations::check(errors, &template.spec, subject, &path);
 }
 
 /// Checks that the selector of a workload is unchanged.

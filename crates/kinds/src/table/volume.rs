@@ -3,6 +3,7 @@
 use super::age::age;
 use super::cells;
 use super::listing::{joined, text_or};
+use crate::volume::claim_spec::BETA_CLASS;
 use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use kubist_api::storage::v1::{
     CSIDriver, CSINode, StorageClass, VolumeAttachment, VolumeAttributesClass,
@@ -17,8 +18,6 @@ const DEFAULT_CLASS: [&str; 2] = [
     "storageclass.beta.kubernetes.io/is-default-class",
 ];
 const DEFAULT_ATTRIBUTES_CLASS: &str = "volumeattributesclass.kubernetes.io/is-default-class";
-/// The annotation for the class before the field existed.
-const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 /// The access modes in display order, with their short names.
 const MODES: [(&str, &str); 4] = [
     ("ReadWriteOnce", "RWO"),

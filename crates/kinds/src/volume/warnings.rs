@@ -1,8 +1,9 @@
 //! Warnings about volumes and claims: deprecated features, and byte amounts that are not whole
 //! numbers.
 
-use crate::core::persistent_volume_claim::update::BETA_CLASS;
-use crate::pod_spec;
+use crate::shared::node_label_warnings;
+use crate::shared::resources::warn_of_fraction;
+use crate::volume::claim_spec::BETA_CLASS;
 use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaimSpec, PersistentVolumeSpec};
 use kubist_apimachinery::{FieldPath, ObjectMeta};
 
@@ -46,7 +47,7 @@ pub(crate) fn of_volume(volume: &PersistentVolume) -> Vec<String> {
         .child("nodeSelectorTerms");
     let terms = required.into_iter().flat_map(|it| &it.node_selector_terms);
     for (index, term) in terms.enumerate() {
-        pod_spec::warnings::term(&mut found, term, false, &at.index(index));
+        node_label_warnings::term(&mut found, term, false, &at.index(index));
     }
     source(&mut found, spec, &path);
     found
@@ -105,6 +106,6 @@ pub(crate) fn of_claim(
         ("requests", &resources.requests),
         ("limits", &resources.limits),
     ] {
-        pod_spec::warnings::fraction(found, amounts, "storage", &path.child(name));
+        warn_of_fraction(found, amounts, "storage", &path.child(name));
     }
 }

@@ -2,12 +2,11 @@
 
 use crate::shared::rules::{self, Errors};
 use crate::shared::{go_struct, text_diff};
+use crate::volume::claim_spec::BETA_CLASS;
 use kubist_api::core::v1::PersistentVolumeClaim;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str};
 use std::collections::BTreeMap;
 
-/// The annotation that names the storage class of older claims.
-pub(crate) const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const ONLY_THESE: &str = "spec is immutable after creation except resources.requests and \
                           volumeAttributesClassName for bound claims";
 const STORAGE: &str = "storage";

@@ -1,7 +1,7 @@
 //! Validation of in-place resource resizes of a Pod.
 
-use crate::core::pod::annotations::MIRROR;
 use crate::core::pod::{self, quality_of_service};
+use crate::pod_spec::annotations::MIRROR;
 use crate::pod_spec::container::is_sidecar;
 use crate::shared::rules::Errors;
 use kubist_api::core::v1::{Container, Pod, PodSpec, ResourceRequirements};

@@ -1,6 +1,6 @@
 //! Validation of ephemeral containers, in addition to the rules for all containers.
 
-use crate::pod_spec::container::Around;
+use crate::pod_spec::pod_context::PodContext;
 use crate::pod_spec::{self, any_container};
 use crate::shared::rules::Errors;
 use kubist_api::core::v1::{EphemeralContainer, ResourceRequirements};
@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 const NOT_HERE: &str = "cannot be set for an Ephemeral Container";
 
 /// Checks all ephemeral containers, including those of templates, where another rule forbids them.
-pub(crate) fn check(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
-    let spec = around.spec;
+pub(crate) fn check(errors: &mut Errors, pod: PodContext<'_>, list: &FieldPath) {
+    let spec = pod.spec;
     let others = spec.containers.iter().chain(&spec.init_containers);
     let others: BTreeSet<_> = others.map(|it| &it.name).collect();
     let mut names = others.clone();
     for (index, container) in spec.ephemeral_containers.iter().enumerate() {
         let path = list.index(index);
         let common = any_container::from_ephemeral(container);
-        pod_spec::container::check(errors, &common, around, &path);
+        pod_spec::container::check(errors, &common, pod, &path);
         pod_spec::container::has_plain_image(errors, &common, &path);
         if !names.insert(&container.name) {
             errors.push(FieldError::duplicate(&path.child("name"), &container.name));
