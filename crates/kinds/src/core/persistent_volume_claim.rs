@@ -57,7 +57,7 @@ impl KindStrategy for PersistentVolumeClaims {
         // The phase is filled in on read.
         new.status = PersistentVolumeClaimStatus::default();
         drop_sources(&mut new.spec, None);
-        level_sources(&mut new.spec);
+        normalize_data_sources(&mut new.spec);
     }
     fn prepare_for_update(
         &self,
@@ -66,7 +66,7 @@ impl KindStrategy for PersistentVolumeClaims {
         old: &PersistentVolumeClaim,
     ) {
         drop_sources(&mut new.spec, Some(&old.spec));
-        level_sources(&mut new.spec);
+        normalize_data_sources(&mut new.spec);
     }
     fn warnings(
         &self,
@@ -194,7 +194,7 @@ fn drop_sources(spec: &mut PersistentVolumeClaimSpec, old: Option<&PersistentVol
 }
 
 /// Synchronizes the two data source fields as far as possible.
-fn level_sources(spec: &mut PersistentVolumeClaimSpec) {
+fn normalize_data_sources(spec: &mut PersistentVolumeClaimSpec) {
     match (&spec.data_source, &spec.data_source_ref) {
         (Some(source), None) => {
             spec.data_source_ref = Some(Box::new(TypedObjectReference {

@@ -137,7 +137,7 @@ fn all(above: Option<&FieldPath>, spec: &PodSpec, meta: &ObjectMeta) -> Vec<Stri
 fn volumes(found: &mut Vec<String>, volumes: &[Volume], path: &FieldPath) {
     for (index, it) in volumes.iter().enumerate() {
         let path = path.index(index);
-        let since = volume::warnings::gone;
+        let since = volume::warnings::removed_feature;
         for (name, is_used, message) in [
             (
                 "photonPersistentDisk",

@@ -72,7 +72,11 @@ fn check_request(errors: &mut Errors, request: &DeviceRequest, path: &FieldPath)
             let detail = format!("{choice}, but multiple fields are set");
             errors.push(FieldError::invalid(path, BadValue::null(), detail));
         }
-        Some(exactly) => check_asked(errors, &Asked::exactly(exactly), &path.child("exactly")),
+        Some(exactly) => check_request_fields(
+            errors,
+            &RequestFields::exactly(exactly),
+            &path.child("exactly"),
+        ),
         None if request.first_available.is_empty() => {
             errors.push(FieldError::required(path, choice));
         }
@@ -91,7 +95,7 @@ fn check_alternatives(errors: &mut Errors, all: &[DeviceSubRequest], path: &Fiel
         let path = path.index(index);
         let at = path.child("name");
         rules::text(errors, &one.name, &at, validate_name::dns1123_label);
-        check_asked(errors, &Asked::one_of_several(one), &path);
+        check_request_fields(errors, &RequestFields::one_of_several(one), &path);
         if twice {
             errors.push(FieldError::duplicate(&path, &one.name));
         }
@@ -99,7 +103,7 @@ fn check_alternatives(errors: &mut Errors, all: &[DeviceSubRequest], path: &Fiel
 }
 
 /// The fields that both forms of a request share.
-struct Asked<'a> {
+struct RequestFields<'a> {
     class: &'a str,
     selectors: &'a [DeviceSelector],
     mode: &'a str,
@@ -107,7 +111,7 @@ struct Asked<'a> {
     tolerations: &'a [DeviceToleration],
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestFields<'a> {
     fn exactly(it: &'a ExactDeviceRequest) -> Self {
         Self {
             class: &it.device_class_name,
@@ -129,21 +133,21 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn check_asked(errors: &mut Errors, asked: &Asked<'_>, path: &FieldPath) {
+fn check_request_fields(errors: &mut Errors, fields: &RequestFields<'_>, path: &FieldPath) {
     let at = path.child("deviceClassName");
-    if rules::required(errors, asked.class, &at) {
-        rules::text(errors, asked.class, &at, validate_name::dns1123_subdomain);
+    if rules::required(errors, fields.class, &at) {
+        rules::text(errors, fields.class, &at, validate_name::dns1123_subdomain);
     }
-    check_selectors(errors, asked.selectors, &path.child("selectors"));
+    check_selectors(errors, fields.selectors, &path.child("selectors"));
     let at = path.child("count");
-    match asked.mode {
-        EXACT_COUNT if asked.count <= 0 => {
+    match fields.mode {
+        EXACT_COUNT if fields.count <= 0 => {
             let detail = "must be greater than zero";
-            errors.push(FieldError::invalid(&at, asked.count, detail));
+            errors.push(FieldError::invalid(&at, fields.count, detail));
         }
-        ALL if asked.count != 0 => {
+        ALL if fields.count != 0 => {
             let detail = format!("must not be specified when allocationMode is '{ALL}'");
-            errors.push(FieldError::invalid(&at, asked.count, detail));
+            errors.push(FieldError::invalid(&at, fields.count, detail));
         }
         EXACT_COUNT | ALL => {}
         other => {
@@ -151,7 +155,7 @@ fn check_asked(errors: &mut Errors, asked: &Asked<'_>, path: &FieldPath) {
             rules::one_of(errors, other, &[ALL, EXACT_COUNT], &at);
         }
     }
-    for (index, toleration) in asked.tolerations.iter().enumerate() {
+    for (index, toleration) in fields.tolerations.iter().enumerate() {
         check_toleration(errors, toleration, &path.child("tolerations").index(index));
     }
 }

@@ -27,10 +27,10 @@ const MODES: [(&str, &str); 4] = [
 ];
 
 fn modes(modes: &[Str]) -> String {
-    let given = MODES
+    let present = MODES
         .iter()
         .filter(|(long, _)| modes.iter().any(|it| it == long));
-    joined(given.map(|(_, short)| short), ",")
+    joined(present.map(|(_, short)| short), ",")
 }
 
 fn storage(amounts: &BTreeMap<Str, Quantity>) -> String {

@@ -11,8 +11,8 @@ use kubist_apimachinery::{FieldPath, ObjectMeta};
 const MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
 
 /// Describes a removed feature: the versions in which it was deprecated and removed.
-pub(crate) fn gone(deprecated: &str, gone: &str) -> String {
-    format!("deprecated in v{deprecated}, non-functional in v{gone}+")
+pub(crate) fn removed_feature(deprecated: &str, removed: &str) -> String {
+    format!("deprecated in v{deprecated}, non-functional in v{removed}+")
 }
 
 /// Returns the warnings for a volume.
@@ -68,7 +68,11 @@ fn source(found: &mut Vec<String>, spec: &PersistentVolumeSpec, path: &FieldPath
         ("rbd", spec.rbd.is_some(), "1.28", "1.31"),
     ] {
         if is_used {
-            found.push(format!("{}: {}", path.child(name), gone(deprecated, since)));
+            found.push(format!(
+                "{}: {}",
+                path.child(name),
+                removed_feature(deprecated, since)
+            ));
         }
     }
 }

@@ -197,22 +197,22 @@ fn check_allocated(
     for (index, status) in statuses.iter().enumerate() {
         let path = path.index(index).child("allocatedResourcesStatus");
         let container = containers.get(&status.name);
-        for (index, given) in status.allocated_resources_status.iter().enumerate() {
+        for (index, allocated) in status.allocated_resources_status.iter().enumerate() {
             let path = path.index(index);
             if let Some(container) = container {
-                let (asked, detail) = if given.name.starts_with("claim:") {
-                    let key = (&status.name, given.name.clone());
+                let (asked, detail) = if allocated.name.starts_with("claim:") {
+                    let key = (&status.name, allocated.name.clone());
                     (claims.contains(&key), NO_CLAIM)
                 } else {
                     let requests = &container.resources.requests;
-                    (requests.contains_key(&given.name), NO_REQUEST)
+                    (requests.contains_key(&allocated.name), NO_REQUEST)
                 };
                 if !asked {
                     let path = path.child("name");
-                    errors.push(FieldError::invalid(&path, &given.name, detail));
+                    errors.push(FieldError::invalid(&path, &allocated.name, detail));
                 }
             }
-            check_devices(errors, &given.resources, &path.child("resources"));
+            check_devices(errors, &allocated.resources, &path.child("resources"));
         }
     }
 }
@@ -344,7 +344,7 @@ mod tests {
             request: "one".into(),
         });
         pod.spec.containers.push(asking);
-        let given = |name: &str| ResourceStatus {
+        let resource = |name: &str| ResourceStatus {
             name: name.into(),
             resources: ["Healthy", "Odd"]
                 .map(|health| ResourceHealth {
@@ -354,16 +354,16 @@ mod tests {
                 })
                 .into(),
         };
-        let mut told = status("a", None);
-        told.allocated_resources_status = vec![given("claim:gpu/one"), given("cpu")];
-        told.user = Some(Box::new(ContainerUser {
+        let mut reported = status("a", None);
+        reported.allocated_resources_status = vec![resource("claim:gpu/one"), resource("cpu")];
+        reported.user = Some(Box::new(ContainerUser {
             linux: Some(Box::new(LinuxContainerUser {
                 uid: -1,
                 ..LinuxContainerUser::default()
             })),
         }));
-        pod.status.container_statuses.push(told.clone());
-        pod.status.ephemeral_container_statuses.push(told);
+        pod.status.container_statuses.push(reported.clone());
+        pod.status.ephemeral_container_statuses.push(reported);
         let mut errors = Errors::new();
         check(&mut errors, &pod, &FieldPath::new("status"));
         let found: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -371,17 +371,17 @@ mod tests {
         let range = "Invalid value: -1: must be between 0 and 2147483647, inclusive";
         let health = "Unsupported value: \"Odd\": supported values: \"Healthy\", \"Unhealthy\", \
                       \"Unknown\"";
-        let given = format!("{at}.allocatedResourcesStatus");
+        let field = format!("{at}.allocatedResourcesStatus");
         assert_eq!(
             found,
             [
                 format!("{at}.user.linux.uid: {range}"),
                 format!("status.ephemeralContainerStatuses[0].user.linux.uid: {range}"),
-                format!("{given}[0].resources[1].health: {health}"),
-                format!("{given}[0].resources[1].resourceID: Duplicate value: \"d\""),
-                format!("{given}[1].name: Invalid value: \"cpu\": {NO_REQUEST}"),
-                format!("{given}[1].resources[1].health: {health}"),
-                format!("{given}[1].resources[1].resourceID: Duplicate value: \"d\""),
+                format!("{field}[0].resources[1].health: {health}"),
+                format!("{field}[0].resources[1].resourceID: Duplicate value: \"d\""),
+                format!("{field}[1].name: Invalid value: \"cpu\": {NO_REQUEST}"),
+                format!("{field}[1].resources[1].health: {health}"),
+                format!("{field}[1].resources[1].resourceID: Duplicate value: \"d\""),
                 "status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must \
                  not be specified in container status"
                     .to_owned(),

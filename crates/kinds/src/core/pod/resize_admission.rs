@@ -66,14 +66,14 @@ fn refusal(pod: &Pod, why: &str, reason: &str) -> Status {
 
 /// Returns the resources of which a Pod requests more than a node has allocatable.
 fn lacking(pod: &Pod, allocatable: &BTreeMap<Str, Quantity>) -> Vec<String> {
-    let given = |name: &str| allocatable.get(name).cloned().unwrap_or_default();
+    let available = |name: &str| allocatable.get(name).cloned().unwrap_or_default();
     let mut lacking = Vec::new();
-    let (wanted, has) = (requested(pod, "cpu"), given("cpu"));
+    let (wanted, has) = (requested(pod, "cpu"), available("cpu"));
     if wanted > has {
         let (wanted, has) = (wanted.milli_value(), has.milli_value());
         lacking.push(format!("cpu, requested: {wanted}, allocatable: {has}"));
     }
-    let (wanted, has) = (requested(pod, "memory"), given("memory"));
+    let (wanted, has) = (requested(pod, "memory"), available("memory"));
     if wanted > has {
         let (wanted, has) = (wanted.value(), has.value());
         lacking.push(format!("memory, requested: {wanted}, allocatable: {has}"));
