@@ -179,7 +179,7 @@ fn check_spec(
     };
     let at = path.child("template");
     pod_spec::template::check_template(errors, template, &at);
-    pod_spec::template::runs_for_good(errors, &spec.template, "DaemonSet", &at);
+    pod_spec::template::check_runs_permanently(errors, &spec.template, "DaemonSet", &at);
     rules::non_negative(
         errors,
         spec.min_ready_seconds.into(),

@@ -260,7 +260,7 @@ fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, stored: Stored<'_>, p
         let shown = selector.map_or_else(BadValue::null, |it| rules::shown(it));
         errors.push(FieldError::invalid(&path.child("selector"), shown, ""));
     }
-    pod_spec::template::runs_for_good(errors, &spec.template, "StatefulSet", &at);
+    pod_spec::template::check_runs_permanently(errors, &spec.template, "StatefulSet", &at);
 }
 
 /// Checks the template as the controller completes it.

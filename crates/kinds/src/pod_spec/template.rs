@@ -17,7 +17,7 @@ pub(crate) fn check(
 ) {
     rules::template_matches(errors, selector, template.new, path);
     check_template(errors, template, path);
-    runs_for_good(errors, template.new, kind, path);
+    check_runs_permanently(errors, template.new, kind, path);
 }
 
 /// A template, and the stored one on update.
@@ -28,7 +28,7 @@ pub(crate) struct Template<'a> {
 }
 
 /// Checks that Pods of permanent workloads are always restarted and have no deadline.
-pub(crate) fn runs_for_good(
+pub(crate) fn check_runs_permanently(
     errors: &mut Errors,
     template: &PodTemplateSpec,
     kind: &str,

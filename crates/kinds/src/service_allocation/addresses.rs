@@ -162,7 +162,7 @@ impl Addresses {
     ) -> Result<(), StorageError> {
         let allowed = |stored: Option<&Stored>| match stored.and_then(allocated_address) {
             Some(it) if it.owner == *owner && (revision == 0 || it.revision == revision) => Ok(()),
-            _ => Err(Status::bad_request("it belongs to somebody else")),
+            _ => Err(Status::bad_request("it belongs to another service")),
         };
         let request = DeleteRequest::default();
         let key = self.key(address)?;

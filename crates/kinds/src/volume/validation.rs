@@ -69,9 +69,9 @@ fn generated_claims(all: &[Volume], pod: Option<&str>) -> BTreeSet<String> {
     let Some(pod) = pod.filter(|it| !it.is_empty()) else {
         return BTreeSet::new();
     };
-    let brings = |volume: &&Volume| volume.ephemeral.is_some();
+    let is_ephemeral = |volume: &&Volume| volume.ephemeral.is_some();
     let name = |volume: &Volume| format!("{pod}-{}", volume.name);
-    all.iter().filter(brings).map(name).collect()
+    all.iter().filter(is_ephemeral).map(name).collect()
 }
 
 /// Checks rules that involve more than the source.

@@ -28,8 +28,8 @@ pub(crate) fn check(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Pers
     }
     if new.status.phase == "Bound" {
         if !rest.resources.requests.is_empty() {
-            let asked = storage(&before.resources.requests);
-            rest.resources.requests.insert(STORAGE.into(), asked);
+            let requested = storage(&before.resources.requests);
+            rest.resources.requests.insert(STORAGE.into(), requested);
         }
         let class = &before.volume_attributes_class_name;
         rest.volume_attributes_class_name.clone_from(class);
@@ -40,8 +40,8 @@ pub(crate) fn check(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Pers
         let detail = format!("{ONLY_THESE}\n{diff}");
         errors.push(FieldError::forbidden(&path, detail));
     }
-    let asked = |claim: &PersistentVolumeClaim| storage(&claim.spec.resources.requests);
-    if asked(new) < asked(old) && asked(new) <= storage(&old.status.capacity) {
+    let requested = |claim: &PersistentVolumeClaim| storage(&claim.spec.resources.requests);
+    if requested(new) < requested(old) && requested(new) <= storage(&old.status.capacity) {
         let path = path.child("resources").child("requests").child(STORAGE);
         let detail = "field can not be less than status.capacity";
         errors.push(FieldError::forbidden(&path, detail));

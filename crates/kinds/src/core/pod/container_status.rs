@@ -19,7 +19,7 @@ const NO_REQUEST: &str = "must match one of the container's resource requests";
 
 /// Checks that a terminated container that is not restarted stays terminated. Paths refer to the
 /// stored statuses, as upstream's.
-pub(crate) fn stay_ended(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
+pub(crate) fn check_terminated(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     let (spec, now, before) = (&old.spec, &new.status, &old.status);
     let all = spec.init_containers.iter().chain(&spec.containers);
     let mut after_end = all.flat_map(|it| &it.restart_policy_rules);
@@ -44,7 +44,7 @@ pub(crate) fn stay_ended(errors: &mut Errors, new: &Pod, old: &Pod, path: &Field
                 let container = containers.get(name);
                 container.is_some_and(|it| is_restarted(it, spec, code))
             };
-            list_stays_ended(errors, now, before, again, &path.child(field));
+            check_terminated_list(errors, now, before, again, &path.child(field));
         }
     }
     let (now, before) = (
@@ -52,10 +52,10 @@ pub(crate) fn stay_ended(errors: &mut Errors, new: &Pod, old: &Pod, path: &Field
         &before.ephemeral_container_statuses,
     );
     let path = path.child("ephemeralContainerStatuses");
-    list_stays_ended(errors, now, before, |_, _| false, &path);
+    check_terminated_list(errors, now, before, |_, _| false, &path);
 }
 
-fn list_stays_ended(
+fn check_terminated_list(
     errors: &mut Errors,
     now: &[ContainerStatus],
     before: &[ContainerStatus],
@@ -200,14 +200,14 @@ fn check_allocated(
         for (index, allocated) in status.allocated_resources_status.iter().enumerate() {
             let path = path.index(index);
             if let Some(container) = container {
-                let (asked, detail) = if allocated.name.starts_with("claim:") {
+                let (requested, detail) = if allocated.name.starts_with("claim:") {
                     let key = (&status.name, allocated.name.clone());
                     (claims.contains(&key), NO_CLAIM)
                 } else {
                     let requests = &container.resources.requests;
                     (requests.contains_key(&allocated.name), NO_REQUEST)
                 };
-                if !asked {
+                if !requested {
                     let path = path.child("name");
                     errors.push(FieldError::invalid(&path, &allocated.name, detail));
                 }
@@ -285,7 +285,7 @@ mod tests {
             new.status.container_statuses.push(status(name, None));
         }
         let mut errors = Errors::new();
-        stay_ended(&mut errors, &new, &old, &FieldPath::new("status"));
+        check_terminated(&mut errors, &new, &old, &FieldPath::new("status"));
         errors.iter().map(ToString::to_string).collect()
     }
 
@@ -338,12 +338,12 @@ mod tests {
     #[test]
     fn users_and_devices_are_those_of_the_container() {
         let mut pod = Pod::default();
-        let mut asking = container("a", None);
-        asking.resources.claims.push(ResourceClaim {
+        let mut claiming = container("a", None);
+        claiming.resources.claims.push(ResourceClaim {
             name: "gpu".into(),
             request: "one".into(),
         });
-        pod.spec.containers.push(asking);
+        pod.spec.containers.push(claiming);
         let resource = |name: &str| ResourceStatus {
             name: name.into(),
             resources: ["Healthy", "Odd"]

@@ -37,7 +37,7 @@ pub(super) enum Permission {
 
 /// Checks whether the pod's budget permits an eviction, and takes one disruption from the budget.
 /// Fails with 429 if none is left.
-pub(super) async fn take(
+pub(super) async fn check_and_decrement(
     call: ActionCall<'_>,
     pod: &Pod,
     dry_run: bool,
@@ -118,7 +118,7 @@ impl UpdatedObject for Disrupted<'_> {
             .ok_or_else(|| Status::internal_error("expected a PodDisruptionBudget"))?;
         let status = &mut budget.status;
         if status.observed_generation < budget.metadata.generation {
-            return Err(undecided(&budget.metadata.name));
+            return Err(not_processed(&budget.metadata.name));
         }
         let implausible = |why: &str| {
             let resource = GroupResource::new("policy", "poddisruptionbudget");
@@ -153,7 +153,7 @@ impl UpdatedObject for Disrupted<'_> {
 }
 
 /// Returns 429: the status of the budget has not been computed yet.
-pub(super) fn undecided(name: &str) -> Status {
+pub(super) fn not_processed(name: &str) -> Status {
     let message = format!("The disruption budget {name} is still being processed by the server.");
     refusal(&message, RETRY_SECONDS)
 }

@@ -44,8 +44,8 @@ async fn evict(call: ActionCall<'_>) -> Result<Created, Status> {
     let options = eviction.delete_options.as_deref().map(options_of);
     let options = with_dry_run(options.unwrap_or_default(), call.dry_run)?;
     let dry_run = !options.dry_run.is_empty();
-    let asked = eviction.delete_options.as_deref();
-    let ignores = asked.and_then(|it| it.ignore_store_read_error_with_cluster_breaking_potential);
+    let own = eviction.delete_options.as_deref();
+    let ignores = own.and_then(|it| it.ignore_store_read_error_with_cluster_breaking_potential);
     if ignores == Some(true) {
         return Err(cannot_ignore(name));
     }
@@ -54,22 +54,22 @@ async fn evict(call: ActionCall<'_>) -> Result<Created, Status> {
         let stored = call.store.get(namespace, name).await?;
         let stored = stored.ok_or_else(|| Status::not_found(&resource, name))?;
         let pod = pod(Some(&**stored.object()?))?;
-        let permission = disruption::take(call, &pod, dry_run).await?;
+        let permission = disruption::check_and_decrement(call, &pod, dry_run).await?;
         // If the request names no version, this one is required: a pod that becomes ready meanwhile
         // needs a new decision.
-        let (any_version, mut asked) = (has_no_version_precondition(&options), options.clone());
+        let (any_version, mut required) = (has_no_version_precondition(&options), options.clone());
         // For a pod that its budget does not count, upstream drops the requested version and evicts
         // a pod that the request did not mean.
         if any_version && permission != Permission::Granted {
-            let preconditions = asked.preconditions.get_or_insert_default();
+            let preconditions = required.preconditions.get_or_insert_default();
             preconditions.resource_version = Some(pod.metadata.resource_version.clone());
         }
-        let removed = remove(call, &pod, &asked, dry_run).await;
+        let removed = remove(call, &pod, &required, dry_run).await;
         let lost = any_version && removed.as_ref().is_err_and(Status::is_conflict);
         match (removed, permission) {
             (Err(_), _) if lost && attempt < EVICTION_TRIES && matches_uid(&options, &pod) => {}
             (Err(_), Permission::NotCounted(budget)) if lost => {
-                return Err(disruption::undecided(&budget));
+                return Err(disruption::not_processed(&budget));
             }
             (removed, _) => return removed.map(|()| success()),
         }
@@ -133,13 +133,13 @@ async fn remove(
 ) -> Result<(), Status> {
     let ActionCall { store, cx, .. } = call;
     let place = (&*pod.metadata.namespace, &*pod.metadata.name);
-    let asked = options.preconditions.as_deref();
+    let requested = options.preconditions.as_deref();
     let mut marked_version = None;
     if !dry_run {
         let evicted = Evicted {
             now: cx.now(),
             uid: pod.metadata.uid.clone(),
-            asked: asked.cloned().unwrap_or_default(),
+            requested: requested.cloned().unwrap_or_default(),
         };
         let path = UpdatePath::Everything(call.subresource);
         let marked = store.update(cx, place, &evicted, path, false).await?;
@@ -163,7 +163,7 @@ struct Evicted {
     now: Time,
     uid: Str,
     /// The preconditions of the eviction request.
-    asked: Preconditions,
+    requested: Preconditions,
 }
 
 impl UpdatedObject for Evicted {
@@ -177,11 +177,11 @@ impl UpdatedObject for Evicted {
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let mut pod = pod(old)?;
         let non_empty = |it: &Option<Str>| it.clone().filter(|it| !it.is_empty());
-        let asked = Preconditions {
-            uid: non_empty(&self.asked.uid),
-            resource_version: non_empty(&self.asked.resource_version),
+        let requested = Preconditions {
+            uid: non_empty(&self.requested.uid),
+            resource_version: non_empty(&self.requested.resource_version),
         };
-        check_preconditions("", "Pod", &pod.metadata, &asked)?;
+        check_preconditions("", "Pod", &pod.metadata, &requested)?;
         let condition = PodCondition {
             type_: "DisruptionTarget".into(),
             status: "True".into(),

@@ -85,7 +85,7 @@ pub(crate) fn check(new: &Pod, old: &Pod) -> Errors {
     let (class, before) = (&status.qos_class, &old.status.qos_class);
     let at = path.child("qosClass");
     rules::immutable_value(&mut errors, class, before, &at, BadValue::json);
-    container_status::stay_ended(&mut errors, new, old, &path);
+    container_status::check_terminated(&mut errors, new, old, &path);
     claim_status::check(&mut errors, new, &path);
     check_pod_addresses(&mut errors, status, &old.status, &path.child("podIPs"));
     check_host_addresses(&mut errors, status, &old.status, &path.child("hostIPs"));
