@@ -23,7 +23,7 @@ impl Stored {
     /// Appends the result of [`protobuf`](Self::protobuf) without caching it: for lists, which are
     /// written once.
     pub fn push_protobuf(&self, out: &mut Vec<u8>) -> Result<(), Status> {
-        if let Some(bytes) = self.made_protobuf() {
+        if let Some(bytes) = self.cached_protobuf() {
             out.extend_from_slice(bytes);
             return Ok(());
         }
@@ -39,7 +39,7 @@ impl Stored {
 
     /// Returns the number of bytes that [`push_protobuf`](Self::push_protobuf) appends.
     pub fn protobuf_length(&self) -> Result<usize, Status> {
-        if let Some(bytes) = self.made_protobuf() {
+        if let Some(bytes) = self.cached_protobuf() {
             return Ok(bytes.len());
         }
         if let Some(raw) = self.0.raw.get()
@@ -50,7 +50,7 @@ impl Stored {
         Ok(self.protobuf()?.len())
     }
 
-    fn made_protobuf(&self) -> Option<&Bytes> {
+    fn cached_protobuf(&self) -> Option<&Bytes> {
         self.0.forms.get()?.protobuf.get()?.as_ref().ok()
     }
 }
