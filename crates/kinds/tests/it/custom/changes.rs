@@ -14,13 +14,13 @@ async fn change(
 
 async fn change_part(
     fixture: &Fixture,
-    part: &str,
+    subresource: &str,
     edit: impl Fn(&mut CustomResourceDefinition),
 ) -> Result<CustomResourceDefinition, Status> {
     loop {
         let mut definition = cluster_get(fixture, "widgets.example.com").await?;
         edit(&mut definition);
-        match fixture.put_part(part, definition).await {
+        match fixture.put_subresource(subresource, definition).await {
             Err(status) if status.is_conflict() => {}
             other => return Ok(typed(&other?.object)),
         }
