@@ -6,6 +6,7 @@
 mod accessors;
 mod descriptions;
 mod emit;
+mod emitted;
 mod facts;
 mod imports;
 mod kinds;

@@ -7,8 +7,9 @@
 //!
 //! Each folder is an API group. A file named after a kind contains its strategy; the folder beside
 //! it contains the longer pieces: `validation` (in upstream's order and words), `defaults`,
-//! `warnings`, `status`. `pod_spec`, `volume` and `shared` are common to several kinds. Kinds
-//! without a file use the `plain` strategy.
+//! `warnings`, `status`. `shared`, `volume` and `pod_spec` are common to several kinds; each may
+//! use those before it, and none uses the folders of API groups. Kinds without a file use the
+//! `plain` strategy.
 //!
 //! This crate stores and serves nothing itself.
 //!

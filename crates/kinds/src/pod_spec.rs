@@ -1,17 +1,20 @@
 //! The spec that Pods and workload templates share, without its volumes.
 
 pub(crate) mod affinity;
+pub(crate) mod annotations;
 pub(crate) mod any_container;
 pub(crate) mod container;
 pub(crate) mod container_policy;
 pub(crate) mod container_ports;
+pub(crate) mod container_resources;
 pub(crate) mod defaults;
 pub(crate) mod disabled_fields;
 pub(crate) mod dns;
 pub(crate) mod env;
+pub(crate) mod ephemeral_containers;
 pub(crate) mod gates;
 pub(crate) mod host;
-pub(crate) mod image;
+pub(crate) mod pod_context;
 pub(crate) mod probe;
 pub(crate) mod profiles;
 pub(crate) mod resources;

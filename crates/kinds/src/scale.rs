@@ -24,7 +24,7 @@ pub(crate) fn replicas(object: &dyn AnyObject) -> Option<Replicas> {
         (it.spec.replicas, it.status.replicas, selector)
     };
     Some(Replicas {
-        wanted: wanted.unwrap_or(1),
+        desired: wanted.unwrap_or(1),
         current,
         selector,
     })

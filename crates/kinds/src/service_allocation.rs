@@ -51,7 +51,7 @@ struct Shared {
     /// Releases the allocations of abandoned requests.
     finishing: Finishing,
     /// The periodic repair task.
-    keeper: Mutex<JoinSet<()>>,
+    repair_task: Mutex<JoinSet<()>>,
 }
 
 /// A service that owns allocations.
@@ -84,7 +84,7 @@ impl ServiceAllocation {
             ranges,
             leaks: Mutex::default(),
             finishing: Finishing::default(),
-            keeper: Mutex::default(),
+            repair_task: Mutex::default(),
         };
         Some(Self {
             shared: Arc::new(shared),
@@ -113,8 +113,8 @@ impl ServiceAllocation {
         };
         let old = old.and_then(|old| (old as &dyn Any).downcast_ref::<Service>());
         if begin.dry_run {
-            let claim = Allocation::make(&self.shared, new, old, None).await?;
-            return Ok(Some(Box::new(claim)));
+            let allocation = Allocation::make(&self.shared, new, old, None).await?;
+            return Ok(Some(Box::new(allocation)));
         }
         // The allocation runs to its end even if the caller is dropped; otherwise nothing could
         // release it.
@@ -122,13 +122,14 @@ impl ServiceAllocation {
         let place = finishing.place().await?;
         let (shared, mut service, old) = (Arc::clone(&self.shared), new.clone(), old.cloned());
         let work = async move {
-            let claim = Allocation::make(&shared, &mut service, old.as_ref(), Some(place)).await;
-            (claim, service)
+            let allocation =
+                Allocation::make(&shared, &mut service, old.as_ref(), Some(place)).await;
+            (allocation, service)
         };
-        let (claim, service) = finishing.run(work).await?;
-        let claim = claim?;
+        let (allocation, service) = finishing.run(work).await?;
+        let allocation = allocation?;
         *new = service;
-        Ok(Some(Box::new(claim)))
+        Ok(Some(Box::new(allocation)))
     }
 
     /// Releases all allocations of a deleted service.
@@ -138,7 +139,7 @@ impl ServiceAllocation {
         };
         let object: &dyn AnyObject = &**object;
         if let Some(service) = (object as &dyn Any).downcast_ref::<Service>() {
-            Allocation::give_back(&self.shared, service).await;
+            Allocation::release_all(&self.shared, service).await;
         }
     }
 }

@@ -139,8 +139,8 @@ pub fn scale_columns() -> &'static [Column] {
 
 /// Returns the descriptions of [`scale_columns`].
 pub fn scale_descriptions() -> Vec<Cow<'static, str>> {
-    let said = SCALE_COLUMNS.iter().map(descriptions::of_scale);
-    said.map(Cow::Borrowed).collect()
+    let texts = SCALE_COLUMNS.iter().map(descriptions::of_scale);
+    texts.map(Cow::Borrowed).collect()
 }
 
 /// Returns the cells of a scale, one for each of [`scale_columns`].

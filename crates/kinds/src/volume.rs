@@ -1,5 +1,6 @@
 //! Volumes of Pods, their templates, and PersistentVolumes.
 
+pub(crate) mod claim_spec;
 pub(crate) mod defaults;
 pub(crate) mod mounts;
 pub(crate) mod path_warnings;

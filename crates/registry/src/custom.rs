@@ -6,10 +6,10 @@
 
 mod approval;
 mod columns;
+pub(crate) mod content;
 pub(crate) mod json_path;
 pub(crate) mod names;
 pub(crate) mod room;
-pub(crate) mod said;
 pub(crate) mod scale;
 pub(crate) mod serving;
 pub(crate) mod shape;

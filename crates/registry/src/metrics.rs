@@ -1,7 +1,7 @@
 //! The metrics of the storage stack, for an exporter.
 //!
 //! Plain atomics, one set per resource: counting takes no lock, allocates nothing, and needs no
-//! metrics registry. Names and bucket bounds are upstream's. It exports nothing itself.
+//! metrics registry. Names and bucket bounds are upstream's. This module exports nothing itself.
 
 mod histogram;
 
@@ -28,37 +28,37 @@ pub const READ_WAIT_SECONDS: &[f64] = &[
 pub struct Count(AtomicU64);
 
 impl Count {
-    /// Adds to it.
+    /// Increments the counter by `more`.
     pub fn add(&self, more: usize) {
         self.0.fetch_add(more as u64, Ordering::Relaxed);
     }
 
-    /// Where it stands.
+    /// Returns the current value.
     pub fn value(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// A storage request.
+/// The operation of a storage request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StorageRequest {
-    /// A new object.
+    /// Creates an object.
     Create,
-    /// How many objects there are.
+    /// Counts the objects.
     Count,
-    /// The end of an object.
+    /// Deletes an object.
     Delete,
-    /// One object.
+    /// Reads one object.
     Get,
-    /// Several objects.
+    /// Lists objects.
     List,
-    /// An object in place of another version of it.
+    /// Updates an object.
     Update,
 }
 
 impl StorageRequest {
-    /// All of them, in the order above.
+    /// All operations, in the order of the variants.
     pub const ALL: [Self; 6] = [
         Self::Create,
         Self::Count,
@@ -68,7 +68,7 @@ impl StorageRequest {
         Self::Update,
     ];
 
-    /// The value of the label `operation`.
+    /// Returns the value of the label `operation`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -81,25 +81,25 @@ impl StorageRequest {
     }
 }
 
-/// One kind of request to storage.
+/// The metrics of one storage operation.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RequestMetrics {
-    /// How long they took.
+    /// The durations of the requests.
     pub took: Histogram,
-    /// Requests that storage did not answer; a conflict is an answer.
+    /// Requests that failed; a conflict is not a failure.
     pub errors: Count,
 }
 
-/// Lists that were answered, from storage or from a watch cache.
+/// The metrics of lists served from storage or from a watch cache.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ListMetrics {
-    /// Lists.
+    /// Served lists.
     pub lists: Count,
-    /// Objects read for them.
+    /// Objects read for the lists.
     pub fetched: Count,
-    /// Objects that selectors were asked about.
+    /// Objects tested against selectors.
     pub evaluated: Count,
     /// Objects returned.
     pub returned: Count,
@@ -119,32 +119,32 @@ impl ListMetrics {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CacheMetrics {
-    /// Times that it has read everything (`apiserver_watch_cache_initializations_total`).
+    /// Initial lists of all objects (`apiserver_watch_cache_initializations_total`).
     pub initializations: Count,
-    /// Objects and events of the past that watches began with (`apiserver_init_events_total`).
+    /// Objects and past events delivered at the start of watches (`apiserver_init_events_total`).
     pub init_events: Count,
-    /// Events that came from the engine (`apiserver_watch_cache_events_received_total`).
+    /// Events received from the engine (`apiserver_watch_cache_events_received_total`).
     pub events_received: Count,
-    /// Events that changed something, and were offered to watchers
+    /// Events that changed an object and were dispatched to watchers
     /// (`apiserver_watch_cache_events_dispatched_total`).
     pub events_dispatched: Count,
-    /// Times that the ring grew (`watch_cache_capacity_increase_total`).
+    /// Capacity increases of the ring (`watch_cache_capacity_increase_total`).
     pub capacity_increases: Count,
-    /// Times that the ring shrank (`watch_cache_capacity_decrease_total`).
+    /// Capacity decreases of the ring (`watch_cache_capacity_decrease_total`).
     pub capacity_decreases: Count,
-    /// Watches that were ended because they did not keep up, not those that clients closed
+    /// Watches ended for slowness, without those closed by clients
     /// (`apiserver_terminated_watchers_total`).
     pub watchers_terminated: Count,
-    /// Comparisons with storage that found the same
-    /// (`apiserver_storage_consistency_checks_total`, success).
+    /// Comparisons with storage that matched (`apiserver_storage_consistency_checks_total`,
+    /// success).
     pub checks_passed: Count,
-    /// Comparisons with storage that found something else (the same, failure).
+    /// Comparisons with storage that did not match (the same metric, failure).
     pub checks_failed: Count,
-    /// Comparisons with storage that could not be made (the same, error).
+    /// Comparisons with storage that failed (the same metric, error).
     pub checks_without_result: Count,
-    /// How long requests waited until the cache was fresh.
+    /// The times that requests waited until the cache was fresh.
     pub read_wait: Histogram,
-    /// Consistent lists: by whether they succeeded, and whether storage had to answer.
+    /// Consistent lists, by success and by fallback to storage.
     consistent: [[Count; 2]; 2],
 }
 
@@ -166,15 +166,15 @@ impl CacheMetrics {
         }
     }
 
-    /// Consistent lists that ended so: whether they succeeded, and whether storage answered them
-    /// because the cache did not get there in time
+    /// Returns the counter of consistent lists with this result: whether they succeeded, and
+    /// whether storage served them because the cache lagged behind
     /// (`apiserver_watch_cache_consistent_read_total`).
     pub fn consistent_reads(&self, success: bool, fallback: bool) -> &Count {
         &self.consistent[usize::from(success)][usize::from(fallback)]
     }
 }
 
-/// What is counted about one resource.
+/// The metrics of one resource.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ResourceMetrics {
@@ -182,38 +182,38 @@ pub struct ResourceMetrics {
     pub group: Str,
     /// The plural name.
     pub resource: Str,
-    /// Lists answered by storage.
+    /// Lists served by storage.
     pub from_storage: ListMetrics,
-    /// Lists answered by the watch cache.
+    /// Lists served by the watch cache.
     pub from_cache: ListMetrics,
-    /// The watch cache; zeros if there is none.
+    /// The watch cache; zeros if the resource has none.
     pub cache: CacheMetrics,
-    /// Events that came from the engine, to the watch cache or to watches without one
+    /// Events received from the engine, by the watch cache or by watches without one
     /// (`apiserver_storage_events_received_total`).
     pub engine_events: Count,
-    /// Times that the engine said how far it is, without an event (`etcd_bookmark_total`).
+    /// Progress notifications of the engine (`etcd_bookmark_total`).
     pub engine_bookmarks: Count,
     /// Stored values that could not be decoded.
     pub decode_errors: Count,
-    /// The newest revision of an undecodable value that was logged.
-    told: AtomicU64,
+    /// The newest logged revision of an undecodable value.
+    logged: AtomicU64,
     requests: [RequestMetrics; StorageRequest::ALL.len()],
 }
 
 impl ResourceMetrics {
-    /// Reports whether an undecodable value of this revision is not logged yet: it is written once,
-    /// but seen by every watch.
-    pub(crate) fn tells(&self, revision: u64) -> bool {
-        self.told.fetch_max(revision, Ordering::Relaxed) < revision
+    /// Reports whether to log an undecodable value of this revision: true once, although every
+    /// watch observes it.
+    pub(crate) fn should_log(&self, revision: u64) -> bool {
+        self.logged.fetch_max(revision, Ordering::Relaxed) < revision
     }
 
-    /// Counts what the engine delivered: so many events, or that there is none.
+    /// Counts a delivery of the engine: events, or a progress notification if there are none.
     pub(crate) fn delivered(&self, events: usize) {
         self.engine_events.add(events);
         self.engine_bookmarks.add(usize::from(events == 0));
     }
 
-    /// Zeros.
+    /// Creates metrics of zero.
     pub fn new(group: impl Into<Str>, resource: impl Into<Str>) -> Self {
         Self {
             group: group.into(),
@@ -224,7 +224,7 @@ impl ResourceMetrics {
             engine_events: Count::default(),
             engine_bookmarks: Count::default(),
             decode_errors: Count::default(),
-            told: AtomicU64::new(0),
+            logged: AtomicU64::new(0),
             requests: StorageRequest::ALL.map(|_| RequestMetrics {
                 took: Histogram::new(STORAGE_SECONDS),
                 errors: Count::default(),
@@ -232,12 +232,12 @@ impl ResourceMetrics {
         }
     }
 
-    /// One kind of request to storage.
+    /// Returns the metrics of one storage operation.
     pub fn request(&self, request: StorageRequest) -> &RequestMetrics {
         &self.requests[request as usize]
     }
 
-    /// Waits for an answer of storage, and counts it.
+    /// Waits for storage, and records the duration and the result.
     pub(crate) async fn time<T, E>(
         &self,
         request: StorageRequest,

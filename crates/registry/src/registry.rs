@@ -135,12 +135,12 @@ impl Registry {
         plural: &str,
     ) -> Option<Arc<dyn RestStorage>> {
         let mut more = self.more.iter();
-        let given = more.find(|it| {
+        let found = more.find(|it| {
             let facts = it.facts();
             (facts.group, facts.version, facts.plural) == (group, version, plural)
         });
-        match given {
-            Some(given) => Some(Arc::clone(given)),
+        match found {
+            Some(found) => Some(Arc::clone(found)),
             None => Some(self.resource(group, version, plural)?),
         }
     }

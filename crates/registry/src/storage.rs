@@ -280,7 +280,7 @@ pub struct StorageWatchRequest<'a> {
     /// Whether the initial events omit objects that cannot be decoded; otherwise one of them is an
     /// error that ends the watch. Later versions that cannot be decoded are held back in both
     /// cases.
-    pub around_unreadable: bool,
+    pub skip_unreadable: bool,
 }
 
 /// One attempt to change an object. Called again after each concurrent write, and must examine

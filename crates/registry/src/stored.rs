@@ -9,6 +9,7 @@ pub(crate) mod custom_object;
 mod json;
 pub(crate) mod key;
 mod metadata;
+mod protobuf;
 pub(crate) mod scheme;
 pub(crate) mod stored_bytes;
 pub mod transformer;
@@ -252,56 +253,9 @@ impl Stored {
         Ok(read(&meta.name, KeyValues::Map(&meta.labels)))
     }
 
-    /// Returns the bare protobuf message (no envelope), with its resource version.
-    pub fn protobuf(&self) -> Result<&Bytes, Status> {
-        self.forms()
-            .protobuf
-            .get_or_init(|| {
-                let mut out = Vec::new();
-                self.push_protobuf(&mut out)?;
-                Ok(out.into())
-            })
-            .as_ref()
-            .map_err(Clone::clone)
-    }
-
-    /// Appends the result of [`protobuf`](Self::protobuf) without caching it: for lists, which are
-    /// written once.
-    pub fn push_protobuf(&self, out: &mut Vec<u8>) -> Result<(), Status> {
-        if let Some(bytes) = self.made_protobuf() {
-            out.extend_from_slice(bytes);
-            return Ok(());
-        }
-        if let Some(raw) = self.0.raw.get()
-            && let Some(place) = self.0.place.or_else(|| VersionPlace::of(raw))
-        {
-            place.fill(raw, self.0.revision, out);
-            return Ok(());
-        }
-        out.extend_from_slice(&to_protobuf(&**self.object()?));
-        Ok(())
-    }
-
-    /// Returns the number of bytes that [`push_protobuf`](Self::push_protobuf) appends.
-    pub fn protobuf_length(&self) -> Result<usize, Status> {
-        if let Some(bytes) = self.made_protobuf() {
-            return Ok(bytes.len());
-        }
-        if let Some(raw) = self.0.raw.get()
-            && let Some(place) = self.0.place.or_else(|| VersionPlace::of(raw))
-        {
-            return Ok(place.filled_length(raw.len(), self.0.revision));
-        }
-        Ok(self.protobuf()?.len())
-    }
-
     /// Returns its stored size in bytes; an estimate if it is not encoded yet.
     pub fn stored_bytes(&self) -> usize {
         self.0.raw.get().map_or(GUESSED_BYTES, |raw| raw.len())
-    }
-
-    fn made_protobuf(&self) -> Option<&Bytes> {
-        self.0.forms.get()?.protobuf.get()?.as_ref().ok()
     }
 
     /// Returns the frame of an event for this version, computed once for all watchers of that

@@ -47,6 +47,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod batch;
 mod clock;
 mod error;
 mod event;

@@ -32,7 +32,7 @@ pub use self::tree::{Iter, Tree};
 pub(crate) use self::versions::Versions;
 use self::view::View;
 use self::watcher::{Progress, Watcher};
-use crate::journal::Batch;
+use crate::batch::Batch;
 use crate::{Clock, CompactError, DeleteRequest, GetResponse, KeyRange, KvFuture, LeaseError};
 use crate::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};

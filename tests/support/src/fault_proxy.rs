@@ -4,64 +4,17 @@
 //! It does not parse what it forwards, so a cut can fall anywhere: inside a frame, inside an object
 //! or, where the faults allow it, inside a TLS handshake. It never reorders or changes bytes.
 
+mod faults;
+mod random;
+
+pub use self::faults::Faults;
+use self::random::Random;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// When connections are cut without a command.
-#[derive(Clone, Copy, Debug)]
-pub struct Faults {
-    /// The fewest bytes from the server before a cut.
-    pub bytes_min: u64,
-    /// The most bytes from the server before a cut.
-    pub bytes_max: u64,
-    /// The longest silence of the server before a cut; zero for none.
-    pub silence_max: Duration,
-    /// The longest delay before a connection after the first cut is served.
-    pub outage_max: Duration,
-    /// The number of cuts after which connections are left alone.
-    pub cuts_max: u64,
-}
-
-impl Faults {
-    /// No cuts.
-    pub const NONE: Self = Self {
-        bytes_min: u64::MAX,
-        bytes_max: u64::MAX,
-        silence_max: Duration::ZERO,
-        outage_max: Duration::ZERO,
-        cuts_max: 0,
-    };
-    /// Cuts in mid-stream only, after a part of a watch was forwarded: a TLS handshake and one full
-    /// record are 21 kB. A client that resumes its watch misses nothing and need not list again.
-    pub const GENTLE: Self = Self {
-        bytes_min: 24_000,
-        bytes_max: 44_000,
-        silence_max: Duration::ZERO,
-        outage_max: Duration::ZERO,
-        cuts_max: 100,
-    };
-    /// Cuts anywhere: in handshakes, in lists, in silence.
-    pub const ROUGH: Self = Self {
-        bytes_min: 100,
-        bytes_max: 40_000,
-        silence_max: Duration::from_millis(400),
-        outage_max: Duration::ZERO,
-        cuts_max: 12,
-    };
-    /// Cuts in mid-stream, each followed by an outage, during which the server may compact the
-    /// history that a client needs to resume.
-    pub const OUTAGES: Self = Self {
-        bytes_min: 8_000,
-        bytes_max: 24_000,
-        silence_max: Duration::ZERO,
-        outage_max: Duration::from_millis(500),
-        cuts_max: 8,
-    };
-}
 
 /// A running proxy. Dropping it closes its connections.
 #[derive(Debug)]
@@ -334,28 +287,6 @@ fn is_timeout(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
     )
-}
-
-/// Numbers from a seed (`SplitMix64`).
-struct Random(u64);
-
-impl Random {
-    /// Returns at least a millisecond and at most `most`; zero if that is zero.
-    fn span(&mut self, most: Duration) -> Duration {
-        let most = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
-        match most {
-            0 => Duration::ZERO,
-            _ => Duration::from_millis(1 + self.below(most)),
-        }
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit.max(1)
-    }
 }
 
 #[cfg(test)]

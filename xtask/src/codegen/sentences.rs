@@ -7,7 +7,7 @@
 mod pairs;
 
 use self::pairs::Pairs;
-use super::model::{is_emitted, is_list_kind};
+use super::emitted::{is_emitted, is_list_kind};
 use super::rustdoc;
 use super::schema::{Message, Schema};
 use crate::process::Outcome;

@@ -12,20 +12,14 @@ use crate::process::Outcome;
 use imports::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates that still have circles. An entry whose crate has none fails, so the list only shrinks.
-const EXEMPT: [&str; 2] = ["kinds", "storage"];
-
 /// A module as its path from the crate root; the root is empty.
 type Module = Vec<String>;
 
-/// Returns the circles of every crate, and exemptions that are no longer needed.
+/// Returns the circles of every crate.
 pub(super) fn check() -> Outcome<Vec<String>> {
     let mut crates: BTreeMap<String, Crate> = BTreeMap::new();
     for (name, file) in sources()? {
-        let Some((krate, path)) = name
-            .strip_prefix("crates/")
-            .and_then(|name| name.split_once("/src/"))
-        else {
+        let Some((krate, path)) = name.split_once("/src/") else {
             continue;
         };
         if let Some(module) = module_of(path) {
@@ -34,22 +28,11 @@ pub(super) fn check() -> Outcome<Vec<String>> {
             modules.entry(module).or_default().extend(source);
         }
     }
-    let mut findings = Vec::new();
-    for (name, krate) in &crates {
-        let circles = krate.circles();
-        match (EXEMPT.contains(&name.as_str()), circles.is_empty()) {
-            (true, true) => findings.push(format!(
-                "xtask/src/tidy/circles.rs: crates/{name} has no circles and needs no exemption"
-            )),
-            (true, false) => {}
-            _ => findings.extend(
-                circles
-                    .iter()
-                    .map(|circle| format!("crates/{name}/src: {circle}")),
-            ),
-        }
-    }
-    Ok(findings)
+    let findings = crates.iter().flat_map(|(name, krate)| {
+        let circles = krate.circles().into_iter();
+        circles.map(move |circle| format!("{name}/src: {circle}"))
+    });
+    Ok(findings.collect())
 }
 
 /// Returns the module of a file below `src`; none for tests, binaries and generated code.

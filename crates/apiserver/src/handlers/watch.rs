@@ -219,7 +219,7 @@ impl WatchResponse {
     fn final_event(&self) -> Option<(Vec<WatchEvent>, bool)> {
         let bookmark = self
             .shutting_down
-            .then(|| self.events.farewell())
+            .then(|| self.events.final_bookmark())
             .flatten()?;
         Some((vec![bookmark], false))
     }

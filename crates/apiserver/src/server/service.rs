@@ -111,7 +111,7 @@ impl Service {
         let mut record =
             RequestRecord::begin(&self.context.metrics, labels, &request, protocol, slow);
         let mut cx = self.context.registry.request(User::default());
-        cx.around_unreadable = handlers::ignores_read_errors(&request, &labels);
+        cx.skip_unreadable = handlers::ignores_read_errors(&request, &labels);
         let incoming = IncomingRequest {
             request: &request,
             labels: &labels,

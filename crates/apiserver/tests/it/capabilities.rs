@@ -8,7 +8,7 @@ use kubist_apimachinery::{AnyObject, ListOptions, PostOptions, Status};
 use kubist_apiserver::Config;
 use kubist_registry::{
     BoxFuture, Created, Creater, ListPage, Lister, Registry, RegistryConfig, RequestContext,
-    RestStorage, RuntimeConfig, Stored,
+    RestStorage, RuntimeConfig, Stored, StoredKind,
 };
 use kubist_storage::memory::MemoryKv;
 use parking_lot::Mutex;
@@ -59,7 +59,7 @@ impl Creater for Notes {
         object: Box<dyn AnyObject>,
         _: &'a PostOptions,
     ) -> BoxFuture<'a, Result<Created, Status>> {
-        let stored = Stored::from_object(self.kind(), 1, object);
+        let stored = Stored::from_object(StoredKind::plain(self.kind()), 1, object);
         self.0.lock().push(stored.clone());
         Box::pin(std::future::ready(Ok(Created::Object(stored))))
     }

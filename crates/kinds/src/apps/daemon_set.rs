@@ -62,8 +62,8 @@ impl KindStrategy for DaemonSets {
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut DaemonSet) {
         disabled_fields::drop_from(&mut new.spec.template.spec, None);
-        let given = template_generation(new);
-        set_template_generation(new, given.max(1));
+        let generation = template_generation(new);
+        set_template_generation(new, generation.max(1));
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut DaemonSet, old: &DaemonSet) {
         let before = &old.spec.template.spec;
@@ -179,7 +179,7 @@ fn check_spec(
     };
     let at = path.child("template");
     pod_spec::template::check_template(errors, template, &at);
-    pod_spec::template::runs_for_good(errors, &spec.template, "DaemonSet", &at);
+    pod_spec::template::check_runs_permanently(errors, &spec.template, "DaemonSet", &at);
     rules::non_negative(
         errors,
         spec.min_ready_seconds.into(),

@@ -1,14 +1,13 @@
 //! StatefulSets.
 
 use crate::apps::deployment;
-use crate::core::persistent_volume_claim;
-use crate::core::persistent_volume_claim::validation::Tolerated;
 use crate::pod_spec::defaults::default_pod_template;
 use crate::pod_spec::subject::PodSubject;
 use crate::pod_spec::template::Template;
 use crate::pod_spec::{self, disabled_fields};
 use crate::shared::rules::{self, Errors};
 use crate::shared::{fill, metadata_checks};
+use crate::volume::claim_spec::{self, Tolerated};
 use crate::volume::defaults::default_claim;
 use crate::{scale, volume};
 use kubist_api::apps::v1::{StatefulSet, StatefulSetSpec};
@@ -195,12 +194,7 @@ struct ShownRollingUpdate<'a> {
 fn check_claims(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
     for (index, claim) in spec.volume_claim_templates.iter().enumerate() {
         let path = path.index(index).child("spec");
-        persistent_volume_claim::validation::check(
-            errors,
-            &claim.spec,
-            Tolerated::default(),
-            &path,
-        );
+        claim_spec::check(errors, &claim.spec, Tolerated::default(), &path);
     }
 }
 
@@ -266,7 +260,7 @@ fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, stored: Stored<'_>, p
         let shown = selector.map_or_else(BadValue::null, |it| rules::shown(it));
         errors.push(FieldError::invalid(&path.child("selector"), shown, ""));
     }
-    pod_spec::template::runs_for_good(errors, &spec.template, "StatefulSet", &at);
+    pod_spec::template::check_runs_permanently(errors, &spec.template, "StatefulSet", &at);
 }
 
 /// Checks the template as the controller completes it.

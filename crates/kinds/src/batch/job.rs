@@ -122,8 +122,8 @@ impl KindStrategy for Jobs {
 }
 
 fn delete_warning(options: &DeleteOptions) -> Option<&'static str> {
-    let is_said = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
-    (!is_said).then_some(PODS_STAY)
+    let is_set = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
+    (!is_set).then_some(PODS_STAY)
 }
 
 /// The `status` subresource of [`Jobs`].

@@ -1,9 +1,9 @@
 //! CertificateSigningRequests.
 
 pub(crate) mod conditions;
-pub(crate) mod signer;
 
 use crate::shared::rules::{self, Errors};
+use crate::shared::signer;
 use kubist_api::certificates::v1::{
     CertificateSigningRequest, CertificateSigningRequestSpec, ExtraValue,
 };

@@ -139,7 +139,9 @@ async fn ensure_kubernetes_service(
             result => return result,
         }
     }
-    services.take_away(address, "default", "kubernetes").await?;
+    services
+        .release_address(address, "default", "kubernetes")
+        .await?;
     match ensure().await {
         // The address belongs to another service. A cluster can work without this one.
         Err(status) if status.is_invalid() => Ok(()),

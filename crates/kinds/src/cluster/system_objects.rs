@@ -45,14 +45,14 @@ pub(super) async fn run(stores: &Arc<Stores>, cluster: &Cluster, announcement: &
     rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for round in 0_usize.. {
         rounds.tick().await;
-        let kept = keep_up(stores, cluster, announcement, round % ROUNDS == 0).await;
-        if let Err(status) = kept {
-            tracing::warn!(why = %status.message, "what every cluster has is not kept up");
+        let maintained = maintain(stores, cluster, announcement, round % ROUNDS == 0).await;
+        if let Err(status) = maintained {
+            tracing::warn!(why = %status.message, "system objects could not be maintained");
         }
     }
 }
 
-async fn keep_up(
+async fn maintain(
     stores: &Arc<Stores>,
     cluster: &Cluster,
     announcement: &Announcement,
@@ -92,7 +92,7 @@ impl<K: KubeObject, F: Fn(&mut K) + Send + Sync> UpdatedObject for Desired<K, F>
 }
 
 /// Applies `change` to the stored object, or creates the object from `new`.
-async fn settle<K: KubeObject>(
+async fn create_or_update<K: KubeObject>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
     new: K,
@@ -129,7 +129,7 @@ async fn authentication(
         ..ConfigMap::default()
     };
     let own = client_ca.trim();
-    settle(stores, cx, map, |map| {
+    create_or_update(stores, cx, map, |map| {
         let known = map.data.get(CLIENT_CA).map_or("", |it| it.trim());
         if own.is_empty() || known.contains(own) {
             return;
@@ -151,7 +151,7 @@ async fn legacy_tokens(stores: &Arc<Stores>, cx: &RequestContext) -> Result<(), 
     };
     let now = cx.now().to_string();
     let today = now.split('T').next().unwrap_or_default();
-    settle(stores, cx, map, |map| {
+    create_or_update(stores, cx, map, |map| {
         let since = map.data.get(SINCE).map_or("", |it| it);
         if !is_date(since) {
             map.data.insert(SINCE.into(), today.into());
@@ -195,7 +195,7 @@ async fn endpoints(
         metadata: named("default", SERVICE),
         ..Endpoints::default()
     };
-    settle(stores, cx, old, |it| {
+    create_or_update(stores, cx, old, |it| {
         it.subsets = vec![subset.clone()];
         let skip = "endpointslice.kubernetes.io/skip-mirror";
         it.metadata.labels.insert(skip.into(), "true".into());
@@ -206,7 +206,7 @@ async fn endpoints(
         address_type: "IPv4".into(),
         ..discovery::EndpointSlice::default()
     };
-    settle(stores, cx, slice, |it| {
+    create_or_update(stores, cx, slice, |it| {
         let of = "kubernetes.io/service-name";
         it.metadata.labels.insert(of.into(), SERVICE.into());
         it.endpoints = addresses.iter().map(endpoint).collect();

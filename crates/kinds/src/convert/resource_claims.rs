@@ -66,7 +66,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn requests_and_devices_go_over_and_come_back() {
+    fn requests_and_devices_survive_a_round_trip() {
         let claim = json!({"spec": {"devices": {"requests": [
             {"name": "r", "deviceClassName": "c", "count": 2},
             {"name": "s", "firstAvailable": [{"name": "x"}]},

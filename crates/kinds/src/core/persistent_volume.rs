@@ -87,11 +87,11 @@ impl KindStrategy for PersistentVolumesStatus {
         old: &PersistentVolume,
     ) {
         let before = old.status.last_phase_transition_time;
-        let told = &mut new.status.last_phase_transition_time;
+        let time = &mut new.status.last_phase_transition_time;
         if new.status.phase == old.status.phase {
-            *told = told.or(before);
-        } else if told.is_none() || *told == before {
-            *told = Some(cx.now());
+            *time = time.or(before);
+        } else if time.is_none() || *time == before {
+            *time = Some(cx.now());
         }
     }
 }

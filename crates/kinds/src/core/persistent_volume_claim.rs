@@ -2,10 +2,9 @@
 
 pub(crate) mod status;
 pub(crate) mod update;
-pub(crate) mod validation;
 
-use crate::core::persistent_volume_claim::validation::Tolerated;
 use crate::volume;
+use crate::volume::claim_spec::{self, Tolerated};
 use crate::volume::defaults::default_claim;
 use kubist_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
@@ -58,7 +57,7 @@ impl KindStrategy for PersistentVolumeClaims {
         // The phase is filled in on read.
         new.status = PersistentVolumeClaimStatus::default();
         drop_sources(&mut new.spec, None);
-        level_sources(&mut new.spec);
+        normalize_data_sources(&mut new.spec);
     }
     fn prepare_for_update(
         &self,
@@ -67,7 +66,7 @@ impl KindStrategy for PersistentVolumeClaims {
         old: &PersistentVolumeClaim,
     ) {
         drop_sources(&mut new.spec, Some(&old.spec));
-        level_sources(&mut new.spec);
+        normalize_data_sources(&mut new.spec);
     }
     fn warnings(
         &self,
@@ -81,7 +80,7 @@ impl KindStrategy for PersistentVolumeClaims {
     fn validate(&self, new: &PersistentVolumeClaim) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("spec");
-        validation::check(&mut errors, &new.spec, Tolerated::default(), &path);
+        claim_spec::check(&mut errors, &new.spec, Tolerated::default(), &path);
         errors
     }
     fn validate_update(
@@ -97,7 +96,7 @@ impl KindStrategy for PersistentVolumeClaims {
             Self::FACTS.metadata_rules,
         );
         let (path, tolerated) = (FieldPath::new("spec"), Tolerated::of(&old.spec));
-        validation::check(&mut errors, &new.spec, tolerated, &path);
+        claim_spec::check(&mut errors, &new.spec, tolerated, &path);
         update::check(&mut errors, new, old);
         errors
     }
@@ -130,7 +129,10 @@ async fn set_default_class(
     cx: &Admission<'_>,
     claim: &mut PersistentVolumeClaim,
 ) -> Result<(), Status> {
-    let annotated = claim.metadata.annotations.contains_key(update::BETA_CLASS);
+    let annotated = claim
+        .metadata
+        .annotations
+        .contains_key(claim_spec::BETA_CLASS);
     if claim.spec.storage_class_name.is_some() || annotated {
         return Ok(());
     }
@@ -192,7 +194,7 @@ fn drop_sources(spec: &mut PersistentVolumeClaimSpec, old: Option<&PersistentVol
 }
 
 /// Synchronizes the two data source fields as far as possible.
-fn level_sources(spec: &mut PersistentVolumeClaimSpec) {
+fn normalize_data_sources(spec: &mut PersistentVolumeClaimSpec) {
     match (&spec.data_source, &spec.data_source_ref) {
         (Some(source), None) => {
             spec.data_source_ref = Some(Box::new(TypedObjectReference {

@@ -2,12 +2,10 @@
 
 mod action;
 pub(crate) mod admission;
-pub(crate) mod annotations;
 pub(crate) mod binding;
 pub(crate) mod claim_status;
 pub(crate) mod container_status;
 mod disruption;
-pub(crate) mod ephemeral_containers;
 pub(crate) mod eviction;
 pub(crate) mod preparation;
 pub(crate) mod quality_of_service;
@@ -58,8 +56,8 @@ impl KindStrategy for Pods {
     fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
         match name {
             "status" => Some(&ForKind(PodsStatus)),
-            "ephemeralcontainers" => Some(&ForKind(PodsPart("ephemeralcontainers"))),
-            "resize" => Some(&ForKind(PodsPart("resize"))),
+            "ephemeralcontainers" => Some(&ForKind(PodsSubresource("ephemeralcontainers"))),
+            "resize" => Some(&ForKind(PodsSubresource("resize"))),
             _ => None,
         }
     }
@@ -168,9 +166,9 @@ impl KindStrategy for PodsStatus {
 
 /// The strategy of a subresource that changes the spec, by the subresource name.
 #[derive(Debug)]
-struct PodsPart(&'static str);
+struct PodsSubresource(&'static str);
 
-impl KindStrategy for PodsPart {
+impl KindStrategy for PodsSubresource {
     type Kind = Pod;
 
     fn prepare_for_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {

@@ -15,10 +15,10 @@ impl KindStrategy for ServiceAccounts {
     };
 
     fn prepare_for_create(&self, _: &RequestContext, new: &mut ServiceAccount) {
-        name_secrets(new);
+        keep_secret_names(new);
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut ServiceAccount, _: &ServiceAccount) {
-        name_secrets(new);
+        keep_secret_names(new);
     }
     fn warnings(&self, new: &ServiceAccount, old: Option<&ServiceAccount>) -> Vec<String> {
         const ENFORCE: &str = "kubernetes.io/enforce-mountable-secrets";
@@ -43,7 +43,7 @@ impl KindStrategy for ServiceAccounts {
 }
 
 /// Keeps only the name of secret references.
-fn name_secrets(account: &mut ServiceAccount) {
+fn keep_secret_names(account: &mut ServiceAccount) {
     for secret in &mut account.secrets {
         *secret = ObjectReference {
             name: std::mem::take(&mut secret.name),

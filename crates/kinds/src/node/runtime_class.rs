@@ -1,7 +1,7 @@
 //! RuntimeClasses.
 
-use crate::pod_spec::{self, tolerations};
-use crate::shared::{self, metadata_checks, rules};
+use crate::pod_spec::tolerations;
+use crate::shared::{self, metadata_checks, node_label_warnings, rules};
 use kubist_api::node::v1::RuntimeClass;
 use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
 use kubist_registry::{KindStrategy, MetadataRules, MetadataUpdate, StrategyFacts};
@@ -59,7 +59,7 @@ impl KindStrategy for RuntimeClasses {
         let labels = scheduling.flat_map(|it| it.node_selector.keys());
         labels
             .filter_map(|label| {
-                let better = pod_spec::warnings::deprecated(label)?;
+                let better = node_label_warnings::deprecated(label)?;
                 Some(format!("{path}: {better}"))
             })
             .collect()

@@ -1,35 +1,25 @@
 //! Validation of containers.
 
-use crate::core::pod::ephemeral_containers;
-use crate::pod_spec::subject::PodSubject;
-use crate::pod_spec::{self, container_policy, container_ports};
-use crate::shared::resources::Level;
+use crate::pod_spec::container_resources::{self, Level};
+use crate::pod_spec::pod_context::PodContext;
+use crate::pod_spec::{self, container_policy, container_ports, ephemeral_containers};
 use crate::shared::rules::{self, Errors};
-use crate::volume::validation::Volumes;
-use crate::{shared, volume};
-use kubist_api::core::v1::{Container, PodSpec};
+use crate::volume;
+use kubist_api::core::v1::Container;
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 use std::collections::BTreeSet;
 
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
-/// The Pod or template that contains a container.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Around<'a> {
-    pub(crate) spec: &'a PodSpec,
-    pub(crate) subject: &'a PodSubject<'a>,
-    pub(crate) volumes: &'a Volumes,
-}
-
 /// Checks all containers of a Pod.
-pub(crate) fn check_all(errors: &mut Errors, around: Around<'_>, path: &FieldPath) {
-    check_usual(errors, around, &path.child("containers"));
-    check_initial(errors, around, &path.child("initContainers"));
-    ephemeral_containers::check(errors, around, &path.child("ephemeralContainers"));
+pub(crate) fn check_all(errors: &mut Errors, pod: PodContext<'_>, path: &FieldPath) {
+    check_usual(errors, pod, &path.child("containers"));
+    check_initial(errors, pod, &path.child("initContainers"));
+    ephemeral_containers::check(errors, pod, &path.child("ephemeralContainers"));
 }
 
-fn check_usual(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
-    let containers = &around.spec.containers;
+fn check_usual(errors: &mut Errors, pod: PodContext<'_>, list: &FieldPath) {
+    let containers = &pod.spec.containers;
     if containers.is_empty() {
         errors.push(FieldError::required(list, ""));
         return;
@@ -37,22 +27,22 @@ fn check_usual(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
     let mut names = BTreeSet::new();
     for (index, container) in containers.iter().enumerate() {
         let path = list.index(index);
-        check(errors, container, around, &path);
+        check(errors, container, pod, &path);
         if !names.insert(&container.name) {
             errors.push(FieldError::duplicate(&path.child("name"), &container.name));
         }
-        pod_spec::probe::check_container(errors, container, around.spec, &path);
+        pod_spec::probe::check_container(errors, container, pod.spec, &path);
         container_policy::check_restart(errors, container, &path);
     }
     container_ports::host_ports_are_unique(errors, containers, list);
 }
 
-fn check_initial(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
-    let usual = around.spec.containers.iter();
+fn check_initial(errors: &mut Errors, pod: PodContext<'_>, list: &FieldPath) {
+    let usual = pod.spec.containers.iter();
     let mut names: BTreeSet<_> = usual.map(|it| &it.name).collect();
-    for (index, container) in around.spec.init_containers.iter().enumerate() {
+    for (index, container) in pod.spec.init_containers.iter().enumerate() {
         let path = list.index(index);
-        check(errors, container, around, &path);
+        check(errors, container, pod, &path);
         container_policy::check_initial_restart(errors, container, &path);
         if names.contains(&container.name) {
             errors.push(FieldError::duplicate(&path.child("name"), &container.name));
@@ -62,10 +52,10 @@ fn check_initial(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
         // Init containers run one after the other. Upstream's path is always that of the first.
         container_ports::host_ports_are_unique(errors, std::slice::from_ref(container), list);
         if is_sidecar(container) {
-            pod_spec::probe::check_container(errors, container, around.spec, &path);
+            pod_spec::probe::check_container(errors, container, pod.spec, &path);
         } else {
             has_no_hooks(errors, container, &path);
-            container_policy::check_initial_resize(errors, container, around.subject, &path);
+            container_policy::check_initial_resize(errors, container, pod.subject, &path);
         }
     }
 }
@@ -94,10 +84,10 @@ fn has_no_hooks(errors: &mut Errors, container: &Container, path: &FieldPath) {
 pub(crate) fn check(
     errors: &mut Errors,
     container: &Container,
-    around: Around<'_>,
+    pod: PodContext<'_>,
     path: &FieldPath,
 ) {
-    let Around { spec, volumes, .. } = around;
+    let PodContext { spec, volumes, .. } = pod;
     if rules::required(errors, &container.name, &path.child("name")) {
         let path = path.child("name");
         rules::text(errors, &container.name, &path, validate_name::dns1123_label);
@@ -118,7 +108,7 @@ pub(crate) fn check(
     let at = path.child("imagePullPolicy");
     rules::word(errors, &container.image_pull_policy, &PULL_POLICIES, &at);
     let at = path.child("resources");
-    shared::resources::check(errors, &container.resources, Level::Container, around, &at);
+    container_resources::check(errors, &container.resources, Level::Container, pod, &at);
     container_policy::check_resize(errors, container, spec, &path.child("resizePolicy"));
     if let Some(context) = &container.security_context {
         pod_spec::security::check_container(errors, context, spec, &path.child("securityContext"));

@@ -67,8 +67,8 @@ pub(crate) fn check_host_network(
     for (index, container) in spec.containers.iter().enumerate() {
         let path = path.index(index).child("ports");
         for (number, port) in container.ports.iter().enumerate() {
-            let said = subject.is_pod || port.host_port != 0;
-            if said && port.host_port != port.container_port {
+            let is_checked = subject.is_pod || port.host_port != 0;
+            if is_checked && port.host_port != port.container_port {
                 let path = path.index(number).child("hostPort");
                 let detail = "must match `containerPort` when `hostNetwork` is true";
                 errors.push(FieldError::invalid(&path, port.host_port, detail));

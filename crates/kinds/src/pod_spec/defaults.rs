@@ -1,7 +1,7 @@
 //! Upstream's defaults for Pods and Pod templates.
 
-use crate::pod_spec::{self, image};
-use crate::shared::fill;
+use crate::pod_spec;
+use crate::shared::{fill, image};
 use crate::volume;
 use kubist_api::core::v1::{
     Container, EnvVar, EphemeralContainer, HTTPGetAction, Lifecycle, LifecycleHandler, Pod, PodIP,

@@ -30,7 +30,7 @@ pub(crate) fn check(errors: &mut Errors, rest: &mut PodSpec, old: &PodSpec, path
     only_adds(errors, node_affinity(rest), before, &path);
     let before = before.cloned().map(Box::new);
     match &mut rest.affinity {
-        Some(now) if old.affinity.is_none() && is_of_nodes_only(now) => rest.affinity = None,
+        Some(now) if old.affinity.is_none() && has_only_node_affinity(now) => rest.affinity = None,
         Some(now) => now.node_affinity = before,
         None => {
             rest.affinity = Some(Box::new(Affinity {
@@ -45,7 +45,7 @@ fn node_affinity(spec: &PodSpec) -> Option<&NodeAffinity> {
     spec.affinity.as_deref()?.node_affinity.as_deref()
 }
 
-fn is_of_nodes_only(affinity: &Affinity) -> bool {
+fn has_only_node_affinity(affinity: &Affinity) -> bool {
     affinity.pod_affinity.is_none() && affinity.pod_anti_affinity.is_none()
 }
 

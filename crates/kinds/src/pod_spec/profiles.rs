@@ -99,9 +99,9 @@ pub(crate) fn annotations_agree(
     let annotations = &metadata.annotations;
     let context = spec.security_context.as_deref();
     let of_pod = context.and_then(|it| it.seccomp_profile.as_deref());
-    if let (Some(profile), Some(said)) = (of_pod, annotations.get(SECCOMP_OF_POD)) {
+    if let (Some(profile), Some(annotation)) = (of_pod, annotations.get(SECCOMP_OF_POD)) {
         let path = path.child("securityContext").child("seccompProfile");
-        errors.extend(Said::seccomp(said).differs(
+        errors.extend(AnnotatedProfile::seccomp(annotation).differs(
             &profile.type_,
             &profile.localhost_profile,
             &path,
@@ -110,11 +110,11 @@ pub(crate) fn annotations_agree(
     for (container, path) in any_container::all(spec, path) {
         let own = container.security_context.as_deref();
         let profile = own.and_then(|it| it.seccomp_profile.as_deref());
-        let said = annotations.get(&*format!("{SECCOMP_OF_CONTAINER}{}", container.name));
-        if let (Some(profile), Some(said)) = (profile, said) {
+        let annotation = annotations.get(&*format!("{SECCOMP_OF_CONTAINER}{}", container.name));
+        if let (Some(profile), Some(annotation)) = (profile, annotation) {
             let path = path.child("securityContext").child("seccompProfile");
-            let said = Said::seccomp(said);
-            errors.extend(said.differs(&profile.type_, &profile.localhost_profile, &path));
+            let annotation = AnnotatedProfile::seccomp(annotation);
+            errors.extend(annotation.differs(&profile.type_, &profile.localhost_profile, &path));
         }
     }
     if spec.os.as_ref().is_some_and(|it| it.name == "windows") {
@@ -126,17 +126,17 @@ pub(crate) fn annotations_agree(
         let profile = own
             .and_then(|it| it.app_armor_profile.as_deref())
             .or(of_pod);
-        let said = annotations.get(&*format!("{APP_ARMOR}{}", container.name));
-        if let (Some(profile), Some(said)) = (profile, said) {
+        let annotation = annotations.get(&*format!("{APP_ARMOR}{}", container.name));
+        if let (Some(profile), Some(annotation)) = (profile, annotation) {
             let path = path.child("securityContext").child("appArmorProfile");
-            let said = Said::app_armor(said);
-            errors.extend(said.differs(&profile.type_, &profile.localhost_profile, &path));
+            let annotation = AnnotatedProfile::app_armor(annotation);
+            errors.extend(annotation.differs(&profile.type_, &profile.localhost_profile, &path));
         }
     }
 }
 
 /// A profile in an annotation.
-struct Said<'a> {
+struct AnnotatedProfile<'a> {
     /// The kind of profile: `seccomp` or `apparmor`.
     what: &'static str,
     /// The profile type, if the annotation is valid.
@@ -145,27 +145,27 @@ struct Said<'a> {
     name: Option<&'a str>,
 }
 
-impl<'a> Said<'a> {
-    fn seccomp(said: &'a str) -> Self {
-        let type_ = match said {
+impl<'a> AnnotatedProfile<'a> {
+    fn seccomp(annotation: &'a str) -> Self {
+        let type_ = match annotation {
             "unconfined" => Some("Unconfined"),
             "runtime/default" | "docker/default" => Some("RuntimeDefault"),
             _ => None,
         };
-        Self::new("seccomp", type_, said)
+        Self::new("seccomp", type_, annotation)
     }
 
-    fn app_armor(said: &'a str) -> Self {
-        let type_ = match said {
+    fn app_armor(annotation: &'a str) -> Self {
+        let type_ = match annotation {
             "unconfined" => Some("Unconfined"),
             "runtime/default" => Some("RuntimeDefault"),
             _ => None,
         };
-        Self::new("apparmor", type_, said)
+        Self::new("apparmor", type_, annotation)
     }
 
-    fn new(what: &'static str, type_: Option<&'static str>, said: &'a str) -> Self {
-        let name = said.strip_prefix(LOCALHOST);
+    fn new(what: &'static str, type_: Option<&'static str>, annotation: &'a str) -> Self {
+        let name = annotation.strip_prefix(LOCALHOST);
         Self {
             what,
             type_: type_.or_else(|| name.map(|_| "Localhost")),
@@ -195,11 +195,11 @@ impl<'a> Said<'a> {
 }
 
 /// Returns the profile that an AppArmor annotation represents, if it is valid.
-pub(crate) fn app_armor_of(said: &str) -> Option<AppArmorProfile> {
-    let said = Said::app_armor(said);
+pub(crate) fn app_armor_of(annotation: &str) -> Option<AppArmorProfile> {
+    let annotation = AnnotatedProfile::app_armor(annotation);
     let profile = AppArmorProfile {
-        type_: said.type_?.into(),
-        localhost_profile: said.name.map(Str::from),
+        type_: annotation.type_?.into(),
+        localhost_profile: annotation.name.map(Str::from),
     };
     let mut errors = Vec::new();
     check_app_armor(&mut errors, Some(&profile), &FieldPath::new(""));

@@ -1,8 +1,9 @@
 //! Validation and defaults of pod-level resources.
 
-use crate::pod_spec::container::{Around, is_sidecar};
-use crate::shared;
-use crate::shared::resources::{Level, is_exact, is_huge_pages, is_of_pods};
+use crate::pod_spec::container::is_sidecar;
+use crate::pod_spec::container_resources::{self, Level};
+use crate::pod_spec::pod_context::PodContext;
+use crate::shared::resources::{is_exact, is_huge_pages, is_of_pods};
 use crate::shared::rules::Errors;
 use kubist_api::core::v1::{PodSpec, ResourceRequirements};
 use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str};
@@ -11,8 +12,8 @@ use std::collections::BTreeMap;
 type Amounts = BTreeMap<Str, Quantity>;
 
 /// Checks the pod-level resources, and that containers do not exceed them.
-pub(crate) fn check(errors: &mut Errors, around: Around<'_>, path: &FieldPath) {
-    let spec = around.spec;
+pub(crate) fn check(errors: &mut Errors, pod: PodContext<'_>, path: &FieldPath) {
+    let spec = pod.spec;
     let Some(resources) = spec.resources.as_deref() else {
         return;
     };
@@ -25,7 +26,7 @@ pub(crate) fn check(errors: &mut Errors, around: Around<'_>, path: &FieldPath) {
         let detail = "claims may not be set for Resources at pod-level";
         errors.push(FieldError::forbidden(&path.child("claims"), detail));
     }
-    shared::resources::check(errors, resources, Level::Pod, around, path);
+    container_resources::check(errors, resources, Level::Pod, pod, path);
     covers_requests(errors, spec, resources, path);
     covers_pages(errors, spec, resources, path);
     covers_limits(errors, spec, resources, path);

@@ -102,7 +102,7 @@ pub(crate) fn check_container(
     }
     let profile = context.seccomp_profile.as_deref();
     pod_spec::profiles::check_seccomp(errors, profile, &path.child("seccompProfile"));
-    gains_nothing(errors, context, path);
+    check_privilege_escalation(errors, context, path);
     let windows = context.windows_options.as_deref();
     pod_spec::windows::check_options(errors, windows, &path.child("windowsOptions"));
     let profile = context.app_armor_profile.as_deref();
@@ -111,7 +111,7 @@ pub(crate) fn check_container(
 
 /// Checks that a container which forbids privilege escalation is not privileged and does not add
 /// CAP_SYS_ADMIN.
-fn gains_nothing(errors: &mut Errors, context: &SecurityContext, path: &FieldPath) {
+fn check_privilege_escalation(errors: &mut Errors, context: &SecurityContext, path: &FieldPath) {
     if context.allow_privilege_escalation != Some(false) {
         return;
     }

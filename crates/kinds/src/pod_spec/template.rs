@@ -1,6 +1,5 @@
 //! Validation of workload templates, in addition to the rules for Pods.
 
-use crate::core::pod;
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::{self, Errors};
 use crate::{pod_spec, shared};
@@ -18,7 +17,7 @@ pub(crate) fn check(
 ) {
     rules::template_matches(errors, selector, template.new, path);
     check_template(errors, template, path);
-    runs_for_good(errors, template.new, kind, path);
+    check_runs_permanently(errors, template.new, kind, path);
 }
 
 /// A template, and the stored one on update.
@@ -29,7 +28,7 @@ pub(crate) struct Template<'a> {
 }
 
 /// Checks that Pods of permanent workloads are always restarted and have no deadline.
-pub(crate) fn runs_for_good(
+pub(crate) fn check_runs_permanently(
     errors: &mut Errors,
     template: &PodTemplateSpec,
     kind: &str,
@@ -72,7 +71,7 @@ pub(crate) fn check_metadata(
     errors.extend(validate_labels(&metadata.labels, &path.child("labels")));
     let path = path.child("annotations");
     errors.extend(shared::annotations::check(&metadata.annotations, &path));
-    pod::annotations::check(errors, &template.spec, subject, &path);
+    pod_spec::annotations::check(errors, &template.spec, subject, &path);
 }
 
 /// Checks that the selector of a workload is unchanged.

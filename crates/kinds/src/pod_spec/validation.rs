@@ -1,12 +1,12 @@
 //! Validation of a Pod spec, in a Pod or a template.
 
-use crate::core::pod::annotations::MIRROR;
-use crate::pod_spec::container::Around;
+use crate::pod_spec::annotations::MIRROR;
+use crate::pod_spec::container_resources::{self, Level};
+use crate::pod_spec::pod_context::PodContext;
 use crate::pod_spec::subject::PodSubject;
 use crate::pod_spec::{self, container_ports, tolerations, topology_spread};
-use crate::shared::resources::Level;
+use crate::shared::go_struct;
 use crate::shared::rules::{self, Errors};
-use crate::shared::{self, go_struct};
 use crate::volume;
 use kubist_api::core::v1::{PodSpec, ResourceRequirements};
 use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
@@ -22,16 +22,17 @@ pub(crate) fn check(
     subject: &PodSubject<'_>,
     path: &FieldPath,
 ) {
-    let pod = subject.is_pod.then_some(subject.metadata.name.as_str());
-    let volumes = volume::validation::check(errors, &spec.volumes, pod, &path.child("volumes"));
-    let around = Around {
+    let pod_name = subject.is_pod.then_some(subject.metadata.name.as_str());
+    let volumes =
+        volume::validation::check(errors, &spec.volumes, pod_name, &path.child("volumes"));
+    let pod = PodContext {
         spec,
         subject,
         volumes: &volumes,
     };
     check_claims(errors, spec, subject, &path.child("resourceClaims"));
-    pod_spec::container::check_all(errors, around, path);
-    pod_spec::resources::check(errors, around, &path.child("resources"));
+    pod_spec::container::check_all(errors, pod, path);
+    pod_spec::resources::check(errors, pod, &path.child("resources"));
     let containers = path.child("containers");
     container_ports::check_host_network(errors, spec, subject, &containers);
     let supported = ["Always", "OnFailure", "Never"];
@@ -53,7 +54,7 @@ pub(crate) fn check(
     tolerations::check(errors, &spec.tolerations, compares, &at);
     pod_spec::host::check_aliases(errors, spec, &path.child("hostAliases"));
     check_classes(errors, spec, path);
-    check_overhead(errors, around, &path.child("overhead"));
+    check_overhead(errors, pod, &path.child("overhead"));
     check_os(errors, spec, path);
     check_group(errors, spec, &path.child("schedulingGroup"));
     pod_spec::env::check_files(errors, spec, path);
@@ -167,12 +168,12 @@ fn check_classes(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
 }
 
 /// Checks the overhead, which follows the rules for resource limits.
-fn check_overhead(errors: &mut Errors, around: Around<'_>, path: &FieldPath) {
+fn check_overhead(errors: &mut Errors, pod: PodContext<'_>, path: &FieldPath) {
     let limits = ResourceRequirements {
-        limits: around.spec.overhead.clone(),
+        limits: pod.spec.overhead.clone(),
         ..ResourceRequirements::default()
     };
-    shared::resources::check(errors, &limits, Level::Container, around, path);
+    container_resources::check(errors, &limits, Level::Container, pod, path);
 }
 
 fn check_os(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {

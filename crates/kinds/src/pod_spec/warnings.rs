@@ -4,11 +4,11 @@
 mod placement;
 mod ports;
 
-pub(crate) use self::placement::term;
 use self::placement::{affinities, labels};
 use self::ports::Ports;
 use crate::pod_spec::any_container;
 use crate::shared::address_warnings;
+use crate::shared::resources::warn_of_fraction;
 use crate::volume::{self, path_warnings};
 use kubist_api::core::v1::{Container, Pod, PodSpec, PodTemplateSpec, Volume};
 use kubist_apimachinery::{FieldPath, ObjectMeta, Quantity, Str, validate_name};
@@ -16,38 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of warnings for one object; clients read fewer.
 const WARNINGS_MAX: usize = 100;
-
-const LABELS: [(&str, &str); 8] = [
-    (
-        "beta.kubernetes.io/arch",
-        "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
-    ),
-    (
-        "beta.kubernetes.io/os",
-        "deprecated since v1.14; use \"kubernetes.io/os\" instead",
-    ),
-    (
-        "failure-domain.beta.kubernetes.io/region",
-        "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead",
-    ),
-    (
-        "failure-domain.beta.kubernetes.io/zone",
-        "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead",
-    ),
-    (
-        "beta.kubernetes.io/instance-type",
-        "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
-    ),
-    ("app.kubernetes.io/created-by", "deprecated since v1.9"),
-    (
-        "scheduler.alpha.kubernetes.io/preferAvoidPods",
-        "deprecated since v1.22; use Taints and Tolerations instead",
-    ),
-    (
-        "node-role.kubernetes.io/master",
-        "use \"node-role.kubernetes.io/control-plane\" instead",
-    ),
-];
 
 const ANNOTATIONS: [(&str, &str); 3] = [
     (
@@ -166,16 +134,10 @@ fn all(above: Option<&FieldPath>, spec: &PodSpec, meta: &ObjectMeta) -> Vec<Stri
     found
 }
 
-/// Returns the warning for a node label that was renamed.
-pub(crate) fn deprecated(label: &str) -> Option<&'static str> {
-    let found = LABELS.iter().find(|(name, _)| *name == label);
-    found.map(|(_, message)| *message)
-}
-
 fn volumes(found: &mut Vec<String>, volumes: &[Volume], path: &FieldPath) {
     for (index, it) in volumes.iter().enumerate() {
         let path = path.index(index);
-        let since = volume::warnings::gone;
+        let since = volume::warnings::removed_feature;
         for (name, is_used, message) in [
             (
                 "photonPersistentDisk",
@@ -237,25 +199,7 @@ fn repeated(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
 /// Warns of byte amounts that are not whole numbers.
 fn fractions(found: &mut Vec<String>, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
     for name in ["memory", "ephemeral-storage"] {
-        fraction(found, amounts, name, path);
-    }
-}
-
-/// Warns of one byte amount that is not a whole number.
-pub(crate) fn fraction(
-    found: &mut Vec<String>,
-    amounts: &BTreeMap<Str, Quantity>,
-    name: &str,
-    path: &FieldPath,
-) {
-    if let Some(amount) = amounts.get(name)
-        && !amount.is_whole()
-    {
-        found.push(format!(
-            "{}: fractional byte value {:?} is invalid, must be an integer",
-            path.key(name),
-            amount.as_str()
-        ));
+        warn_of_fraction(found, amounts, name, path);
     }
 }
 

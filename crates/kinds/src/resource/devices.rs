@@ -1,22 +1,21 @@
 //! Validation of device claims and device classes. CEL expressions are stored but not compiled.
 
+mod request;
+
+use self::request::check_request;
 use crate::shared::rules::{self, Errors};
 use kubist_api::resource::v1::{
-    DeviceClaim, DeviceClaimConfiguration, DeviceConstraint, DeviceRequest, DeviceSelector,
-    DeviceSubRequest, DeviceToleration, ExactDeviceRequest, OpaqueDeviceConfiguration,
+    DeviceClaim, DeviceClaimConfiguration, DeviceConstraint, DeviceSelector,
+    OpaqueDeviceConfiguration,
 };
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// The allocation mode for an exact number of devices.
 pub(crate) const EXACT_COUNT: &str = "ExactCount";
-/// The allocation mode for all matching devices.
-const ALL: &str = "All";
 /// The maximum number of items in each list.
 const ITEMS_MAX: usize = 32;
-/// The maximum number of alternatives in a request. The first one that can be satisfied is used.
-const ALTERNATIVES_MAX: usize = 8;
 const EXPRESSION_BYTES_MAX: usize = 10 << 10;
 const PARAMETERS_BYTES_MAX: usize = 10 << 10;
 const DOMAIN_BYTES_MAX: usize = 63;
@@ -63,99 +62,6 @@ fn names(claim: &DeviceClaim) -> BTreeSet<String> {
     names
 }
 
-fn check_request(errors: &mut Errors, request: &DeviceRequest, path: &FieldPath) {
-    let at = path.child("name");
-    rules::text(errors, &request.name, &at, validate_name::dns1123_label);
-    let choice = "exactly one of `exactly` or `firstAvailable` is required";
-    match &request.exactly {
-        Some(_) if !request.first_available.is_empty() => {
-            let detail = format!("{choice}, but multiple fields are set");
-            errors.push(FieldError::invalid(path, BadValue::null(), detail));
-        }
-        Some(exactly) => check_asked(errors, &Asked::exactly(exactly), &path.child("exactly")),
-        None if request.first_available.is_empty() => {
-            errors.push(FieldError::required(path, choice));
-        }
-        None => check_alternatives(
-            errors,
-            &request.first_available,
-            &path.child("firstAvailable"),
-        ),
-    }
-}
-
-fn check_alternatives(errors: &mut Errors, all: &[DeviceSubRequest], path: &FieldPath) {
-    at_most(errors, all.len(), ALTERNATIVES_MAX, path);
-    let twice = rules::repeats(all.iter().map(|it| &it.name));
-    for ((index, one), twice) in all.iter().enumerate().zip(twice) {
-        let path = path.index(index);
-        let at = path.child("name");
-        rules::text(errors, &one.name, &at, validate_name::dns1123_label);
-        check_asked(errors, &Asked::one_of_several(one), &path);
-        if twice {
-            errors.push(FieldError::duplicate(&path, &one.name));
-        }
-    }
-}
-
-/// The fields that both forms of a request share.
-struct Asked<'a> {
-    class: &'a str,
-    selectors: &'a [DeviceSelector],
-    mode: &'a str,
-    count: i64,
-    tolerations: &'a [DeviceToleration],
-}
-
-impl<'a> Asked<'a> {
-    fn exactly(it: &'a ExactDeviceRequest) -> Self {
-        Self {
-            class: &it.device_class_name,
-            selectors: &it.selectors,
-            mode: &it.allocation_mode,
-            count: it.count,
-            tolerations: &it.tolerations,
-        }
-    }
-
-    fn one_of_several(it: &'a DeviceSubRequest) -> Self {
-        Self {
-            class: &it.device_class_name,
-            selectors: &it.selectors,
-            mode: &it.allocation_mode,
-            count: it.count,
-            tolerations: &it.tolerations,
-        }
-    }
-}
-
-fn check_asked(errors: &mut Errors, asked: &Asked<'_>, path: &FieldPath) {
-    let at = path.child("deviceClassName");
-    if rules::required(errors, asked.class, &at) {
-        rules::text(errors, asked.class, &at, validate_name::dns1123_subdomain);
-    }
-    check_selectors(errors, asked.selectors, &path.child("selectors"));
-    let at = path.child("count");
-    match asked.mode {
-        EXACT_COUNT if asked.count <= 0 => {
-            let detail = "must be greater than zero";
-            errors.push(FieldError::invalid(&at, asked.count, detail));
-        }
-        ALL if asked.count != 0 => {
-            let detail = format!("must not be specified when allocationMode is '{ALL}'");
-            errors.push(FieldError::invalid(&at, asked.count, detail));
-        }
-        EXACT_COUNT | ALL => {}
-        other => {
-            let at = path.child("allocationMode");
-            rules::one_of(errors, other, &[ALL, EXACT_COUNT], &at);
-        }
-    }
-    for (index, toleration) in asked.tolerations.iter().enumerate() {
-        check_toleration(errors, toleration, &path.child("tolerations").index(index));
-    }
-}
-
 /// Checks device selectors.
 pub(crate) fn check_selectors(errors: &mut Errors, all: &[DeviceSelector], path: &FieldPath) {
     at_most(errors, all.len(), ITEMS_MAX, path);
@@ -169,31 +75,6 @@ pub(crate) fn check_selectors(errors: &mut Errors, all: &[DeviceSelector], path:
             }
             Some(_) => {}
         }
-    }
-}
-
-fn check_toleration(errors: &mut Errors, toleration: &DeviceToleration, path: &FieldPath) {
-    if !toleration.key.is_empty() {
-        let at = path.child("key");
-        rules::text(errors, &toleration.key, &at, validate_name::qualified_name);
-    }
-    let (value, at) = (toleration.value.as_str(), path.child("value"));
-    match toleration.operator.as_str() {
-        "Exists" if !value.is_empty() => {
-            let detail = "must be empty for operator `Exists`";
-            errors.push(FieldError::invalid(&at, value, detail));
-        }
-        "Exists" => {}
-        "Equal" => rules::text(errors, value, &at, validate_name::label_value),
-        other => {
-            let at = path.child("operator");
-            rules::one_of(errors, other, &["Equal", "Exists"], &at);
-        }
-    }
-    if !toleration.effect.is_empty() {
-        let effects = ["NoExecute", "NoSchedule", "None"];
-        let at = path.child("effect");
-        rules::one_of(errors, &toleration.effect, &effects, &at);
     }
 }
 
@@ -322,6 +203,7 @@ fn check_opaque(errors: &mut Errors, opaque: Option<&OpaqueDeviceConfiguration>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubist_api::resource::v1::{DeviceRequest, ExactDeviceRequest};
 
     fn problems(claim: &DeviceClaim) -> Vec<String> {
         let mut errors = Vec::new();

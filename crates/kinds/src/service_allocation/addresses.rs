@@ -35,14 +35,14 @@ pub(super) struct Addresses {
 
 /// The reason why an address cannot be allocated.
 #[derive(Debug)]
-pub(super) enum NoAddress {
-    Taken,
-    Outside,
+pub(super) enum AddressError {
+    Allocated,
+    OutOfRange,
     Full,
     Storage(StorageError),
 }
 
-impl From<StorageError> for NoAddress {
+impl From<StorageError> for AddressError {
     fn from(error: StorageError) -> Self {
         Self::Storage(error)
     }
@@ -50,7 +50,7 @@ impl From<StorageError> for NoAddress {
 
 /// A stored address that belongs to a service.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct AllocatedAddress {
     pub(super) address: Ipv4Addr,
     pub(super) owner: Owner,
     pub(super) since: Option<Time>,
@@ -75,17 +75,17 @@ impl Addresses {
     }
 
     /// Allocates this address. A dry run only checks it.
-    pub(super) async fn take(
+    pub(super) async fn allocate(
         &self,
         address: Ipv4Addr,
         owner: &Owner,
         dry_run: bool,
-    ) -> Result<(), NoAddress> {
+    ) -> Result<(), AddressError> {
         if !self.ranges.contains(address) {
-            return Err(NoAddress::Outside);
+            return Err(AddressError::OutOfRange);
         }
         let key = self.key(address)?;
-        let taken = if dry_run {
+        let allocated = if dry_run {
             self.storage.get(&key, None).await?.is_some()
         } else {
             let object = Box::new(self.object(address, owner));
@@ -99,22 +99,22 @@ impl Addresses {
                 Err(error) => return Err(error.into()),
             }
         };
-        if taken || !dry_run {
+        if allocated || !dry_run {
             self.hint.lock().insert(address);
         }
-        if taken {
-            return Err(NoAddress::Taken);
+        if allocated {
+            return Err(AddressError::Allocated);
         }
         Ok(())
     }
 
     /// Allocates any free address. A dry run does not search for one and returns the network
     /// address instead, as upstream.
-    pub(super) async fn take_any(
+    pub(super) async fn allocate_any(
         &self,
         owner: &Owner,
         dry_run: bool,
-    ) -> Result<Ipv4Addr, NoAddress> {
+    ) -> Result<Ipv4Addr, AddressError> {
         if dry_run {
             return Ok(self.ranges.network);
         }
@@ -126,43 +126,43 @@ impl Addresses {
             for _ in 0..RANDOM_PICKS {
                 let picked = u32::try_from(self.random.below(count)).unwrap_or_default();
                 let address = self.ranges.at(band.start + picked);
-                if self.try_take(address, owner).await? {
+                if self.try_allocate(address, owner).await? {
                     return Ok(address);
                 }
             }
             // The network is crowded: read the allocated addresses and try all others in turn.
-            self.held().await?;
+            self.allocated().await?;
             for offset in band {
                 let address = self.ranges.at(offset);
-                if self.try_take(address, owner).await? {
+                if self.try_allocate(address, owner).await? {
                     return Ok(address);
                 }
             }
         }
-        Err(NoAddress::Full)
+        Err(AddressError::Full)
     }
 
-    async fn try_take(&self, address: Ipv4Addr, owner: &Owner) -> Result<bool, NoAddress> {
+    async fn try_allocate(&self, address: Ipv4Addr, owner: &Owner) -> Result<bool, AddressError> {
         if self.hint.lock().contains(&address) {
             return Ok(false);
         }
-        match self.take(address, owner, false).await {
+        match self.allocate(address, owner, false).await {
             Ok(()) => Ok(true),
-            Err(NoAddress::Taken) => Ok(false),
+            Err(AddressError::Allocated) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
     /// Releases an address if it belongs to this service and (unless 0) has this revision.
-    pub(super) async fn give_back(
+    pub(super) async fn release(
         &self,
         address: Ipv4Addr,
         owner: &Owner,
         revision: u64,
     ) -> Result<(), StorageError> {
-        let allowed = |stored: Option<&Stored>| match stored.and_then(held) {
+        let allowed = |stored: Option<&Stored>| match stored.and_then(allocated_address) {
             Some(it) if it.owner == *owner && (revision == 0 || it.revision == revision) => Ok(()),
-            _ => Err(Status::bad_request("it belongs to somebody else")),
+            _ => Err(Status::bad_request("it belongs to another service")),
         };
         let request = DeleteRequest::default();
         let key = self.key(address)?;
@@ -177,14 +177,14 @@ impl Addresses {
     }
 
     /// Returns the addresses that are allocated to services.
-    pub(super) async fn held(&self) -> Result<Vec<Held>, StorageError> {
+    pub(super) async fn allocated(&self) -> Result<Vec<AllocatedAddress>, StorageError> {
         let stored = all(&self.storage, GROUP, "ipaddresses").await?;
         let address = |it: &Stored| -> Option<Ipv4Addr> {
             let object = it.object().ok()?;
             object.meta().name.parse().ok()
         };
         *self.hint.lock() = stored.iter().filter_map(address).collect();
-        Ok(stored.iter().filter_map(held).collect())
+        Ok(stored.iter().filter_map(allocated_address).collect())
     }
 
     fn key(&self, address: Ipv4Addr) -> Result<String, StorageError> {
@@ -215,7 +215,7 @@ impl Addresses {
 }
 
 /// Returns the allocation that this object represents; `None` if the allocator does not manage it.
-fn held(stored: &Stored) -> Option<Held> {
+fn allocated_address(stored: &Stored) -> Option<AllocatedAddress> {
     let object: &dyn AnyObject = &**stored.object().ok()?;
     let object = (object as &dyn Any).downcast_ref::<IPAddress>()?;
     let parent = object.spec.parent_ref.as_deref()?;
@@ -228,7 +228,7 @@ fn held(stored: &Stored) -> Option<Held> {
     if !ours || !parent.group.is_empty() || parent.resource != "services" {
         return None;
     }
-    Some(Held {
+    Some(AllocatedAddress {
         address: object.metadata.name.parse().ok()?,
         owner: Owner {
             namespace: parent.namespace.clone(),

@@ -1,7 +1,7 @@
 //! The allocations and releases of one write.
 
-use super::addresses::NoAddress;
-use super::ports::{NoPort, Why};
+use super::addresses::AddressError;
+use super::ports::{PortError, PortRequest, Refusal};
 use super::slots::slots;
 use super::{Owner, Shared, address_of, needs, ports_of};
 use kubist_api::core::v1::Service;
@@ -19,55 +19,55 @@ pub(super) struct Allocation {
     owner: Owner,
     /// The slot for the final release; `None` in a dry run, which allocates nothing.
     place: Option<Place>,
-    taken: Things,
-    given_up: Things,
+    allocated: AllocatedValues,
+    to_release: AllocatedValues,
 }
 
 #[derive(Debug, Default)]
-struct Things {
+struct AllocatedValues {
     address: Option<Ipv4Addr>,
     ports: Vec<u16>,
 }
 
 impl Begun for Allocation {
     fn commit(mut self: Box<Self>) -> BoxFuture<'static, ()> {
-        self.taken = Things::default();
-        let given_up = std::mem::take(&mut self.given_up);
-        Box::pin(self.release(given_up))
+        self.allocated = AllocatedValues::default();
+        let to_release = std::mem::take(&mut self.to_release);
+        Box::pin(self.release(to_release))
     }
 
     fn rollback(mut self: Box<Self>) -> BoxFuture<'static, ()> {
-        let taken = std::mem::take(&mut self.taken);
-        Box::pin(self.release(taken))
+        let allocated = std::mem::take(&mut self.allocated);
+        Box::pin(self.release(allocated))
     }
 
     fn abandon(mut self: Box<Self>) {
-        self.taken = Things::default();
+        self.allocated = AllocatedValues::default();
     }
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        let taken = std::mem::take(&mut self.taken);
-        if !taken.is_nothing() {
+        let allocated = std::mem::take(&mut self.allocated);
+        if !allocated.is_empty() {
             // The release continues without a waiting caller.
-            drop(self.release(taken));
+            drop(self.release(allocated));
         }
     }
 }
 
-impl Things {
-    fn is_nothing(&self) -> bool {
+impl AllocatedValues {
+    fn is_empty(&self) -> bool {
         self.address.is_none() && self.ports.is_empty()
     }
 }
 
 /// Releases allocations. The next repair retries what storage does not accept now.
-async fn release(shared: &Shared, owner: &Owner, things: Things) {
-    if let Some(address) = things.address {
-        drop(shared.addresses.give_back(address, owner, 0).await);
+async fn release(shared: &Shared, owner: &Owner, values: AllocatedValues) {
+    if let Some(address) = values.address {
+        drop(shared.addresses.release(address, owner, 0).await);
     }
-    drop(shared.ports.give_back(&things.ports).await);
+    drop(shared.ports.release(&values.ports).await);
 }
 
 impl Allocation {
@@ -75,47 +75,48 @@ impl Allocation {
     /// The future must not be dropped, because its allocations would be unknown to the caller.
     ///
     /// # Errors
-    /// 422 if something is taken or outside of the range; 500 if there are no node ports left.
+    /// 422 if a requested value is already allocated or outside of the range; 500 if there are no
+    /// node ports left.
     pub(super) async fn make(
         shared: &Arc<Shared>,
         new: &mut Service,
         old: Option<&Service>,
         place: Option<Place>,
     ) -> Result<Self, Status> {
-        needs::take_over(new, old);
-        needs::agree(new, old);
+        needs::patch_allocated_values(new, old);
+        needs::normalize_cluster_ips(new, old);
         let errors = needs::check_addresses(new, old);
         if !errors.is_empty() {
             return Err(all_invalid(new, &errors));
         }
         needs::check_families(new).map_err(|error| invalid(new, *error))?;
-        let mut claim = Self::none(shared, Owner::of(new), place);
-        let filled = match claim.address(new, old).await {
-            Ok(()) => claim.ports(new, old).await,
+        let mut allocation = Self::none(shared, Owner::of(new), place);
+        let filled = match allocation.address(new, old).await {
+            Ok(()) => allocation.ports(new, old).await,
             Err(status) => Err(status),
         };
         if let Err(status) = filled {
-            let taken = std::mem::take(&mut claim.taken);
-            claim.release(taken).await;
+            let allocated = std::mem::take(&mut allocation.allocated);
+            allocation.release(allocated).await;
             return Err(status);
         }
         needs::fill_families(new);
         if let Some(old) = old {
-            claim.given_up = Things {
+            allocation.to_release = AllocatedValues {
                 address: address_of(old).filter(|it| address_of(new) != Some(*it)),
                 ports: without(ports_of(old), &ports_of(new)),
             };
         }
-        Ok(claim)
+        Ok(allocation)
     }
 
     /// Releases all allocations of a service. The future must not be dropped.
-    pub(super) async fn give_back(shared: &Shared, service: &Service) {
-        let things = Things {
+    pub(super) async fn release_all(shared: &Shared, service: &Service) {
+        let values = AllocatedValues {
             address: address_of(service),
             ports: ports_of(service),
         };
-        release(shared, &Owner::of(service), things).await;
+        release(shared, &Owner::of(service), values).await;
     }
 
     fn none(shared: &Arc<Shared>, owner: Owner, place: Option<Place>) -> Self {
@@ -123,19 +124,19 @@ impl Allocation {
             shared: Arc::clone(shared),
             owner,
             place,
-            taken: Things::default(),
-            given_up: Things::default(),
+            allocated: AllocatedValues::default(),
+            to_release: AllocatedValues::default(),
         }
     }
 
-    /// Releases `things`, whether or not the future is polled, and waits for the release.
-    fn release(&mut self, things: Things) -> impl Future<Output = ()> + Send + use<> {
+    /// Releases `values`, whether or not the future is polled, and waits for the release.
+    fn release(&mut self, values: AllocatedValues) -> impl Future<Output = ()> + Send + use<> {
         let place = self.place.take();
         let (done, released) = oneshot::channel();
-        if place.is_some() && !things.is_nothing() {
+        if place.is_some() && !values.is_empty() {
             let (shared, owner) = (Arc::clone(&self.shared), self.owner.clone());
             self.shared.finishing.finish(async move {
-                release(&shared, &owner, things).await;
+                release(&shared, &owner, values).await;
                 drop((place, done));
             });
         } else {
@@ -154,9 +155,11 @@ impl Allocation {
         }
         let addresses = &self.shared.addresses;
         if new.spec.cluster_ip.is_empty() {
-            let found = addresses.take_any(&self.owner, self.place.is_none()).await;
-            let address = found.map_err(|error| no_address(new, None, error))?;
-            self.taken.address = Some(address);
+            let found = addresses
+                .allocate_any(&self.owner, self.place.is_none())
+                .await;
+            let address = found.map_err(|error| address_error(new, None, error))?;
+            self.allocated.address = Some(address);
             new.spec.cluster_ip = address.to_string().into();
         }
         if new.spec.cluster_ips.is_empty() {
@@ -166,72 +169,78 @@ impl Allocation {
         let Some(address) = address_of(new) else {
             return Ok(());
         };
-        let has = self.taken.address.or_else(|| old.and_then(address_of));
+        let has = self.allocated.address.or_else(|| old.and_then(address_of));
         if has != Some(address) {
-            let taken = addresses
-                .take(address, &self.owner, self.place.is_none())
+            let allocated = addresses
+                .allocate(address, &self.owner, self.place.is_none())
                 .await;
-            taken.map_err(|error| no_address(new, Some(address), error))?;
-            self.taken.address = Some(address);
+            allocated.map_err(|error| address_error(new, Some(address), error))?;
+            self.allocated.address = Some(address);
         }
         Ok(())
     }
 
     async fn ports(&mut self, new: &mut Service, old: Option<&Service>) -> Result<(), Status> {
         let slots = slots(new, old);
-        let wishes: Vec<_> = slots.iter().map(|slot| slot.wish).collect();
-        let granted = self.shared.ports.take(&wishes, self.place.is_none()).await;
+        let requests: Vec<_> = slots.iter().map(|slot| slot.request).collect();
+        let granted = self
+            .shared
+            .ports
+            .allocate(&requests, self.place.is_none())
+            .await;
         let granted = granted.map_err(|error| match error {
-            NoPort::Storage(error) => failed(new, &error),
-            NoPort::Refused(at, why) => self.no_port(new, &slots[at].path(), slots[at].wish, why),
+            PortError::Storage(error) => failed(new, &error),
+            PortError::Refused(at, why) => {
+                self.port_error(new, &slots[at].path(), slots[at].request, why)
+            }
         })?;
         for (slot, number) in slots.iter().zip(&granted) {
             slot.fill(new, *number);
         }
-        self.taken.ports = granted;
+        self.allocated.ports = granted;
         Ok(())
     }
 
-    fn no_port(
+    fn port_error(
         &self,
         service: &Service,
         path: &FieldPath,
-        wish: super::ports::Wish,
-        why: Why,
+        request: PortRequest,
+        refusal: Refusal,
     ) -> Status {
         let range = self.shared.ports.range();
-        let detail = match why {
-            Why::Full => {
+        let detail = match refusal {
+            Refusal::Full => {
                 let message = "failed to allocate a nodePort: range is full";
                 return Status::internal_error(message);
             }
-            Why::Taken => "provided port is already allocated".to_owned(),
-            Why::Outside => format!(
+            Refusal::Allocated => "provided port is already allocated".to_owned(),
+            Refusal::OutOfRange => format!(
                 "provided port is not in the valid range. The range of valid ports is {}-{}",
                 range.start(),
                 range.end()
             ),
         };
-        let number = match wish {
-            super::ports::Wish::This(number) => number,
-            super::ports::Wish::Any => 0,
+        let number = match request {
+            PortRequest::Specific(number) => number,
+            PortRequest::Any => 0,
         };
         invalid(service, FieldError::invalid(path, number, detail))
     }
 }
 
-fn no_address(service: &Service, address: Option<Ipv4Addr>, error: NoAddress) -> Status {
+fn address_error(service: &Service, address: Option<Ipv4Addr>, error: AddressError) -> Status {
     let path = FieldPath::new("spec").child("clusterIPs");
     let why = match (error, address) {
-        (NoAddress::Storage(error), _) => return failed(service, &error),
-        (NoAddress::Full, _) | (_, None) => {
+        (AddressError::Storage(error), _) => return failed(service, &error),
+        (AddressError::Full, _) | (_, None) => {
             let detail = "failed to allocate a serviceIP: range is full";
             return invalid(service, FieldError::internal(&path, detail));
         }
-        (NoAddress::Taken, Some(address)) => {
+        (AddressError::Allocated, Some(address)) => {
             format!("failed to allocate IP {address}: provided IP is already allocated")
         }
-        (NoAddress::Outside, Some(address)) => format!(
+        (AddressError::OutOfRange, Some(address)) => format!(
             "failed to allocate IP {address}: the provided network does not match the current range"
         ),
     };

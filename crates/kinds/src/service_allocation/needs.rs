@@ -55,7 +55,7 @@ pub(super) fn health_check_port(service: &Service) -> bool {
 
 /// Copies allocated values that the new version omits from the old version, and drops values that
 /// do not apply to the new type unless they were changed.
-pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
+pub(super) fn patch_allocated_values(new: &mut Service, old: Option<&Service>) {
     let Some(old) = old else {
         return;
     };
@@ -84,11 +84,11 @@ pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
     if type_of(new) == "ExternalName" && same_policy {
         new.spec.internal_traffic_policy = None;
     }
-    take_over_node_ports(new, old);
+    patch_node_ports(new, old);
 }
 
 /// Synchronizes the cluster IP with the cluster IP list where only one of them changed.
-pub(super) fn agree(new: &mut Service, old: Option<&Service>) {
+pub(super) fn normalize_cluster_ips(new: &mut Service, old: Option<&Service>) {
     let spec = &mut new.spec;
     if let Some(old) = old.map(|old| &old.spec)
         && spec.cluster_ips == old.cluster_ips
@@ -113,7 +113,7 @@ pub(super) fn check_addresses(service: &Service, old: Option<&Service>) -> Vec<F
     errors
 }
 
-fn take_over_node_ports(new: &mut Service, old: &Service) {
+fn patch_node_ports(new: &mut Service, old: &Service) {
     if node_ports(old) && node_ports(new) {
         let mut used: BTreeSet<i32> = new.spec.ports.iter().map(|it| it.node_port).collect();
         let mut had: BTreeMap<_, VecDeque<i32>> = BTreeMap::new();

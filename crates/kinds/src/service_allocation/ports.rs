@@ -28,29 +28,30 @@ pub(super) struct Ports {
 
 /// A requested port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum PortRequest {
     Any,
-    This(i32),
+    Specific(i32),
 }
 
 /// The reason why a port cannot be allocated.
 #[derive(Debug)]
-pub(super) enum NoPort {
-    /// The wish with this index cannot be satisfied.
-    Refused(usize, Why),
+pub(super) enum PortError {
+    /// The request with this index cannot be satisfied.
+    Refused(usize, Refusal),
     Storage(StorageError),
 }
 
-impl From<Status> for NoPort {
+impl From<Status> for PortError {
     fn from(status: Status) -> Self {
         Self::Storage(status.into())
     }
 }
 
+/// The reason why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
-    Taken,
-    Outside,
+pub(super) enum Refusal {
+    Allocated,
+    OutOfRange,
     Full,
 }
 
@@ -67,34 +68,38 @@ impl Ports {
         &self.ranges.node_ports
     }
 
-    /// Allocates all requested ports in one write, or none. A dry run only checks; for unspecific
-    /// wishes it returns numbers beyond the range, as upstream.
-    pub(super) async fn take(&self, wishes: &[Wish], dry_run: bool) -> Result<Vec<u16>, NoPort> {
-        if wishes.is_empty() {
+    /// Allocates all requested ports in one write, or none. A dry run only checks; for
+    /// [`PortRequest::Any`] it returns numbers beyond the range, as upstream.
+    pub(super) async fn allocate(
+        &self,
+        requests: &[PortRequest],
+        dry_run: bool,
+    ) -> Result<Vec<u16>, PortError> {
+        if requests.is_empty() {
             return Ok(Vec::new());
         }
-        let mut taking = Taking {
+        let mut change = AllocatePorts {
             ports: self,
-            wishes,
+            requests,
             dry_run,
             granted: Ok(Vec::new()),
         };
         if dry_run {
             let stored = self.storage.get(&self.key()?, None).await;
-            let stored = stored.map_err(NoPort::Storage)?;
-            return taking.grant(&mut read(stored.as_ref())?.0);
+            let stored = stored.map_err(PortError::Storage)?;
+            return change.allocate(&mut read(stored.as_ref())?.0);
         }
         let key = self.key()?;
-        let updated = self.storage.update(key, CREATES, &mut taking).await;
-        match (taking.granted, updated) {
+        let updated = self.storage.update(key, CREATES, &mut change).await;
+        match (change.granted, updated) {
             (Ok(granted), Ok(_)) => Ok(granted),
             (Err(refused), _) => Err(refused),
-            (Ok(_), Err(error)) => Err(NoPort::Storage(error)),
+            (Ok(_), Err(error)) => Err(PortError::Storage(error)),
         }
     }
 
     /// Releases ports.
-    pub(super) async fn give_back(&self, ports: &[u16]) -> Result<(), StorageError> {
+    pub(super) async fn release(&self, ports: &[u16]) -> Result<(), StorageError> {
         if ports.is_empty() {
             return Ok(());
         }
@@ -103,7 +108,7 @@ impl Ports {
                 set.remove(port);
             }
         };
-        self.change(&mut Editing {
+        self.change(&mut EditPorts {
             range: self.range(),
             edit: &mut edit,
         })
@@ -121,21 +126,21 @@ impl Ports {
     }
 
     /// Returns the number of free ports.
-    fn count(&self, taken: &BTreeSet<u16>) -> usize {
+    fn count(&self, allocated: &BTreeSet<u16>) -> usize {
         let range = self.range();
         // An inverted range is empty, and `BTreeSet::range` panics on it.
         if range.is_empty() {
             return 0;
         }
-        range.len() - taken.range(range.clone()).count()
+        range.len() - allocated.range(range.clone()).count()
     }
 
     /// Returns a free port. The linear search removes visited ports from the bands: they are not
     /// free until one is released, and are not visited again.
-    fn free(&self, taken: &BTreeSet<u16>, bands: &mut [Range<u32>; 2]) -> Option<u16> {
+    fn free(&self, allocated: &BTreeSet<u16>, bands: &mut [Range<u32>; 2]) -> Option<u16> {
         let free = |port: u32| {
             let port = u16::try_from(port).ok()?;
-            (!taken.contains(&port)).then_some(port)
+            (!allocated.contains(&port)).then_some(port)
         };
         bands.iter_mut().find_map(|band| {
             let count = u64::from(band.end.checked_sub(band.start).filter(|it| *it > 0)?);
@@ -176,12 +181,12 @@ pub(super) fn written(
 }
 
 /// An edit that cannot fail.
-struct Editing<'a> {
+struct EditPorts<'a> {
     range: &'a RangeInclusive<u16>,
     edit: &'a mut (dyn FnMut(&mut BTreeSet<u16>) + Send),
 }
 
-impl Change for Editing<'_> {
+impl Change for EditPorts<'_> {
     fn attempt<'a>(
         &'a mut self,
         current: Option<&'a Stored>,
@@ -194,36 +199,36 @@ impl Change for Editing<'_> {
     }
 }
 
-struct Taking<'a> {
+struct AllocatePorts<'a> {
     ports: &'a Ports,
-    wishes: &'a [Wish],
+    requests: &'a [PortRequest],
     dry_run: bool,
     /// The result of the last attempt.
-    granted: Result<Vec<u16>, NoPort>,
+    granted: Result<Vec<u16>, PortError>,
 }
 
-impl Taking<'_> {
-    fn grant(&self, PortSet(taken): &mut PortSet) -> Result<Vec<u16>, NoPort> {
-        let mut granted = vec![0; self.wishes.len()];
+impl AllocatePorts<'_> {
+    fn allocate(&self, PortSet(allocated): &mut PortSet) -> Result<Vec<u16>, PortError> {
+        let mut granted = vec![0; self.requests.len()];
         // Specific ports are allocated before unspecific ones.
-        for (at, wish) in self.wishes.iter().enumerate() {
-            let Wish::This(number) = *wish else {
+        for (at, request) in self.requests.iter().enumerate() {
+            let PortRequest::Specific(number) = *request else {
                 continue;
             };
             let port = u16::try_from(number).ok();
             let port = port.filter(|it| self.ports.range().contains(it));
-            let port = port.ok_or(NoPort::Refused(at, Why::Outside))?;
-            if !taken.insert(port) {
-                return Err(NoPort::Refused(at, Why::Taken));
+            let port = port.ok_or(PortError::Refused(at, Refusal::OutOfRange))?;
+            if !allocated.insert(port) {
+                return Err(PortError::Refused(at, Refusal::Allocated));
             }
             granted[at] = port;
         }
-        let any = self.wishes.iter().enumerate();
-        let any = any.filter(|(_, wish)| **wish == Wish::Any);
-        // The first wish that exceeds the free count is rejected before any search.
-        let count = self.ports.count(taken);
+        let any = self.requests.iter().enumerate();
+        let any = any.filter(|(_, request)| **request == PortRequest::Any);
+        // The first request that exceeds the free count is rejected before any search.
+        let count = self.ports.count(allocated);
         if let Some((at, _)) = any.clone().nth(count).filter(|_| !self.dry_run) {
-            return Err(NoPort::Refused(at, Why::Full));
+            return Err(PortError::Refused(at, Refusal::Full));
         }
         let mut bands = self.ports.ranges.port_bands();
         // The first number beyond the range is skipped, as upstream.
@@ -233,24 +238,24 @@ impl Taking<'_> {
                 beyond = beyond.saturating_add(1);
                 Some(beyond)
             } else {
-                self.ports.free(taken, &mut bands)
+                self.ports.free(allocated, &mut bands)
             };
-            let port = port.ok_or(NoPort::Refused(at, Why::Full))?;
-            taken.insert(port);
+            let port = port.ok_or(PortError::Refused(at, Refusal::Full))?;
+            allocated.insert(port);
             granted[at] = port;
         }
         Ok(granted)
     }
 }
 
-impl Change for Taking<'_> {
+impl Change for AllocatePorts<'_> {
     fn attempt<'a>(
         &'a mut self,
         current: Option<&'a Stored>,
     ) -> BoxFuture<'a, Result<Changed, Status>> {
         Box::pin(async move {
             let (mut ports, allocation) = read(current)?;
-            self.granted = self.grant(&mut ports);
+            self.granted = self.allocate(&mut ports);
             if self.granted.is_err() {
                 // Ends the update; the result is in `granted`.
                 return Err(Status::bad_request("no such node port"));

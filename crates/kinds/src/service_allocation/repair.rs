@@ -3,7 +3,7 @@
 //! A server that crashes between two writes leaves one of them behind, and users can delete the
 //! objects that record allocations. Runs on every server; each step is a compare-and-set.
 
-use super::addresses::{NoAddress, all};
+use super::addresses::{AddressError, all};
 use super::ports::{read, written};
 use super::{Owner, ServiceAllocation, Shared, address_of, ports_of};
 use kubist_api::core::v1::Service;
@@ -30,15 +30,15 @@ impl ServiceAllocation {
         let resource = GroupResource::new("", "services");
         let repaired = self.shared.repair().await;
         repaired.map_err(|error| error.to_status(Operation::List, &resource, ""))?;
-        let mut keeper = self.shared.keeper.lock();
-        if keeper.is_empty() {
-            keeper.spawn(keep_repairing(Arc::downgrade(&self.shared)));
+        let mut task = self.shared.repair_task.lock();
+        if task.is_empty() {
+            task.spawn(repair_periodically(Arc::downgrade(&self.shared)));
         }
         Ok(())
     }
 
     /// Releases an address whose owning service does not exist.
-    pub(crate) async fn take_away(
+    pub(crate) async fn release_address(
         &self,
         address: Ipv4Addr,
         namespace: &str,
@@ -49,12 +49,12 @@ impl ServiceAllocation {
             name: name.into(),
         };
         let resource = GroupResource::new("", "services");
-        let given = self.shared.addresses.give_back(address, &owner, 0).await;
-        given.map_err(|error| error.to_status(Operation::Delete, &resource, name))
+        let released = self.shared.addresses.release(address, &owner, 0).await;
+        released.map_err(|error| error.to_status(Operation::Delete, &resource, name))
     }
 }
 
-async fn keep_repairing(shared: Weak<Shared>) {
+async fn repair_periodically(shared: Weak<Shared>) {
     loop {
         sleep(EVERY).await;
         let Some(shared) = shared.upgrade() else {
@@ -73,7 +73,7 @@ impl Shared {
 
     async fn repair_addresses(&self) -> Result<(), StorageError> {
         // Addresses are read before services, so a newer address is not seen and stays allocated.
-        let held = self.addresses.held().await?;
+        let allocated = self.addresses.allocated().await?;
         let services = services(&self.services).await?;
         let mut missing: BTreeMap<_, _> = services
             .iter()
@@ -81,7 +81,7 @@ impl Shared {
             .filter(|(_, address)| self.ranges.contains(*address))
             .collect();
         let now = i64::try_from(self.clock.now().as_secs()).unwrap_or(i64::MAX);
-        for it in held {
+        for it in allocated {
             if missing.get(&it.owner) == Some(&it.address) {
                 missing.remove(&it.owner);
                 continue;
@@ -91,15 +91,14 @@ impl Shared {
                 .map_or(i64::MAX, |since| now.saturating_sub(since.unix()));
             if age > ADDRESS_GRACE_SECONDS {
                 let (address, owner) = (it.address, &it.owner);
-                self.addresses
-                    .give_back(address, owner, it.revision)
-                    .await?;
+                self.addresses.release(address, owner, it.revision).await?;
             }
         }
         for (owner, address) in missing {
-            match self.addresses.take(address, &owner, false).await {
-                Ok(()) | Err(NoAddress::Taken | NoAddress::Outside | NoAddress::Full) => {}
-                Err(NoAddress::Storage(error)) => return Err(error),
+            match self.addresses.allocate(address, &owner, false).await {
+                Ok(())
+                | Err(AddressError::Allocated | AddressError::OutOfRange | AddressError::Full) => {}
+                Err(AddressError::Storage(error)) => return Err(error),
             }
         }
         Ok(())
@@ -107,25 +106,25 @@ impl Shared {
 
     async fn repair_ports(&self) -> Result<(), StorageError> {
         let mut leaks = self.leaks.lock().clone();
-        let mut repairing = Repairing {
+        let mut change = RepairPorts {
             shared: self,
             before: &leaks,
             after: BTreeMap::new(),
         };
-        self.ports.change(&mut repairing).await?;
-        leaks = repairing.after;
+        self.ports.change(&mut change).await?;
+        leaks = change.after;
         *self.leaks.lock() = leaks;
         Ok(())
     }
 }
 
-struct Repairing<'a> {
+struct RepairPorts<'a> {
     shared: &'a Shared,
     before: &'a BTreeMap<u16, u32>,
     after: BTreeMap<u16, u32>,
 }
 
-impl Change for Repairing<'_> {
+impl Change for RepairPorts<'_> {
     fn attempt<'a>(
         &'a mut self,
         current: Option<&'a Stored>,

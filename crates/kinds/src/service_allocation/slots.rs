@@ -1,7 +1,7 @@
 //! The node ports that a service requests, and the service ports that receive them.
 
 use super::needs;
-use super::ports::Wish;
+use super::ports::PortRequest;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::FieldPath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A node port to allocate.
 #[derive(Debug)]
 pub(super) struct Slot {
-    pub(super) wish: Wish,
+    pub(super) request: PortRequest,
     /// The service ports that receive it; empty for the health check node port.
     ports: Vec<usize>,
 }
@@ -48,7 +48,7 @@ pub(super) fn slots(new: &Service, old: Option<&Service>) -> Vec<Slot> {
         });
         if wanted == 0 || !has {
             slots.push(Slot {
-                wish: wish(wanted),
+                request: request(wanted),
                 ports: Vec::new(),
             });
         }
@@ -56,10 +56,10 @@ pub(super) fn slots(new: &Service, old: Option<&Service>) -> Vec<Slot> {
     slots
 }
 
-fn wish(number: i32) -> Wish {
+fn request(number: i32) -> PortRequest {
     match number {
-        0 => Wish::Any,
-        number => Wish::This(number),
+        0 => PortRequest::Any,
+        number => PortRequest::Specific(number),
     }
 }
 
@@ -67,7 +67,7 @@ fn wish(number: i32) -> Wish {
 /// different ones.
 fn of_new(service: &Service) -> Vec<Slot> {
     let ports = &service.spec.ports;
-    let allots = needs::node_ports(service);
+    let allocates = needs::node_ports(service);
     // A request may contain a very large number of ports, so each lookup must avoid a search.
     let mut named: BTreeMap<i32, i32> = BTreeMap::new();
     for port in ports.iter().filter(|it| it.node_port != 0) {
@@ -76,7 +76,7 @@ fn of_new(service: &Service) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
     let mut begun: BTreeMap<(i32, i32), usize> = BTreeMap::new();
     for (at, port) in ports.iter().enumerate() {
-        if port.node_port == 0 && !allots {
+        if port.node_port == 0 && !allocates {
             continue;
         }
         let wanted = match port.node_port {
@@ -87,7 +87,7 @@ fn of_new(service: &Service) -> Vec<Slot> {
         match slots.get_mut(slot) {
             Some(slot) => slot.ports.push(at),
             None => slots.push(Slot {
-                wish: wish(wanted),
+                request: request(wanted),
                 ports: vec![at],
             }),
         }
@@ -98,12 +98,12 @@ fn of_new(service: &Service) -> Vec<Slot> {
 /// The service keeps a number that it already has, and several of its ports may share it.
 fn of_changed(new: &Service, old: &Service) -> Vec<Slot> {
     let had: BTreeSet<i32> = old.spec.ports.iter().map(|it| it.node_port).collect();
-    let allots = needs::node_ports(new);
+    let allocates = needs::node_ports(new);
     let mut slots: Vec<Slot> = Vec::new();
     let mut named: BTreeMap<i32, usize> = BTreeMap::new();
     for (at, port) in new.spec.ports.iter().enumerate() {
         let number = port.node_port;
-        if number == 0 && !allots || number != 0 && had.contains(&number) {
+        if number == 0 && !allocates || number != 0 && had.contains(&number) {
             continue;
         }
         match named.get(&number) {
@@ -114,7 +114,7 @@ fn of_changed(new: &Service, old: &Service) -> Vec<Slot> {
             _ => {
                 named.insert(number, slots.len());
                 slots.push(Slot {
-                    wish: wish(number),
+                    request: request(number),
                     ports: vec![at],
                 });
             }

@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn tokens_are_warned_of_when_others_are_asked_for() {
-        let asking = |audience: &str| {
+        let requesting = |audience: &str| {
             let mut driver = CSIDriver::default();
             driver.spec.token_requests.push(TokenRequest {
                 audience: audience.into(),
@@ -161,12 +161,12 @@ mod tests {
             driver
         };
         let warned = |new: &CSIDriver, old: &CSIDriver| CsiDrivers.warnings(new, Some(old)).len();
-        assert_eq!(warned(&asking("a"), &asking("b")), 1);
-        assert_eq!(warned(&asking("a"), &CSIDriver::default()), 1);
-        assert_eq!(warned(&asking("a"), &asking("a")), 0);
-        assert_eq!(warned(&CSIDriver::default(), &asking("a")), 0);
-        let mut kept = asking("a");
+        assert_eq!(warned(&requesting("a"), &requesting("b")), 1);
+        assert_eq!(warned(&requesting("a"), &CSIDriver::default()), 1);
+        assert_eq!(warned(&requesting("a"), &requesting("a")), 0);
+        assert_eq!(warned(&CSIDriver::default(), &requesting("a")), 0);
+        let mut kept = requesting("a");
         kept.spec.service_account_token_in_secrets = Some(false);
-        assert_eq!(warned(&kept, &asking("b")), 0);
+        assert_eq!(warned(&kept, &requesting("b")), 0);
     }
 }

@@ -1,7 +1,6 @@
 //! CSIStorageCapacities: the available capacity of a storage class in a topology segment.
 
-use crate::pod_spec;
-use crate::shared::{self, metadata_checks, rules};
+use crate::shared::{self, metadata_checks, node_label_warnings, rules};
 use kubist_api::storage::v1::CSIStorageCapacity;
 use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, validate_label_selector, validate_name,
@@ -26,13 +25,13 @@ impl KindStrategy for CsiStorageCapacities {
         let path = FieldPath::new("nodeTopology");
         let mut found = Vec::new();
         for (index, it) in topology.match_expressions.iter().enumerate() {
-            if let Some(message) = pod_spec::warnings::deprecated(&it.key) {
+            if let Some(message) = node_label_warnings::deprecated(&it.key) {
                 let path = path.child("matchExpressions").index(index).child("key");
                 found.push(format!("{path}: {} is {message}", it.key));
             }
         }
         for key in topology.match_labels.keys() {
-            if let Some(message) = pod_spec::warnings::deprecated(key) {
+            if let Some(message) = node_label_warnings::deprecated(key) {
                 found.push(format!(
                     "{}: {message}",
                     path.child("matchLabels").child(key)

@@ -1,8 +1,7 @@
 //! StorageClasses.
 
-use crate::pod_spec;
 use crate::shared::rules::{self, Errors};
-use crate::shared::{fill, metadata_checks};
+use crate::shared::{fill, metadata_checks, node_label_warnings};
 use kubist_api::core::v1::TopologySelectorTerm;
 use kubist_api::storage::v1::StorageClass;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
@@ -35,7 +34,7 @@ impl KindStrategy for StorageClasses {
         for (index, term) in new.allowed_topologies.iter().enumerate() {
             let path = path.index(index).child("matchLabelExpressions");
             for (index, it) in term.match_label_expressions.iter().enumerate() {
-                if let Some(message) = pod_spec::warnings::deprecated(&it.key) {
+                if let Some(message) = node_label_warnings::deprecated(&it.key) {
                     found.push(format!("{}: {message}", path.index(index).child("key")));
                 }
             }

@@ -52,15 +52,15 @@ mod tests {
     }
 
     #[test]
-    fn every_column_is_described_but_the_one_of_which_upstream_says_nothing() {
+    fn every_column_has_a_description_except_one_that_upstream_leaves_empty() {
         let mut silent = BTreeSet::new();
         for facts in resources() {
-            let (columns, said) = (table_columns(facts), column_descriptions(facts));
-            assert_eq!(columns.len(), said.len(), "{}", facts.plural);
-            let pairs = columns.iter().zip(said);
+            let (columns, texts) = (table_columns(facts), column_descriptions(facts));
+            assert_eq!(columns.len(), texts.len(), "{}", facts.plural);
+            let pairs = columns.iter().zip(texts);
             silent.extend(
                 pairs
-                    .filter(|(_, said)| said.is_empty())
+                    .filter(|(_, texts)| texts.is_empty())
                     .map(|(column, _)| (facts.plural, column.name)),
             );
         }
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_said_of_a_column() {
+    fn every_description_belongs_to_a_column() {
         let mut columns: BTreeSet<(String, &str)> = SCALE_COLUMNS
             .iter()
             .map(|it| ("scales.autoscaling".to_owned(), it.name))
@@ -98,13 +98,13 @@ mod tests {
     #[test]
     fn descriptions_are_upstreams() {
         let pods = resources().find(|it| (it.group, it.plural) == ("", "pods"));
-        let said = column_descriptions(pods.expect("there are Pods"));
-        assert!(said[0].starts_with("Name must be unique within a namespace. "));
+        let texts = column_descriptions(pods.expect("there are Pods"));
+        assert!(texts[0].starts_with("Name must be unique within a namespace. "));
         assert_eq!(
-            said[1],
+            texts[1],
             "The aggregate readiness state of this pod for accepting traffic."
         );
-        assert!(said[4].starts_with("CreationTimestamp is a timestamp"));
+        assert!(texts[4].starts_with("CreationTimestamp is a timestamp"));
         let events = |group: &str| {
             let found = resources().find(|it| (it.group, it.plural) == (group, "events"));
             column_descriptions(found.expect("there are Events"))

@@ -1,7 +1,7 @@
 //! Rows of Jobs and CronJobs.
 
 use super::age::{age, human_duration, since};
-use super::listing::truth;
+use super::listing::bool_text;
 use super::{cells, containers};
 use kubist_api::batch::v1::{CronJob, Job};
 use kubist_apimachinery::{Time, format_label_selector};
@@ -70,7 +70,7 @@ pub(super) fn cron_job(object: &CronJob, now: Time) -> Vec<Value> {
         &*object.metadata.name,
         &*spec.schedule,
         spec.time_zone.as_deref().unwrap_or("<none>"),
-        spec.suspend.map_or("<unset>", truth),
+        spec.suspend.map_or("<unset>", bool_text),
         status.active.len(),
         last,
         age(&object.metadata, now),

@@ -77,6 +77,6 @@ pub(super) fn text_or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
 }
 
 /// Formats a boolean.
-pub(super) fn truth(value: bool) -> &'static str {
+pub(super) fn bool_text(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }

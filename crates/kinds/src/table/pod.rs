@@ -145,7 +145,7 @@ fn read_init_containers(pod: &Pod, summary: &mut Summary) -> (bool, Restarts) {
         }
         let waits_for = status.state.waiting.as_deref().map_or("", |it| &*it.reason);
         summary.status = match terminated {
-            Some(ended) => format!("Init:{}", ended_because(ended)),
+            Some(ended) => format!("Init:{}", termination_reason(ended)),
             None if !waits_for.is_empty() && waits_for != "PodInitializing" => {
                 format!("Init:{waits_for}")
             }
@@ -156,7 +156,7 @@ fn read_init_containers(pod: &Pod, summary: &mut Summary) -> (bool, Restarts) {
     (false, sidecar_restarts)
 }
 
-fn ended_because(ended: &ContainerStateTerminated) -> String {
+fn termination_reason(ended: &ContainerStateTerminated) -> String {
     if !ended.reason.is_empty() {
         ended.reason.to_string()
     } else if ended.signal != 0 {
@@ -176,7 +176,7 @@ fn read_containers(pod: &Pod, summary: &mut Summary) {
         if !waits_for.is_empty() {
             waits_for.clone_into(&mut summary.status);
         } else if let Some(ended) = &state.terminated {
-            summary.status = ended_because(ended);
+            summary.status = termination_reason(ended);
         } else if status.ready && state.running.is_some() {
             one_runs = true;
             summary.ready += 1;

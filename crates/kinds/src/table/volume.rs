@@ -3,6 +3,7 @@
 use super::age::age;
 use super::cells;
 use super::listing::{joined, text_or};
+use crate::volume::claim_spec::BETA_CLASS;
 use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use kubist_api::storage::v1::{
     CSIDriver, CSINode, StorageClass, VolumeAttachment, VolumeAttributesClass,
@@ -17,8 +18,6 @@ const DEFAULT_CLASS: [&str; 2] = [
     "storageclass.beta.kubernetes.io/is-default-class",
 ];
 const DEFAULT_ATTRIBUTES_CLASS: &str = "volumeattributesclass.kubernetes.io/is-default-class";
-/// The annotation for the class before the field existed.
-const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 /// The access modes in display order, with their short names.
 const MODES: [(&str, &str); 4] = [
     ("ReadWriteOnce", "RWO"),
@@ -28,10 +27,10 @@ const MODES: [(&str, &str); 4] = [
 ];
 
 fn modes(modes: &[Str]) -> String {
-    let given = MODES
+    let present = MODES
         .iter()
         .filter(|(long, _)| modes.iter().any(|it| it == long));
-    joined(given.map(|(_, short)| short), ",")
+    joined(present.map(|(_, short)| short), ",")
 }
 
 fn storage(amounts: &BTreeMap<Str, Quantity>) -> String {

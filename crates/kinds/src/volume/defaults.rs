@@ -1,7 +1,6 @@
 //! Upstream's defaults for Pod volumes and PersistentVolumes.
 
-use crate::pod_spec::image;
-use crate::shared::fill;
+use crate::shared::{fill, image};
 use kubist_api::core::v1::{
     AzureDiskVolumeSource, DownwardAPIVolumeFile, PersistentVolume, PersistentVolumeClaim,
     PersistentVolumeClaimSpec, PersistentVolumeSpec, ProjectedVolumeSource, Volume,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The mount path of each volume in a container. If a volume is mounted twice, the last path
 /// counts.
-type Places<'a> = BTreeMap<&'a Str, &'a Str>;
+type PathsByName<'a> = BTreeMap<&'a Str, &'a Str>;
 
 /// Checks the mounts and the devices of a container.
 pub(crate) fn check(
@@ -19,9 +19,9 @@ pub(crate) fn check(
     path: &FieldPath,
 ) {
     let mounts = container.volume_mounts.iter();
-    let mounts: Places<'_> = mounts.map(|it| (&it.name, &it.mount_path)).collect();
+    let mounts: PathsByName<'_> = mounts.map(|it| (&it.name, &it.mount_path)).collect();
     let devices = container.volume_devices.iter();
-    let devices: Places<'_> = devices.map(|it| (&it.name, &it.device_path)).collect();
+    let devices: PathsByName<'_> = devices.map(|it| (&it.name, &it.device_path)).collect();
     check_mounts(
         errors,
         container,
@@ -37,7 +37,7 @@ fn check_mounts(
     errors: &mut Errors,
     container: &Container,
     volumes: &Volumes,
-    devices: &Places<'_>,
+    devices: &PathsByName<'_>,
     list: &FieldPath,
 ) {
     let mut places = BTreeSet::new();
@@ -120,7 +120,7 @@ fn check_devices(
     errors: &mut Errors,
     devices: &[VolumeDevice],
     volumes: &Volumes,
-    mounts: &Places<'_>,
+    mounts: &PathsByName<'_>,
     list: &FieldPath,
 ) {
     let (mut names, mut places) = (BTreeSet::new(), BTreeSet::new());

@@ -1,9 +1,7 @@
 //! Validation of volumes whose files come from several objects or from the Pod itself.
 
-use crate::certificates::certificate_signing_request;
-use crate::pod_spec;
 use crate::shared::rules::{self, Errors};
-use crate::shared::{self, go_struct};
+use crate::shared::{self, downward_api, go_struct, signer};
 use crate::volume::source_validation as source;
 use crate::volume::source_validation::{Rule, local_path, typed};
 use crate::volume::sources::KEY_TO_PATH;
@@ -115,7 +113,7 @@ fn check_file(errors: &mut Errors, file: &DownwardAPIVolumeFile, path: &FieldPat
     match (&file.field_ref, &file.resource_field_ref) {
         (Some(field), resource) => {
             let at = path.child("fieldRef");
-            pod_spec::env::check_field(errors, field, &pod_spec::env::FILE_FIELDS, &at);
+            downward_api::check_field(errors, field, &downward_api::FILE_FIELDS, &at);
             if resource.is_some() {
                 let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
                 errors.push(FieldError::invalid(path, "resource", detail));
@@ -125,7 +123,7 @@ fn check_file(errors: &mut Errors, file: &DownwardAPIVolumeFile, path: &FieldPat
             let path = path.child("resourceFieldRef");
             let name = &resource.container_name;
             if rules::required(errors, name, &path.child("containerName")) {
-                pod_spec::env::check_resource(errors, resource, &path);
+                downward_api::check_resource(errors, resource, &path);
             }
         }
         (None, None) => {
@@ -174,12 +172,7 @@ fn check_bundle(errors: &mut Errors, bundle: &ClusterTrustBundleProjection, path
                 let detail = "must be a valid object name";
                 errors.push(FieldError::required(&path, detail));
             }
-            rules::text(
-                errors,
-                name,
-                &path,
-                certificate_signing_request::signer::bundle_name,
-            );
+            rules::text(errors, name, &path, signer::bundle_name);
             if let Some(chosen) = bundle.label_selector.as_deref() {
                 let detail = "labelSelector must be unset if name is specified";
                 errors.push(FieldError::invalid(&selector, rules::shown(chosen), detail));
@@ -191,7 +184,7 @@ fn check_bundle(errors: &mut Errors, bundle: &ClusterTrustBundleProjection, path
                 let detail = "must be a valid signer name";
                 errors.push(FieldError::required(&path, detail));
             }
-            certificate_signing_request::signer::check(errors, signer, &path);
+            signer::check(errors, signer, &path);
             if let Some(chosen) = bundle.label_selector.as_deref() {
                 errors.extend(validate_label_selector(chosen, &selector, false));
             }
@@ -220,19 +213,14 @@ fn check_certificate<'a>(
         "ED25519",
     ];
     const SECONDS_MIN: i32 = 3600;
-    certificate_signing_request::signer::check(
-        errors,
-        &certificate.signer_name,
-        &path.child("signerName"),
-    );
+    signer::check(errors, &certificate.signer_name, &path.child("signerName"));
     let annotations = path.child("userAnnotations");
     shared::annotations::check_prefixed(errors, &certificate.user_annotations, &annotations);
     let key_type = path.child("keyType");
     rules::one_of_texts(errors, &certificate.key_type, &KEY_TYPES, &key_type);
     if let Some(seconds) = certificate.max_expiration_seconds {
         let at = path.child("maxExpirationSeconds");
-        let max =
-            certificate_signing_request::signer::certificate_seconds_max(&certificate.signer_name);
+        let max = signer::certificate_seconds_max(&certificate.signer_name);
         if seconds < SECONDS_MIN {
             let detail = "if provided, maxExpirationSeconds must be >= 3600";
             errors.push(FieldError::invalid(&at, seconds, detail));

@@ -1,6 +1,5 @@
 //! The validation rules of each volume source, in upstream's order.
 
-use crate::core::persistent_volume_claim;
 use crate::shared::rules::{self, Errors};
 use crate::volume::providers::{
     LUN, azure_disk, fibre_channel, flex_options, flocker, initiator, iscsi_name,
@@ -9,7 +8,7 @@ use crate::volume::providers::{
 use crate::volume::source_validation::{
     Rule, Source, absolute_path, descending_path, local_path, no_parents, typed,
 };
-use crate::volume::{self, source_validation as source};
+use crate::volume::{self, claim_spec, source_validation as source};
 use Rule::{Any, Each, OneOf, Range, Required, Special, Text};
 use kubist_api::core::v1::{
     CSIVolumeSource, EmptyDirVolumeSource, EphemeralVolumeSource, HostPathVolumeSource,
@@ -287,7 +286,7 @@ fn ephemeral(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     let ephemeral = typed::<EphemeralVolumeSource>(source);
     match ephemeral.and_then(|it| it.volume_claim_template.as_ref()) {
         Some(template) => {
-            persistent_volume_claim::validation::check_template(errors, template, &path);
+            claim_spec::check_template(errors, template, &path);
         }
         None => errors.push(FieldError::required(&path, "")),
     }

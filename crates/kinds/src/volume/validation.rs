@@ -35,13 +35,13 @@ pub(crate) fn check(
     pod: Option<&str>,
     path: &FieldPath,
 ) -> Volumes {
-    let made = claims_made(all, pod);
+    let generated = generated_claims(all, pod);
     let mut names = Volumes::default();
     for (index, volume) in all.iter().enumerate() {
         let path = path.index(index);
         let before = errors.len();
         volume::source_validation::check(errors, volume, &OF_PODS, &path);
-        check_beside(errors, volume, pod, &path);
+        check_other_rules(errors, volume, pod, &path);
         let at = path.child("name");
         if rules::required(errors, &volume.name, &at) {
             rules::text(errors, &volume.name, &at, validate_name::dns1123_label);
@@ -54,7 +54,7 @@ pub(crate) fn check(
             names.claims.insert(volume.name.clone(), is_claim);
         }
         if let Some(claim) = &volume.persistent_volume_claim
-            && made.contains(claim.claim_name.as_str())
+            && generated.contains(claim.claim_name.as_str())
         {
             let path = path.child("persistentVolumeClaim").child("claimName");
             let detail = "must not reference a PVC that gets created for an ephemeral volume";
@@ -65,17 +65,17 @@ pub(crate) fn check(
 }
 
 /// Returns the names of the claims that are created for the Pod.
-fn claims_made(all: &[Volume], pod: Option<&str>) -> BTreeSet<String> {
+fn generated_claims(all: &[Volume], pod: Option<&str>) -> BTreeSet<String> {
     let Some(pod) = pod.filter(|it| !it.is_empty()) else {
         return BTreeSet::new();
     };
-    let brings = |volume: &&Volume| volume.ephemeral.is_some();
+    let is_ephemeral = |volume: &&Volume| volume.ephemeral.is_some();
     let name = |volume: &Volume| format!("{pod}-{}", volume.name);
-    all.iter().filter(brings).map(name).collect()
+    all.iter().filter(is_ephemeral).map(name).collect()
 }
 
 /// Checks rules that involve more than the source.
-fn check_beside(errors: &mut Errors, volume: &Volume, pod: Option<&str>, path: &FieldPath) {
+fn check_other_rules(errors: &mut Errors, volume: &Volume, pod: Option<&str>, path: &FieldPath) {
     const INITIATOR_AND_NAME_MAX: usize = 64;
     if let Some(iscsi) = &volume.iscsi
         && iscsi.initiator_name.is_some()

@@ -1,8 +1,9 @@
 //! Warnings about volumes and claims: deprecated features, and byte amounts that are not whole
 //! numbers.
 
-use crate::core::persistent_volume_claim::update::BETA_CLASS;
-use crate::pod_spec;
+use crate::shared::node_label_warnings;
+use crate::shared::resources::warn_of_fraction;
+use crate::volume::claim_spec::BETA_CLASS;
 use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaimSpec, PersistentVolumeSpec};
 use kubist_apimachinery::{FieldPath, ObjectMeta};
 
@@ -10,8 +11,8 @@ use kubist_apimachinery::{FieldPath, ObjectMeta};
 const MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
 
 /// Describes a removed feature: the versions in which it was deprecated and removed.
-pub(crate) fn gone(deprecated: &str, gone: &str) -> String {
-    format!("deprecated in v{deprecated}, non-functional in v{gone}+")
+pub(crate) fn removed_feature(deprecated: &str, removed: &str) -> String {
+    format!("deprecated in v{deprecated}, non-functional in v{removed}+")
 }
 
 /// Returns the warnings for a volume.
@@ -46,7 +47,7 @@ pub(crate) fn of_volume(volume: &PersistentVolume) -> Vec<String> {
         .child("nodeSelectorTerms");
     let terms = required.into_iter().flat_map(|it| &it.node_selector_terms);
     for (index, term) in terms.enumerate() {
-        pod_spec::warnings::term(&mut found, term, false, &at.index(index));
+        node_label_warnings::term(&mut found, term, false, &at.index(index));
     }
     source(&mut found, spec, &path);
     found
@@ -67,7 +68,11 @@ fn source(found: &mut Vec<String>, spec: &PersistentVolumeSpec, path: &FieldPath
         ("rbd", spec.rbd.is_some(), "1.28", "1.31"),
     ] {
         if is_used {
-            found.push(format!("{}: {}", path.child(name), gone(deprecated, since)));
+            found.push(format!(
+                "{}: {}",
+                path.child(name),
+                removed_feature(deprecated, since)
+            ));
         }
     }
 }
@@ -105,6 +110,6 @@ pub(crate) fn of_claim(
         ("requests", &resources.requests),
         ("limits", &resources.limits),
     ] {
-        pod_spec::warnings::fraction(found, amounts, "storage", &path.child(name));
+        warn_of_fraction(found, amounts, "storage", &path.child(name));
     }
 }

@@ -84,7 +84,7 @@ async fn a_precondition_on_the_version_survives_the_marking() {
 }
 
 #[tokio::test]
-async fn a_policy_puts_the_garbage_collector_before_the_end() {
+async fn a_propagation_policy_adds_the_finalizer_of_the_garbage_collector() {
     let fixture = Fixture::new().await;
     for (policy, finalizer) in [
         (PropagationPolicy::Foreground, "foregroundDeletion"),

@@ -18,7 +18,10 @@ pub(crate) async fn budget(fixture: &Fixture, name: &str, allowed: i32) -> PodDi
     budget.status.disruptions_allowed = allowed;
     budget.status.desired_healthy = 1;
     budget.status.current_healthy = allowed;
-    let updated = fixture.put_part("status", budget).await.expect("fine");
+    let updated = fixture
+        .put_subresource("status", budget)
+        .await
+        .expect("fine");
     typed(&updated.object)
 }
 
@@ -30,7 +33,7 @@ pub(crate) async fn running(fixture: &Fixture, name: &str, ready: &str) {
         status: ready.into(),
         ..PodCondition::default()
     });
-    fixture.put_part("status", pod).await.expect("fine");
+    fixture.put_subresource("status", pod).await.expect("fine");
 }
 
 pub(crate) fn eviction(name: &str) -> Eviction {
@@ -85,7 +88,7 @@ async fn an_eviction_takes_from_the_budget_until_it_is_empty() {
 }
 
 #[tokio::test]
-async fn a_dry_eviction_asks_and_takes_nothing() {
+async fn a_dry_run_eviction_leaves_the_budget_unchanged() {
     let fixture = Fixture::new().await;
     budget(&fixture, "pdb", 1).await;
     running(&fixture, "p1", "True").await;
@@ -104,12 +107,15 @@ async fn a_dry_eviction_asks_and_takes_nothing() {
 }
 
 #[tokio::test]
-async fn a_budget_that_nobody_has_looked_at_yet_is_to_be_asked_later() {
+async fn an_unprocessed_budget_delays_an_eviction() {
     let fixture = Fixture::new().await;
     let mut stale = budget(&fixture, "pdb", 1).await;
     running(&fixture, "p1", "True").await;
     stale.status.observed_generation = 0;
-    fixture.put_part("status", stale).await.expect("fine");
+    fixture
+        .put_subresource("status", stale)
+        .await
+        .expect("fine");
     let status = post(&fixture, "eviction", "p1", eviction("p1"))
         .await
         .expect_err("not yet");
@@ -169,7 +175,10 @@ async fn a_pod_that_is_not_ready_goes_as_the_policy_says() {
     let mut healthy: PodDisruptionBudget = typed(&updated.object);
     healthy.status.current_healthy = 1;
     healthy.status.observed_generation = healthy.metadata.generation;
-    fixture.put_part("status", healthy).await.expect("fine");
+    fixture
+        .put_subresource("status", healthy)
+        .await
+        .expect("fine");
     running(&fixture, "p3", "False").await;
     post(&fixture, "eviction", "p3", eviction("p3"))
         .await
@@ -252,7 +261,7 @@ async fn a_budget_without_disruptions_says_why() {
         budget.status.conditions = vec![condition];
         budget = typed(
             &fixture
-                .put_part("status", budget)
+                .put_subresource("status", budget)
                 .await
                 .expect("fine")
                 .object,
@@ -265,11 +274,11 @@ async fn a_budget_without_disruptions_says_why() {
 }
 
 #[tokio::test]
-async fn a_pod_that_a_budget_spares_goes_at_the_version_that_it_has() {
+async fn a_pod_that_its_budget_does_not_count_is_evicted_at_its_current_version() {
     let fixture = Fixture::new().await;
     let mut pdb = budget(&fixture, "pdb", 0).await;
     pdb.status.current_healthy = 1;
-    fixture.put_part("status", pdb).await.expect("fine");
+    fixture.put_subresource("status", pdb).await.expect("fine");
     running(&fixture, "p1", "Maybe").await;
     let under = |preconditions: meta::v1::Preconditions| {
         let mut eviction = eviction("p1");
@@ -315,7 +324,7 @@ async fn a_pod_that_a_budget_spares_goes_at_the_version_that_it_has() {
 }
 
 #[tokio::test]
-async fn an_eviction_that_is_dry_in_two_ways_has_to_mean_one() {
+async fn the_dry_run_options_of_an_eviction_must_match() {
     let fixture = Fixture::new().await;
     running(&fixture, "p1", "True").await;
     let evict = async |dry_run: bool, stages: &[&str]| {

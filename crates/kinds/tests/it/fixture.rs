@@ -115,18 +115,20 @@ impl Fixture {
     }
 
     pub(crate) async fn put<K: KubeObject>(&self, object: K) -> Result<Updated, Status> {
-        self.put_part("", object).await
+        self.put_subresource("", object).await
     }
 
     /// Sends a PUT to a subresource.
-    pub(crate) async fn put_part<K: KubeObject>(
+    pub(crate) async fn put_subresource<K: KubeObject>(
         &self,
-        part: &str,
+        subresource: &str,
         object: K,
     ) -> Result<Updated, Status> {
         let mut rest = (*self.of::<K>()).clone();
-        if !part.is_empty() {
-            rest = rest.subresource(part).expect("it has such a part");
+        if !subresource.is_empty() {
+            rest = rest
+                .subresource(subresource)
+                .expect("it has such a subresource");
         }
         let name = object.metadata().name.clone();
         let replacement = Replacement(Box::new(object));

@@ -69,19 +69,23 @@ impl Kinds {
     }
 
     /// Updates an object through a subresource, such as `status`.
-    async fn try_put_part(
+    async fn try_update_subresource(
         &self,
         resource: &str,
-        part: &str,
+        subresource: &str,
         object: &Value,
     ) -> Result<Value, Status> {
         let (rest, namespace) = self.rest(resource);
         let name = object["metadata"]["name"].as_str().expect("it has a name");
-        let part = rest.subresource(part).expect("it has such a part");
-        let object = part.apply_defaults(Self::decode(&rest, object))?;
+        let subresource = rest
+            .subresource(subresource)
+            .expect("it has such a subresource");
+        let object = subresource.apply_defaults(Self::decode(&rest, object))?;
         let update = Replacement(object);
         let (cx, options) = (self.0.cx(), PostOptions::default());
-        let updated = part.update(&cx, namespace, name, &update, &options).await?;
+        let updated = subresource
+            .update(&cx, namespace, name, &update, &options)
+            .await?;
         Ok(serde_json::from_slice(&updated.object.json()?).expect("it is JSON"))
     }
 
@@ -117,205 +121,6 @@ fn pod(spec: Value) -> Value {
         pod["spec"][key] = value.clone();
     }
     pod
-}
-
-#[tokio::test]
-async fn a_pod_waits_with_everything_filled_in() {
-    let kinds = Kinds::new().await;
-    let pod = kinds.create("/pods", pod(json!({"nodeName": "n"}))).await;
-    assert_eq!(
-        pod["status"],
-        json!({"phase": "Pending", "qosClass": "BestEffort"})
-    );
-    assert_eq!(pod["metadata"]["generation"], 1);
-    let (spec, container) = (&pod["spec"], &pod["spec"]["containers"][0]);
-    assert_eq!(container["imagePullPolicy"], "IfNotPresent");
-    assert_eq!(container["terminationMessagePath"], "/dev/termination-log");
-    assert_eq!(spec["restartPolicy"], "Always");
-    assert_eq!(spec["terminationGracePeriodSeconds"], 30);
-    assert_eq!(spec["priority"], 0);
-    assert_eq!(spec["enableServiceLinks"], true);
-    let tolerated: Vec<&Value> = spec["tolerations"]
-        .as_array()
-        .expect("there are")
-        .iter()
-        .map(|it| &it["key"])
-        .collect();
-    assert_eq!(
-        tolerated,
-        [
-            "node.kubernetes.io/not-ready",
-            "node.kubernetes.io/unreachable"
-        ]
-    );
-}
-
-#[tokio::test]
-async fn requests_follow_limits_in_pods_and_not_in_templates() {
-    let kinds = Kinds::new().await;
-    let limited =
-        json!({"name": "c", "image": "x", "resources": {"limits": {"cpu": "1", "memory": "1Gi"}}});
-    let pod = kinds
-        .create("/pods", pod(json!({"containers": [limited]})))
-        .await;
-    assert_eq!(
-        pod["spec"]["containers"][0]["resources"]["requests"]["memory"],
-        "1Gi"
-    );
-    assert_eq!(pod["status"]["qosClass"], "Guaranteed");
-    let mut template = template();
-    template["spec"]["containers"][0] = limited;
-    let object = json!({"metadata": {"name": "t"}, "template": template});
-    let made = kinds.create("/podtemplates", object).await;
-    let container = &made["template"]["spec"]["containers"][0];
-    assert_eq!(
-        container["resources"],
-        json!({"limits": {"cpu": "1", "memory": "1Gi"}})
-    );
-}
-
-#[tokio::test]
-async fn a_pods_priority_is_that_of_its_class() {
-    let kinds = Kinds::new().await;
-    let class = json!({"metadata": {"name": "high"}, "value": 7});
-    kinds
-        .create("scheduling.k8s.io/priorityclasses", class)
-        .await;
-    let made = kinds
-        .create("/pods", pod(json!({"priorityClassName": "high"})))
-        .await;
-    assert_eq!(made["spec"]["priority"], 7);
-    let refused = kinds
-        .try_create("/pods", pod(json!({"priorityClassName": "none"})))
-        .await;
-    let status = refused.expect_err("there is no such class");
-    let expected = "pods \"p\" is forbidden: no PriorityClass with name none was found";
-    assert_eq!((status.code, &*status.message), (403, expected));
-}
-
-#[tokio::test]
-async fn every_mistake_in_a_pod_is_a_cause() {
-    let kinds = Kinds::new().await;
-    let bad = pod(json!({
-        "restartPolicy": "X",
-        "containers": [{"name": "c", "image": "x", "ports": [{"containerPort": 0}],
-            "env": [{"name": ""}], "livenessProbe": {"periodSeconds": -1}}],
-        "volumes": [{"name": "v", "emptyDir": {}, "hostPath": {"path": "/"}}],
-    }));
-    assert_eq!(
-        kinds.causes("/pods", bad).await,
-        [
-            "spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type",
-            "spec.containers[0].ports[0].containerPort: Required value",
-            "spec.containers[0].env[0].name: Required value",
-            "spec.containers[0].livenessProbe: Required value: must specify a handler type",
-            "spec.containers[0].livenessProbe.periodSeconds: Invalid value: -1: must be greater \
-             than or equal to 0",
-            "spec.restartPolicy: Unsupported value: \"X\": supported values: \"Always\", \
-             \"OnFailure\", \"Never\"",
-        ]
-    );
-}
-
-#[tokio::test]
-async fn only_a_few_fields_of_a_pod_may_change() {
-    let kinds = Kinds::new().await;
-    let mut pod = kinds.create("/pods", pod(json!({}))).await;
-    pod["spec"]["containers"][0]["image"] = json!("web:2");
-    let mut pod = kinds
-        .try_update("/pods", &pod)
-        .await
-        .expect("images may change");
-    assert_eq!(pod["metadata"]["generation"], 2);
-    pod["spec"]["nodeName"] = json!("n");
-    let refused = kinds
-        .try_update("/pods", &pod)
-        .await
-        .expect_err("the node may not");
-    let causes = causes(&refused);
-    assert!(causes[0].starts_with("spec: Forbidden: pod updates may not change fields"));
-    assert!(
-        causes[0].contains("\n- \"NodeName\": \"\",\n+ \"NodeName\": \"n\",\n"),
-        "{causes:?}"
-    );
-}
-
-#[tokio::test]
-async fn a_workload_selects_the_pods_that_it_makes() {
-    let kinds = Kinds::new().await;
-    let object = |selector: Value| {
-        let spec = json!({"selector": selector, "template": template()});
-        json!({"metadata": {"name": "w"}, "spec": spec})
-    };
-    for plural in ["deployments", "replicasets", "statefulsets", "daemonsets"] {
-        let resource = format!("apps/{plural}");
-        let other = object(json!({"matchLabels": {"app": "b"}}));
-        assert_eq!(
-            kinds.causes(&resource, other).await,
-            [
-                "spec.template.metadata.labels: Invalid value: {\"app\":\"a\"}: `selector` does not \
-              match template `labels`"
-            ],
-            "{plural}"
-        );
-        let own = object(json!({"matchLabels": {"app": "a"}}));
-        let mut made = kinds.create(&resource, own).await;
-        assert_eq!(
-            made["spec"]["template"]["spec"]["dnsPolicy"], "ClusterFirst",
-            "{plural}"
-        );
-        made["spec"]["selector"] =
-            json!({"matchExpressions": [{"key": "app", "operator": "Exists"}]});
-        let refused = kinds
-            .try_update(&resource, &made)
-            .await
-            .expect_err("it is fixed");
-        let path = if plural == "statefulsets" {
-            "spec"
-        } else {
-            "spec.selector"
-        };
-        assert_eq!(refused.causes()[0].field, path, "{plural}");
-    }
-}
-
-#[tokio::test]
-async fn a_job_marks_its_pods_with_its_uid() {
-    let kinds = Kinds::new().await;
-    let mut template = template();
-    template["metadata"] = json!({});
-    template["spec"]["restartPolicy"] = json!("Never");
-    let object = json!({"metadata": {"name": "j"}, "spec": {"template": template}});
-    let job = kinds.create("batch/jobs", object).await;
-    let uid = job["metadata"]["uid"].clone();
-    let key = "batch.kubernetes.io/controller-uid";
-    assert_eq!(job["spec"]["selector"]["matchLabels"][key], uid);
-    assert_eq!(job["spec"]["template"]["metadata"]["labels"][key], uid);
-    assert_eq!(job["metadata"]["labels"]["job-name"], "j");
-    // The Job was stored without labels. The first change, of any field, stores them.
-    let version = job["metadata"]["resourceVersion"].clone();
-    let mut job = kinds
-        .try_update("batch/jobs", &job)
-        .await
-        .expect("nothing changed");
-    assert_ne!(job["metadata"]["resourceVersion"], version);
-    let version = job["metadata"]["resourceVersion"].clone();
-    let same = kinds.try_update("batch/jobs", &job).await;
-    assert_eq!(
-        same.expect("nothing changed")["metadata"]["resourceVersion"],
-        version
-    );
-    job["spec"]["parallelism"] = json!(3);
-    let mut job = kinds
-        .try_update("batch/jobs", &job)
-        .await
-        .expect("it may change");
-    job["spec"]["template"]["spec"]["restartPolicy"] = json!("OnFailure");
-    let refused = kinds
-        .try_update("batch/jobs", &job)
-        .await
-        .expect_err("it may not");
-    assert_eq!(refused.causes()[0].field, "spec.template");
 }
 
 #[tokio::test]

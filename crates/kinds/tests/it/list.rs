@@ -68,7 +68,7 @@ async fn selectors_select() {
 }
 
 #[tokio::test]
-async fn a_version_that_is_not_there_yet_is_to_be_asked_for_again_but_for_events() {
+async fn a_version_ahead_of_storage_suggests_a_retry_except_for_events() {
     let (fixture, _) = five().await;
     let ahead = "resourceVersion=999999999";
     for query in ["", "&limit=1", "&resourceVersionMatch=Exact"] {
@@ -85,7 +85,7 @@ async fn a_version_that_is_not_there_yet_is_to_be_asked_for_again_but_for_events
 }
 
 #[tokio::test]
-async fn a_version_that_is_none_is_told_otherwise_of_events() {
+async fn an_invalid_version_has_a_different_message_for_events() {
     let fixture = Fixture::new().await;
     let none = "resourceVersion: Invalid value: \"x\": strconv.ParseUint: parsing \"x\": invalid \
                 syntax";

@@ -1,5 +1,6 @@
 //! Tests of the registry with the built-in kinds, on the in-memory engine.
 
+mod cancelled_requests;
 mod create;
 mod crowds;
 mod custom;
@@ -13,18 +14,17 @@ mod deletion;
 mod etcd;
 mod evictions;
 mod fixture;
-mod given_up;
 mod hooks;
 mod kinds;
 mod list;
 mod namespaces;
 mod overtaken;
-mod parts;
 mod recorded_defaulting;
 mod rest_tester;
 mod service_allocation;
 mod services;
 mod statuses;
+mod subresource_updates;
 mod subresources;
 mod system_objects;
 mod time_to_live;

@@ -103,7 +103,7 @@ fn compete(servers: impl Fn(usize) -> Registry + Sync) {
 }
 
 #[test]
-fn two_servers_at_once_give_nothing_out_twice() {
+fn two_servers_never_allocate_a_value_twice() {
     for _ in 0..5 {
         let kv = MemoryKv::default();
         compete(|server| crowded(Arc::new(kv.clone()), "/registry", server as u64));
@@ -111,7 +111,7 @@ fn two_servers_at_once_give_nothing_out_twice() {
 }
 
 #[test]
-fn two_servers_at_once_on_an_etcd_give_nothing_out_twice() {
+fn two_servers_on_an_etcd_never_allocate_a_value_twice() {
     let plain = Builder::new_current_thread().enable_all().build();
     let started = plain
         .expect("a runtime")
@@ -170,7 +170,7 @@ async fn repairs(fixture: &Fixture, count: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_service_has_lost_is_its_own_again_after_a_repair() {
+async fn a_repair_restores_lost_allocations() {
     let fixture = Fixture::new().await;
     fixture.create(service("web", "10.96.7.7", 30_777)).await;
     let options = DeleteOptions::default();
@@ -188,7 +188,7 @@ async fn what_a_service_has_lost_is_its_own_again_after_a_repair() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_uses_is_free_after_some_repairs() {
+async fn repairs_release_unused_allocations() {
     let fixture = Fixture::new().await;
     fixture.create(service("web", "10.96.7.7", 30_777)).await;
     // This is the state after a server stopped between the allocation and the write of the service.
@@ -215,7 +215,7 @@ async fn what_nobody_uses_is_free_after_some_repairs() {
 }
 
 #[tokio::test]
-async fn a_change_of_type_gives_back_and_a_dry_run_takes_nothing() {
+async fn a_type_change_releases_allocations_and_a_dry_run_allocates_nothing() {
     let fixture = Fixture::new().await;
     fixture.create(service("web", "10.96.7.7", 30_777)).await;
     let before = fixture.kv.revision().await.expect("it is open");
@@ -234,7 +234,7 @@ async fn a_change_of_type_gives_back_and_a_dry_run_takes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_ended_while_it_made_kubernetes_is_made_up_for() {
+async fn an_interrupted_creation_of_the_kubernetes_service_is_completed() {
     let fixture = Fixture::new().await;
     let key = "/registry/services/specs/default/kubernetes";
     let gone = fixture.kv.delete(DeleteRequest::new(key, Expected::Any));

@@ -21,7 +21,7 @@ fn service(name: &str, type_: &str) -> Service {
 }
 
 #[tokio::test]
-async fn a_service_keeps_its_address_and_gives_it_back() {
+async fn a_service_keeps_its_address_until_it_is_deleted() {
     let fixture = Fixture::new().await;
     let web: Service = fixture.create(service("web", "NodePort")).await;
     assert!(web.spec.cluster_ip.starts_with("10.96."));
@@ -49,7 +49,7 @@ async fn a_service_keeps_its_address_and_gives_it_back() {
 }
 
 #[tokio::test]
-async fn a_restart_remembers_what_is_taken() {
+async fn allocations_survive_a_restart() {
     let fixture = Fixture::new().await;
     let web: Service = fixture.create(service("web", "ClusterIP")).await;
     let registry = Registry::new(RegistryConfig::new(

@@ -36,7 +36,7 @@ async fn the_status_of_a_daemon_set_keeps_the_generation_of_its_template() {
     let mut set: DaemonSet = fixture.create(set).await;
     set.metadata.annotations.clear();
     set.metadata.annotations.insert("x".into(), "y".into());
-    let updated = fixture.put_part("status", set).await.expect("fine");
+    let updated = fixture.put_subresource("status", set).await.expect("fine");
     let names = typed::<DaemonSet>(&updated.object).metadata.annotations;
     let names: Vec<&str> = names.keys().map(kubist_apimachinery::Str::as_str).collect();
     assert_eq!(names, ["deprecated.daemonset.template.generation", "x"]);
@@ -51,25 +51,28 @@ async fn the_metadata_of_a_cron_job_is_checked_once_with_its_status() {
         "spec": {"schedule": "* * * * *", "jobTemplate": template}}));
     let mut job: CronJob = fixture.create(job).await;
     job.metadata.finalizers.push("nodomain".into());
-    let updated = fixture.put_part("status", job).await.expect("fine");
+    let updated = fixture.put_subresource("status", job).await.expect("fine");
     let mut job: CronJob = typed(&updated.object);
     assert_eq!(job.metadata.finalizers, ["nodomain"]);
     begin_deletion(&mut job.metadata);
-    let status = fixture.put_part("status", job).await.expect_err("it lives");
+    let status = fixture
+        .put_subresource("status", job)
+        .await
+        .expect_err("it lives");
     let expected = ["deletionTimestamp", "deletionGracePeriodSeconds"];
     assert_eq!(fields(&status), expected.map(|it| format!("metadata.{it}")));
 }
 
 #[tokio::test]
-async fn a_part_cannot_say_that_its_object_is_being_deleted() {
+async fn a_subresource_cannot_mark_its_object_as_being_deleted() {
     let fixture = Fixture::new().await;
     let mut pod: Pod = fixture.create(pod("p")).await;
     begin_deletion(&mut pod.metadata);
-    for part in ["status", "resize", "ephemeralcontainers"] {
-        let status = fixture.put_part(part, pod.clone()).await;
+    for subresource in ["status", "resize", "ephemeralcontainers"] {
+        let status = fixture.put_subresource(subresource, pod.clone()).await;
         let status = status.expect_err("it lives");
         let at = "metadata.deletionGracePeriodSeconds";
-        assert_eq!(fields(&status), [at, at], "{part}");
+        assert_eq!(fields(&status), [at, at], "{subresource}");
     }
 }
 
@@ -82,7 +85,10 @@ async fn the_status_of_a_resource_claim_keeps_its_metadata() {
     claim.metadata.labels.insert("a".into(), "b".into());
     claim.metadata.annotations.insert("-odd".into(), "b".into());
     claim.metadata.finalizers.push("nodomain".into());
-    let updated = fixture.put_part("status", claim).await.expect("fine");
+    let updated = fixture
+        .put_subresource("status", claim)
+        .await
+        .expect("fine");
     let updated: ResourceClaim = typed(&updated.object);
     assert_eq!(updated.metadata, created.metadata);
 }

@@ -22,21 +22,24 @@ pub(crate) fn pod(name: &str) -> Pod {
 
 pub(crate) async fn post<K: AnyObject>(
     fixture: &Fixture,
-    part: &str,
+    subresource: &str,
     name: &str,
     object: K,
 ) -> Result<(), Status> {
-    post_with(fixture, part, name, object, &PostOptions::default()).await
+    post_with(fixture, subresource, name, object, &PostOptions::default()).await
 }
 
 pub(crate) async fn post_with<K: AnyObject>(
     fixture: &Fixture,
-    part: &str,
+    subresource: &str,
     name: &str,
     object: K,
     options: &PostOptions,
 ) -> Result<(), Status> {
-    let rest = fixture.of::<Pod>().subresource(part).expect("pods have it");
+    let rest = fixture
+        .of::<Pod>()
+        .subresource(subresource)
+        .expect("pods have it");
     let cx = fixture.cx();
     let created = rest.create(&cx, "default", name, Box::new(object), options);
     match created.await? {
@@ -132,7 +135,10 @@ async fn a_binding_puts_its_labels_and_the_place_of_the_node_on_the_pod() {
     stored.expect("it is valid");
     let mut created: Pod = fixture.create(pod("p")).await;
     created.status.nominated_node_name = "n2".into();
-    fixture.put_part("status", created).await.expect("fine");
+    fixture
+        .put_subresource("status", created)
+        .await
+        .expect("fine");
     let mut bound = binding("n1");
     bound.metadata.resource_version = "1".into();
     let status = post(&fixture, "binding", "p", bound.clone()).await;

@@ -40,7 +40,7 @@ fn keep(tasks: &mut JoinSet<()>, registry: &Registry, last: u8) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_upstreams_servers_tell_is_told() {
+async fn servers_publish_the_same_objects_as_upstream() {
     let fixture = Fixture::new().await;
     let (registry, mut tasks) = (&fixture.registry, JoinSet::new());
     keep(&mut tasks, registry, 1);
@@ -48,10 +48,12 @@ async fn what_upstreams_servers_tell_is_told() {
     let maps = "kube-system";
     let map: ConfigMap = get(registry, maps, "extension-apiserver-authentication")
         .await
-        .expect("it is told");
+        .expect("it is published");
     assert_eq!(map.data["client-ca-file"], announced(1).client_ca);
     let tracking = "kube-apiserver-legacy-service-account-token-tracking";
-    let map: ConfigMap = get(registry, maps, tracking).await.expect("it is told");
+    let map: ConfigMap = get(registry, maps, tracking)
+        .await
+        .expect("it is published");
     assert_eq!(map.data["since"], "2023-11-14");
     let endpoints: Endpoints = get(registry, "default", "kubernetes").await.expect("there");
     let subset = &endpoints.subsets[0];
@@ -86,7 +88,7 @@ async fn what_upstreams_servers_tell_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_removed_comes_back_within_a_minute_also_all_of_it() {
+async fn removed_system_objects_come_back_within_a_minute() {
     let fixture = Fixture::new().await;
     let (registry, mut tasks) = (&fixture.registry, JoinSet::new());
     keep(&mut tasks, registry, 1);
@@ -151,7 +153,7 @@ async fn servers_that_are_gone_are_no_endpoints() {
     let authentication = "extension-apiserver-authentication";
     let map: ConfigMap = get(&servers[0].0, "kube-system", authentication)
         .await
-        .expect("told");
+        .expect("it is published");
     let all = &map.data["client-ca-file"];
     assert!(all.contains("AAA1") && all.contains("AAA2"), "{all}");
     let (_, gone) = servers.pop().expect("there are two");

@@ -156,17 +156,17 @@ impl Pair {
         request: impl Future<Output = A>,
         other: Pin<Box<dyn Future<Output = B> + Send>>,
     ) -> (A, Option<B>) {
-        let said = Arc::new(Mutex::new(None));
-        let saying = Arc::clone(&said);
+        let outcome = Arc::new(Mutex::new(None));
+        let sender = Arc::clone(&outcome);
         let passes = async move {
             let returned = other.await;
-            *saying.lock() = Some(returned);
+            *sender.lock() = Some(returned);
         };
         self.turnstile.arm(at, Box::pin(passes));
         let answered = request.await;
         self.turnstile.disarm();
-        let said = said.lock().take();
-        (answered, said)
+        let outcome = outcome.lock().take();
+        (answered, outcome)
     }
 }
 
@@ -186,9 +186,9 @@ where
         let pair = Pair::new().await;
         prepare(&pair).await;
         let passes = other(Arc::clone(&pair));
-        let (answered, said) = pair.once(at, request(&pair), passes).await;
-        let passed = said.is_some();
-        check(&pair, answered, said, at).await;
+        let (answered, outcome) = pair.once(at, request(&pair), passes).await;
+        let passed = outcome.is_some();
+        check(&pair, answered, outcome, at).await;
         if !passed {
             return at;
         }
@@ -210,9 +210,9 @@ where
     for at in 1.. {
         let made = prepare(pair, at).await;
         let passes = other(Arc::clone(pair), &made);
-        let (answered, said) = pair.once(at, request(pair, &made), passes).await;
-        let passed = said.is_some();
-        check(pair, made, answered, said, at).await;
+        let (answered, outcome) = pair.once(at, request(pair, &made), passes).await;
+        let passed = outcome.is_some();
+        check(pair, made, answered, outcome, at).await;
         if !passed {
             return at;
         }

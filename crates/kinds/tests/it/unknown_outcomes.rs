@@ -1,7 +1,7 @@
 //! Writes that storage applied although it returned an error: their allocations stay.
 
+use crate::cancelled_requests::service;
 use crate::fixture::Fixture;
-use crate::given_up::service;
 use kubist_api::core::v1::Service;
 use kubist_storage::KvWrite;
 use kubist_storage::memory::MemoryKv;
@@ -39,7 +39,7 @@ impl KvWrapper for Fails {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_service_took_stays_its_own_though_its_write_was_called_a_failure() {
+async fn allocations_stay_after_a_write_that_was_reported_as_failed() {
     // etcd applies the write that exceeds its quota, and returns that there is no space.
     for kind in [FaultKind::NoSpace, FaultKind::Timeout, FaultKind::Unknown] {
         let engine = Fails(MemoryKv::default(), kind);

@@ -101,7 +101,7 @@ async fn what_is_not_there_has_no_uid_and_any_version() {
 }
 
 #[tokio::test]
-async fn a_rehearsed_conflict_names_the_key_below_the_root() {
+async fn a_dry_run_conflict_names_the_key_below_the_root() {
     let fixture = Fixture::new().await;
     let mut object: ConfigMap = fixture.create(config_map("a", "")).await;
     let uid = std::mem::replace(&mut object.metadata.uid, "other".into());
@@ -175,7 +175,12 @@ async fn the_generation_counts_changes_of_the_spec() {
     );
     object.status.replicas = 5;
     assert_eq!(
-        generation(fixture.put_part("status", object).await.expect("fine")),
+        generation(
+            fixture
+                .put_subresource("status", object)
+                .await
+                .expect("fine")
+        ),
         3
     );
 }
@@ -188,7 +193,10 @@ async fn the_status_has_its_own_path() {
     object.spec.replicas = Some(7);
     object.metadata.labels.insert("z".into(), "z".into());
     object.status.replicas = 9;
-    let updated = fixture.put_part("status", object).await.expect("fine");
+    let updated = fixture
+        .put_subresource("status", object)
+        .await
+        .expect("fine");
     let updated: Deployment = typed(&updated.object);
     assert_eq!(updated.status.replicas, 9);
     assert_eq!(

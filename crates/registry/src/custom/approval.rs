@@ -5,30 +5,33 @@ use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefi
 use kubist_apimachinery::Time;
 use std::collections::BTreeMap;
 
-/// The approval annotation: the URL of the approval, or a text that begins with `unapproved`.
+/// The approval annotation: the URL of the approval, or text that begins with `unapproved`.
 pub const ANNOTATION: &str = "api-approved.kubernetes.io";
-/// The prefix of the annotation without an approval.
+/// The prefix of the annotation of an unapproved definition.
 const UNAPPROVED: &str = "unapproved";
-/// The condition that reports the approval of a definition in such a group.
+/// The condition that reports the approval of a definition in a protected group.
 const CONDITION: &str = "KubernetesAPIApprovalPolicyConformant";
-/// Upstream's reference to the documentation.
-const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
+/// The reference to the policy, as in upstream's messages.
+const LINK: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 
-/// The approval state in the annotation.
+/// The approval state of a definition, as stated in its annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "the annotation says nothing else")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the annotation has no other states"
+)]
 pub enum Approval {
     /// The annotation is missing.
     Missing,
-    /// It is neither a URL nor a text with the required prefix.
+    /// The annotation is neither a URL nor text with the required prefix.
     Invalid,
-    /// It declares the definition unapproved.
+    /// The annotation declares the definition unapproved.
     Bypassed,
-    /// It is the URL of an approval.
+    /// The annotation is the URL of an approval.
     Approved,
 }
 
-/// Whether definitions in a group need an approval.
+/// Reports whether definitions in a group need an approval.
 pub fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"].iter().any(|domain| {
         let above = group.strip_suffix(domain);
@@ -37,7 +40,7 @@ pub fn is_protected(group: &str) -> bool {
 }
 
 impl Approval {
-    /// What the annotations of a definition say.
+    /// Returns the approval state of a definition.
     pub fn of(definition: &CustomResourceDefinition) -> Self {
         match annotation(definition) {
             "" => Self::Missing,
@@ -47,16 +50,16 @@ impl Approval {
         }
     }
 
-    /// The same in upstream's words.
+    /// Returns upstream's message for this state.
     pub fn message(self, definition: &CustomResourceDefinition) -> String {
         let text = annotation(definition);
         match self {
             Self::Missing => {
-                format!("protected groups must have approval annotation {ANNOTATION:?}, {SEE}")
+                format!("protected groups must have approval annotation {ANNOTATION:?}, {LINK}")
             }
             Self::Invalid => format!(
                 "protected groups must have approval annotation {ANNOTATION:?} with either a URL \
-                 or a reason starting with {UNAPPROVED:?}, {SEE}"
+                 or a reason starting with {UNAPPROVED:?}, {LINK}"
             ),
             Self::Bypassed => format!("not approved: {text:?}"),
             Self::Approved => format!("approved in {text}"),
@@ -78,7 +81,7 @@ fn annotation(definition: &CustomResourceDefinition) -> &str {
     annotations.get(ANNOTATION).map_or("", |it| it)
 }
 
-/// Sets the condition of a definition in a protected group; others have none.
+/// Sets the approval condition of a definition in a protected group; no effect in other groups.
 pub(crate) fn set(
     definition: &CustomResourceDefinition,
     status: &mut CustomResourceDefinitionStatus,
@@ -99,7 +102,7 @@ pub(crate) fn set(
     );
 }
 
-/// Whether a text is a URL with a scheme and a host.
+/// Reports whether the text is a URL with a scheme and a host.
 fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;
@@ -133,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approval_is_an_address_and_its_lack_is_said() {
+    fn approvals_are_urls_and_other_texts_are_not() {
         for (text, expected) in [
             ("", Approval::Missing),
             ("yes", Approval::Invalid),

@@ -1,4 +1,4 @@
-//! The columns of custom resources, as their definitions list them.
+//! The printer columns of custom resources, as in their definitions.
 
 use crate::custom::room::Room;
 use crate::custom::shape::shape_of;
@@ -29,7 +29,7 @@ pub fn cells<'a>(
     Some(cells.collect())
 }
 
-/// The descriptions of the columns after the name; None for resources that are not custom.
+/// Returns the descriptions of the columns after the name; `None` for built-in resources.
 pub fn column_descriptions(facts: &'static ResourceFacts) -> Option<Vec<String>> {
     Some(shape_of(facts)?.descriptions.clone())
 }
@@ -41,14 +41,14 @@ pub(super) const NAME: Column = Column {
     priority: 0,
 };
 
-/// What upstream says of the column of a definition without columns.
+/// Upstream's description of the age column, the only one of a definition without columns.
 const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was \
     created. It is not guaranteed to be set in happens-before order across separate \
     operations. Clients may not set this value. It is represented in RFC3339 form and is in \
     UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
-/// The columns of the definition, or the age alone, as upstream.
+/// Returns the columns of the definition, or the age column if it has none, as upstream.
 pub(super) fn shown_columns(
     version: &CustomResourceDefinitionVersion,
 ) -> Vec<CustomResourceColumnDefinition> {
@@ -64,7 +64,7 @@ pub(super) fn shown_columns(
     }]
 }
 
-/// What is said of a column: as upstream, where it is from, if its definition says nothing.
+/// Returns the description of a column. If the definition has none, it names the path, as upstream.
 pub(super) fn description(column: &CustomResourceColumnDefinition) -> Cow<'_, str> {
     if column.description.is_empty() {
         let path = &column.json_path;

@@ -1,7 +1,7 @@
 //! `JsonPath`: the path of a field in a custom object, in the syntax of definitions.
 //!
-//! The simple JSONPath that columns, scales and selectable fields have: names, names in brackets
-//! and quotes, indexes, `[*]`, and `[?(@.name=="text")]`. Anything else finds nothing.
+//! Supports the simple JSONPath of columns, scales and selectable fields: names, quoted names in
+//! brackets, indexes, `[*]`, and `[?(@.name=="text")]`. Other expressions are invalid.
 
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{CustomObject, ObjectMeta};
@@ -39,7 +39,7 @@ impl JsonPath {
         (!steps.is_empty()).then_some(Self(steps))
     }
 
-    /// The names of a path that has nothing else.
+    /// Returns the names in a path that consists of names only.
     pub(crate) fn names(&self) -> Option<Vec<&str>> {
         let name = |step: &'_ Step| match step {
             Step::Name(_) => true,
@@ -67,7 +67,7 @@ impl JsonPath {
         walk(object.content().get(first)?, rest).map(Cow::Borrowed)
     }
 
-    /// Puts a value there, if the path has names only; objects on the way are made.
+    /// Sets the value at a path that consists of names only, and creates missing parent objects.
     pub(crate) fn set(&self, object: &mut CustomObject, value: Value) {
         let Some(names) = self.names() else {
             return;
@@ -100,7 +100,7 @@ fn name(text: &str) -> Option<(Step, &str)> {
     (!name.is_empty()).then(|| (Step::Name(name.replace('\\', "")), rest))
 }
 
-/// A step in brackets, behind the opening one.
+/// Parses a step in brackets, after the opening bracket.
 fn bracket(text: &str) -> Option<(Step, &str)> {
     if let Some(inner) = text.strip_prefix("?(@.") {
         let (condition, rest) = inner.split_once(")]")?;
@@ -136,7 +136,7 @@ fn walk<'a>(mut value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
         value = match step {
             Step::Name(name) => value.get(name)?,
             Step::Index(index) => value.get(index)?,
-            // Of several, a column shows the first.
+            // A column shows the first of several values.
             Step::All => match value {
                 Value::Array(items) => items.first()?,
                 Value::Object(map) => map.values().next()?,

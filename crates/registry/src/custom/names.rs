@@ -12,13 +12,13 @@ use std::collections::BTreeSet;
 
 /// The names in use in a group: by other definitions and built-in resources.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct NamesInUse {
     resources: BTreeSet<Str>,
     kinds: BTreeSet<Str>,
 }
 
-impl Taken {
-    /// What `others` have been accepted with.
+impl NamesInUse {
+    /// Returns the accepted names of `others`.
     pub(crate) fn by<'a>(others: impl Iterator<Item = &'a CustomResourceDefinition>) -> Self {
         let mut taken = Self::default();
         for other in others {
@@ -34,8 +34,8 @@ impl Taken {
         taken
     }
 
-    /// The same with the names of what is built in.
-    pub(crate) fn and_built_in(mut self, group: &str) -> Self {
+    /// Adds the names of the built-in resources of a group.
+    pub(crate) fn with_built_in(mut self, group: &str) -> Self {
         let group = GROUPS.iter().find(|it| it.name == group);
         let versions = group.into_iter().flat_map(|it| it.versions);
         for facts in versions.flat_map(|it| it.resources) {
@@ -49,7 +49,7 @@ impl Taken {
     }
 }
 
-/// The first complaint of a definition's names.
+/// The last conflict found among a definition's names.
 #[derive(Debug, Default)]
 struct Conflict(Option<(&'static str, String)>);
 
@@ -71,7 +71,7 @@ impl Conflict {
 /// Returns the new status of a definition, given the names in use.
 pub(crate) fn settle(
     definition: &CustomResourceDefinition,
-    taken: &Taken,
+    taken: &NamesInUse,
     now: Time,
 ) -> CustomResourceDefinitionStatus {
     let mut status = definition.status.clone();
@@ -117,8 +117,9 @@ pub(crate) fn settle(
             now,
         );
     }
-    say_conversion(definition, &mut status, now);
-    let message = "the schema is kept; objects are not pruned, defaulted or validated by it";
+    set_conversion_condition(definition, &mut status, now);
+    let message =
+        "the schema is stored but not enforced; objects are not pruned, defaulted or validated";
     set(
         &mut status,
         "SchemaEnforced",
@@ -135,19 +136,19 @@ pub(crate) fn place(definition: &CustomResourceDefinition) -> Result<(), String>
     let spec = &definition.spec;
     let (group, plural) = (&spec.group, &spec.names.plural);
     if definition.metadata.name != *format!("{plural}.{group}") {
-        return Err("its name is not its plural and its group".to_owned());
+        return Err("the name is not the plural and the group, joined by a dot".to_owned());
     }
     KeyLayout::check_custom(group, plural).map_err(|why| why.to_string())
 }
 
-/// Whether objects are converted by a webhook between the versions of a definition.
+/// Reports whether a definition uses a conversion webhook.
 pub(crate) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
     let conversion = definition.spec.conversion.as_deref();
     conversion.is_some_and(|it| it.strategy != "None")
 }
 
-/// Sets the condition that versions with a conversion webhook are not served.
-fn say_conversion(
+/// Sets the condition that reports versions as not served because they need a conversion webhook.
+fn set_conversion_condition(
     definition: &CustomResourceDefinition,
     status: &mut CustomResourceDefinitionStatus,
     now: Time,
@@ -159,14 +160,14 @@ fn say_conversion(
     let mut versions = definition.spec.versions.iter();
     let stored = versions.find(|it| it.storage).map_or("", |it| &it.name);
     let message = format!(
-        "conversion by webhooks is not implemented; of the versions, {stored:?} is served, and \
-         objects that are stored in another cannot be read"
+        "conversion webhooks are not implemented; only version {stored:?} is served, and objects \
+         stored in another version cannot be decoded"
     );
     let why = ("NotImplemented", message.as_str());
     set(status, CONVERTED, false, why, now);
 }
 
-/// The condition of a definition whose versions are to be converted by a webhook.
+/// The condition of a definition with a conversion webhook.
 const CONVERTED: &str = "VersionsConverted";
 /// The condition of a definition that is served.
 pub(crate) const ESTABLISHED: &str = "Established";
@@ -176,7 +177,7 @@ pub(crate) const TERMINATING: &str = "Terminating";
 fn accept(
     wanted: &CustomResourceDefinitionNames,
     accepted: &mut CustomResourceDefinitionNames,
-    taken: &Taken,
+    taken: &NamesInUse,
 ) -> Conflict {
     let mut conflict = Conflict::default();
     let plurals = (&wanted.plural, &mut accepted.plural);
@@ -201,13 +202,13 @@ fn accept(
     conflict
 }
 
-/// Whether a condition is true.
+/// Reports whether a condition is true.
 pub(crate) fn is_true(status: &CustomResourceDefinitionStatus, kind: &str) -> bool {
     let mut conditions = status.conditions.iter();
     conditions.any(|it| it.type_ == *kind && it.status == "True")
 }
 
-/// Sets a condition; its time moves only with its status.
+/// Sets a condition. Its transition time changes only with its status.
 pub(crate) fn set(
     status: &mut CustomResourceDefinitionStatus,
     kind: &str,
@@ -256,33 +257,33 @@ mod tests {
         Time::from_unix(seconds)
     }
 
-    fn said(status: &CustomResourceDefinitionStatus) -> Vec<(&str, &str, &str)> {
+    fn conditions(status: &CustomResourceDefinitionStatus) -> Vec<(&str, &str, &str)> {
         let conditions = status.conditions.iter();
-        let said = conditions.map(|it| (&*it.type_, &*it.status, &*it.reason));
-        said.filter(|it| it.0 != "SchemaEnforced").collect()
+        let conditions = conditions.map(|it| (&*it.type_, &*it.status, &*it.reason));
+        conditions.filter(|it| it.0 != "SchemaEnforced").collect()
     }
 
     #[test]
     fn fresh_names_are_accepted_and_established() {
         let mut widgets = definition("widgets", "Widget", &["w"]);
-        widgets.status = settle(&widgets, &Taken::default(), at(1));
+        widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
         assert_eq!(
-            said(&widgets.status),
+            conditions(&widgets.status),
             [
                 ("NamesAccepted", "True", "NoConflicts"),
                 ("Established", "True", "InitialNamesAccepted")
             ]
         );
         assert_eq!(widgets.status.accepted_names, widgets.spec.names);
-        let again = settle(&widgets, &Taken::default(), at(2));
+        let again = settle(&widgets, &NamesInUse::default(), at(2));
         assert_eq!(again, widgets.status, "nothing moves");
     }
 
     #[test]
     fn a_name_in_use_is_refused_until_it_is_free() {
         let mut widgets = definition("widgets", "Widget", &["w"]);
-        widgets.status = settle(&widgets, &Taken::default(), at(1));
-        let taken = Taken::by(std::iter::once(&widgets));
+        widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
+        let taken = NamesInUse::by(std::iter::once(&widgets));
         for (other, reason) in [
             (definition("widgets", "Other", &[]), "PluralConflict"),
             (definition("others", "Other", &["w"]), "ShortNamesConflict"),
@@ -290,7 +291,7 @@ mod tests {
         ] {
             let status = settle(&other, &taken, at(2));
             assert_eq!(
-                said(&status),
+                conditions(&status),
                 [
                     ("NamesAccepted", "False", reason),
                     ("Established", "False", "NotAccepted")
@@ -298,19 +299,19 @@ mod tests {
             );
             let mut freed = other;
             freed.status = status;
-            let status = settle(&freed, &Taken::default(), at(3));
+            let status = settle(&freed, &NamesInUse::default(), at(3));
             assert!(is_true(&status, ESTABLISHED));
         }
     }
 
     #[test]
-    fn who_is_established_stays_so_under_a_conflict() {
+    fn an_established_definition_stays_established_under_a_conflict() {
         let mut widgets = definition("widgets", "Widget", &[]);
-        widgets.status = settle(&widgets, &Taken::default(), at(1));
+        widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
         let mut others = definition("others", "Other", &[]);
-        others.status = settle(&others, &Taken::default(), at(1));
+        others.status = settle(&others, &NamesInUse::default(), at(1));
         others.spec.names.short_names.push("widgets".into());
-        let status = settle(&others, &Taken::by(std::iter::once(&widgets)), at(2));
+        let status = settle(&others, &NamesInUse::by(std::iter::once(&widgets)), at(2));
         assert!(is_true(&status, ESTABLISHED) && !is_true(&status, "NamesAccepted"));
         assert!(status.accepted_names.short_names.is_empty());
     }

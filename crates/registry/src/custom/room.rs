@@ -1,27 +1,26 @@
-//! `Room`: the texts that definitions have made static, with limits on their size.
+//! `Room`: the static texts of definitions, with limits on their size.
 //!
 //! Static memory is never released. So equal texts are stored once; each definition has its own
-//! limit, which others cannot use up and which survives deletion and re-creation; and there is a
-//! limit for all of them together.
+//! limit, which survives deletion and re-creation; and all definitions together have a limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes that one definition makes static at most, in the life of the process: some hundred
+/// The maximum of static bytes of one definition during the life of the process: some hundred
 /// changes of its names and columns.
 pub(crate) const DEFINITION_BYTES_MAX: usize = 512 << 10;
-/// Bytes that all definitions make static at most.
+/// The maximum of static bytes of all definitions.
 const BYTES_MAX: usize = 256 << 20;
-/// Bytes of a text beside itself: where it is found, and what the allocator adds.
+/// The overhead of a text in bytes: its set entry and the allocator's overhead.
 const TEXT_BYTES: usize = 64;
-/// Bytes of an item in a static list.
+/// The bytes of an item in a static list.
 pub(crate) const ITEM_BYTES: usize = 16;
 
-/// The exhausted limit.
+/// The limit that is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shortage {
-    /// The definition's own: it has changed too often.
+    /// The limit of the definition, which has changed too often.
     Definition,
-    /// That of all definitions.
+    /// The limit of all definitions together.
     Process,
 }
 
@@ -32,7 +31,7 @@ impl Shortage {
             Self::Definition => {
                 "the definition has changed too often since the server started, or is too large"
             }
-            Self::Process => "the server has no more room for definitions",
+            Self::Process => "the server's limit for definitions is exhausted",
         }
     }
 }
@@ -41,7 +40,7 @@ impl Shortage {
 #[derive(Debug)]
 pub(crate) struct Room {
     texts: BTreeSet<&'static str>,
-    /// By the name of the definition.
+    /// The static bytes of each definition, by name.
     taken: BTreeMap<String, usize>,
     bytes: usize,
 }
@@ -55,11 +54,11 @@ impl Room {
         }
     }
 
-    /// Reserves room for a definition: for these texts, as far as they are new, and for this many
-    /// further bytes.
+    /// Reserves static memory for a definition: for these texts, unless they are static already,
+    /// and for `more` further bytes.
     ///
     /// # Errors
-    /// The limit is exhausted. Nothing is reserved then.
+    /// A limit is exhausted. In that case, nothing is reserved.
     pub(crate) fn take(
         &mut self,
         definition: &str,
@@ -80,7 +79,7 @@ impl Room {
         Ok(())
     }
 
-    /// A text that lives as long as the process. Room for it has been taken.
+    /// Returns a text as a static string. The caller has reserved the memory for it.
     pub(crate) fn text(&mut self, text: &str) -> &'static str {
         if text.is_empty() {
             return "";
@@ -93,7 +92,7 @@ impl Room {
         new
     }
 
-    /// The same of several.
+    /// Returns several texts as a static list.
     pub(crate) fn all<'a>(
         &mut self,
         texts: impl Iterator<Item = &'a str>,
@@ -102,7 +101,7 @@ impl Room {
     }
 }
 
-/// A list that lives as long as the process.
+/// Returns a static list of the items.
 pub(crate) fn leak_list<T>(items: impl Iterator<Item = T>) -> &'static [T] {
     Box::leak(items.collect::<Vec<T>>().into_boxed_slice())
 }
@@ -125,7 +124,7 @@ mod tests {
         assert!(fits(&mut room, "bs.example.com", 100));
         assert!(room.bytes <= 2 * DEFINITION_BYTES_MAX);
         let again = room.take("as.example.com", &[&long(0)], 0);
-        assert_eq!(again, Ok(()), "what is static already takes nothing");
+        assert_eq!(again, Ok(()), "static texts need no more room");
         let more = room.take("as.example.com", &[&long(101)], 0);
         assert_eq!(more, Err(Shortage::Definition));
     }

@@ -1,11 +1,11 @@
-//! The scale of a custom object: replicas and selector, at the paths of its definition.
+//! The scale of a custom object: replicas and selector, at the paths in its definition.
 
 use crate::custom::json_path::JsonPath;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_apimachinery::{CustomObject, FieldError, FieldPath, Status, Str, json_type};
 use serde_json::Value;
 
-/// The paths of a scale.
+/// The paths of the scale fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScalePaths {
     spec_replicas: Place,
@@ -13,7 +13,7 @@ pub(crate) struct ScalePaths {
     selector: Option<Place>,
 }
 
-/// A path, and how the definition writes it.
+/// A path, with its text in the definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     text: String,
@@ -28,7 +28,7 @@ impl Place {
         })
     }
 
-    /// What is there, if anything is.
+    /// Returns the value at the path, converted by `read`; `None` if it is missing.
     fn read<T>(
         &self,
         object: &CustomObject,
@@ -45,7 +45,8 @@ impl Place {
         })
     }
 
-    /// What is there, if anything is; else what is there instead, in upstream's words.
+    /// Returns the value at the path; `None` if it is missing. A value of another type is an error
+    /// with upstream's message.
     fn expect<'a>(
         &self,
         object: &'a CustomObject,
@@ -75,7 +76,7 @@ impl Place {
         }
     }
 
-    /// Checks a number of replicas.
+    /// Validates a number of replicas.
     fn check_number(&self, object: &CustomObject, errors: &mut Vec<FieldError>) {
         let at = FieldPath::new(&self.text);
         match self.expect(object, "int64", Value::is_i64) {
@@ -101,7 +102,7 @@ impl Place {
 }
 
 impl ScalePaths {
-    /// The paths of a definition; None if one that is needed is no path.
+    /// Parses the paths of a definition; `None` if a required path is invalid.
     pub(crate) fn parse(spec: &str, status: &str, selector: Option<&str>) -> Option<Self> {
         Some(Self {
             spec_replicas: Place::parse(spec)?,
@@ -110,11 +111,11 @@ impl ScalePaths {
         })
     }
 
-    /// Fills in a scale. Whether the object says how many replicas it wants; the status and the
-    /// selector may be missing, and are zero and empty then, as upstream.
+    /// Fills in a scale. Returns whether the object has the desired number of replicas. A missing
+    /// status is zero and a missing selector is empty, as upstream.
     ///
     /// # Errors
-    /// What is there is no number, or the selector is no text.
+    /// A number of replicas is not a number, or the selector is not a string.
     pub(crate) fn read(&self, object: &CustomObject, scale: &mut Scale) -> Result<bool, Status> {
         let wanted = self.spec_replicas.number(object)?;
         scale.spec.replicas = wanted.unwrap_or_default();
@@ -127,14 +128,14 @@ impl ScalePaths {
         Ok(wanted.is_some())
     }
 
-    /// What is wrong with the number of replicas that an object wants.
+    /// Returns the errors of the desired number of replicas.
     pub(crate) fn check_spec(&self, object: &CustomObject) -> Vec<FieldError> {
         let mut errors = Vec::new();
         self.spec_replicas.check_number(object, &mut errors);
         errors
     }
 
-    /// What is wrong with the number of replicas that there are, and with their selector.
+    /// Returns the errors of the current number of replicas and of the selector.
     pub(crate) fn check_status(&self, object: &CustomObject) -> Vec<FieldError> {
         let mut errors = Vec::new();
         self.status_replicas.check_number(object, &mut errors);
@@ -146,13 +147,13 @@ impl ScalePaths {
         errors
     }
 
-    /// Sets the number of replicas that are wanted.
+    /// Sets the desired number of replicas.
     pub(crate) fn set(&self, object: &mut CustomObject, replicas: i32) {
         self.spec_replicas.path.set(object, Value::from(replicas));
     }
 
-    /// The answer to a read of the scale of an object that does not say how many it wants: an
-    /// error, as upstream documents it.
+    /// Returns the error for a read of the scale of an object without the desired number of
+    /// replicas, as upstream documents it.
     pub(crate) fn missing(&self) -> Status {
         let path = &self.spec_replicas.text;
         Status::internal_error(format_args!(
@@ -160,14 +161,15 @@ impl ScalePaths {
         ))
     }
 
-    /// The answer to an update of such an object that does not say it either.
-    pub(crate) fn still_missing(&self) -> Status {
+    /// Returns the error for an update of the scale that leaves the desired number of replicas
+    /// missing.
+    pub(crate) fn required_on_update(&self) -> Status {
         let path = &self.spec_replicas.text;
         Status::bad_request(format!("the spec replicas field {path:?} cannot be empty"))
     }
 }
 
-/// What Go calls the type of a value.
+/// Returns Go's name for the type of a value.
 fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
@@ -180,7 +182,7 @@ fn go_type(value: &Value) -> &'static str {
     }
 }
 
-/// A value as Go prints it.
+/// Returns a value as Go prints it.
 fn go_print(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),

@@ -18,10 +18,10 @@ const SERVED_AS_DEFINED: &str = "ServedAsDefined";
 /// How much of a definition is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Serving {
-    /// Everything.
-    AsSaid,
-    /// The previous state: there is no room for the change.
-    AsBefore(Shortage),
+    /// The current definition.
+    AsDefined,
+    /// The previous definition: there is no room for the change.
+    Previous(Shortage),
     /// Nothing: there is no room for the definition.
     Nothing(Shortage),
 }
@@ -29,7 +29,7 @@ pub(crate) enum Serving {
 impl Serving {
     /// Sets the conditions of `settled`, which is `stored` with its other status changes. `begins`:
     /// whether the server is starting.
-    pub(crate) fn tell(
+    pub(crate) fn set_conditions(
         self,
         stored: &CustomResourceDefinition,
         settled: &mut CustomResourceDefinition,
@@ -39,12 +39,12 @@ impl Serving {
         let generation = stored.metadata.generation;
         let status = &mut settled.status;
         match self {
-            Self::AsSaid => status.conditions.retain(|it| {
+            Self::AsDefined => status.conditions.retain(|it| {
                 it.type_ != *SERVED_AS_DEFINED || (it.observed_generation == generation && !begins)
             }),
-            Self::AsBefore(shortage) => {
+            Self::Previous(shortage) => {
                 let message = format!(
-                    "{}; what it said before is served until the server is started again",
+                    "{}; the previous definition is served until the server restarts",
                     shortage.message()
                 );
                 let why = ("NoRoom", message.as_str());
@@ -56,10 +56,10 @@ impl Serving {
             }
             Self::Nothing(shortage) => {
                 let message = format!(
-                    "{}; it is not served until the server is started again",
+                    "{}; the definition is not served until the server restarts",
                     shortage.message()
                 );
-                // It has only seemed to be true since.
+                // `settle` has set the condition to true although the definition is not served.
                 let mut before = stored.status.conditions.iter();
                 let before = before.find(|it| it.type_ == *ESTABLISHED && it.status == "False");
                 let since = before.and_then(|it| it.last_transition_time).unwrap_or(now);
@@ -71,15 +71,15 @@ impl Serving {
 
     /// Logs it for the operator.
     pub(crate) fn log(self, definition: &CustomResourceDefinition) {
-        let (Self::AsBefore(shortage) | Self::Nothing(shortage)) = self else {
+        let (Self::Previous(shortage) | Self::Nothing(shortage)) = self else {
             return;
         };
         tracing::warn!(
             definition = %definition.metadata.name,
             generation = definition.metadata.generation,
             why = shortage.message(),
-            still_served = matches!(self, Self::AsBefore(_)),
-            "a definition is not served as it is now until this server is started again"
+            still_served = matches!(self, Self::Previous(_)),
+            "the current definition is not served until this server restarts"
         );
     }
 }
@@ -109,9 +109,13 @@ pub fn mark(definition: &mut CustomResourceDefinition, now: Time) {
 mod tests {
     use super::*;
 
-    fn told(serving: Serving, stored: &CustomResourceDefinition, begins: bool) -> Vec<String> {
+    fn conditions(
+        serving: Serving,
+        stored: &CustomResourceDefinition,
+        begins: bool,
+    ) -> Vec<String> {
         let mut settled = stored.clone();
-        serving.tell(stored, &mut settled, Time::from_unix(9), begins);
+        serving.set_conditions(stored, &mut settled, Time::from_unix(9), begins);
         let conditions = settled.status.conditions.iter();
         conditions
             .map(|it| format!("{}={} {}", it.type_, it.status, it.observed_generation))
@@ -119,26 +123,33 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_that_is_not_served_is_told_of_until_there_is_another() {
+    fn a_generation_that_is_not_served_is_reported_until_the_next_generation() {
         let mut stored = CustomResourceDefinition::default();
         stored.metadata.generation = 3;
-        let short = Serving::AsBefore(Shortage::Definition);
-        assert_eq!(told(short, &stored, false), ["ServedAsDefined=False 3"]);
+        let short = Serving::Previous(Shortage::Definition);
+        assert_eq!(
+            conditions(short, &stored, false),
+            ["ServedAsDefined=False 3"]
+        );
         let before = stored.clone();
-        short.tell(&before, &mut stored, Time::from_unix(1), false);
-        let again = told(Serving::AsSaid, &stored, false);
-        assert_eq!(again, ["ServedAsDefined=False 3"], "another server says so");
-        assert!(told(Serving::AsSaid, &stored, true).is_empty());
+        short.set_conditions(&before, &mut stored, Time::from_unix(1), false);
+        let again = conditions(Serving::AsDefined, &stored, false);
+        assert_eq!(
+            again,
+            ["ServedAsDefined=False 3"],
+            "another server has reported it"
+        );
+        assert!(conditions(Serving::AsDefined, &stored, true).is_empty());
         stored.metadata.generation = 4;
-        assert!(told(Serving::AsSaid, &stored, false).is_empty());
+        assert!(conditions(Serving::AsDefined, &stored, false).is_empty());
     }
 
     #[test]
-    fn what_is_not_served_has_not_been_established_since_the_first_time() {
+    fn an_unserved_definition_keeps_the_transition_time_of_its_condition() {
         let mut stored = CustomResourceDefinition::default();
         let nothing = Serving::Nothing(Shortage::Process);
         let before = stored.clone();
-        nothing.tell(&before, &mut stored, Time::from_unix(1), false);
+        nothing.set_conditions(&before, &mut stored, Time::from_unix(1), false);
         let mut settled = stored.clone();
         let why = ("InitialNamesAccepted", "");
         names::set(
@@ -148,7 +159,7 @@ mod tests {
             why,
             Time::from_unix(2),
         );
-        nothing.tell(&stored, &mut settled, Time::from_unix(2), false);
+        nothing.set_conditions(&stored, &mut settled, Time::from_unix(2), false);
         assert_eq!(settled.status, stored.status, "there is nothing to write");
     }
 }

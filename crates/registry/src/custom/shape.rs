@@ -1,8 +1,8 @@
-//! `Shape`: the content of a version of a definition, with names that are static.
+//! `Shape`: one version of a definition, with static names.
 //!
-//! Built-in resources have static names, and all code relies on that. A definition's names are made
-//! static once for each distinct content, as long as there is [`Room`]. Large and temporary content
-//! (descriptions, paths) is freed with the shape.
+//! Built-in resources have static names, and all code relies on that. The names of a definition are
+//! made static once for each distinct content, within the limits of [`Room`]. Large and temporary
+//! content (descriptions, paths) is freed with the shape.
 
 use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
 use crate::custom::columns::{NAME, column, description, shown_columns};
@@ -23,15 +23,15 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-/// Bytes that the static part of a shape takes beside its texts and lists.
+/// The static bytes of a shape, without its texts and lists.
 const SHAPE_BYTES: usize = 768;
-/// Bytes that a kind takes.
+/// The static bytes of a kind.
 const KIND_BYTES: usize = 2 << 10;
-/// Items of a list that a column takes, and a subresource.
+/// The size of a column and of a subresource, in list items.
 const COLUMN_ITEMS: usize = 4;
 const SUBRESOURCE_ITEMS: usize = 6;
 
-/// The verbs of custom resources, in the order in which upstream lists them.
+/// The verbs of custom resources, in upstream's order.
 const VERBS: &[&str] = &[
     "delete",
     "deletecollection",
@@ -42,27 +42,27 @@ const VERBS: &[&str] = &[
     "update",
     "watch",
 ];
-const PART_VERBS: &[&str] = &["get", "patch", "update"];
+const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 
-/// The content of one version of a definition.
+/// One version of a definition.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) kind: &'static Kind,
     pub(crate) facts: &'static ResourceFacts,
-    /// The paths of the columns after the name.
+    /// The paths of the printer columns after the name.
     pub(crate) columns: Vec<Option<JsonPath>>,
     pub(crate) scale: Option<ScalePaths>,
     pub(crate) has_status: bool,
     /// Selectable fields, without the leading dot.
     pub(crate) fields: &'static [&'static str],
     pub(crate) list_kind: &'static str,
-    /// What is said of the columns after the name.
+    /// The descriptions of the printer columns after the name.
     pub(crate) descriptions: Vec<String>,
     /// The warning for clients of a deprecated version.
     pub(crate) warning: Option<&'static str>,
 }
 
-/// The part of a shape that is static.
+/// The static content of a shape.
 #[derive(Clone, Copy)]
 struct Fixed {
     kind: &'static Kind,
@@ -72,7 +72,7 @@ struct Fixed {
     warning: Option<&'static str>,
 }
 
-/// What was made static so far, and the shapes that are in use.
+/// All static content so far, and the shapes in use.
 static SHAPES: Mutex<Shapes> = Mutex::new(Shapes {
     kinds: BTreeMap::new(),
     fixed: BTreeMap::new(),
@@ -82,14 +82,14 @@ static SHAPES: Mutex<Shapes> = Mutex::new(Shapes {
 
 struct Shapes {
     kinds: BTreeMap<(String, String), &'static Kind>,
-    /// By the digest of all that the version says: facts are of one shape.
+    /// By the digest of the version's content, so that each `facts` belongs to one shape.
     fixed: BTreeMap<[u8; digest::SHA256_OUTPUT_LEN], Fixed>,
     by_facts: BTreeMap<usize, Weak<Shape>>,
     room: Room,
 }
 
-/// The shape that these facts belong to; none for built-in resources. It is there as long as the
-/// strategy of its resource is.
+/// Returns the shape of these facts; `None` for built-in resources. A shape exists as long as the
+/// strategy of its resource.
 pub(crate) fn shape_of(facts: &'static ResourceFacts) -> Option<Arc<Shape>> {
     let shapes = SHAPES.lock();
     shapes.by_facts.get(&address(facts))?.upgrade()
@@ -104,7 +104,7 @@ impl Shape {
     /// not change.
     ///
     /// # Errors
-    /// There is no room for its static content.
+    /// The limit on static content is exhausted.
     pub(crate) fn of(
         definition: &CustomResourceDefinition,
         version: &CustomResourceDefinitionVersion,
@@ -155,7 +155,7 @@ impl Shape {
     }
 }
 
-/// A digest of all that a version says of its resource.
+/// Returns a digest of everything in a version that its shape depends on.
 fn digest_of(
     definition: &CustomResourceDefinition,
     version: &CustomResourceDefinitionVersion,
@@ -183,7 +183,7 @@ fn digest_of(
     bytes
 }
 
-/// What was accepted; what is asked for, where nothing has been.
+/// Returns the accepted names, or the requested names if none are accepted yet.
 fn accepted_names(definition: &CustomResourceDefinition) -> &CustomResourceDefinitionNames {
     let accepted = &definition.status.accepted_names;
     if accepted.plural.is_empty() || accepted.kind.is_empty() {
@@ -213,7 +213,7 @@ fn scale_of(version: &CustomResourceDefinitionVersion) -> Option<ScalePaths> {
 }
 
 impl Shapes {
-    /// Makes static what has to be of a version.
+    /// Creates the static content of a version.
     fn fix(
         &mut self,
         definition: &CustomResourceDefinition,
@@ -243,8 +243,9 @@ impl Shapes {
             texts.extend([&column.name, &column.type_, &column.format].map(|it| &**it));
         }
         let (has_status, has_scale) = (has_status(version), scale_of(version).is_some());
-        let parts = usize::from(has_status) + usize::from(has_scale);
-        let items = texts.len() + COLUMN_ITEMS * (shown.len() + 1) + SUBRESOURCE_ITEMS * parts;
+        let subresources = usize::from(has_status) + usize::from(has_scale);
+        let items =
+            texts.len() + COLUMN_ITEMS * (shown.len() + 1) + SUBRESOURCE_ITEMS * subresources;
         let of_kind = if self.kinds.contains_key(&kind_key) {
             0
         } else {
@@ -265,7 +266,7 @@ impl Shapes {
             categories: room.all(names.categories.iter().map(|it| &**it)),
             verbs: VERBS,
             storage_version_hash: room.text(&hash),
-            subresources: leak_list(parts_of(of_kind, has_status, has_scale)),
+            subresources: leak_list(subresources_of(of_kind, has_status, has_scale)),
             columns: leak_list(
                 std::iter::once(NAME).chain(shown.iter().map(|it| column(room, it))),
             ),
@@ -279,7 +280,7 @@ impl Shapes {
         })
     }
 
-    /// One kind for all shapes of that name: kinds are compared by where they are.
+    /// Returns the kind that all shapes of that name share: kinds are compared by address.
     fn kind(&mut self, group: &str, version: &str, key: (String, String)) -> &'static Kind {
         let room = &mut self.room;
         let facts = KindFacts {
@@ -295,10 +296,10 @@ impl Shapes {
     }
 }
 
-/// Bytes of a digest that make a hash of a stored version.
+/// The bytes of the digest that form a storage version hash, as upstream.
 const HASH_BYTES: usize = 8;
 
-fn parts_of(
+fn subresources_of(
     kind: &'static KindFacts,
     has_status: bool,
     has_scale: bool,
@@ -308,14 +309,14 @@ fn parts_of(
         group: kind.group,
         version: kind.version,
         kind: kind.kind,
-        verbs: PART_VERBS,
+        verbs: SUBRESOURCE_VERBS,
     });
     let scale = has_scale.then_some(SubresourceFacts {
         name: "scale",
         group: "autoscaling",
         version: "v1",
         kind: "Scale",
-        verbs: PART_VERBS,
+        verbs: SUBRESOURCE_VERBS,
     });
     status.into_iter().chain(scale)
 }
@@ -345,13 +346,13 @@ fn warning(
     })
 }
 
-/// The version in which objects are stored.
+/// Returns the version in which objects are stored.
 fn storage_version(definition: &CustomResourceDefinition) -> &str {
     let mut versions = definition.spec.versions.iter();
     versions.find(|it| it.storage).map_or("", |it| &it.name)
 }
 
-/// What stands for the kind in the version in which it is stored; upstream's.
+/// Returns upstream's storage version hash, which identifies the kind in its storage version.
 fn storage_hash(group: &str, storage: &str, kind: &str) -> String {
     let text = format!("{group}/{storage}/{kind}");
     let hash = digest::digest(&digest::SHA256, text.as_bytes());

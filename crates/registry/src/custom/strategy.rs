@@ -1,4 +1,4 @@
-//! The strategy of custom objects, by their definition.
+//! The strategy of custom objects, derived from their definition.
 
 use crate::custom::json_path::JsonPath;
 use crate::custom::scale::ScalePaths;
@@ -33,7 +33,7 @@ pub(crate) struct CustomStrategy {
 const STATUS: &str = "status";
 
 /// Restores the old value of a field, or its absence.
-fn take_over(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str) {
+fn restore_field(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str) {
     match old.get(name) {
         Some(value) => drop(new.insert(name.to_owned(), value.clone())),
         None => drop(new.remove(name)),
@@ -41,7 +41,7 @@ fn take_over(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str)
 }
 
 impl CustomStrategy {
-    /// The strategy of the objects of `shape`, of which `versions` are all.
+    /// Creates the strategy for objects stored as `shape`; `versions` are all served versions.
     pub(crate) fn new(shape: &Arc<Shape>, versions: Vec<Arc<Shape>>, is_ending: bool) -> Self {
         let bumps = if shape.has_status {
             content_differs
@@ -67,7 +67,7 @@ impl CustomStrategy {
     }
 }
 
-/// Changes of the status of a custom object.
+/// The strategy of updates through the `status` subresource.
 #[derive(Debug)]
 struct CustomStatus {
     shape: Arc<Shape>,
@@ -79,7 +79,7 @@ impl Strategy for CustomStatus {
             return;
         };
         let mut content = old.content().clone();
-        take_over(&mut content, new.content(), STATUS);
+        restore_field(&mut content, new.content(), STATUS);
         *new.content_mut() = content;
         let version = std::mem::take(&mut new.metadata.resource_version);
         let uid = std::mem::take(&mut new.metadata.uid);
@@ -105,12 +105,12 @@ fn check_scale(
     }
 }
 
-/// Whether two objects differ outside of their metadata and status.
+/// Reports whether two objects differ outside of their metadata and status.
 fn content_differs(new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
     differs(new, old, |name| name != STATUS)
 }
 
-/// The same where a status is content like any other.
+/// Reports whether two objects differ outside of their metadata: the status is ordinary content.
 fn content_or_status_differs(new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
     differs(new, old, |_| true)
 }
@@ -164,7 +164,7 @@ impl Strategy for CustomStrategy {
         if self.shape.has_status
             && let (Some(new), Some(old)) = (custom_mut(new), custom(old))
         {
-            take_over(new.content_mut(), old.content(), STATUS);
+            restore_field(new.content_mut(), old.content(), STATUS);
         }
     }
 
@@ -184,12 +184,12 @@ impl Strategy for CustomStrategy {
     fn warnings(&self, new: &dyn AnyObject, old: Option<&dyn AnyObject>) -> Vec<String> {
         let before = old.map_or(&[][..], |old| old.meta().finalizers.as_slice());
         let before: BTreeSet<&Str> = before.iter().collect();
-        // Each once, and in their order.
+        // Without duplicates, in sorted order.
         let now: BTreeSet<&Str> = new.meta().finalizers.iter().collect();
-        let told = now
+        let unqualified = now
             .difference(&before)
             .filter(|it| !is_domain_qualified(it));
-        told.map(|finalizer| {
+        unqualified.map(|finalizer| {
             let with_path = if finalizer.contains('.') {
                 " including a path (/)"
             } else {

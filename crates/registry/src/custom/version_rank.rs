@@ -1,9 +1,9 @@
-//! The order of API versions by their names.
+//! Ranks API versions by their names.
 
 use std::cmp::Reverse;
 
-/// How far a version is: `v2` before `v1` before `v1beta1` before `v1alpha1` before other names,
-/// those from a to z.
+/// Returns the sort key of a version, as upstream ranks versions: `v2` above `v1` above `v1beta1`
+/// above `v1alpha1` above all other names, which are in alphabetical order.
 pub(crate) fn rank(version: &str) -> (u8, u64, u64, Reverse<String>) {
     let none = (0, 0, 0, Reverse(version.to_owned()));
     let Some(rest) = version.strip_prefix('v') else {

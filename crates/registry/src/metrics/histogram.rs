@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [f64],
-    /// One for each bound, and one for what is above all.
+    /// One count for each bound, and one for durations above all bounds.
     counts: Box<[AtomicU64]>,
     nanos: AtomicU64,
 }
@@ -18,14 +18,14 @@ pub struct Histogram {
 pub struct HistogramState {
     /// Upper bounds of the buckets, in seconds.
     pub bounds: &'static [f64],
-    /// The count of each bucket alone; the last is above all bounds.
+    /// The count of each bucket, not cumulative; the last is above all bounds.
     pub counts: Vec<u64>,
-    /// All durations together, in seconds.
+    /// The sum of all durations, in seconds.
     pub seconds: f64,
 }
 
 impl Histogram {
-    /// With these upper bounds, in seconds, in rising order.
+    /// Creates a histogram with these upper bounds in seconds, in ascending order.
     pub fn new(bounds: &'static [f64]) -> Self {
         Self {
             bounds,
@@ -43,7 +43,7 @@ impl Histogram {
         self.nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// What was counted.
+    /// Returns the current state.
     pub fn state(&self) -> HistogramState {
         let counts = self.counts.iter().map(|it| it.load(Ordering::Relaxed));
         HistogramState {
@@ -55,7 +55,7 @@ impl Histogram {
 }
 
 impl HistogramState {
-    /// Adds what another one with the same bounds has counted.
+    /// Adds the counts of another state with the same bounds.
     pub fn add(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
@@ -63,7 +63,7 @@ impl HistogramState {
         self.seconds += other.seconds;
     }
 
-    /// How much was counted.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -8,10 +8,10 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// The timeout for the first fill of all watch caches, as upstream.
-const READY_WITHIN: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The time that a new custom resource waits for its watch cache before it is served: as long as a
 /// request would. After that, requests are asked to retry.
-const SERVED_WITHIN: Duration = Duration::from_secs(3);
+const FILL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The watch caches of built-in resources. Dropping this stops their updates.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Caches {
                 cacher.wait_until_ready().await;
             }
         };
-        drop(timeout(READY_WITHIN, all).await);
+        drop(timeout(READY_TIMEOUT, all).await);
     }
 
     fn run(&self) {
@@ -73,7 +73,7 @@ impl RunningCache {
         let runs = cacher.clone();
         running.spawn(async move { runs.run().await });
         let started = Self { cacher, running };
-        drop(timeout(SERVED_WITHIN, started.cacher.wait_until_ready()).await);
+        drop(timeout(FILL_TIMEOUT, started.cacher.wait_until_ready()).await);
         started
     }
 

@@ -68,9 +68,10 @@ impl ServedResource {
     pub(crate) fn of(storage: &dyn RestStorage) -> Self {
         let facts = storage.facts();
         let subresources = facts.subresources.iter().map(|it| {
-            let part = storage.subresource(it.name);
+            let subresource = storage.subresource(it.name);
             // Subresources that connect to nodes are served elsewhere.
-            let verbs = part.map_or_else(|| it.verbs.to_vec(), |part| part.verbs());
+            let verbs =
+                subresource.map_or_else(|| it.verbs.to_vec(), |subresource| subresource.verbs());
             (it, verbs)
         });
         Self {
@@ -81,7 +82,7 @@ impl ServedResource {
     }
 
     /// Returns a resource that is not stored: reviews, bindings.
-    fn made_up(facts: &'static ResourceFacts) -> Self {
+    fn unstored(facts: &'static ResourceFacts) -> Self {
         Self {
             facts,
             verbs: facts.verbs.to_vec(),
@@ -102,7 +103,7 @@ pub(crate) fn built_in(registry: &Registry, config: &RuntimeConfig) -> Vec<Serve
         facts.plural,
     ) {
         Some(storage) => ServedResource::of(&*storage),
-        None => ServedResource::made_up(facts),
+        None => ServedResource::unstored(facts),
     };
     let groups = GROUPS.iter().filter_map(|group| {
         let versions = group.versions.iter().map(|version| {

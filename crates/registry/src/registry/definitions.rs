@@ -5,14 +5,14 @@
 
 pub(crate) mod served;
 
-use crate::custom::names::{TERMINATING, Taken};
-use crate::custom::said::is_ending;
+use crate::custom::content::is_ending;
+use crate::custom::names::{NamesInUse, TERMINATING};
 use crate::custom::{CLEANUP, names};
 use crate::registry::Registry;
 use crate::rest::Rest;
 use crate::storage::error::Operation;
 use crate::storage::watch_event::WatchEvent;
-use crate::store::update::{Part, UpdateRequest};
+use crate::store::update::{UpdateRequest, UpdateScope};
 use crate::store::updated_object::Replacement;
 use crate::stored::Stored;
 use crate::strategy::context::{RequestContext, User};
@@ -32,7 +32,7 @@ const CLEANUP_RETRY: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The message for objects that are kept because their definition is not served.
-const NOT_READABLE: &str = "there is no room for the definition until the server is started again";
+const NOT_READABLE: &str = "the limit for definitions is exhausted until the server restarts";
 
 /// The last observed definitions, by name.
 type Known = BTreeMap<Str, CustomResourceDefinition>;
@@ -149,7 +149,7 @@ impl Registry {
             }
             // Served first, so that a client that observes the condition finds the resource.
             let serving = self.install(&settled).await;
-            serving.tell(definition, &mut settled, self.own_request().now(), begins);
+            serving.set_conditions(definition, &mut settled, self.own_request().now(), begins);
             let cleaned = is_ending(&settled) && self.clean(&mut settled).await;
             if settled.status != definition.status {
                 serving.log(&settled);
@@ -194,7 +194,7 @@ impl Registry {
             namespace: "",
             name: &definition.metadata.name,
             object: &Replacement(Box::new(free)),
-            part: Part::Everything,
+            scope: UpdateScope::Everything,
             subresource: "",
             dry_run: false,
             rules: None,
@@ -246,7 +246,7 @@ impl Registry {
             return Ok(false);
         }
         let (group, plural) = (&definition.spec.group, &definition.spec.names.plural);
-        let found = self.stores.engine.holds_custom(group, plural).await;
+        let found = self.stores.engine.has_custom_objects(group, plural).await;
         let resource = GroupResource::new(group.clone(), plural.clone());
         found.map_err(|error| error.to_status(Operation::List, &resource, ""))
     }
@@ -318,6 +318,6 @@ fn accepted(
     let others = known.values().filter(|it| {
         it.spec.group == definition.spec.group && it.metadata.name != definition.metadata.name
     });
-    let taken = Taken::by(others).and_built_in(&definition.spec.group);
+    let taken = NamesInUse::by(others).with_built_in(&definition.spec.group);
     names::settle(definition, &taken, now)
 }

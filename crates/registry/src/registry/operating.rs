@@ -16,9 +16,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// The resources that are counted concurrently.
-const COUNTED_AT_ONCE: usize = 16;
+const CONCURRENT_COUNTS: usize = 16;
 /// The timeout for counting the objects of one resource.
-const COUNTED_WITHIN: Duration = Duration::from_secs(1);
+const COUNT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The object count of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Registry {
         let count = |((group, plural), rest): ((&str, &str), Arc<Rest>)| {
             let (group, resource) = (Str::from(group), Str::from(plural));
             async move {
-                let counted = timeout(COUNTED_WITHIN, rest.store.storage.count()).await;
+                let counted = timeout(COUNT_TIMEOUT, rest.store.storage.count()).await;
                 ObjectCount {
                     group,
                     resource,
@@ -131,7 +131,7 @@ impl Registry {
             }
         };
         let all = stream::iter(stores.into_iter().map(count));
-        let mut counts: Vec<_> = all.buffer_unordered(COUNTED_AT_ONCE).collect().await;
+        let mut counts: Vec<_> = all.buffer_unordered(CONCURRENT_COUNTS).collect().await;
         counts.sort_by(|a, b| (&*a.group, &*a.resource).cmp(&(&*b.group, &*b.resource)));
         counts
     }

@@ -42,7 +42,7 @@ impl Stage {
 #[non_exhaustive]
 pub enum RuntimeConfigError {
     /// A value other than true or false.
-    #[error("invalid value of {key}: {value:?}; it is true or false")]
+    #[error("invalid value of {key}: {value:?}; must be true or false")]
     Value {
         /// The key of the setting.
         key: String,
@@ -73,8 +73,11 @@ impl RuntimeConfig {
     pub fn serves(&self, group: &str, version: &str) -> bool {
         let own = (group.to_owned(), version.to_owned());
         let stage = Stage::of(version);
-        let said = self.versions.get(&own).or_else(|| self.stages.get(&stage));
-        said.copied().or(self.all).unwrap_or(stage == Stage::Stable)
+        let setting = self.versions.get(&own).or_else(|| self.stages.get(&stage));
+        setting
+            .copied()
+            .or(self.all)
+            .unwrap_or(stage == Stage::Stable)
     }
 
     /// Reports whether a resource of a built-in group is served: its own setting takes precedence
@@ -86,11 +89,11 @@ impl RuntimeConfig {
             version.to_owned(),
             facts.plural.to_owned(),
         );
-        let said = self.resources.get(&own).copied();
-        said.unwrap_or_else(|| self.serves(group, version))
+        let setting = self.resources.get(&own).copied();
+        setting.unwrap_or_else(|| self.serves(group, version))
     }
 
-    fn say(&mut self, key: &str, value: &str) -> Result<(), RuntimeConfigError> {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), RuntimeConfigError> {
         let on = match value {
             "" | "true" => true,
             "false" => false,
@@ -106,13 +109,13 @@ impl RuntimeConfig {
             "api/ga" => drop(self.stages.insert(Stage::Stable, on)),
             "api/beta" => drop(self.stages.insert(Stage::Beta, on)),
             "api/alpha" => drop(self.stages.insert(Stage::Alpha, on)),
-            key => return self.say_of_one(key, on),
+            key => return self.set_one(key, on),
         }
         Ok(())
     }
 
     /// Records the setting of one version, or of one of its resources.
-    fn say_of_one(&mut self, key: &str, on: bool) -> Result<(), RuntimeConfigError> {
+    fn set_one(&mut self, key: &str, on: bool) -> Result<(), RuntimeConfigError> {
         let parts: Vec<&str> = key.split('/').collect();
         let (group, version, plural) = match parts[..] {
             // The core group has no name; upstream accepts both forms.
@@ -148,7 +151,7 @@ impl FromStr for RuntimeConfig {
         let pairs = text.split(',').map(str::trim).filter(|it| !it.is_empty());
         for pair in pairs {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            config.say(key.trim(), value.trim())?;
+            config.set(key.trim(), value.trim())?;
         }
         let off = Self {
             all: Some(false),
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_one_resource_counts_before_what_is_said_of_its_version() {
+    fn the_setting_of_a_resource_takes_precedence_over_that_of_its_version() {
         let facts = |plural: &str| {
             let groups = GROUPS.iter().filter(|it| it.name == "batch");
             let mut resources = groups
@@ -213,11 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_by_name() {
+    fn unsupported_forms_are_rejected_by_name() {
         for (text, expected) in [
             (
                 "api/beta=yes",
-                "invalid value of api/beta: \"yes\"; it is true or false",
+                "invalid value of api/beta: \"yes\"; must be true or false",
             ),
             ("apps/v7=true", "unknown group and version \"apps/v7\""),
             (

@@ -44,7 +44,7 @@ impl Rest {
             namespace: &meta.namespace,
             name: &meta.name,
             object: &Replacement(new.boxed_clone()),
-            part: self.part(),
+            scope: self.update_scope(),
             subresource: self.subresource_name(),
             dry_run: true,
             rules: self.group_rules(),

@@ -3,7 +3,7 @@
 use super::{Deleted, ListPage, Rest, Verb};
 use crate::storage::predicate::Predicate;
 use crate::store::action::Created;
-use crate::store::delete::{DeleteCall, IGNORE_READ_ERROR, Only};
+use crate::store::delete::{DeleteCall, IGNORE_READ_ERROR, Selection};
 use crate::stored::Stored;
 use crate::strategy::context::RequestContext;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -39,7 +39,7 @@ impl Rest {
             namespace,
             name,
             options,
-            only: None,
+            selection: None,
         };
         let outcome = store.delete(call).await;
         let outcome = outcome.map_err(|status| self.in_own_group(status))?;
@@ -151,7 +151,7 @@ impl Rest {
             namespace: &meta.namespace,
             name: &meta.name,
             options,
-            only: Some(Only {
+            selection: Some(Selection {
                 uid: &meta.uid,
                 predicate,
             }),

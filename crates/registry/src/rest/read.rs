@@ -6,7 +6,7 @@ use crate::rest::subresource::Subresource;
 use crate::storage::error::Operation;
 use crate::storage::list::{list_version, parse_version};
 use crate::storage::predicate::Predicate;
-use crate::storage::upstream_form::has_none_upstream;
+use crate::storage::upstream_form::lacks_watch_cache_upstream;
 use crate::storage::watch::EventStream;
 use crate::storage::{ListRequest, Listed, Scope, StorageWatchRequest, Unreadable};
 use crate::stored::Stored;
@@ -37,7 +37,7 @@ impl Rest {
         let store = self.store();
         let key = store.storage.keys().key(namespace, name)?;
         let resource = self.group_resource();
-        let parsed = if has_none_upstream(&resource) {
+        let parsed = if lacks_watch_cache_upstream(&resource) {
             list_version(version)?
         } else {
             parse_version(version)?
@@ -74,7 +74,7 @@ impl Rest {
     ) -> Result<ListPage, Status> {
         self.check_verb(Verb::List)?;
         let listed = self.listed(namespace, None, options).await?;
-        if !cx.around_unreadable {
+        if !cx.skip_unreadable {
             return self.page(listed.complete()?);
         }
         self.warn_of(cx, &listed.unreadable);
@@ -88,7 +88,7 @@ impl Rest {
         };
         let resource = self.group_resource();
         let (number, key) = (unreadable.len(), &first.key);
-        let message = "stored objects cannot be read, and a list leaves them out";
+        let message = "a list omits stored objects that cannot be decoded";
         tracing::warn!(%resource, number, key, "{message}");
         for it in unreadable.iter().take(WARNED_MAX) {
             let (namespace, name) = self.store().storage.keys().names(it.key.as_bytes());
@@ -184,7 +184,7 @@ impl Rest {
             predicate: &predicate,
             options,
             timeout,
-            around_unreadable: cx.around_unreadable,
+            skip_unreadable: cx.skip_unreadable,
         };
         let store = self.store();
         let events = store.storage.watch(request).await?;

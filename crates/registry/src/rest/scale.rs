@@ -60,7 +60,7 @@ fn built_in(object: &dyn AnyObject, scheme: &Scheme) -> Option<Scale> {
         metadata: metadata(object.meta()),
         ..Scale::default()
     };
-    scale.spec.replicas = replicas.wanted;
+    scale.spec.replicas = replicas.desired;
     scale.status.replicas = replicas.current;
     scale.status.selector = replicas.selector;
     Some(scale)
@@ -110,7 +110,7 @@ impl UpdatedObject for Scaled<'_> {
         if let Some(paths) = self.paths
             && new.spec.replicas == MISSING
         {
-            return Err(paths.still_missing());
+            return Err(paths.required_on_update());
         }
         // A custom object has its own message for this.
         if self.paths.is_none() {
@@ -171,7 +171,7 @@ mod tests {
             let object: &dyn Any = object;
             let it = object.downcast_ref::<Deployment>()?;
             Some(Replicas {
-                wanted: it.spec.replicas.unwrap_or(1),
+                desired: it.spec.replicas.unwrap_or(1),
                 current: it.status.replicas,
                 selector: "app=web".into(),
             })

@@ -6,7 +6,7 @@ use crate::rest::subresource::Subresource;
 use crate::store::GroupRules;
 use crate::store::action::{ActionCall, Created};
 use crate::store::resource_store::ResourceStore;
-use crate::store::update::{Part, UpdateRequest};
+use crate::store::update::{UpdateRequest, UpdateScope};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;
 use crate::stored::scheme::StoredKind;
@@ -136,7 +136,7 @@ impl Rest {
             namespace,
             name,
             object,
-            part: self.part(),
+            scope: self.update_scope(),
             subresource: self.subresource.name(),
             dry_run,
             rules: self.group_rules(),
@@ -148,12 +148,14 @@ impl Rest {
         self.stores.kinds.group_rules(self.facts)
     }
 
-    /// Returns the parts of the object that an update by this path may change.
-    pub(super) fn part(&self) -> Part {
+    /// Returns the fields of the object that an update through this path may change.
+    pub(super) fn update_scope(&self) -> UpdateScope {
         match self.subresource {
-            Subresource::None | Subresource::Scale => Part::Whole,
-            Subresource::Status(_) => Part::Status,
-            Subresource::Finalize | Subresource::Action(..) | Subresource::Other(_) => Part::Other,
+            Subresource::None | Subresource::Scale => UpdateScope::Whole,
+            Subresource::Status(_) => UpdateScope::Status,
+            Subresource::Finalize | Subresource::Action(..) | Subresource::Other(_) => {
+                UpdateScope::Other
+            }
         }
     }
 

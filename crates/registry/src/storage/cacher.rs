@@ -20,7 +20,7 @@ mod time_budget;
 mod watchers;
 mod watching;
 
-use self::delegation::Answers;
+use self::delegation::ListSource;
 use self::freshness::Freshness;
 use self::reading::Source;
 use self::state::{Content, State};
@@ -69,7 +69,7 @@ pub struct CacherConfig {
 impl Default for CacherConfig {
     fn default() -> Self {
         Self {
-            history: ring::FRESH_FOR,
+            history: ring::DEFAULT_HISTORY,
             fresh_within: Duration::from_secs(3),
             progress_every: Duration::from_millis(100),
             restart_after: Duration::from_secs(1),
@@ -160,7 +160,7 @@ impl Cacher {
         self.shared.is_trusted()
     }
 
-    /// Ends all watches. The cache answers no further requests.
+    /// Ends all watches. The cache serves no further requests.
     pub(crate) fn close(&self) {
         self.shared.state.lock().closed = true;
         self.shared.stop();
@@ -206,8 +206,8 @@ impl Cacher {
         let Some(revision) = not_older_than else {
             return shared.raw.get(key, None).await;
         };
-        let knows = revision == 0 || shared.learns_progress();
-        if !knows || !shared.answers_reads() {
+        let is_known = revision == 0 || shared.engine_reports_progress();
+        if !is_known || !shared.serves_reads() {
             return shared.raw.get(key, not_older_than).await;
         }
         shared.raw.keys().check(key)?;
@@ -221,17 +221,17 @@ impl Cacher {
 
     async fn list_objects(&self, request: ListRequest<'_>) -> Result<Listed, Status> {
         let position = list::position(request.options)?;
-        let answers = delegation::of_list(&position, &request)?;
-        // While storage serves all reads, the cache is not asked.
-        let asked = self.shared.answers_reads();
-        let view = self.shared.view(answers, &request).await;
+        let list_source = delegation::of_list(&position, &request)?;
+        // While storage serves all reads, consistent lists are not counted.
+        let cache_serves = self.shared.serves_reads();
+        let view = self.shared.view(list_source, &request).await;
         let failed = |error: &StorageError| error.to_status(Operation::List, request.resource, "");
         let view = view.map_err(|error| failed(&error))?;
         let listed = match &view {
             Some(view) => list::list(&self.shared.raw.codec, view, request).await,
             None => self.shared.raw.list(request).await,
         };
-        if answers == Answers::MostRecent && asked {
+        if list_source == ListSource::MostRecent && cache_serves {
             let cache = self.shared.counted();
             cache
                 .consistent_reads(listed.is_ok(), view.is_none())
@@ -345,7 +345,7 @@ impl StorageState for Cacher {
     }
 
     fn request_progress(&self) {
-        self.shared.freshness.ask();
+        self.shared.freshness.request_progress();
     }
 
     fn readiness(&self) -> Result<(), StorageError> {

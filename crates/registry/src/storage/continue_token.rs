@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_token_is_told_in_the_words_of_go() {
+    fn invalid_tokens_have_the_error_texts_of_go() {
         for (json, expected) in [
             (
                 &b"\x9a\x01"[..],

@@ -4,7 +4,7 @@
 
 use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
 use crate::storage::error::StorageError;
-use crate::storage::raw::given_version;
+use crate::storage::raw::resource_version_of;
 use crate::stored::Stored;
 use kubist_apimachinery::{AnyObject, Preconditions};
 use std::ops::Deref;
@@ -39,8 +39,8 @@ impl DryRunnable {
             return Err(StorageError::exists(key, &found));
         }
         // The result keeps a resource version that a real create rejects, as upstream.
-        let given = given_version(&*object);
-        let stored = Stored::from_object(self.kind(), given, object);
+        let version = resource_version_of(&*object);
+        let stored = Stored::from_object(self.kind(), version, object);
         Ok(stored.completed())
     }
 

@@ -1,6 +1,6 @@
 //! `StorageError`: storage errors, and their status for each verb.
 
-use crate::storage::upstream_form::has_none_upstream;
+use crate::storage::upstream_form::lacks_watch_cache_upstream;
 use crate::stored::Stored;
 use crate::stored::key::InvalidKey;
 use kubist_apimachinery::{GroupResource, Status, StatusReason, with_causes};
@@ -29,8 +29,8 @@ pub enum StorageError {
         terminating: bool,
     },
     /// A guard of a create has changed; the create must be checked again.
-    #[error("what the creation of {key:?} was judged by has changed")]
-    Overtaken {
+    #[error("a precondition for the creation of {key:?} has changed")]
+    GuardChanged {
         /// The full key.
         key: String,
     },
@@ -101,7 +101,7 @@ pub enum StorageError {
     #[error("the store is closed")]
     Closed,
     /// No lease could be obtained.
-    #[error("no lease for an object that expires")]
+    #[error("no lease could be obtained for an object with a lifetime")]
     Lease(#[source] LeaseError),
 }
 
@@ -167,13 +167,13 @@ impl StorageError {
                 }
                 status
             }
-            Self::Exists { .. } | Self::InvalidObject { .. } | Self::Overtaken { .. } => {
+            Self::Exists { .. } | Self::InvalidObject { .. } | Self::GuardChanged { .. } => {
                 Status::conflict(resource, name, self)
             }
             Self::TooLarge { requested, current } => {
                 // One second, as upstream's cache: the writer may be slightly ahead. Upstream's
                 // storage suggests no retry delay.
-                let retry_after = i32::from(!has_none_upstream(resource));
+                let retry_after = i32::from(!lacks_watch_cache_upstream(resource));
                 Status::too_large_resource_version(*requested, *current, retry_after)
             }
             Self::Compacted { .. } => {

@@ -69,7 +69,7 @@ impl Listing<'_> {
         let limit = limited.then(|| usize::try_from(options.limit).unwrap_or(usize::MAX));
         let mut listed = Listed::default();
         let mut page = limit;
-        let (mut fetched, mut asked) = (0, 0);
+        let (mut fetched, mut examined) = (0, 0);
         let mut budget = WorkBudget::new();
         loop {
             let request = RangeRequest {
@@ -91,16 +91,16 @@ impl Listing<'_> {
             cursor.at = Some(Revision(revision));
             let left = limit.map(|limit| limit - listed.items.len());
             let evaluated = self.select(&response, left, &mut listed, &mut budget).await;
-            (fetched, asked) = (fetched + response.kvs.len(), asked + evaluated);
+            (fetched, examined) = (fetched + response.kvs.len(), examined + evaluated);
             let more = response.more || evaluated < response.kvs.len();
             let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);
             if let (true, Some(last)) = (more, last) {
-                cursor.go_on_after(last);
+                cursor.continue_after(last);
             }
             let full = limit.is_some_and(|limit| listed.items.len() >= limit);
             if !more || full {
                 listed.metadata = cursor.metadata(more, predicate, &response, evaluated);
-                self.counted(fetched, asked, listed.items.len());
+                self.counted(fetched, examined, listed.items.len());
                 return Ok(listed);
             }
             page = page.map(|page| page.saturating_mul(2).min(PAGE_MAX));
@@ -131,7 +131,7 @@ impl Listing<'_> {
     ) -> usize {
         let predicate = self.request.predicate;
         let everything = predicate.is_everything();
-        let judging = OBJECT + predicate.cost();
+        let match_cost = OBJECT + predicate.cost();
         let items = &mut listed.items;
         if everything {
             items.reserve(response.kvs.len());
@@ -147,12 +147,12 @@ impl Listing<'_> {
             let stored = if remember {
                 self.codec.stored(kv)
             } else {
-                self.codec.passing(kv)
+                self.codec.stored_uncached(kv)
             };
             let unread = !remember && !stored.is_sound();
             let looks = unread || !everything;
             budget
-                .spend(judging + if looks { kv.value.len() } else { 0 })
+                .spend(match_cost + if looks { kv.value.len() } else { 0 })
                 .await;
             if let Some(status) = self.codec.failure(&stored, &mut cx) {
                 listed.unreadable.push(Unreadable {
@@ -255,7 +255,7 @@ pub(crate) fn narrow(
 }
 
 impl Cursor {
-    fn go_on_after(&mut self, last: &Bytes) {
+    fn continue_after(&mut self, last: &Bytes) {
         let mut next = last.to_vec();
         next.push(0);
         self.range = self.range.resumed_at(next);

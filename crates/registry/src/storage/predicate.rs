@@ -163,6 +163,7 @@ impl Predicate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stored::scheme::StoredKind;
     use crate::strategy::PlainStrategy;
     use crate::strategy::facts::StrategyFacts;
     use kubist_api::core::v1::Pod;
@@ -183,6 +184,7 @@ mod tests {
         pod.metadata.labels.insert("app".into(), "web".into());
         pod.spec.node_name = "n1".into();
         let kind = kubist_api::find_kind("", "v1", "Pod").expect("pods are built in");
+        let kind = StoredKind::plain(kind);
         let stored = Stored::from_object(kind, 0, Box::new(pod));
         Stored::from_raw(kind, 5, stored.raw().expect("it encodes").to_vec().into())
     }

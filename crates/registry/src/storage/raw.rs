@@ -61,7 +61,7 @@ impl RawStorage {
     ) -> Result<Stored, StorageError> {
         self.codec.keys().check(&key)?;
         // An invalid number is ignored, as upstream.
-        if given_version(&*object) != 0 {
+        if resource_version_of(&*object) != 0 {
             return Err(StorageError::VersionOnCreate);
         }
         let value = self.codec.encode(object)?;
@@ -75,7 +75,7 @@ impl RawStorage {
                 let key = text(&bytes);
                 Err(match current {
                     Some(kv) => StorageError::exists(key, &self.codec.stored(&kv)),
-                    None if guarded => StorageError::Overtaken { key },
+                    None if guarded => StorageError::GuardChanged { key },
                     None => StorageError::Exists {
                         key,
                         terminating: false,
@@ -290,7 +290,7 @@ impl StorageState for RawStorage {
 }
 
 /// Returns the resource version of an object; zero if it has no valid one.
-pub(crate) fn given_version(object: &dyn AnyObject) -> u64 {
+pub(crate) fn resource_version_of(object: &dyn AnyObject) -> u64 {
     object.meta().resource_version.parse().unwrap_or_default()
 }
 

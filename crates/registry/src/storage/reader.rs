@@ -38,7 +38,7 @@ pub(crate) struct Snapshot {
 
 /// The requested initial state of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum RequestedState {
     /// Any state.
     Any,
     /// The newest state at the time of the request.
@@ -57,10 +57,10 @@ pub(crate) struct Interest {
 /// The source of a watch's state and events.
 pub(crate) trait WatchSource: fmt::Debug + Send + Sync {
     /// Returns an initial state.
-    fn snapshot(&self, wanted: Wanted) -> BoxFuture<'_, Result<Snapshot, StorageError>>;
+    fn snapshot(&self, requested: RequestedState) -> BoxFuture<'_, Result<Snapshot, StorageError>>;
 
     /// Returns a start revision: the newest, without reading objects.
-    fn head(&self, wanted: Wanted) -> BoxFuture<'_, Result<u64, StorageError>>;
+    fn head(&self, requested: RequestedState) -> BoxFuture<'_, Result<u64, StorageError>>;
 
     /// Returns the events after a revision. `generation`: that of the initial state, if one was
     /// read.
@@ -95,11 +95,11 @@ impl Reader for KvReader {
 }
 
 impl WatchSource for KvReader {
-    fn snapshot(&self, wanted: Wanted) -> BoxFuture<'_, Result<Snapshot, StorageError>> {
+    fn snapshot(&self, requested: RequestedState) -> BoxFuture<'_, Result<Snapshot, StorageError>> {
         Box::pin(async move {
             let revision = self.0.revision().await?.0;
-            match wanted {
-                Wanted::NotOlderThan(requested) if requested > revision => {
+            match requested {
+                RequestedState::NotOlderThan(requested) if requested > revision => {
                     Err(StorageError::TooLarge {
                         requested,
                         current: revision,
@@ -114,7 +114,7 @@ impl WatchSource for KvReader {
         })
     }
 
-    fn head(&self, _wanted: Wanted) -> BoxFuture<'_, Result<u64, StorageError>> {
+    fn head(&self, _requested: RequestedState) -> BoxFuture<'_, Result<u64, StorageError>> {
         Box::pin(async { Ok(self.0.revision().await?.0) })
     }
 

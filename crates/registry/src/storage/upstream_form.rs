@@ -46,12 +46,12 @@ pub(super) fn version(resource: &GroupResource) -> Option<&'static str> {
 /// Reports whether upstream has no watch cache for a resource by default. Some responses of its
 /// storage differ from those of its cache, and clients see the difference whatever this server
 /// uses.
-pub(crate) fn has_none_upstream(resource: &GroupResource) -> bool {
+pub(crate) fn lacks_watch_cache_upstream(resource: &GroupResource) -> bool {
     resource.resource == "events" && matches!(&*resource.group, "" | "events.k8s.io")
 }
 
-/// As `has_none_upstream`, for the objects of a kind.
-pub(crate) fn kind_has_none_upstream(kind: &Kind) -> bool {
+/// As `lacks_watch_cache_upstream`, for the objects of a kind.
+pub(crate) fn kind_lacks_watch_cache_upstream(kind: &Kind) -> bool {
     let facts = kind.facts();
     facts.kind == "Event" && matches!(facts.group, "" | "events.k8s.io")
 }

@@ -12,11 +12,11 @@ mod held;
 mod rewrite;
 mod start;
 
-use self::held::{HeldBack, Known};
+use self::held::{ClientState, HeldBack};
 use crate::storage::StorageWatchRequest;
 use crate::storage::list::{narrow, no_keys};
 use crate::storage::reader::{Interest, Snapshot, WatchSource};
-use crate::storage::upstream_form::kind_has_none_upstream;
+use crate::storage::upstream_form::kind_lacks_watch_cache_upstream;
 use crate::storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
 use crate::storage::work_budget::{OBJECT, WorkBudget};
 use crate::stored::Stored;
@@ -41,7 +41,7 @@ pub struct EventStream {
     /// Whether everything in the range is selected.
     everything: bool,
     /// Whether the initial events omit objects that cannot be decoded.
-    around_unreadable: bool,
+    skip_unreadable: bool,
     held: HeldBack,
     state: State,
     bookmarks: Option<Bookmarks>,
@@ -89,7 +89,7 @@ const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// The time between the last bookmark and the end of a watch, as upstream.
 const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 /// The wait for a progress notification before another request.
-const PROGRESS_WITHIN: Duration = Duration::from_secs(1);
+const PROGRESS_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl EventStream {
     /// Starts a watch of `range`. Errors that upstream reports within a stream arrive as its only
@@ -125,7 +125,7 @@ impl EventStream {
             kind: request.kind,
             interest,
             everything,
-            around_unreadable: request.around_unreadable,
+            skip_unreadable: request.skip_unreadable,
             held: HeldBack::default(),
             state: begin.state,
             bookmarks,
@@ -184,7 +184,7 @@ impl EventStream {
     /// Returns a bookmark with which the watch can end now, so that its client can resume from its
     /// position. `None` if the client requested no bookmarks, or has not received all initial
     /// objects.
-    pub fn farewell(&self) -> Option<WatchEvent> {
+    pub fn final_bookmark(&self) -> Option<WatchEvent> {
         let bookmarks = self.bookmarks.as_ref()?;
         matches!(self.state, State::Live(_)).then(|| self.bookmark(bookmarks.delivered, false))
     }
@@ -201,15 +201,15 @@ impl EventStream {
         }
         let mut events = Vec::with_capacity(page.kvs.len() + 1);
         for kv in &page.kvs {
-            let judging = OBJECT + self.interest.predicate.cost();
-            self.budget.spend(judging + kv.value.len()).await;
+            let match_cost = OBJECT + self.interest.predicate.cost();
+            self.budget.spend(match_cost + kv.value.len()).await;
             let stored = self.codec.stored(kv);
             if let Err(failure) = self.check(&stored) {
                 // A client treats the initial events as the complete list.
-                if !self.around_unreadable || !self.held.hold(&kv.key, Known::Nothing) {
+                if !self.skip_unreadable || !self.held.hold(&kv.key, ClientState::Absent) {
                     return Err(failure);
                 }
-                self.tell(kv, &failure);
+                self.log_held_back(kv, &failure);
                 continue;
             }
             let (namespace, name) = self.codec.keys().names(&kv.key);
@@ -247,7 +247,7 @@ impl EventStream {
                 let Ok(batch) = timeout_at(bookmarks.next_due(), watch.next()).await else {
                     watch.request_progress();
                     if let Some(bookmarks) = &mut self.bookmarks {
-                        bookmarks.ask(Instant::now());
+                        bookmarks.record_request(Instant::now());
                     }
                     return Ok(Vec::new());
                 };
@@ -272,15 +272,15 @@ impl EventStream {
         let mut events = Vec::with_capacity(batch.events.len());
         for event in &batch.events {
             let written = event.current().map_or(0, |kv| kv.value.len());
-            let judging = OBJECT + self.interest.predicate.cost();
-            self.budget.note(judging + written);
+            let match_cost = OBJECT + self.interest.predicate.cost();
+            self.budget.note(match_cost + written);
             events.extend(self.rewrite(event)?);
         }
-        let owed = self
+        let is_due = self
             .bookmarks
             .as_mut()
-            .is_some_and(|it| it.settle(batch.revision.0));
-        if owed {
+            .is_some_and(|it| it.advance(batch.revision.0));
+        if is_due {
             events.push(self.bookmark(batch.revision.0, false));
         }
         Ok(events)
@@ -309,16 +309,16 @@ impl Bookmarks {
     }
 
     /// Records a progress request, and when to repeat it without an answer.
-    fn ask(&mut self, now: Instant) {
+    fn record_request(&mut self, now: Instant) {
         self.asked = true;
         if self.last.is_some_and(|last| last <= now) {
             self.last = None;
         }
-        self.due = now + PROGRESS_WITHIN;
+        self.due = now + PROGRESS_TIMEOUT;
     }
 
     /// Records the progress of the watch. Returns whether a bookmark is due.
-    fn settle(&mut self, revision: u64) -> bool {
+    fn advance(&mut self, revision: u64) -> bool {
         self.delivered = self.delivered.max(revision);
         if !self.asked {
             return false;
@@ -332,7 +332,7 @@ impl Bookmarks {
 /// Returns the error event for a watch that the engine ended.
 fn failure(error: &WatchError, kind: &Kind) -> Status {
     match error {
-        WatchError::Compacted { .. } if kind_has_none_upstream(kind) => {
+        WatchError::Compacted { .. } if kind_lacks_watch_cache_upstream(kind) => {
             Status::expired("The resourceVersion for the provided watch is too old.")
         }
         WatchError::Compacted {

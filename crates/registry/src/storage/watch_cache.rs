@@ -38,7 +38,7 @@ pub struct WatchCacheSizes(Vec<(GroupResource, usize)>);
 
 /// The error of an invalid text of watch cache sizes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{item:?} is not the size of a watch cache; one is `resource[.group]#size`")]
+#[error("{item:?} is not a watch cache size; expected `resource[.group]#size`")]
 pub struct WatchCacheSizesError {
     item: String,
 }

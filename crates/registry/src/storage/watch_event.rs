@@ -25,7 +25,7 @@ pub enum WatchEvent {
 pub const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 impl WatchEvent {
-    /// The word on the wire.
+    /// Returns the event type as on the wire.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Added(_) => "ADDED",
@@ -36,7 +36,7 @@ impl WatchEvent {
         }
     }
 
-    /// Whether it says that everything that was there at the beginning has been delivered.
+    /// Reports whether this is the bookmark that ends the initial events.
     pub fn ends_initial(&self) -> bool {
         let Self::Bookmark(stored) = self else {
             return false;
@@ -45,7 +45,7 @@ impl WatchEvent {
         object.is_ok_and(|it| it.meta().annotations.contains_key(INITIAL_EVENTS_END))
     }
 
-    /// The object, unless it is an error.
+    /// Returns the object; `None` for an error.
     pub fn object(&self) -> Option<&Stored> {
         match self {
             Self::Added(object)

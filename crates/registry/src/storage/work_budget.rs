@@ -1,32 +1,32 @@
-//! `WorkBudget`: long work in steps of so many bytes, between which others have their turn.
+//! `WorkBudget`: divides long work into steps by bytes, and yields to other tasks between them.
 //!
-//! How long work takes is often up to a client: how much it stores, what it selects. A task that
-//! did all of it at once would keep the requests of everybody else waiting. It reads no clock: what
-//! the work costs is known in bytes.
+//! Clients often determine how long work takes, by the amount of data that they store and by their
+//! selectors. Done without a yield, it would delay the requests of all other clients. The budget
+//! reads no clock: the cost of work is known in bytes.
 
-/// What may be done at a time, in bytes that are looked at: about a millisecond's work.
+/// The size of a step, in examined bytes: about a millisecond of work.
 const STEP: usize = 256 << 10;
-/// What looking at an object costs beside its bytes.
+/// The cost of examining an object in addition to its bytes.
 pub(crate) const OBJECT: usize = 128;
 
-/// How much may be done before others have their turn.
+/// The work that may be done before the next yield.
 #[derive(Debug)]
 pub(crate) struct WorkBudget {
     left: usize,
 }
 
 impl WorkBudget {
-    /// A full step.
+    /// Creates a budget of one full step.
     pub(crate) fn new() -> Self {
         Self { left: STEP }
     }
 
-    /// Notes work that was done.
+    /// Records completed work.
     pub(crate) fn note(&mut self, cost: usize) {
         self.left = self.left.saturating_sub(cost);
     }
 
-    /// Gives way once what was noted makes a step.
+    /// Yields if the recorded work fills a step.
     ///
     /// Cancel safe.
     pub(crate) async fn rest(&mut self) {
@@ -36,7 +36,7 @@ impl WorkBudget {
         }
     }
 
-    /// Notes work that was done, and gives way once that makes a step.
+    /// Records completed work, and yields if it fills a step.
     ///
     /// Cancel safe.
     pub(crate) async fn spend(&mut self, cost: usize) {
@@ -51,7 +51,7 @@ mod tests {
     use futures_util::FutureExt;
 
     #[test]
-    fn others_have_their_turn_after_each_step() {
+    fn the_budget_yields_after_each_step() {
         let mut budget = WorkBudget::new();
         let mut turns = 0;
         for _ in 0..10 {

@@ -83,7 +83,7 @@ impl Store {
                     }
                 }
                 // The namespace or the definition has changed meanwhile, or was deleted.
-                Err(StorageError::Overtaken { .. }) => {
+                Err(StorageError::GuardChanged { .. }) => {
                     guards = self.check_place(call.stores, &namespace, &name).await?;
                 }
                 result => return result.map_err(self.failed(Operation::Create, &name)),

@@ -33,12 +33,12 @@ pub(crate) struct DeleteCall<'a> {
     pub(crate) name: &'a str,
     pub(crate) options: &'a DeleteOptions,
     /// A further condition on the object. If it does not hold, the object counts as not found.
-    pub(crate) only: Option<Only<'a>>,
+    pub(crate) selection: Option<Selection<'a>>,
 }
 
 /// The selection that found an object; it is deleted only if it still matches.
 #[derive(Clone, Copy)]
-pub(crate) struct Only<'a> {
+pub(crate) struct Selection<'a> {
     pub(crate) uid: &'a str,
     pub(crate) predicate: &'a Predicate,
 }
@@ -279,9 +279,10 @@ impl Marking<'_> {
         let DeleteCall {
             namespace, name, ..
         } = *self.call;
-        match &self.call.only {
-            Some(only)
-                if meta.uid != *only.uid || !only.predicate.matches(current, namespace, name) =>
+        match &self.call.selection {
+            Some(selection)
+                if meta.uid != *selection.uid
+                    || !selection.predicate.matches(current, namespace, name) =>
             {
                 Err(Status::not_found(&self.store.resource(), name))
             }

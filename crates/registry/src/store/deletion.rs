@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    fn keeper(default_dependents: Dependents) -> PlainStrategy {
+    fn with_default_dependents(default_dependents: Dependents) -> PlainStrategy {
         PlainStrategy(StrategyFacts {
             default_dependents,
             ..StrategyFacts::PLAIN
@@ -310,7 +310,7 @@ mod tests {
                 finalizers: has.iter().map(|it| Str::from(*it)).collect(),
                 ..ObjectMeta::default()
             };
-            let found = finalizers(&keeper(dependents), &meta, policy);
+            let found = finalizers(&with_default_dependents(dependents), &meta, policy);
             let expected = expected.map(|it| it.into_iter().map(Str::from).collect::<Vec<_>>());
             assert_eq!(found, expected, "{dependents:?} {has:?} {policy:?}");
         }

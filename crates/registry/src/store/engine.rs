@@ -47,7 +47,7 @@ impl Engine {
 
     /// Reports whether any object of a custom resource is stored. `false` if its name cannot be a
     /// storage key.
-    pub(crate) async fn holds_custom(
+    pub(crate) async fn has_custom_objects(
         &self,
         group: &str,
         plural: &str,

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 /// The maximum of concurrent work items. It exceeds the limit of requests in flight, so that only
 /// abandoned work can fill it.
-const AT_ONCE_MAX: usize = 1024;
+const CONCURRENT_MAX: usize = 1024;
 
 /// Runs work to completion, as long as the runtime lives. A clone is another handle.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl Default for Finishing {
     fn default() -> Self {
         Self(Arc::new(Inner {
             tasks: Mutex::default(),
-            places: Arc::new(Semaphore::new(AT_ONCE_MAX)),
+            places: Arc::new(Semaphore::new(CONCURRENT_MAX)),
         }))
     }
 }
@@ -69,7 +69,7 @@ impl Finishing {
             // The request may have been dropped.
             drop(done.send(work.await));
         });
-        let ended = |_| Status::internal_error("the write did not come to its end");
+        let ended = |_| Status::internal_error("the write was aborted");
         result.await.map_err(ended)
     }
 
@@ -94,7 +94,7 @@ mod tests {
     const SOON: Duration = Duration::from_millis(1);
 
     #[tokio::test(start_paused = true)]
-    async fn work_comes_to_its_end_though_nobody_waits() {
+    async fn work_completes_even_if_the_request_is_dropped() {
         let finishing = Finishing::default();
         let (done, result) = oneshot::channel();
         let place = finishing.place().await.expect("there is room");
@@ -102,14 +102,14 @@ mod tests {
             sleep(SOON * 2).await;
             drop((place, done.send(())));
         });
-        assert!(timeout(SOON, work).await.is_err(), "it was given up");
+        assert!(timeout(SOON, work).await.is_err(), "it was cancelled");
         result.await.expect("it is done all the same");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn so_much_is_under_way_and_no_more() {
+    async fn concurrent_work_is_limited() {
         let finishing = Finishing::default();
-        for _ in 0..AT_ONCE_MAX {
+        for _ in 0..CONCURRENT_MAX {
             let place = finishing.place().await.expect("there is room");
             let work = finishing.run(async move {
                 sleep(SOON * 10_000).await;
@@ -122,6 +122,6 @@ mod tests {
         finishing.place().await.expect("there is room again");
         finishing.finish(async {});
         let tasks = finishing.0.tasks.lock();
-        assert!(tasks.len() <= 1, "what is done is forgotten");
+        assert!(tasks.len() <= 1, "completed tasks are removed");
     }
 }

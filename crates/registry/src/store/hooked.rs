@@ -7,7 +7,7 @@
 //! [`Finishing`]: crate::Finishing
 
 use super::Store;
-use super::delete::{DeleteCall, DeleteOutcome, Only};
+use super::delete::{DeleteCall, DeleteOutcome, Selection};
 use super::update::TryUpdate;
 use crate::storage::error::StorageError;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
@@ -20,7 +20,7 @@ use std::pin::pin;
 use tokio::sync::{mpsc, oneshot};
 
 /// One attempt of an update, sent to the request.
-struct Asked {
+struct Attempt {
     current: Option<Stored>,
     /// The hooks' transactions of the previous attempt.
     begun: AllBegun,
@@ -28,26 +28,29 @@ struct Asked {
 }
 
 /// An update that sends each of its attempts to the request.
-struct Asking {
-    ask: mpsc::Sender<Asked>,
+struct ForwardingChange {
+    attempts: mpsc::Sender<Attempt>,
     begun: AllBegun,
 }
 
-impl Change for Asking {
+impl Change for ForwardingChange {
     fn attempt<'a>(
         &'a mut self,
         current: Option<&'a Stored>,
     ) -> BoxFuture<'a, Result<Changed, Status>> {
         Box::pin(async move {
-            let (answer, answered) = oneshot::channel();
-            let asked = Asked {
+            let (answer, reply) = oneshot::channel();
+            let attempt = Attempt {
                 current: current.cloned(),
                 begun: std::mem::take(&mut self.begun),
                 answer,
             };
             // The hooks' transactions are rolled back on drop.
-            self.ask.send(asked).await.map_err(|_| given_up())?;
-            let (changed, begun) = answered.await.map_err(|_| given_up())?;
+            self.attempts
+                .send(attempt)
+                .await
+                .map_err(|_| request_cancelled())?;
+            let (changed, begun) = reply.await.map_err(|_| request_cancelled())?;
             self.begun = begun;
             changed
         })
@@ -55,8 +58,8 @@ impl Change for Asking {
 }
 
 /// Never reaches a client.
-fn given_up() -> Status {
-    Status::internal_error("the request was given up")
+fn request_cancelled() -> Status {
+    Status::internal_error("the request was cancelled")
 }
 
 impl Store {
@@ -104,26 +107,26 @@ impl Store {
         tries: &mut TryUpdate<'_>,
     ) -> Result<Outcome, StorageError> {
         let place = self.finishing.place().await?;
-        let (ask, mut asked) = mpsc::channel(1);
+        let (sender, mut attempts) = mpsc::channel(1);
         let store = self.clone();
         let work = async move {
             let _place = place;
-            let mut asking = Asking {
-                ask,
+            let mut forwarding = ForwardingChange {
+                attempts: sender,
                 begun: AllBegun::default(),
             };
-            let change = &mut asking;
+            let change = &mut forwarding;
             let updated = store
                 .storage
                 .update(key, &preconditions, creates, false, change)
                 .await;
-            store.end_update(updated, asking.begun).await
+            store.end_update(updated, forwarding.begun).await
         };
         let mut work = pin!(self.finishing.run(work));
         loop {
             tokio::select! {
                 biased;
-                Some(Asked { current, begun, answer }) = asked.recv() => {
+                Some(Attempt { current, begun, answer }) = attempts.recv() => {
                     tries.begun = begun;
                     let changed = tries.try_once(current.as_ref()).await;
                     drop(answer.send((changed, std::mem::take(&mut tries.begun))));
@@ -164,20 +167,20 @@ impl Store {
         let place = self.finishing.place().await?;
         let (store, cx, options) = (self.clone(), call.cx.clone(), call.options.clone());
         let (namespace, name) = (call.namespace.to_owned(), call.name.to_owned());
-        let only = call
-            .only
+        let selection = call
+            .selection
             .map(|it| (it.uid.to_owned(), it.predicate.clone()));
         let work = async move {
             let _place = place;
-            let only = only
+            let selection = selection
                 .as_ref()
-                .map(|(uid, predicate)| Only { uid, predicate });
+                .map(|(uid, predicate)| Selection { uid, predicate });
             let call = DeleteCall {
                 cx: &cx,
                 namespace: &namespace,
                 name: &name,
                 options: &options,
-                only,
+                selection,
             };
             store.delete_here(call).await
         };

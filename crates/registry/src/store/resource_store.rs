@@ -7,7 +7,7 @@ use crate::storage::error::{Operation, StorageError};
 use crate::store::Store;
 use crate::store::delete::DeleteCall;
 use crate::store::stores::Stores;
-use crate::store::update::{Part, UpdateRequest};
+use crate::store::update::{UpdateRequest, UpdateScope};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;
 use crate::strategy::admission::Lookup;
@@ -23,7 +23,7 @@ pub struct ResourceStore {
     store: Arc<Store>,
 }
 
-/// The parts of an object that an update may change.
+/// The fields of an object that an update may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an update has no other path")]
 pub enum UpdatePath {
@@ -37,11 +37,11 @@ pub enum UpdatePath {
 }
 
 impl UpdatePath {
-    fn part(self) -> (Part, &'static str) {
+    fn update_scope(self) -> (UpdateScope, &'static str) {
         match self {
-            Self::Whole => (Part::Whole, ""),
-            Self::Status => (Part::Status, "status"),
-            Self::Everything(subresource) => (Part::Everything, subresource),
+            Self::Whole => (UpdateScope::Whole, ""),
+            Self::Status => (UpdateScope::Status, "status"),
+            Self::Everything(subresource) => (UpdateScope::Everything, subresource),
         }
     }
 }
@@ -111,14 +111,14 @@ impl ResourceStore {
         path: UpdatePath,
         dry_run: bool,
     ) -> Result<Stored, Status> {
-        let (part, subresource) = path.part();
+        let (scope, subresource) = path.update_scope();
         let request = UpdateRequest {
             stores: &self.stores,
             cx,
             namespace,
             name,
             object,
-            part,
+            scope,
             subresource,
             dry_run,
             rules: None,
@@ -141,7 +141,7 @@ impl ResourceStore {
             namespace,
             name,
             options,
-            only: None,
+            selection: None,
         };
         self.store.delete(call).await.map(drop)
     }

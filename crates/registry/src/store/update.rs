@@ -21,12 +21,12 @@ use kubist_apimachinery::{
 };
 use kubist_storage::Guard;
 
-/// The parts of an object that an update path may change.
+/// The fields of an object that an update path may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum UpdateScope {
     /// Everything but the status, if that is a subresource.
     Whole,
-    /// The status, as a whole or in part (approvals).
+    /// The status, or some of its fields (approvals).
     Status,
     /// Everything but the status, under the rules of a subresource instead of the object's own
     /// (finalizers of namespaces, ephemeral containers).
@@ -43,7 +43,7 @@ pub(crate) struct UpdateRequest<'a> {
     pub(crate) name: &'a str,
     /// The new object, in the storage version.
     pub(crate) object: &'a dyn UpdatedObject,
-    pub(crate) part: Part,
+    pub(crate) scope: UpdateScope,
     /// The subresource name; empty for the object itself.
     pub(crate) subresource: &'a str,
     pub(crate) dry_run: bool,
@@ -80,7 +80,7 @@ impl Store {
     }
 
     fn creates_on_update(&self, request: &UpdateRequest<'_>) -> bool {
-        request.part == Part::Whole
+        request.scope == UpdateScope::Whole
             && request.subresource.is_empty()
             && (self.strategy.facts().allow_create_on_update || request.object.creates())
     }
@@ -115,7 +115,7 @@ impl Store {
         let cx = request.cx;
         // Upstream also warns where this path cannot change the owners.
         remove_duplicate_owners(cx, &mut *new);
-        let mut new = self.restore(request.part, new, old)?;
+        let mut new = self.restore(request.scope, new, old)?;
         restore_metadata(new.meta_mut(), old.meta());
         // Upstream removes the field before it stores; a dry run stores nothing.
         if !request.dry_run {
@@ -125,15 +125,15 @@ impl Store {
         if let Some(strategy) = strategy {
             strategy.prepare_for_update(cx, &mut *new, old);
         }
-        let of_spec = matches!(request.part, Part::Whole | Part::Other);
+        let of_spec = matches!(request.scope, UpdateScope::Whole | UpdateScope::Other);
         if of_spec && self.bumps_generation(&*new, old) {
             new.meta_mut().generation = old.meta().generation + 1;
         }
         let mut errors = validate_metadata_update(new.meta(), old.meta(), self.namespaced);
         let checked = strategy.map_or(MetadataUpdate::Change, |it| it.facts().metadata_on_update);
         errors.extend(self.check_metadata(checked, &*new, old));
-        errors.extend(match (request.part, request.rules, strategy) {
-            (Part::Whole, Some(rules), _) => (rules.update)(&*new, old),
+        errors.extend(match (request.scope, request.rules, strategy) {
+            (UpdateScope::Whole, Some(rules), _) => (rules.update)(&*new, old),
             (_, _, Some(strategy)) => strategy.validate_update(&*new, old),
             (_, _, None) => Vec::new(),
         });
@@ -142,7 +142,7 @@ impl Store {
             errors.extend(validate_metadata_change(new.meta(), old.meta(), rules));
         }
         self.invalid(request.name, &errors)?;
-        if request.part == Part::Whole {
+        if request.scope == UpdateScope::Whole {
             warn(cx, &*self.strategy, &*new, Some(old));
         }
         Ok(new)
@@ -150,10 +150,12 @@ impl Store {
 
     /// Returns the strategy of the written path; `None` if it has none of its own.
     fn strategy_of(&self, request: &UpdateRequest<'_>) -> Option<&dyn Strategy> {
-        match request.part {
-            Part::Whole => Some(&*self.strategy),
-            Part::Status | Part::Other => self.strategy.subresource(request.subresource),
-            Part::Everything => None,
+        match request.scope {
+            UpdateScope::Whole => Some(&*self.strategy),
+            UpdateScope::Status | UpdateScope::Other => {
+                self.strategy.subresource(request.subresource)
+            }
+            UpdateScope::Everything => None,
         }
     }
 
@@ -179,7 +181,7 @@ impl Store {
     /// Restores from the old object what this path may not change.
     fn restore(
         &self,
-        part: Part,
+        scope: UpdateScope,
         mut new: Box<dyn AnyObject>,
         old: &dyn AnyObject,
     ) -> Result<Box<dyn AnyObject>, Status> {
@@ -187,16 +189,16 @@ impl Store {
             return Ok(new);
         };
         let is_status = |number| number == status;
-        match part {
-            Part::Everything => Ok(new),
-            Part::Whole | Part::Other if !self.has_status => Ok(new),
-            Part::Whole | Part::Other => {
+        match scope {
+            UpdateScope::Everything => Ok(new),
+            UpdateScope::Whole | UpdateScope::Other if !self.has_status => Ok(new),
+            UpdateScope::Whole | UpdateScope::Other => {
                 if equal_in(&*new, old, is_status) {
                     return Ok(new);
                 }
                 splice(self.kind(), &*new, old, is_status).map_err(Status::internal_error)
             }
-            Part::Status => {
+            UpdateScope::Status => {
                 let metadata = number_of(self.kind().schema(), "metadata");
                 let spec = |number| number != status && Some(number) != metadata;
                 if !equal_in(&*new, old, spec) {
@@ -318,7 +320,7 @@ impl TryUpdate<'_> {
             guards = store.check_place(stores, request.namespace, &name).await?;
         }
         store.strategy.admit(&admission, &mut *new, old).await?;
-        if request.part == Part::Whole {
+        if request.scope == UpdateScope::Whole {
             // The previous attempt is rolled back first.
             std::mem::take(&mut self.begun).rollback().await;
             let begin = Begin {

@@ -132,6 +132,7 @@ impl Lookups<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stored::scheme::StoredKind;
     use std::cell::Cell;
 
     fn made(cache: &StoredCache, name: &'static str) -> bool {
@@ -139,7 +140,7 @@ mod tests {
         let made = Cell::new(false);
         cache.get(&Bytes::from_static(name.as_bytes()), 1, 0, || {
             made.set(true);
-            Stored::from_raw(kind, 1, Bytes::new())
+            Stored::from_raw(StoredKind::plain(kind), 1, Bytes::new())
         });
         made.get()
     }
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asks_for_is_forgotten() {
+    fn unused_entries_are_dropped() {
         let cache = StoredCache::new(100 * ENTRY);
         assert!(made(&cache, "a") && made(&cache, "b"));
         cache.forget_unused();
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_push_out_everything_has_no_room() {
+    fn entries_that_would_evict_all_others_are_not_cached() {
         let cache = StoredCache::new(4 * ENTRY);
         assert!(cache.has_room(2, 0) && !cache.has_room(3, 0) && !cache.has_room(1, ENTRY));
     }

@@ -170,7 +170,7 @@ impl StoredCodec {
 
     /// Returns the object in a stored value without caching it, for a single use. Findings about
     /// the value are noted at the value.
-    pub(crate) fn passing(&self, kv: &Arc<KeyValue>) -> Stored {
+    pub(crate) fn stored_uncached(&self, kv: &Arc<KeyValue>) -> Stored {
         let revision = kv.mod_revision.0;
         match Self::noted(kv) {
             Some((raw, place)) => Stored::known(self.kind, revision, raw, place),
@@ -226,7 +226,7 @@ impl StoredCodec {
         self.open(kv, revision)
     }
 
-    /// Returns the object just written, from its encoding.
+    /// Returns the object that was just written, from its encoding.
     pub(crate) fn written(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
         self.cache.get(key, revision, self.weight(value), || {
             decode(self.kind, revision, value).sound()
@@ -291,14 +291,14 @@ impl StoredCodec {
         let (found, own) = (named.api_version, self.kind.kind.facts().api_version);
         (found != own).then(|| {
             unreadable(&format_args!(
-                "it is stored as {found}, and conversion to {own} by a webhook is not implemented"
+                "it is stored as {found}; conversion webhooks (to {own}) are not implemented"
             ))
         })
     }
 }
 
 /// Reports whether an object is encoded as `value`, as far as that is known without decoding.
-pub(crate) fn may_be(stored: &Stored, value: &Bytes) -> bool {
+pub(crate) fn is_encoded_as(stored: &Stored, value: &Bytes) -> bool {
     match Envelope::open(value) {
         Ok(envelope) => stored.raw().is_ok_and(|raw| raw == envelope.raw),
         Err(_) => true,

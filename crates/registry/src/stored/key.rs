@@ -63,8 +63,8 @@ pub enum NoPlace {
 impl fmt::Display for NoPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Group => f.write_str("its group is not a domain with at least one dot"),
-            Self::Plural => f.write_str("its plural is not a DNS-1035 label"),
+            Self::Group => f.write_str("the group is not a domain with at least one dot"),
+            Self::Plural => f.write_str("the plural is not a DNS-1035 label"),
             Self::BuiltIn(folder) => {
                 write!(f, "its objects would be stored among those in {folder:?}")
             }

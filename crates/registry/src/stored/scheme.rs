@@ -45,7 +45,7 @@ pub struct Scheme {
 #[expect(clippy::exhaustive_structs, reason = "a scale has no others")]
 pub struct Replicas {
     /// The desired replicas.
-    pub wanted: i32,
+    pub desired: i32,
     /// The current replicas.
     pub current: i32,
     /// Their selector, as text.

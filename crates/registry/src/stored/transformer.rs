@@ -17,7 +17,7 @@ mod secretbox;
 pub use aes_cbc::AesCbc;
 pub use aes_gcm::{AesGcm, AesKeyError};
 pub use configuration::{
-    ConfigurationMistake, EncryptionConfiguration, EncryptionConfigurationError,
+    ConfigurationProblem, EncryptionConfiguration, EncryptionConfigurationError,
 };
 pub use live::{EncryptionReloads, LiveEncryption};
 pub use secretbox::Secretbox;
@@ -172,18 +172,18 @@ struct Prefixed {
     prefix: Bytes,
     transformer: Arc<dyn Transformer>,
     /// Writes and reads.
-    sealed: Arc<Tries>,
-    opened: Arc<Tries>,
+    sealed: Arc<Attempts>,
+    opened: Arc<Attempts>,
 }
 
 /// Attempts: the durations of successes, and the number of failures.
 #[derive(Debug)]
-struct Tries {
+struct Attempts {
     took: Histogram,
     errors: Count,
 }
 
-impl Tries {
+impl Attempts {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             took: Histogram::new(TRANSFORM_SECONDS),
@@ -208,8 +208,8 @@ impl Prefixed {
         Self {
             prefix,
             transformer,
-            sealed: Tries::new(),
-            opened: Tries::new(),
+            sealed: Attempts::new(),
+            opened: Attempts::new(),
         }
     }
 

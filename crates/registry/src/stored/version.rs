@@ -1,29 +1,29 @@
-//! The insertion of a resource version into an encoded object, without decoding it.
+//! `VersionPlace`: inserts a resource version into an encoded object without decoding it.
 //!
-//! In storage the field is there and empty, because upstream's encoder writes every value field;
-//! so delivering an object is copying it with one field longer.
+//! A stored object contains the field, empty, because upstream's encoder writes every value field.
+//! So an object is delivered as a copy in which one field is longer.
 
 use kubist_apimachinery::wire::{push_varint, skip_field, varint, varint_length};
 
-/// `metadata` of every kind, as a protobuf tag.
+/// The protobuf tag of `metadata` in every kind.
 const METADATA: u8 = 0x0a;
-/// `metadata.resourceVersion`, as a protobuf tag, with the length zero.
+/// The protobuf tag of `metadata.resourceVersion`, followed by the length zero.
 const EMPTY_VERSION: [u8; 2] = [0x32, 0];
 
 /// The position of the resource version in an encoded object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VersionPlace {
-    /// The empty field, from the start of the metadata.
+    /// The offset of the empty field from the start of the metadata.
     at: u32,
     /// The length of the metadata.
     meta: u32,
 }
 
-/// Bits of each number in a word.
+/// The bits of each number in a word.
 const PLACE_BITS: u32 = 24;
 
 impl VersionPlace {
-    /// None if `raw` does not begin with metadata in which the field is empty.
+    /// Finds the position; `None` unless `raw` begins with metadata in which the field is empty.
     pub(crate) fn of(raw: &[u8]) -> Option<Self> {
         let (meta, _) = metadata(raw)?;
         let at = position_of_empty_version(meta)?;
@@ -33,13 +33,14 @@ impl VersionPlace {
         })
     }
 
-    /// Both numbers in the low 48 bits; None if the metadata is longer than can be said so.
+    /// Packs both numbers into the low 48 bits of a word; `None` if the metadata is too long for
+    /// that.
     pub(crate) fn to_word(self) -> Option<u64> {
         (self.meta >> PLACE_BITS == 0)
             .then(|| u64::from(self.at) << PLACE_BITS | u64::from(self.meta))
     }
 
-    /// From the low 48 bits of a word.
+    /// Unpacks a position from the low 48 bits of a word.
     #[expect(clippy::cast_possible_truncation, reason = "24 bits are meant")]
     pub(crate) fn from_word(word: u64) -> Self {
         let mask = (1 << PLACE_BITS) - 1;
@@ -49,7 +50,8 @@ impl VersionPlace {
         }
     }
 
-    /// Appends `raw`, of which this is the place, with a version; 0 is none.
+    /// Appends the object `raw`, which this position belongs to, with a resource version; 0 for
+    /// none.
     pub(crate) fn fill(self, raw: &[u8], revision: u64, out: &mut Vec<u8>) {
         let mut digits = [0; DIGITS_MAX];
         let version = digits_of(revision, &mut digits);
@@ -66,7 +68,7 @@ impl VersionPlace {
         out.extend_from_slice(after.get(1..).unwrap_or_default());
     }
 
-    /// How many bytes [`fill`](Self::fill) appends for an object of so many.
+    /// Returns the number of bytes that [`fill`](Self::fill) appends for an object of `raw` bytes.
     pub(crate) fn filled_length(self, raw: usize, revision: u64) -> usize {
         let version = version_length(revision);
         let meta = self.meta as usize;
@@ -74,10 +76,10 @@ impl VersionPlace {
     }
 }
 
-/// Digits of the greatest revision.
+/// The number of digits of the greatest revision.
 const DIGITS_MAX: usize = 20;
 
-/// The decimal digits of a revision; none of 0.
+/// Returns the decimal digits of a revision; empty for 0.
 fn digits_of(mut revision: u64, digits: &mut [u8; DIGITS_MAX]) -> &[u8] {
     let mut start = DIGITS_MAX;
     while revision > 0 {
@@ -88,15 +90,15 @@ fn digits_of(mut revision: u64, digits: &mut [u8; DIGITS_MAX]) -> &[u8] {
     &digits[start..]
 }
 
-/// How many digits that has.
+/// Returns the number of digits of a revision.
 fn version_length(revision: u64) -> usize {
     revision
         .checked_ilog10()
         .map_or(0, |digits| digits as usize + 1)
 }
 
-/// The metadata with its tag: a message that has only that. None if it does not come first, or
-/// not once.
+/// Returns the metadata with its tag, which is a valid message by itself. `None` if the metadata is
+/// not the first field or appears more than once.
 pub(crate) fn first_field(raw: &[u8]) -> Option<&[u8]> {
     let (_, rest) = metadata(raw)?;
     Some(&raw[..raw.len() - rest.len()])
@@ -156,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_of_the_encoder() {
-        // The length of the metadata grows over the border of one and of two bytes.
+        // The encoded length of the metadata grows from one to two and from two to three bytes.
         for annotation in (0..130).chain(16_200..16_390) {
             let raw = config_map("", annotation).to_protobuf();
             let place = VersionPlace::of(&raw).unwrap();
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_stored_is_left_to_the_decoder() {
+    fn other_encodings_are_left_to_the_decoder() {
         for raw in [
             &b""[..],
             b"\x12\x00",

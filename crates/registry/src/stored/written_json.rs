@@ -1,8 +1,8 @@
-//! JSON as upstream stores it: what Go's encoder writes, to the byte, so that an object that both
-//! servers write does not seem to have changed.
+//! JSON exactly as Go's encoder writes it, so that an object written by Kubist and by upstream's
+//! server on one store does not appear changed.
 //!
-//! Go escapes what means something in HTML, has its own form of large and small fractions, and
-//! ends with a line feed. Custom resources, which upstream keeps as maps, are sorted by name.
+//! Go escapes HTML characters, has its own form of very large and very small numbers, and ends with
+//! a line feed. Upstream stores custom resources as maps, so their fields are sorted by name.
 
 use bytes::Bytes;
 use kubist_apimachinery::AnyObject;
@@ -12,18 +12,19 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
 
-/// A built-in kind, its fields in the order of its type.
+/// Encodes an object of a built-in kind, with its fields in the order of its type.
 pub(crate) fn typed(object: &dyn AnyObject) -> serde_json::Result<Bytes> {
     encode(&Json::top(object))
 }
 
-/// A custom resource, its fields sorted by name.
+/// Encodes a custom object, with its fields sorted by name.
 pub(crate) fn custom(object: &dyn AnyObject) -> serde_json::Result<Bytes> {
-    // Maps of values are sorted.
+    // The maps of JSON values are sorted.
     encode(&to_json_value(object))
 }
 
-/// What clients see of a custom resource: with its type first, and numbers as Go writes them.
+/// Encodes a custom object as clients receive it: with its type first, and with numbers as Go
+/// writes them.
 pub(crate) fn custom_shown(object: &dyn AnyObject) -> serde_json::Result<Vec<u8>> {
     let mut text = Vec::new();
     Json::top(object).serialize(&mut Serializer::with_formatter(&mut text, GoNumbers))?;
@@ -39,7 +40,7 @@ fn encode(value: &impl Serialize) -> serde_json::Result<Bytes> {
 
 struct Go;
 
-/// From here on, and below its inverse, Go writes an exponent: 1e21 and 1e-6.
+/// Go writes numbers from `LARGE` on and below `SMALL` with an exponent.
 const LARGE: f64 = 1e21;
 const SMALL: f64 = 1e-6;
 
@@ -67,7 +68,7 @@ impl Formatter for Go {
     }
 }
 
-/// Compact JSON in which only numbers are written as Go writes them.
+/// Compact JSON in which only numbers follow Go's encoder.
 struct GoNumbers;
 
 impl Formatter for GoNumbers {

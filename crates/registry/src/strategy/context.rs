@@ -35,7 +35,7 @@ pub struct RequestContext {
     /// Whether lists and the initial events of watches omit objects that cannot be decoded, instead
     /// of failing. A client must not treat such a list as complete, and delete what is missing from
     /// it. Default: no, as upstream.
-    pub around_unreadable: bool,
+    pub skip_unreadable: bool,
     warnings: Arc<Mutex<Vec<String>>>,
     work: Arc<AtomicUsize>,
 }
@@ -51,7 +51,7 @@ impl RequestContext {
         Self {
             user,
             received,
-            around_unreadable: false,
+            skip_unreadable: false,
             warnings: Arc::default(),
             work: Arc::default(),
         }

@@ -1,4 +1,4 @@
-//! Tests of storage over every engine, and of a registry with custom kinds. Tests of the registry
+//! Tests of storage on every engine, and of a registry with custom kinds. The tests of the registry
 //! with the built-in kinds are in `kubist-kinds`.
 
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]

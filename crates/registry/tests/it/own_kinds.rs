@@ -9,7 +9,7 @@ use kubist_registry::{
 use kubist_storage::memory::MemoryKv;
 use std::sync::Arc;
 
-/// Config maps that must not be empty; everything else is plain.
+/// Kinds whose config maps must not be empty; all others are plain.
 #[derive(Debug)]
 struct Own;
 
@@ -41,7 +41,7 @@ async fn create(kinds: Arc<dyn Kinds>, object: ConfigMap) -> Result<Stored, Stat
     let rest = registry.resource("", "v1", "configmaps");
     let rest = rest.expect("it is in the catalog of the API");
     let cx = registry.request(User::default());
-    // There is no namespace `default` unless the kinds make one.
+    // The namespace `default` exists only if the kinds create it.
     let namespaces = registry.resource("", "v1", "namespaces").expect("it is");
     let mut namespace = kubist_api::core::v1::Namespace::default();
     namespace.metadata.name = "default".into();
@@ -63,7 +63,7 @@ fn config_map() -> ConfigMap {
 }
 
 #[tokio::test]
-async fn a_strategy_of_the_users_own_decides() {
+async fn a_custom_strategy_is_applied() {
     let status = create(Arc::new(Own), config_map()).await;
     let status = status.expect_err("it is empty");
     assert_eq!(
@@ -77,9 +77,9 @@ async fn a_strategy_of_the_users_own_decides() {
 }
 
 #[tokio::test]
-async fn kinds_without_peculiarities_are_stored_as_they_come() {
+async fn kinds_without_special_rules_are_stored_unchanged() {
     let stored = create(Arc::new(PlainKinds), config_map()).await;
-    let stored = stored.expect("nothing is checked but the metadata");
+    let stored = stored.expect("only the metadata is checked");
     let object = stored.object().expect("it can be read");
     assert_eq!(object.meta().namespace, "default");
     assert!(!object.meta().uid.is_empty());

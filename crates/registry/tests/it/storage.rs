@@ -1,7 +1,7 @@
-//! The behaviours of storage, each on every engine, with and without a watch cache.
+//! The behaviour of storage, tested on every engine, with and without a watch cache.
 //!
-//! `storage/RUNNERS.md` says which of upstream's runners is which test, and
-//! `storage/DIFFERENCES.md` where a cache answers otherwise than storage by design.
+//! `storage/RUNNERS.md` maps upstream's test runners to these tests, and `storage/DIFFERENCES.md`
+//! lists the differences by design between a cache and storage.
 
 #![expect(
     clippy::result_large_err,
@@ -30,8 +30,8 @@ mod watch_starts;
 mod watches;
 mod writes;
 
-/// Makes one test of each runner for each engine, raw and cached. An engine is one line. etcd 3.4
-/// is without cache, as in a server: it cannot say how far one is.
+/// Generates a test of each runner for each engine, raw and cached. Each engine is one line. etcd
+/// 3.4 has no cache here, as in a server: it reports no progress.
 macro_rules! matrix {
     (@current [$($runner:ident)*]) => {
         matrix!(@stack memory_raw Memory false [$($runner)*]);
@@ -64,7 +64,7 @@ macro_rules! matrix {
             )*
         }
     };
-    // Where the engine has to say how far it is.
+    // For engines that report progress.
     (with progress: $($runner:ident),* $(,)?) => {
         matrix!(@current [$($runner)*]);
     };

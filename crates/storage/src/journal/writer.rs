@@ -2,9 +2,10 @@
 //!
 //! It blocks, and uses neither a runtime nor a clock.
 
+use super::Journal;
 use super::queue::{Refusal, Request, Responder};
-use super::{Batch, Journal};
 use crate::KvMaintenance;
+use crate::batch::Batch;
 use crate::memory::{Config, DataLimit, Effects, MemoryKv, State};
 use crate::{Fault, FaultKind, Revision};
 use std::fmt;

@@ -9,7 +9,7 @@ use super::leases::Leases;
 use super::timeline::Timeline;
 use super::topics::Topics;
 use super::versions::{Commit, Versions, weight_of};
-use crate::journal::Batch;
+use crate::batch::Batch;
 use crate::{CompactError, DeleteRequest, Event, Expected, Guard, LeaseError, LeaseId, PutRequest};
 use crate::{Revision, WriteError, WriteOutcome};
 use std::sync::Arc;

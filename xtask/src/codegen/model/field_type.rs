@@ -1,6 +1,7 @@
 //! `FieldType`: the Rust type of a field, and its presence rules, from the Go type.
 
-use super::{Module, StructField, by_hand, is_plain_list, module_of};
+use super::{Module, StructField, module_of};
+use crate::codegen::emitted::{by_hand, is_plain_list};
 use crate::codegen::names;
 use crate::codegen::schema::{Field, Schema};
 use crate::process::Outcome;

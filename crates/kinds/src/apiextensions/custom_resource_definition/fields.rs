@@ -113,7 +113,7 @@ mod tests {
     use kubist_apimachinery::wire::{DecodeContext, merge_json};
     use serde_json::json;
 
-    fn told(paths: &[&str]) -> Vec<String> {
+    fn problems(paths: &[&str]) -> Vec<String> {
         let schema = json!({"type": "object", "properties": {
             "metadata": {"type": "object"},
             "spec": {"type": "object", "properties": {
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_field_is_in_the_schema_and_has_one_value() {
         let fine = [".spec.a", ".spec.n", ".spec.b", ".spec.m.x"];
-        assert_eq!(told(&fine), [""; 0]);
+        assert_eq!(problems(&fine), [""; 0]);
         for (path, why) in [
             (".spec.zz", "does not refer to a valid field"),
             (".metadata.name", "does not refer to a valid field"),
@@ -159,7 +159,7 @@ mod tests {
         ] {
             let expected =
                 format!("f[0].jsonPath: Invalid value: \"{path}\": is an invalid path: {why}");
-            assert_eq!(told(&[path]), [expected]);
+            assert_eq!(problems(&[path]), [expected]);
         }
         for path in [
             ".spec",
@@ -170,20 +170,23 @@ mod tests {
             ".spec.ap.k",
         ] {
             let expected = format!("f[0].jsonPath: Invalid value: \"{path}\": {NO_TYPE}");
-            assert_eq!(told(&[path]), [expected]);
+            assert_eq!(problems(&[path]), [expected]);
         }
     }
 
     #[test]
     fn fields_are_not_of_the_metadata_and_different_and_few() {
-        let of_metadata = told(&[".metadata"]);
+        let of_metadata = problems(&[".metadata"]);
         assert!(of_metadata[0].ends_with("must not point to fields in metadata"));
         assert_eq!(of_metadata.len(), 2);
         let twice = "f[1].jsonPath: Duplicate value: \".spec.a\"";
-        assert_eq!(told(&[".spec.a", ".spec.a"]), [twice]);
+        assert_eq!(problems(&[".spec.a", ".spec.a"]), [twice]);
         let many = ["1", "2", "3", "4", "5", "6", "7", "8", "9"].map(|it| format!(".spec.m.{it}"));
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(told(&many), ["f: Too many: 9: must have at most 8 items"]);
-        assert_eq!(told(&[""]), ["f[0].jsonPath: Required value"]);
+        assert_eq!(
+            problems(&many),
+            ["f: Too many: 9: must have at most 8 items"]
+        );
+        assert_eq!(problems(&[""]), ["f[0].jsonPath: Required value"]);
     }
 }

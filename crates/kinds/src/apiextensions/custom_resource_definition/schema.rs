@@ -20,7 +20,7 @@ const OF_OBJECTS: [(&str, &str, &str); 3] = [
 ];
 /// The maximum total size, in bytes, of the error paths that are reported for one schema. A path
 /// can be as long as all property names in it, and each property can have a path.
-const TOLD_BYTES_MAX: usize = 1 << 20;
+const REPORTED_BYTES_MAX: usize = 1 << 20;
 
 /// The level of a schema in the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Found {
     fn new() -> Self {
         Self {
             errors: Vec::new(),
-            left: TOLD_BYTES_MAX,
+            left: REPORTED_BYTES_MAX,
         }
     }
 
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_that_is_no_object_is_told_by_all_who_mind() {
+    fn a_root_that_is_no_object_is_reported_by_each_rule() {
         assert_eq!(
             problems(r#"{"type":"odd","nullable":true}"#, true),
             [
@@ -366,8 +366,8 @@ mod tests {
     fn what_no_schema_may_use_is_forbidden() {
         let odd = r##"{"type":"object","id":"a","$ref":"#/a","uniqueItems":true,
             "x-kubernetes-preserve-unknown-fields":false,"x-kubernetes-list-type":"odd"}"##;
-        let told = problems(odd, false);
-        let fields: Vec<&str> = told
+        let found = problems(odd, false);
+        let fields: Vec<&str> = found
             .iter()
             .filter_map(|it| it.split(':').next()?.strip_prefix("s.openAPIV3Schema."))
             .collect();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_of_many_properties_are_told_within_a_limit() {
+    fn long_names_of_many_properties_are_reported_within_a_limit() {
         let inner: Vec<String> = (0..5_000).map(|it| format!("\"p{it}\":{{}}")).collect();
         let name = "n".repeat(1 << 19);
         let schema = format!(

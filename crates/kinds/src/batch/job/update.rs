@@ -68,9 +68,9 @@ fn template_stays(errors: &mut Errors, new: &Job, old: &Job, path: &FieldPath) {
     let now = &new.spec.template;
     let mut before = old.spec.template.clone();
     if is_idle(old) {
-        move_places(&mut before, now);
-        move_resources(&mut before.spec.containers, &now.spec.containers);
-        move_resources(&mut before.spec.init_containers, &now.spec.init_containers);
+        copy_scheduling_fields(&mut before, now);
+        copy_resources(&mut before.spec.containers, &now.spec.containers);
+        copy_resources(&mut before.spec.init_containers, &now.spec.init_containers);
         // Upstream compares the specs only, and reports this field.
         if before.spec != now.spec {
             let path = path.child("spec");
@@ -91,7 +91,7 @@ fn is_idle(job: &Job) -> bool {
     job.spec.suspend == Some(true) && waits && job.status.active == 0
 }
 
-fn move_places(before: &mut PodTemplateSpec, now: &PodTemplateSpec) {
+fn copy_scheduling_fields(before: &mut PodTemplateSpec, now: &PodTemplateSpec) {
     let (spec, now_spec) = (&mut before.spec, &now.spec);
     match (&mut spec.affinity, &now_spec.affinity) {
         (Some(before), None) => {
@@ -117,7 +117,7 @@ fn move_places(before: &mut PodTemplateSpec, now: &PodTemplateSpec) {
     metadata.labels.clone_from(&now.labels);
 }
 
-fn move_resources(before: &mut [Container], now: &[Container]) {
+fn copy_resources(before: &mut [Container], now: &[Container]) {
     if before.len() != now.len() {
         return;
     }

@@ -20,7 +20,7 @@ const MANAGER_LENGTH_MAX: usize = 63;
 pub(crate) fn check(job: &Job, old: Option<&Job>) -> Errors {
     let mut errors = generated_selector(job, old);
     check_own_spec(&mut errors, job, old);
-    names_its_pods(&mut errors, job);
+    check_pod_names(&mut errors, job);
     errors
 }
 
@@ -53,7 +53,7 @@ fn check_selector(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
 
 /// Checks the name of an indexed Job. Each Pod is named after its index, and the name must be a
 /// valid host name.
-fn names_its_pods(errors: &mut Errors, job: &Job) {
+fn check_pod_names(errors: &mut Errors, job: &Job) {
     let indexed = job.spec.completion_mode.as_deref() == Some("Indexed");
     let completions = job.spec.completions.filter(|&it| indexed && it > 0);
     if let Some(completions) = completions {

@@ -114,7 +114,7 @@ mod tests {
     use kubist_api::autoscaling::v1::MetricSpec;
 
     #[test]
-    fn every_source_goes_over_and_comes_back() {
+    fn every_source_survives_a_round_trip() {
         let metrics = [
             json!({"type": "Resource", "resource": {"name": "memory",
                 "target": {"type": "AverageValue", "averageValue": "100Mi"}}}),

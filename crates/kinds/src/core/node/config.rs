@@ -27,10 +27,10 @@ pub(crate) fn check(errors: &mut Errors, node: &Node) {
     }
 }
 
-fn check_source(errors: &mut Errors, source: &NodeConfigSource, told: bool, path: &FieldPath) {
+fn check_source(errors: &mut Errors, source: &NodeConfigSource, in_status: bool, path: &FieldPath) {
     if let Some(map) = &source.config_map {
         let path = path.child("configMap");
-        check_version(errors, map, told, &path);
+        check_version(errors, map, in_status, &path);
         check_map(errors, map, &path);
     } else {
         let detail = "exactly one reference subfield must be non-nil";
@@ -43,7 +43,7 @@ fn check_source(errors: &mut Errors, source: &NodeConfigSource, told: bool, path
 fn check_version(
     errors: &mut Errors,
     map: &ConfigMapNodeConfigSource,
-    told: bool,
+    in_status: bool,
     path: &FieldPath,
 ) {
     for (name, value) in [
@@ -51,7 +51,7 @@ fn check_version(
         ("resourceVersion", &map.resource_version),
     ] {
         let path = path.child(name);
-        if told {
+        if in_status {
             rules::required(errors, value, &path);
         } else if !value.is_empty() {
             let detail = format!("{name} must not be set in spec");

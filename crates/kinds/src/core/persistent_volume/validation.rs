@@ -1,7 +1,7 @@
 //! Validation of a volume spec, in a PersistentVolume or inline in a VolumeAttachment.
 
-use crate::core::persistent_volume_claim::validation::check_modes;
 use crate::shared::rules::{self, Errors};
+use crate::volume::claim_spec::check_modes;
 use crate::volume::sources::OF_PERSISTENT_VOLUMES;
 use crate::{pod_spec, volume};
 use kubist_api::core::v1::PersistentVolumeSpec;

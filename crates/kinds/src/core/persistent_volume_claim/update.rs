@@ -2,12 +2,11 @@
 
 use crate::shared::rules::{self, Errors};
 use crate::shared::{go_struct, text_diff};
+use crate::volume::claim_spec::BETA_CLASS;
 use kubist_api::core::v1::PersistentVolumeClaim;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str};
 use std::collections::BTreeMap;
 
-/// The annotation that names the storage class of older claims.
-pub(crate) const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const ONLY_THESE: &str = "spec is immutable after creation except resources.requests and \
                           volumeAttributesClassName for bound claims";
 const STORAGE: &str = "storage";
@@ -29,8 +28,8 @@ pub(crate) fn check(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Pers
     }
     if new.status.phase == "Bound" {
         if !rest.resources.requests.is_empty() {
-            let asked = storage(&before.resources.requests);
-            rest.resources.requests.insert(STORAGE.into(), asked);
+            let requested = storage(&before.resources.requests);
+            rest.resources.requests.insert(STORAGE.into(), requested);
         }
         let class = &before.volume_attributes_class_name;
         rest.volume_attributes_class_name.clone_from(class);
@@ -41,8 +40,8 @@ pub(crate) fn check(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Pers
         let detail = format!("{ONLY_THESE}\n{diff}");
         errors.push(FieldError::forbidden(&path, detail));
     }
-    let asked = |claim: &PersistentVolumeClaim| storage(&claim.spec.resources.requests);
-    if asked(new) < asked(old) && asked(new) <= storage(&old.status.capacity) {
+    let requested = |claim: &PersistentVolumeClaim| storage(&claim.spec.resources.requests);
+    if requested(new) < requested(old) && requested(new) <= storage(&old.status.capacity) {
         let path = path.child("resources").child("requests").child(STORAGE);
         let detail = "field can not be less than status.capacity";
         errors.push(FieldError::forbidden(&path, detail));

@@ -12,7 +12,7 @@ use std::any::Any;
 /// How long a Pod stays on an unavailable node.
 const TOLERATION_SECONDS: i64 = 300;
 /// The taints of unavailable nodes.
-const AWAY: [&str; 2] = [
+const UNAVAILABLE: [&str; 2] = [
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
 ];
@@ -46,7 +46,7 @@ pub(crate) async fn admit(
             new.metadata.labels.extend(labels);
         }
     }
-    for taint in AWAY {
+    for taint in UNAVAILABLE {
         tolerate(new, taint);
     }
     Ok(())
@@ -68,24 +68,24 @@ fn tolerate(pod: &mut Pod, taint: &str) {
 }
 
 /// The values that a priority class assigns to its Pods.
-struct Given {
+struct PriorityValues {
     value: i32,
     policy: Str,
     class: Str,
 }
 
 async fn set_priority(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Status> {
-    let given = match pod.spec.priority_class_name.as_str() {
+    let values = match pod.spec.priority_class_name.as_str() {
         "" => default_class(cx).await?,
         name => named_class(cx, name).await?.ok_or_else(|| {
             forbidden(pod, &format!("no PriorityClass with name {name} was found"))
         })?,
     };
-    let Given {
+    let PriorityValues {
         value,
         policy,
         class,
-    } = given;
+    } = values;
     if let Some(own) = pod.spec.priority.filter(|&own| own != value) {
         return Err(forbidden(
             pod,
@@ -117,7 +117,7 @@ async fn set_priority(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Status> {
 
 /// Returns the class for Pods without one: the class with the lowest value among those marked as
 /// default.
-async fn default_class(cx: &Admission<'_>) -> Result<Given, Status> {
+async fn default_class(cx: &Admission<'_>) -> Result<PriorityValues, Status> {
     let all = cx
         .objects
         .list("scheduling.k8s.io", "priorityclasses", "")
@@ -127,34 +127,34 @@ async fn default_class(cx: &Admission<'_>) -> Result<Given, Status> {
         .filter(|it| it.global_default)
         .min_by_key(|it| it.value);
     Ok(default.map_or_else(
-        || Given {
+        || PriorityValues {
             value: 0,
             policy: "PreemptLowerPriority".into(),
             class: Str::default(),
         },
-        given,
+        values_of,
     ))
 }
 
-async fn named_class(cx: &Admission<'_>, name: &str) -> Result<Option<Given>, Status> {
+async fn named_class(cx: &Admission<'_>, name: &str) -> Result<Option<PriorityValues>, Status> {
     let found = cx
         .objects
         .get("scheduling.k8s.io", "priorityclasses", "", name)
         .await?;
     if let Some(class) = found.as_deref().and_then(typed::<PriorityClass>) {
-        return Ok(Some(given(class)));
+        return Ok(Some(values_of(class)));
     }
     let system = SYSTEM_CLASSES.iter().find(|(class, _)| *class == name);
-    Ok(system.map(|(class, value)| Given {
+    Ok(system.map(|(class, value)| PriorityValues {
         value: *value,
         policy: "PreemptLowerPriority".into(),
         class: (*class).into(),
     }))
 }
 
-fn given(class: &PriorityClass) -> Given {
+fn values_of(class: &PriorityClass) -> PriorityValues {
     let policy = class.preemption_policy.clone();
-    Given {
+    PriorityValues {
         value: class.value,
         policy: policy.unwrap_or_else(|| "PreemptLowerPriority".into()),
         class: class.metadata.name.clone(),

@@ -87,10 +87,10 @@ struct Bound<'a> {
 impl UpdatedObject for Bound<'_> {
     fn preconditions(&self) -> Preconditions {
         let meta = &self.binding.metadata;
-        let given = |it: &Str| Some(it.clone()).filter(|it| !it.is_empty());
+        let non_empty = |it: &Str| Some(it.clone()).filter(|it| !it.is_empty());
         Preconditions {
-            uid: given(&meta.uid),
-            resource_version: given(&meta.resource_version),
+            uid: non_empty(&meta.uid),
+            resource_version: non_empty(&meta.resource_version),
         }
     }
 

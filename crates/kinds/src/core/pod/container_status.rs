@@ -19,7 +19,7 @@ const NO_REQUEST: &str = "must match one of the container's resource requests";
 
 /// Checks that a terminated container that is not restarted stays terminated. Paths refer to the
 /// stored statuses, as upstream's.
-pub(crate) fn stay_ended(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
+pub(crate) fn check_terminated(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     let (spec, now, before) = (&old.spec, &new.status, &old.status);
     let all = spec.init_containers.iter().chain(&spec.containers);
     let mut after_end = all.flat_map(|it| &it.restart_policy_rules);
@@ -44,7 +44,7 @@ pub(crate) fn stay_ended(errors: &mut Errors, new: &Pod, old: &Pod, path: &Field
                 let container = containers.get(name);
                 container.is_some_and(|it| is_restarted(it, spec, code))
             };
-            list_stays_ended(errors, now, before, again, &path.child(field));
+            check_terminated_list(errors, now, before, again, &path.child(field));
         }
     }
     let (now, before) = (
@@ -52,10 +52,10 @@ pub(crate) fn stay_ended(errors: &mut Errors, new: &Pod, old: &Pod, path: &Field
         &before.ephemeral_container_statuses,
     );
     let path = path.child("ephemeralContainerStatuses");
-    list_stays_ended(errors, now, before, |_, _| false, &path);
+    check_terminated_list(errors, now, before, |_, _| false, &path);
 }
 
-fn list_stays_ended(
+fn check_terminated_list(
     errors: &mut Errors,
     now: &[ContainerStatus],
     before: &[ContainerStatus],
@@ -197,22 +197,22 @@ fn check_allocated(
     for (index, status) in statuses.iter().enumerate() {
         let path = path.index(index).child("allocatedResourcesStatus");
         let container = containers.get(&status.name);
-        for (index, given) in status.allocated_resources_status.iter().enumerate() {
+        for (index, allocated) in status.allocated_resources_status.iter().enumerate() {
             let path = path.index(index);
             if let Some(container) = container {
-                let (asked, detail) = if given.name.starts_with("claim:") {
-                    let key = (&status.name, given.name.clone());
+                let (requested, detail) = if allocated.name.starts_with("claim:") {
+                    let key = (&status.name, allocated.name.clone());
                     (claims.contains(&key), NO_CLAIM)
                 } else {
                     let requests = &container.resources.requests;
-                    (requests.contains_key(&given.name), NO_REQUEST)
+                    (requests.contains_key(&allocated.name), NO_REQUEST)
                 };
-                if !asked {
+                if !requested {
                     let path = path.child("name");
-                    errors.push(FieldError::invalid(&path, &given.name, detail));
+                    errors.push(FieldError::invalid(&path, &allocated.name, detail));
                 }
             }
-            check_devices(errors, &given.resources, &path.child("resources"));
+            check_devices(errors, &allocated.resources, &path.child("resources"));
         }
     }
 }
@@ -285,7 +285,7 @@ mod tests {
             new.status.container_statuses.push(status(name, None));
         }
         let mut errors = Errors::new();
-        stay_ended(&mut errors, &new, &old, &FieldPath::new("status"));
+        check_terminated(&mut errors, &new, &old, &FieldPath::new("status"));
         errors.iter().map(ToString::to_string).collect()
     }
 
@@ -338,13 +338,13 @@ mod tests {
     #[test]
     fn users_and_devices_are_those_of_the_container() {
         let mut pod = Pod::default();
-        let mut asking = container("a", None);
-        asking.resources.claims.push(ResourceClaim {
+        let mut claiming = container("a", None);
+        claiming.resources.claims.push(ResourceClaim {
             name: "gpu".into(),
             request: "one".into(),
         });
-        pod.spec.containers.push(asking);
-        let given = |name: &str| ResourceStatus {
+        pod.spec.containers.push(claiming);
+        let resource = |name: &str| ResourceStatus {
             name: name.into(),
             resources: ["Healthy", "Odd"]
                 .map(|health| ResourceHealth {
@@ -354,16 +354,16 @@ mod tests {
                 })
                 .into(),
         };
-        let mut told = status("a", None);
-        told.allocated_resources_status = vec![given("claim:gpu/one"), given("cpu")];
-        told.user = Some(Box::new(ContainerUser {
+        let mut reported = status("a", None);
+        reported.allocated_resources_status = vec![resource("claim:gpu/one"), resource("cpu")];
+        reported.user = Some(Box::new(ContainerUser {
             linux: Some(Box::new(LinuxContainerUser {
                 uid: -1,
                 ..LinuxContainerUser::default()
             })),
         }));
-        pod.status.container_statuses.push(told.clone());
-        pod.status.ephemeral_container_statuses.push(told);
+        pod.status.container_statuses.push(reported.clone());
+        pod.status.ephemeral_container_statuses.push(reported);
         let mut errors = Errors::new();
         check(&mut errors, &pod, &FieldPath::new("status"));
         let found: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -371,17 +371,17 @@ mod tests {
         let range = "Invalid value: -1: must be between 0 and 2147483647, inclusive";
         let health = "Unsupported value: \"Odd\": supported values: \"Healthy\", \"Unhealthy\", \
                       \"Unknown\"";
-        let given = format!("{at}.allocatedResourcesStatus");
+        let field = format!("{at}.allocatedResourcesStatus");
         assert_eq!(
             found,
             [
                 format!("{at}.user.linux.uid: {range}"),
                 format!("status.ephemeralContainerStatuses[0].user.linux.uid: {range}"),
-                format!("{given}[0].resources[1].health: {health}"),
-                format!("{given}[0].resources[1].resourceID: Duplicate value: \"d\""),
-                format!("{given}[1].name: Invalid value: \"cpu\": {NO_REQUEST}"),
-                format!("{given}[1].resources[1].health: {health}"),
-                format!("{given}[1].resources[1].resourceID: Duplicate value: \"d\""),
+                format!("{field}[0].resources[1].health: {health}"),
+                format!("{field}[0].resources[1].resourceID: Duplicate value: \"d\""),
+                format!("{field}[1].name: Invalid value: \"cpu\": {NO_REQUEST}"),
+                format!("{field}[1].resources[1].health: {health}"),
+                format!("{field}[1].resources[1].resourceID: Duplicate value: \"d\""),
                 "status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must \
                  not be specified in container status"
                     .to_owned(),

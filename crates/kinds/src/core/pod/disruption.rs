@@ -24,25 +24,29 @@ fn is_protected(pod: &Pod) -> bool {
 
 /// The terms on which a pod may be evicted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(super) enum Permission {
     /// Its budget granted a disruption.
     Granted,
     /// No budget protects the pod in its current state. It may be evicted while that state is
     /// unchanged.
-    Unguarded,
+    Unprotected,
     /// The named budget covers the pod, but does not count it as healthy. It may be evicted while
     /// that state is unchanged.
-    Spared(Str),
+    NotCounted(Str),
 }
 
 /// Checks whether the pod's budget permits an eviction, and takes one disruption from the budget.
 /// Fails with 429 if none is left.
-pub(super) async fn take(call: ActionCall<'_>, pod: &Pod, dry_run: bool) -> Result<Leave, Status> {
+pub(super) async fn check_and_decrement(
+    call: ActionCall<'_>,
+    pod: &Pod,
+    dry_run: bool,
+) -> Result<Permission, Status> {
     if !is_protected(pod) {
-        return Ok(Leave::Unguarded);
+        return Ok(Permission::Unprotected);
     }
     let Some(store) = call.store.other("policy", "poddisruptionbudgets") else {
-        return Ok(Leave::Granted);
+        return Ok(Permission::Granted);
     };
     let namespace = &pod.metadata.namespace;
     let mut budgets = Vec::new();
@@ -55,7 +59,7 @@ pub(super) async fn take(call: ActionCall<'_>, pod: &Pod, dry_run: bool) -> Resu
         }
     }
     let budget = match &budgets[..] {
-        [] => return Ok(Leave::Unguarded),
+        [] => return Ok(Permission::Unprotected),
         [budget] => budget,
         _ => {
             let message = "This pod has more than one PodDisruptionBudget, which the eviction \
@@ -63,8 +67,8 @@ pub(super) async fn take(call: ActionCall<'_>, pod: &Pod, dry_run: bool) -> Resu
             return Err(Status::failure(500, StatusReason::Unknown, message));
         }
     };
-    if !is_ready(pod) && spares_unhealthy(budget) {
-        return Ok(Leave::Spared(budget.metadata.name.clone()));
+    if !is_ready(pod) && evicts_unhealthy(budget) {
+        return Ok(Permission::NotCounted(budget.metadata.name.clone()));
     }
     let object = Disrupted {
         pod: &pod.metadata.name,
@@ -73,7 +77,7 @@ pub(super) async fn take(call: ActionCall<'_>, pod: &Pod, dry_run: bool) -> Resu
     let place = (&**namespace, &*budget.metadata.name);
     let path = UpdatePath::Everything("status");
     store.update(call.cx, place, &object, path, dry_run).await?;
-    Ok(Leave::Granted)
+    Ok(Permission::Granted)
 }
 
 fn budget(object: &dyn AnyObject) -> Option<&PodDisruptionBudget> {
@@ -94,7 +98,7 @@ fn is_ready(pod: &Pod) -> bool {
 
 /// Reports whether unready pods are evicted without counting as a disruption: always, or while
 /// enough others are healthy.
-fn spares_unhealthy(budget: &PodDisruptionBudget) -> bool {
+fn evicts_unhealthy(budget: &PodDisruptionBudget) -> bool {
     let (spec, status) = (&budget.spec, &budget.status);
     spec.unhealthy_pod_eviction_policy.as_deref() == Some("AlwaysAllow")
         || (status.desired_healthy > 0 && status.current_healthy >= status.desired_healthy)
@@ -114,7 +118,7 @@ impl UpdatedObject for Disrupted<'_> {
             .ok_or_else(|| Status::internal_error("expected a PodDisruptionBudget"))?;
         let status = &mut budget.status;
         if status.observed_generation < budget.metadata.generation {
-            return Err(undecided(&budget.metadata.name));
+            return Err(not_processed(&budget.metadata.name));
         }
         let implausible = |why: &str| {
             let resource = GroupResource::new("policy", "poddisruptionbudget");
@@ -149,7 +153,7 @@ impl UpdatedObject for Disrupted<'_> {
 }
 
 /// Returns 429: the status of the budget has not been computed yet.
-pub(super) fn undecided(name: &str) -> Status {
+pub(super) fn not_processed(name: &str) -> Status {
     let message = format!("The disruption budget {name} is still being processed by the server.");
     refusal(&message, RETRY_SECONDS)
 }

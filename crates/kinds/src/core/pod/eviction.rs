@@ -1,7 +1,7 @@
 //! The subresource `pods/eviction`, which deletes a pod if its disruption budget permits it.
 
 use super::action::{pod, set_condition, success};
-use super::disruption::{self, Leave};
+use super::disruption::{self, Permission};
 use kubist_api::core::v1::{Pod, PodCondition};
 use kubist_api::policy::v1::Eviction;
 use kubist_api::{Kind, find_kind};
@@ -42,10 +42,10 @@ async fn evict(call: ActionCall<'_>) -> Result<Created, Status> {
         return Err(Status::bad_request(message));
     }
     let options = eviction.delete_options.as_deref().map(options_of);
-    let options = dry_as_asked(options.unwrap_or_default(), call.dry_run)?;
+    let options = with_dry_run(options.unwrap_or_default(), call.dry_run)?;
     let dry_run = !options.dry_run.is_empty();
-    let asked = eviction.delete_options.as_deref();
-    let ignores = asked.and_then(|it| it.ignore_store_read_error_with_cluster_breaking_potential);
+    let own = eviction.delete_options.as_deref();
+    let ignores = own.and_then(|it| it.ignore_store_read_error_with_cluster_breaking_potential);
     if ignores == Some(true) {
         return Err(cannot_ignore(name));
     }
@@ -54,21 +54,23 @@ async fn evict(call: ActionCall<'_>) -> Result<Created, Status> {
         let stored = call.store.get(namespace, name).await?;
         let stored = stored.ok_or_else(|| Status::not_found(&resource, name))?;
         let pod = pod(Some(&**stored.object()?))?;
-        let leave = disruption::take(call, &pod, dry_run).await?;
+        let permission = disruption::check_and_decrement(call, &pod, dry_run).await?;
         // If the request names no version, this one is required: a pod that becomes ready meanwhile
         // needs a new decision.
-        let (any_version, mut asked) = (asks_no_version(&options), options.clone());
+        let (any_version, mut required) = (has_no_version_precondition(&options), options.clone());
         // For a pod that its budget does not count, upstream drops the requested version and evicts
         // a pod that the request did not mean.
-        if any_version && leave != Leave::Granted {
-            let preconditions = asked.preconditions.get_or_insert_default();
+        if any_version && permission != Permission::Granted {
+            let preconditions = required.preconditions.get_or_insert_default();
             preconditions.resource_version = Some(pod.metadata.resource_version.clone());
         }
-        let removed = remove(call, &pod, &asked, dry_run).await;
+        let removed = remove(call, &pod, &required, dry_run).await;
         let lost = any_version && removed.as_ref().is_err_and(Status::is_conflict);
-        match (removed, leave) {
-            (Err(_), _) if lost && attempt < EVICTION_TRIES && asks_for(&options, &pod) => {}
-            (Err(_), Leave::Spared(budget)) if lost => return Err(disruption::undecided(&budget)),
+        match (removed, permission) {
+            (Err(_), _) if lost && attempt < EVICTION_TRIES && matches_uid(&options, &pod) => {}
+            (Err(_), Permission::NotCounted(budget)) if lost => {
+                return Err(disruption::not_processed(&budget));
+            }
             (removed, _) => return removed.map(|()| success()),
         }
     }
@@ -77,16 +79,16 @@ async fn evict(call: ActionCall<'_>) -> Result<Created, Status> {
 
 /// Combines the dry-run options of the request with those of the eviction's delete options. Fails
 /// if both are set and differ.
-fn dry_as_asked(mut options: DeleteOptions, dry_run: bool) -> Result<DeleteOptions, Status> {
+fn with_dry_run(mut options: DeleteOptions, dry_run: bool) -> Result<DeleteOptions, Status> {
     if !dry_run {
         return Ok(options);
     }
     if options.dry_run.iter().any(|it| *it != ALL_STAGES) {
-        let told = options.dry_run.iter().map(Str::as_str).collect::<Vec<_>>();
+        let values = options.dry_run.iter().map(Str::as_str).collect::<Vec<_>>();
         // Upstream sets no status code here and answers with 500.
         return Err(Status::bad_request(format!(
             "Non-matching dry-run options in request and content: [{ALL_STAGES}] and [{}]",
-            told.join(" ")
+            values.join(" ")
         )));
     }
     if options.dry_run.is_empty() {
@@ -109,13 +111,13 @@ fn cannot_ignore(name: &str) -> Status {
 /// How often an eviction restarts because the pod changed, as upstream.
 const EVICTION_TRIES: usize = 20;
 
-fn asks_no_version(options: &DeleteOptions) -> bool {
+fn has_no_version_precondition(options: &DeleteOptions) -> bool {
     let preconditions = options.preconditions.as_deref();
     preconditions.is_none_or(|it| it.resource_version.is_none())
 }
 
 /// Reports whether the uid precondition of the options, if set, matches this pod.
-fn asks_for(options: &DeleteOptions, pod: &Pod) -> bool {
+fn matches_uid(options: &DeleteOptions, pod: &Pod) -> bool {
     let preconditions = options.preconditions.as_deref();
     let uid = preconditions.and_then(|it| it.uid.as_ref());
     uid.is_none_or(|uid| *uid == pod.metadata.uid)
@@ -131,13 +133,13 @@ async fn remove(
 ) -> Result<(), Status> {
     let ActionCall { store, cx, .. } = call;
     let place = (&*pod.metadata.namespace, &*pod.metadata.name);
-    let asked = options.preconditions.as_deref();
+    let requested = options.preconditions.as_deref();
     let mut marked_version = None;
     if !dry_run {
         let evicted = Evicted {
             now: cx.now(),
             uid: pod.metadata.uid.clone(),
-            asked: asked.cloned().unwrap_or_default(),
+            requested: requested.cloned().unwrap_or_default(),
         };
         let path = UpdatePath::Everything(call.subresource);
         let marked = store.update(cx, place, &evicted, path, false).await?;
@@ -161,7 +163,7 @@ struct Evicted {
     now: Time,
     uid: Str,
     /// The preconditions of the eviction request.
-    asked: Preconditions,
+    requested: Preconditions,
 }
 
 impl UpdatedObject for Evicted {
@@ -174,12 +176,12 @@ impl UpdatedObject for Evicted {
 
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let mut pod = pod(old)?;
-        let given = |it: &Option<Str>| it.clone().filter(|it| !it.is_empty());
-        let asked = Preconditions {
-            uid: given(&self.asked.uid),
-            resource_version: given(&self.asked.resource_version),
+        let non_empty = |it: &Option<Str>| it.clone().filter(|it| !it.is_empty());
+        let requested = Preconditions {
+            uid: non_empty(&self.requested.uid),
+            resource_version: non_empty(&self.requested.resource_version),
         };
-        check_preconditions("", "Pod", &pod.metadata, &asked)?;
+        check_preconditions("", "Pod", &pod.metadata, &requested)?;
         let condition = PodCondition {
             type_: "DisruptionTarget".into(),
             status: "True".into(),

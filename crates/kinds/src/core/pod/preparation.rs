@@ -16,8 +16,8 @@ type Labels = BTreeMap<Str, Str>;
 pub(crate) fn prepare(cx: &RequestContext, pod: &mut Pod) {
     // Upstream accepts a given class unchecked.
     let qos_class = match std::mem::take(&mut pod.status.qos_class) {
-        given if given.is_empty() => quality_of_service::class(&pod.spec).into(),
-        given => given,
+        class if class.is_empty() => quality_of_service::class(&pod.spec).into(),
+        class => class,
     };
     pod.status = PodStatus {
         phase: "Pending".into(),
@@ -36,7 +36,7 @@ pub(crate) fn prepare(cx: &RequestContext, pod: &mut Pod) {
         });
     }
     select_by_own_labels(&mut pod.spec, &pod.metadata.labels);
-    take_profiles(cx, &mut pod.spec, &pod.metadata.annotations);
+    copy_annotated_profiles(cx, &mut pod.spec, &pod.metadata.annotations);
 }
 
 /// Turns `matchLabelKeys` and `mismatchLabelKeys` into selector requirements with the Pod's own
@@ -83,7 +83,11 @@ fn require(selector: &mut LabelSelector, keys: &[Str], operator: &str, labels: &
 
 /// Copies AppArmor profiles from annotations into container fields, unless the container has a
 /// profile or the Pod has the same one.
-fn take_profiles(cx: &RequestContext, spec: &mut PodSpec, annotations: &BTreeMap<Str, Str>) {
+fn copy_annotated_profiles(
+    cx: &RequestContext,
+    spec: &mut PodSpec,
+    annotations: &BTreeMap<Str, Str>,
+) {
     if spec.os.as_ref().is_some_and(|it| it.name == "windows") {
         return;
     }
@@ -97,10 +101,10 @@ fn take_profiles(cx: &RequestContext, spec: &mut PodSpec, annotations: &BTreeMap
             return;
         }
         let key = format!("{APP_ARMOR}{name}");
-        let Some(said) = annotations.get(key.as_str()) else {
+        let Some(annotation) = annotations.get(key.as_str()) else {
             return;
         };
-        let profile: Option<AppArmorProfile> = app_armor_of(said);
+        let profile: Option<AppArmorProfile> = app_armor_of(annotation);
         if profile.is_none() || profile.as_ref() != of_pod.as_deref() {
             cx.warn(format!(
                 "metadata.annotations[{key}]: deprecated since v1.30; use the \"appArmorProfile\" \

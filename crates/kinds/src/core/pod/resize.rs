@@ -1,7 +1,7 @@
 //! Validation of in-place resource resizes of a Pod.
 
-use crate::core::pod::annotations::MIRROR;
 use crate::core::pod::{self, quality_of_service};
+use crate::pod_spec::annotations::MIRROR;
 use crate::pod_spec::container::is_sidecar;
 use crate::shared::rules::Errors;
 use kubist_api::core::v1::{Container, Pod, PodSpec, ResourceRequirements};
@@ -57,12 +57,12 @@ pub(crate) fn check(errors: &mut Errors, new: &Pod, old: &Pod) {
     }
     pod::validation::check(errors, new, Some(old));
     check_class(errors, new, old, &path);
-    if !knows_resizes(old) {
+    if !supports_resize(old) {
         let detail = "Pod running on node without support for resize";
         errors.push(FieldError::forbidden(&path, detail));
     }
     let (now, before) = (&new.spec, &old.spec);
-    let of_pod = says_anything(now) || says_anything(before);
+    let of_pod = has_pod_resources(now) || has_pod_resources(before);
     if of_pod {
         check_pod_resources(errors, now, before, &path);
     }
@@ -113,14 +113,14 @@ fn check_class(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
 
 /// Reports whether the status of the first running container contains resources; true if no
 /// container is running.
-fn knows_resizes(pod: &Pod) -> bool {
+fn supports_resize(pod: &Pod) -> bool {
     let mut statuses = pod.status.container_statuses.iter();
     let running = statuses.find(|it| it.state.running.is_some());
     running.is_none_or(|it| it.resources.is_some())
 }
 
 /// Reports whether the Pod has pod-level resources.
-fn says_anything(spec: &PodSpec) -> bool {
+fn has_pod_resources(spec: &PodSpec) -> bool {
     let resources = spec.resources.as_deref();
     resources.is_some_and(|it| !(it.requests.is_empty() && it.limits.is_empty()))
 }

@@ -43,13 +43,13 @@ pub(crate) async fn admit(cx: &Admission<'_>, new: &Pod, old: &Pod) -> Result<()
         );
         return Err(refusal(new, &why, "UnsupportedPlatform"));
     }
-    let lacking = lacking(new, &node.status.allocatable);
-    if lacking.is_empty() {
+    let insufficient = insufficient(new, &node.status.allocatable);
+    if insufficient.is_empty() {
         return Ok(());
     }
     let why = format!(
         "node didn't have enough allocatable resources: {}",
-        lacking.join("; ")
+        insufficient.join("; ")
     );
     Err(refusal(new, &why, "NodeCapacity"))
 }
@@ -65,20 +65,20 @@ fn refusal(pod: &Pod, why: &str, reason: &str) -> Status {
 }
 
 /// Returns the resources of which a Pod requests more than a node has allocatable.
-fn lacking(pod: &Pod, allocatable: &BTreeMap<Str, Quantity>) -> Vec<String> {
-    let given = |name: &str| allocatable.get(name).cloned().unwrap_or_default();
-    let mut lacking = Vec::new();
-    let (wanted, has) = (requested(pod, "cpu"), given("cpu"));
-    if wanted > has {
-        let (wanted, has) = (wanted.milli_value(), has.milli_value());
-        lacking.push(format!("cpu, requested: {wanted}, allocatable: {has}"));
+fn insufficient(pod: &Pod, allocatable: &BTreeMap<Str, Quantity>) -> Vec<String> {
+    let available = |name: &str| allocatable.get(name).cloned().unwrap_or_default();
+    let mut insufficient = Vec::new();
+    let (request, has) = (requested(pod, "cpu"), available("cpu"));
+    if request > has {
+        let (request, has) = (request.milli_value(), has.milli_value());
+        insufficient.push(format!("cpu, requested: {request}, allocatable: {has}"));
     }
-    let (wanted, has) = (requested(pod, "memory"), given("memory"));
-    if wanted > has {
-        let (wanted, has) = (wanted.value(), has.value());
-        lacking.push(format!("memory, requested: {wanted}, allocatable: {has}"));
+    let (request, has) = (requested(pod, "memory"), available("memory"));
+    if request > has {
+        let (request, has) = (request.value(), has.value());
+        insufficient.push(format!("memory, requested: {request}, allocatable: {has}"));
     }
-    lacking
+    insufficient
 }
 
 /// Returns how much of a resource a Pod requests: the pod-level request or else the peak of its

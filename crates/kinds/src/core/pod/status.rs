@@ -1,6 +1,7 @@
 //! Preparation (as upstream) and validation of the status of a Pod.
 
-use crate::core::pod::{self, claim_status, container_status};
+use crate::core::pod::{claim_status, container_status};
+use crate::pod_spec;
 use crate::shared::rules::{self, Errors};
 use crate::shared::{self, go_struct};
 use kubist_api::core::v1::{Pod, PodCondition, PodStatus, VolumeMountStatus};
@@ -71,7 +72,7 @@ fn mounts_mut(status: &mut PodStatus) -> impl Iterator<Item = &mut VolumeMountSt
 pub(crate) fn check(new: &Pod, old: &Pod) -> Errors {
     let mut errors = Errors::new();
     let annotations = FieldPath::new("metadata").child("annotations");
-    pod::annotations::check_update(&mut errors, new, old, &annotations);
+    pod_spec::annotations::check_update(&mut errors, new, old, &annotations);
     let path = FieldPath::new("status");
     let status = &new.status;
     let at = path.child("conditions");
@@ -84,7 +85,7 @@ pub(crate) fn check(new: &Pod, old: &Pod) -> Errors {
     let (class, before) = (&status.qos_class, &old.status.qos_class);
     let at = path.child("qosClass");
     rules::immutable_value(&mut errors, class, before, &at, BadValue::json);
-    container_status::stay_ended(&mut errors, new, old, &path);
+    container_status::check_terminated(&mut errors, new, old, &path);
     claim_status::check(&mut errors, new, &path);
     check_pod_addresses(&mut errors, status, &old.status, &path.child("podIPs"));
     check_host_addresses(&mut errors, status, &old.status, &path.child("hostIPs"));

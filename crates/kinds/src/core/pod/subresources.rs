@@ -1,7 +1,7 @@
 //! The subresources of a Pod that change its spec: ephemeral containers and container resources.
 
 use crate::core::pod;
-use crate::core::pod::annotations::MIRROR;
+use crate::pod_spec::annotations::MIRROR;
 use crate::shared::rules::Errors;
 use crate::shared::{go_struct, text_diff};
 use kubist_api::core::v1::Pod;

@@ -20,8 +20,8 @@ pub(crate) async fn of_node(
         return Ok(BTreeMap::new());
     };
     let labels = node.meta().labels.iter();
-    let told = labels.filter(|(key, _)| LABELS.contains(&key.as_str()));
-    Ok(told
+    let inherited = labels.filter(|(key, _)| LABELS.contains(&key.as_str()));
+    Ok(inherited
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect())
 }

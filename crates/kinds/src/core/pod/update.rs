@@ -20,7 +20,7 @@ pub(crate) fn check(new: &Pod, old: &Pod) -> Errors {
     let mut errors = Vec::new();
     pod::validation::check(&mut errors, new, Some(old));
     let annotations = FieldPath::new("metadata").child("annotations");
-    pod::annotations::check_update(&mut errors, new, old, &annotations);
+    pod_spec::annotations::check_update(&mut errors, new, old, &annotations);
     for (name, now, before) in [
         ("containers", &new.spec.containers, &old.spec.containers),
         (

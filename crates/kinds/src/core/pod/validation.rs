@@ -4,7 +4,6 @@
 //! admission has set an account on every Pod by then; this server has no such admission, so these
 //! Pods are accepted.
 
-use crate::core::pod;
 use crate::pod_spec;
 use crate::pod_spec::subject::PodSubject;
 use crate::shared::rules::Errors;
@@ -15,7 +14,7 @@ use kubist_apimachinery::FieldPath;
 pub(crate) fn check(errors: &mut Errors, pod: &Pod, old: Option<&Pod>) {
     let subject = PodSubject::of_pod(pod, old);
     let path = FieldPath::new("metadata").child("annotations");
-    pod::annotations::check(errors, &pod.spec, &subject, &path);
+    pod_spec::annotations::check(errors, &pod.spec, &subject, &path);
     let path = FieldPath::new("spec");
     pod_spec::validation::check(errors, &pod.spec, &subject, &path);
     for (name, containers) in [

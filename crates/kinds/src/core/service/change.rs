@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_family_goes_only_with_the_wish_for_one() {
+    fn the_second_family_is_released_only_with_single_stack_requested() {
         let old = service("ClusterIP", &["10.0.0.1", "fd00::1"]);
         let mut new = service("ClusterIP", &["10.0.0.1"]);
         assert_eq!(

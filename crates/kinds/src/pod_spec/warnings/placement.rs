@@ -1,8 +1,8 @@
 //! Warnings about scheduling: node labels, affinities and topology spread.
 
-use super::deprecated;
-use kubist_api::core::v1::{NodeSelectorTerm, PodAffinityTerm, PodSpec};
-use kubist_apimachinery::{FieldPath, LabelSelector, validate_name};
+use crate::shared::node_label_warnings::{deprecated, term};
+use kubist_api::core::v1::{PodAffinityTerm, PodSpec};
+use kubist_apimachinery::{FieldPath, LabelSelector};
 
 pub(super) fn labels(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
     for key in spec.node_selector.keys() {
@@ -49,28 +49,6 @@ pub(super) fn labels(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) 
             found.push(format!("{path}: {key} is {message}"));
         }
         no_selector(found, it.label_selector.as_deref(), &path);
-    }
-}
-
-pub(crate) fn term(
-    found: &mut Vec<String>,
-    term: &NodeSelectorTerm,
-    values: bool,
-    path: &FieldPath,
-) {
-    for (index, it) in term.match_expressions.iter().enumerate() {
-        let path = path.child("matchExpressions").index(index);
-        if let Some(message) = deprecated(&it.key) {
-            found.push(format!("{}: {} is {message}", path.child("key"), it.key));
-        }
-        if values {
-            for (index, value) in it.values.iter().enumerate() {
-                for problem in validate_name::label_value(value) {
-                    let path = path.child("values").index(index);
-                    found.push(format!("{path}: {value} is invalid, {problem}"));
-                }
-            }
-        }
     }
 }
 

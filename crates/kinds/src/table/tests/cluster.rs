@@ -34,7 +34,7 @@ fn events_of_both_groups() {
 }
 
 #[test]
-fn who_may_do_what() {
+fn rows_of_access_kinds() {
     let subjects = json!([{"kind": "User", "name": "u"}, {"kind": "User", "name": "v"},
         {"kind": "Group", "name": "g"}, {"kind": "ServiceAccount", "namespace": "n", "name": "s"}]);
     for plural in ["rolebindings", "clusterrolebindings"] {
@@ -93,7 +93,7 @@ fn autoscalers_show_two_metrics_in_either_version() {
 }
 
 #[test]
-fn budgets_quotas_and_fairness() {
+fn rows_of_policy_kinds() {
     check(
         ("policy", "v1", "poddisruptionbudgets"),
         json!({"spec": {"minAvailable": "50%"}, "status": {"disruptionsAllowed": 2}}),
@@ -126,7 +126,7 @@ fn budgets_quotas_and_fairness() {
 }
 
 #[test]
-fn what_admits_requests() {
+fn rows_of_admission_kinds() {
     let registration = "admissionregistration.k8s.io";
     for plural in [
         "validatingwebhookconfigurations",
@@ -164,7 +164,7 @@ fn what_admits_requests() {
 }
 
 #[test]
-fn kinds_with_little_to_say() {
+fn rows_of_small_kinds() {
     let (data, binary) = (json!({"a": "b"}), json!({"c": "QQ=="}));
     check(
         ("", "v1", "configmaps"),

@@ -4,7 +4,7 @@ use super::{check, row};
 use serde_json::{Value, json};
 
 #[test]
-fn services_tell_how_they_are_reached() {
+fn rows_of_services_show_their_addresses_and_ports() {
     let ports = json!([{"port": 80, "protocol": "TCP"},
         {"port": 53, "protocol": "UDP", "nodePort": 30053}]);
     check(
@@ -74,7 +74,7 @@ fn endpoints_show_the_first_few() {
 }
 
 #[test]
-fn the_network_around_services() {
+fn rows_of_network_kinds() {
     let hosts = ["a", "b", "c", "d", "e"].map(|host| json!({"host": host}));
     check(
         ("networking.k8s.io", "v1", "ingresses"),

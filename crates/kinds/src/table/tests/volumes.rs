@@ -4,7 +4,7 @@ use super::check;
 use serde_json::json;
 
 #[test]
-fn volumes_and_what_provides_them() {
+fn rows_of_volume_kinds() {
     check(
         ("", "v1", "persistentvolumes"),
         json!({"spec": {"capacity": {"storage": "1Gi"}, "volumeMode": "Block",

@@ -10,7 +10,7 @@ fn template() -> Value {
 }
 
 #[test]
-fn what_keeps_pods_running() {
+fn rows_of_workloads() {
     let selector = json!({"matchLabels": {"k": "v"}});
     check(
         ("apps", "v1", "deployments"),
@@ -56,7 +56,7 @@ fn what_keeps_pods_running() {
 }
 
 #[test]
-fn jobs_tell_how_far_they_are() {
+fn rows_of_jobs_show_their_progress() {
     let job = |spec: Value, status: Value| {
         let mut spec = spec;
         spec["template"] = template();

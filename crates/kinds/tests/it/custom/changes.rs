@@ -14,13 +14,13 @@ async fn change(
 
 async fn change_part(
     fixture: &Fixture,
-    part: &str,
+    subresource: &str,
     edit: impl Fn(&mut CustomResourceDefinition),
 ) -> Result<CustomResourceDefinition, Status> {
     loop {
         let mut definition = cluster_get(fixture, "widgets.example.com").await?;
         edit(&mut definition);
-        match fixture.put_part(part, definition).await {
+        match fixture.put_subresource(subresource, definition).await {
             Err(status) if status.is_conflict() => {}
             other => return Ok(typed(&other?.object)),
         }
@@ -70,7 +70,9 @@ async fn a_definition_says_that_its_schema_is_not_enforced() {
     let found = conditions.find(|it| it.type_ == "SchemaEnforced");
     assert_eq!(
         found.map(|it| &*it.message),
-        Some("the schema is kept; objects are not pruned, defaulted or validated by it")
+        Some(
+            "the schema is stored but not enforced; objects are not pruned, defaulted or validated"
+        )
     );
     assert!(got.spec.versions[0].schema.is_some(), "it is kept");
     drop(task);

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns the errors of a definition with one version, after an edit of its JSON.
-async fn told(edit: impl Fn(&mut Value)) -> String {
+async fn problem(edit: impl Fn(&mut Value)) -> String {
     let fixture = Fixture::new().await;
     let mut tree = json!({
         "metadata": {"name": "widgets.example.com"},
@@ -26,7 +26,7 @@ async fn told(edit: impl Fn(&mut Value)) -> String {
     let status = fixture.try_create(definition).await.err();
     let message = status.map_or_else(String::new, |it| it.message.to_string());
     match message.split_once(" is invalid: ") {
-        Some((_, told)) => told.to_owned(),
+        Some((_, problem)) => problem.to_owned(),
         None => message,
     }
 }
@@ -37,9 +37,9 @@ fn push(tree: &mut Value, version: Value) {
 }
 
 #[tokio::test]
-async fn a_name_is_told_before_the_rest_of_the_metadata_and_the_spec() {
-    assert_eq!(told(|_| ()).await, "");
-    let other = told(|it| {
+async fn name_errors_precede_those_of_the_other_metadata_and_the_spec() {
+    assert_eq!(problem(|_| ()).await, "");
+    let other = problem(|it| {
         it["metadata"] = json!({"name": "other", "annotations": {"-x": "a"}});
         it["spec"]["scope"] = json!("");
     });
@@ -51,7 +51,7 @@ async fn a_name_is_told_before_the_rest_of_the_metadata_and_the_spec() {
          'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
          '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'), spec.scope: Required value]"
     );
-    let generated = told(|it| it["metadata"]["generateName"] = json!("from-"));
+    let generated = problem(|it| it["metadata"]["generateName"] = json!("from-"));
     assert_eq!(
         generated.await,
         "metadata.generateName: Invalid value: \"from-\": must be \
@@ -60,8 +60,8 @@ async fn a_name_is_told_before_the_rest_of_the_metadata_and_the_spec() {
 }
 
 #[tokio::test]
-async fn what_all_versions_share_is_told_of_the_spec() {
-    let scale = told(|it| {
+async fn errors_in_fields_that_all_versions_share_have_the_path_of_the_spec() {
+    let scale = problem(|it| {
         it["spec"]["versions"][0]["subresources"]["scale"] = json!({"specReplicasPath": "a",
             "statusReplicasPath": ".spec.x", "labelSelectorPath": ".x"});
     });
@@ -75,7 +75,7 @@ async fn what_all_versions_share_is_told_of_the_spec() {
              either .spec or .status]"
         )
     );
-    let column = told(|it| {
+    let column = problem(|it| {
         let mut other = it["spec"]["versions"][0].clone();
         other["name"] = json!("v2");
         other["storage"] = json!(false);
@@ -94,7 +94,7 @@ async fn what_all_versions_share_is_told_of_the_spec() {
 
 #[tokio::test]
 async fn versions_are_shown_as_upstream_holds_them() {
-    let twice = told(|it| {
+    let twice = problem(|it| {
         let other = json!({"name": "v1", "served": true, "storage": false,
             "schema": {"openAPIV3Schema": {"type": "object"}}});
         push(it, other);
@@ -111,7 +111,7 @@ async fn versions_are_shown_as_upstream_holds_them() {
          \"AdditionalPrinterColumns\":null,\"SelectableFields\":null}]: must contain unique version \
          names"
     );
-    let none = told(|it| it["spec"]["versions"] = json!([])).await;
+    let none = problem(|it| it["spec"]["versions"] = json!([])).await;
     assert_eq!(
         none,
         "[spec.versions: Invalid value: null: must have exactly one version marked as storage \
@@ -121,7 +121,7 @@ async fn versions_are_shown_as_upstream_holds_them() {
 
 #[tokio::test]
 async fn a_conversion_is_of_a_strategy_and_has_what_that_needs() {
-    let webhook = told(|it| {
+    let webhook = problem(|it| {
         let service = json!({"name": "", "namespace": "a", "path": "a/b//", "port": 0});
         it["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {
             "conversionReviewVersions": ["v3", "v3"], "clientConfig": {"service": service}}});
@@ -139,7 +139,7 @@ async fn a_conversion_is_of_a_strategy_and_has_what_that_needs() {
              [\"v3\",\"v3\"]: must include at least one of v1, v1beta1]"
         )
     );
-    let none = told(|it| {
+    let none = problem(|it| {
         it["spec"]["conversion"] = json!({"strategy": "None", "webhook": {
             "conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://a"}}});
     });
@@ -155,13 +155,13 @@ async fn fields_to_select_by_are_in_the_schema_that_is_at_the_same_place() {
     let fields = json!([{"jsonPath": ".spec.color"}]);
     let set = |it: &mut Value| it["spec"]["versions"][0]["selectableFields"] = fields.clone();
     assert_eq!(
-        told(set).await,
+        problem(set).await,
         "spec.selectableFields[0].jsonPath: Invalid value: \".spec.color\": is an invalid path: \
          does not refer to a valid field"
     );
     let schema = json!({"openAPIV3Schema": {"type": "object"}});
     let other = json!({"name": "v2", "served": true, "storage": false, "schema": schema});
-    let only_one = told(|it| {
+    let only_one = problem(|it| {
         set(it);
         push(it, other.clone());
     });
@@ -170,7 +170,7 @@ async fn fields_to_select_by_are_in_the_schema_that_is_at_the_same_place() {
         "spec.versions[0].selectableFields: Invalid value: \"\": may only be set when \
          `version.schema.openAPIV3Schema` is not included"
     );
-    let other_schema = told(|it| {
+    let other_schema = problem(|it| {
         set(it);
         let mut other = other.clone();
         other["schema"]["openAPIV3Schema"]["description"] = json!("another");

@@ -145,7 +145,7 @@ async fn only_the_series_of_a_newer_event_changes() {
     stored["metadata"]["finalizers"] = json!(["plain"]);
     let refused = kinds.try_update("events.k8s.io/events", &stored).await;
     assert_eq!(
-        causes(&refused.expect_err("it said something else")),
+        causes(&refused.expect_err("the reason differs")),
         [
             "metadata.finalizers[0]: Invalid value: \"plain\": name is neither a standard finalizer \
              name nor is it fully qualified",

@@ -111,7 +111,9 @@ async fn namespaces_wait_for_finalizers_with_names() {
     let object = json!({"metadata": {"name": "n"}});
     let mut stored = kinds.create("/namespaces", object).await;
     stored["spec"]["finalizers"] = json!(["odd name"]);
-    let refused = kinds.try_put_part("/namespaces", "finalize", &stored).await;
+    let refused = kinds
+        .try_update_subresource("/namespaces", "finalize", &stored)
+        .await;
     let found = causes(&refused.expect_err("it is no name"));
     let expected = "spec.finalizers[0]: Invalid value: \"odd name\": ";
     assert!(found[0].starts_with(&format!("{expected}name part must consist")));

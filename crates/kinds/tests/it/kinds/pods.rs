@@ -175,7 +175,7 @@ async fn annotations_and_fields_of_profiles_agree() {
 }
 
 #[tokio::test]
-async fn a_gated_pod_may_be_told_more_of_where_to_run() {
+async fn a_gated_pod_accepts_additional_scheduling_constraints() {
     let kinds = Kinds::new().await;
     let spec = json!({"schedulingGates": [{"name": "example.com/g"}], "nodeSelector": {"a": "b"}});
     let mut pod = kinds.create("/pods", pod(spec)).await;
@@ -261,4 +261,125 @@ async fn only_a_runtime_class_gives_a_pod_overhead() {
     let expected = "pods \"p\" is forbidden: pod rejected: Pod Overhead set without corresponding \
                     RuntimeClass defined Overhead";
     assert_eq!((status.code, &*status.message), (403, expected));
+}
+
+#[tokio::test]
+async fn a_pod_waits_with_everything_filled_in() {
+    let kinds = Kinds::new().await;
+    let pod = kinds.create("/pods", pod(json!({"nodeName": "n"}))).await;
+    assert_eq!(
+        pod["status"],
+        json!({"phase": "Pending", "qosClass": "BestEffort"})
+    );
+    assert_eq!(pod["metadata"]["generation"], 1);
+    let (spec, container) = (&pod["spec"], &pod["spec"]["containers"][0]);
+    assert_eq!(container["imagePullPolicy"], "IfNotPresent");
+    assert_eq!(container["terminationMessagePath"], "/dev/termination-log");
+    assert_eq!(spec["restartPolicy"], "Always");
+    assert_eq!(spec["terminationGracePeriodSeconds"], 30);
+    assert_eq!(spec["priority"], 0);
+    assert_eq!(spec["enableServiceLinks"], true);
+    let tolerated: Vec<&Value> = spec["tolerations"]
+        .as_array()
+        .expect("there are")
+        .iter()
+        .map(|it| &it["key"])
+        .collect();
+    assert_eq!(
+        tolerated,
+        [
+            "node.kubernetes.io/not-ready",
+            "node.kubernetes.io/unreachable"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn requests_follow_limits_in_pods_and_not_in_templates() {
+    let kinds = Kinds::new().await;
+    let limited =
+        json!({"name": "c", "image": "x", "resources": {"limits": {"cpu": "1", "memory": "1Gi"}}});
+    let pod = kinds
+        .create("/pods", pod(json!({"containers": [limited]})))
+        .await;
+    assert_eq!(
+        pod["spec"]["containers"][0]["resources"]["requests"]["memory"],
+        "1Gi"
+    );
+    assert_eq!(pod["status"]["qosClass"], "Guaranteed");
+    let mut template = template();
+    template["spec"]["containers"][0] = limited;
+    let object = json!({"metadata": {"name": "t"}, "template": template});
+    let made = kinds.create("/podtemplates", object).await;
+    let container = &made["template"]["spec"]["containers"][0];
+    assert_eq!(
+        container["resources"],
+        json!({"limits": {"cpu": "1", "memory": "1Gi"}})
+    );
+}
+
+#[tokio::test]
+async fn a_pods_priority_is_that_of_its_class() {
+    let kinds = Kinds::new().await;
+    let class = json!({"metadata": {"name": "high"}, "value": 7});
+    kinds
+        .create("scheduling.k8s.io/priorityclasses", class)
+        .await;
+    let made = kinds
+        .create("/pods", pod(json!({"priorityClassName": "high"})))
+        .await;
+    assert_eq!(made["spec"]["priority"], 7);
+    let refused = kinds
+        .try_create("/pods", pod(json!({"priorityClassName": "none"})))
+        .await;
+    let status = refused.expect_err("there is no such class");
+    let expected = "pods \"p\" is forbidden: no PriorityClass with name none was found";
+    assert_eq!((status.code, &*status.message), (403, expected));
+}
+
+#[tokio::test]
+async fn every_mistake_in_a_pod_is_a_cause() {
+    let kinds = Kinds::new().await;
+    let bad = pod(json!({
+        "restartPolicy": "X",
+        "containers": [{"name": "c", "image": "x", "ports": [{"containerPort": 0}],
+            "env": [{"name": ""}], "livenessProbe": {"periodSeconds": -1}}],
+        "volumes": [{"name": "v", "emptyDir": {}, "hostPath": {"path": "/"}}],
+    }));
+    assert_eq!(
+        kinds.causes("/pods", bad).await,
+        [
+            "spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type",
+            "spec.containers[0].ports[0].containerPort: Required value",
+            "spec.containers[0].env[0].name: Required value",
+            "spec.containers[0].livenessProbe: Required value: must specify a handler type",
+            "spec.containers[0].livenessProbe.periodSeconds: Invalid value: -1: must be greater \
+             than or equal to 0",
+            "spec.restartPolicy: Unsupported value: \"X\": supported values: \"Always\", \
+             \"OnFailure\", \"Never\"",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn only_a_few_fields_of_a_pod_may_change() {
+    let kinds = Kinds::new().await;
+    let mut pod = kinds.create("/pods", pod(json!({}))).await;
+    pod["spec"]["containers"][0]["image"] = json!("web:2");
+    let mut pod = kinds
+        .try_update("/pods", &pod)
+        .await
+        .expect("images may change");
+    assert_eq!(pod["metadata"]["generation"], 2);
+    pod["spec"]["nodeName"] = json!("n");
+    let refused = kinds
+        .try_update("/pods", &pod)
+        .await
+        .expect_err("the node may not");
+    let causes = causes(&refused);
+    assert!(causes[0].starts_with("spec: Forbidden: pod updates may not change fields"));
+    assert!(
+        causes[0].contains("\n- \"NodeName\": \"\",\n+ \"NodeName\": \"n\",\n"),
+        "{causes:?}"
+    );
 }

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 async fn refused(kinds: &Kinds, resource: &str, object: &Value, status: Value) -> Vec<String> {
     let mut object = object.clone();
     object["status"] = status;
-    let put = kinds.try_put_part(resource, "status", &object).await;
+    let put = kinds
+        .try_update_subresource(resource, "status", &object)
+        .await;
     causes(&put.expect_err("it is not valid"))
 }
 
@@ -49,7 +51,9 @@ async fn the_status_of_a_pod_is_checked_in_upstreams_words() {
     }
     let mut running = stored.clone();
     running["status"] = json!({"phase": "Running", "podIP": "10.1.2.3"});
-    let running = kinds.try_put_part("/pods", "status", &running).await;
+    let running = kinds
+        .try_update_subresource("/pods", "status", &running)
+        .await;
     let running = running.expect("it says nothing wrong");
     assert_eq!(running["status"]["qosClass"], "BestEffort");
 }
@@ -91,10 +95,14 @@ async fn the_status_of_a_job_is_checked_in_upstreams_words() {
     let mut done = stored.clone();
     done["status"] = json!({"succeeded": 2, "startTime": time, "completionTime": time,
         "conditions": [is("SuccessCriteriaMet"), is("Complete")]});
-    let done = kinds.try_put_part("batch/jobs", "status", &done).await;
+    let done = kinds
+        .try_update_subresource("batch/jobs", "status", &done)
+        .await;
     let mut done = done.expect("it is complete");
     done["status"]["conditions"] = json!([is("SuccessCriteriaMet")]);
-    let refused = kinds.try_put_part("batch/jobs", "status", &done).await;
+    let refused = kinds
+        .try_update_subresource("batch/jobs", "status", &done)
+        .await;
     assert_eq!(
         causes(&refused.expect_err("it stays complete")),
         [

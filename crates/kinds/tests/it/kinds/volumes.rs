@@ -23,7 +23,7 @@ fn volume(spec: Value) -> Value {
 }
 
 #[tokio::test]
-async fn each_source_says_what_it_lacks() {
+async fn each_source_reports_its_missing_fields() {
     let volumes = json!([
         {"name": "a", "gcePersistentDisk": {"partition": 256}},
         {"name": "b", "rbd": {}},
@@ -95,7 +95,7 @@ async fn of_several_sources_upstreams_first_one_counts() {
 }
 
 #[tokio::test]
-async fn files_from_several_objects_do_not_meet() {
+async fn files_from_several_objects_have_different_paths() {
     let volumes = json!([{"name": "a", "projected": {"sources": [
         {"secret": {"name": "s", "items": [{"key": "k", "path": "f"}]}},
         {"configMap": {"name": "m", "items": [{"key": "k", "path": "f"}]}},
@@ -170,7 +170,7 @@ async fn the_source_of_a_persistent_volume_stays() {
     // The exception is the secret for expansion, which may be added later.
     stored["spec"]["csi"]["controllerExpandSecretRef"] = json!({"name": "s", "namespace": "n"});
     let stored = kinds.try_update("/persistentvolumes", &stored).await;
-    let mut stored = stored.expect("it may be told later");
+    let mut stored = stored.expect("it may be set later");
     stored["spec"]["csi"]["fsType"] = json!("ext4");
     let refused = kinds.try_update("/persistentvolumes", &stored).await;
     assert_eq!(

@@ -193,3 +193,81 @@ async fn a_cron_jobs_zone_is_a_field_of_its_own() {
     let fine = object("0 0 * * *", "Europe/Berlin");
     kinds.create("batch/cronjobs", fine).await;
 }
+
+#[tokio::test]
+async fn a_workload_selects_the_pods_that_it_makes() {
+    let kinds = Kinds::new().await;
+    let object = |selector: Value| {
+        let spec = json!({"selector": selector, "template": template()});
+        json!({"metadata": {"name": "w"}, "spec": spec})
+    };
+    for plural in ["deployments", "replicasets", "statefulsets", "daemonsets"] {
+        let resource = format!("apps/{plural}");
+        let other = object(json!({"matchLabels": {"app": "b"}}));
+        assert_eq!(
+            kinds.causes(&resource, other).await,
+            [
+                "spec.template.metadata.labels: Invalid value: {\"app\":\"a\"}: `selector` does not \
+              match template `labels`"
+            ],
+            "{plural}"
+        );
+        let own = object(json!({"matchLabels": {"app": "a"}}));
+        let mut made = kinds.create(&resource, own).await;
+        assert_eq!(
+            made["spec"]["template"]["spec"]["dnsPolicy"], "ClusterFirst",
+            "{plural}"
+        );
+        made["spec"]["selector"] =
+            json!({"matchExpressions": [{"key": "app", "operator": "Exists"}]});
+        let refused = kinds
+            .try_update(&resource, &made)
+            .await
+            .expect_err("it is fixed");
+        let path = if plural == "statefulsets" {
+            "spec"
+        } else {
+            "spec.selector"
+        };
+        assert_eq!(refused.causes()[0].field, path, "{plural}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_marks_its_pods_with_its_uid() {
+    let kinds = Kinds::new().await;
+    let mut template = template();
+    template["metadata"] = json!({});
+    template["spec"]["restartPolicy"] = json!("Never");
+    let object = json!({"metadata": {"name": "j"}, "spec": {"template": template}});
+    let job = kinds.create("batch/jobs", object).await;
+    let uid = job["metadata"]["uid"].clone();
+    let key = "batch.kubernetes.io/controller-uid";
+    assert_eq!(job["spec"]["selector"]["matchLabels"][key], uid);
+    assert_eq!(job["spec"]["template"]["metadata"]["labels"][key], uid);
+    assert_eq!(job["metadata"]["labels"]["job-name"], "j");
+    // The Job was stored without labels. The first change, of any field, stores them.
+    let version = job["metadata"]["resourceVersion"].clone();
+    let mut job = kinds
+        .try_update("batch/jobs", &job)
+        .await
+        .expect("nothing changed");
+    assert_ne!(job["metadata"]["resourceVersion"], version);
+    let version = job["metadata"]["resourceVersion"].clone();
+    let same = kinds.try_update("batch/jobs", &job).await;
+    assert_eq!(
+        same.expect("nothing changed")["metadata"]["resourceVersion"],
+        version
+    );
+    job["spec"]["parallelism"] = json!(3);
+    let mut job = kinds
+        .try_update("batch/jobs", &job)
+        .await
+        .expect("it may change");
+    job["spec"]["template"]["spec"]["restartPolicy"] = json!("OnFailure");
+    let refused = kinds
+        .try_update("batch/jobs", &job)
+        .await
+        .expect_err("it may not");
+    assert_eq!(refused.causes()[0].field, "spec.template");
+}

@@ -108,7 +108,7 @@ async fn a_namespace_that_changes_meanwhile_is_no_obstacle() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_refused_so_gives_its_address_back() {
+async fn a_service_refused_by_its_namespace_releases_its_address() {
     let service = || {
         let mut service = Service::default();
         service.metadata.name = "a".into();

@@ -130,7 +130,7 @@ async fn preconditions_hold_of_what_is_deleted() {
 }
 
 #[tokio::test]
-async fn a_pod_that_goes_at_once_is_the_one_that_was_judged() {
+async fn a_pod_deleted_immediately_is_the_one_that_was_checked() {
     use crate::subresources::pod;
     use kubist_api::core::v1::Pod;
     let now = || DeleteOptions {

@@ -20,7 +20,7 @@ async fn allowed(pair: &Pair) -> i32 {
 }
 
 #[tokio::test]
-async fn an_eviction_does_not_take_a_pod_that_its_budget_was_not_asked_for() {
+async fn an_eviction_does_not_delete_a_pod_that_was_not_checked_against_its_budget() {
     at_every_call(
         async |pair: &Pair| {
             budget(&pair.second, "pdb", 3).await;
@@ -64,7 +64,7 @@ async fn an_eviction_does_not_take_a_pod_that_its_budget_was_not_asked_for() {
 }
 
 #[tokio::test]
-async fn a_pod_that_a_budget_counts_meanwhile_is_judged_again() {
+async fn a_pod_that_a_budget_counts_meanwhile_is_checked_again() {
     at_every_call(
         async |pair: &Pair| {
             budget(&pair.second, "pdb", 0).await;

@@ -2,10 +2,10 @@
 //!
 //! The set is replaced as a whole, so a request sees one consistent state of it.
 
+use crate::custom::content::{ServedContent, defined_by, is_ending};
 use crate::custom::names;
 use crate::custom::names::ESTABLISHED;
 use crate::custom::room::Shortage;
-use crate::custom::said::{Said, defined_by, is_ending};
 use crate::custom::serving::Serving;
 use crate::custom::shape::Shape;
 use crate::custom::strategy::CustomStrategy;
@@ -58,14 +58,14 @@ pub(super) struct Installed {
     /// All objects, in the storage version, whether that is served or not.
     pub(super) objects: Arc<Rest>,
     is_ending: bool,
-    kept: Kept,
+    storage: InstalledStorage,
     versions: Versions,
     /// Ends the watches.
     ends: Arc<watch::Sender<()>>,
 }
 
-/// The parts of a definition that the watches of its objects depend on: they go on while it is
-/// equal.
+/// The properties of a definition that the watches of its objects depend on: watches continue while
+/// they are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Versions {
     by: DefinedBy,
@@ -74,11 +74,11 @@ struct Versions {
 }
 
 impl Versions {
-    fn of(said: &Said) -> Self {
+    fn of(content: &ServedContent) -> Self {
         Self {
-            by: said.by.clone(),
-            served: said.shapes.iter().map(|it| it.facts.version).collect(),
-            stored: said.stored.facts.version,
+            by: content.by.clone(),
+            served: content.shapes.iter().map(|it| it.facts.version).collect(),
+            stored: content.stored.facts.version,
         }
     }
 }
@@ -86,15 +86,15 @@ impl Versions {
 /// The storage of a definition's objects. It is kept, together with its watch cache, as long as the
 /// storage version does not change.
 #[derive(Clone, Debug)]
-struct Kept {
+struct InstalledStorage {
     definition: DefinedBy,
-    storage: DryRunnable,
+    inner: DryRunnable,
     namespaced: bool,
     renames_versions: bool,
     cache: Option<Arc<RunningCache>>,
 }
 
-impl Kept {
+impl InstalledStorage {
     async fn make(
         stores: &Stores,
         shape: &Shape,
@@ -110,21 +110,21 @@ impl Kept {
         };
         Ok(Self {
             definition,
-            storage: DryRunnable(made.storage),
+            inner: DryRunnable(made.storage),
             namespaced: shape.facts.namespaced,
             renames_versions,
             cache,
         })
     }
 
-    fn fits(&self, said: &Said) -> bool {
-        let Said {
+    fn matches(&self, content: &ServedContent) -> bool {
+        let ServedContent {
             stored: shape,
             by: definition,
             ..
-        } = said;
-        std::ptr::eq(self.storage.kind().kind, shape.kind)
-            && self.renames_versions == said.renames_versions
+        } = content;
+        std::ptr::eq(self.inner.kind().kind, shape.kind)
+            && self.renames_versions == content.renames_versions
             && self.namespaced == shape.facts.namespaced
             && self.definition == *definition
     }
@@ -163,16 +163,16 @@ impl Served {
     pub(crate) fn caches(&self) -> impl Iterator<Item = (GroupResource, CacherStats)> {
         self.by_definition.values().filter_map(|installed| {
             let facts = installed.objects.facts;
-            let cache = installed.kept.cache.as_deref()?;
+            let cache = installed.storage.cache.as_deref()?;
             Some((GroupResource::new(facts.group, facts.plural), cache.stats()))
         })
     }
 
     /// Reports whether there is room for all served versions of a changed definition.
-    fn has_room(&self, before: Option<&Installed>, said: &Said) -> bool {
+    fn has_room(&self, before: Option<&Installed>, content: &ServedContent) -> bool {
         let before = before.map_or(0, |it| it.shapes.len());
         let others = self.resources.len().saturating_sub(before);
-        said.shapes.len() <= before || others + said.shapes.len() <= SERVED_VERSIONS_MAX
+        content.shapes.len() <= before || others + content.shapes.len() <= SERVED_VERSIONS_MAX
     }
 
     fn remove(&mut self, name: &str) {
@@ -188,41 +188,46 @@ impl Served {
 
 impl Installed {
     /// Reports whether it matches the current definition.
-    fn is(&self, said: &Said) -> bool {
-        let mut pairs = self.shapes.iter().zip(&said.shapes);
-        self.is_ending == said.is_ending
-            && self.kept.fits(said)
-            && Arc::ptr_eq(&self.stored, &said.stored)
-            && self.shapes.len() == said.shapes.len()
+    fn matches(&self, content: &ServedContent) -> bool {
+        let mut pairs = self.shapes.iter().zip(&content.shapes);
+        self.is_ending == content.is_ending
+            && self.storage.matches(content)
+            && Arc::ptr_eq(&self.stored, &content.stored)
+            && self.shapes.len() == content.shapes.len()
             && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
     }
 
     /// Returns the served state if the definition's change is ignored, except for its deletion.
-    fn again(&self, definition: &CustomResourceDefinition) -> Said {
-        Said {
-            by: self.kept.definition.clone(),
+    fn unchanged(&self, definition: &CustomResourceDefinition) -> ServedContent {
+        ServedContent {
+            by: self.storage.definition.clone(),
             shapes: self.shapes.clone(),
             stored: Arc::clone(&self.stored),
-            renames_versions: self.kept.renames_versions,
+            renames_versions: self.storage.renames_versions,
             is_ending: is_ending(definition),
         }
     }
 }
 
-fn new_store(stores: &Stores, kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
-    let shape = Arc::clone(&said.stored);
+fn new_store(
+    stores: &Stores,
+    storage: &InstalledStorage,
+    content: &ServedContent,
+    ends: &watch::Sender<()>,
+) -> Store {
+    let shape = Arc::clone(&content.stored);
     let (facts, has_status) = (shape.facts, shape.has_status);
-    let strategy = CustomStrategy::new(&shape, said.shapes.clone(), said.is_ending);
+    let strategy = CustomStrategy::new(&shape, content.shapes.clone(), content.is_ending);
     Store {
         group: facts.group,
         plural: facts.plural,
         namespaced: facts.namespaced,
-        storage: kept.storage.clone(),
+        storage: storage.inner.clone(),
         strategy: Arc::new(strategy),
         has_status,
         hooks: Vec::new(),
         finishing: stores.finishing.clone(),
-        definition: Some(kept.definition.clone()),
+        definition: Some(storage.definition.clone()),
         ends: Some(ends.subscribe()),
     }
 }
@@ -234,28 +239,28 @@ impl Registry {
         let name = &definition.metadata.name;
         if !names::is_true(&definition.status, ESTABLISHED) {
             self.uninstall(name);
-            return Serving::AsSaid;
+            return Serving::AsDefined;
         }
         let served = self.definitions.served();
         let before = served.by_definition.get(name);
-        let said = Said::of(definition).and_then(|said| match said {
-            Some(said) if !served.has_room(before, &said) => Err(Shortage::Process),
-            said => Ok(said),
+        let content = ServedContent::of(definition).and_then(|content| match content {
+            Some(content) if !served.has_room(before, &content) => Err(Shortage::Process),
+            content => Ok(content),
         });
-        match said {
-            Ok(Some(said)) => {
-                self.install_said(name, before, said).await;
-                Serving::AsSaid
+        match content {
+            Ok(Some(content)) => {
+                self.install_content(name, before, content).await;
+                Serving::AsDefined
             }
             Ok(None) => {
                 self.uninstall(name);
-                Serving::AsSaid
+                Serving::AsDefined
             }
             Err(shortage) => match before {
-                Some(before) if before.kept.definition == defined_by(definition) => {
-                    let said = before.again(definition);
-                    self.install_said(name, Some(before), said).await;
-                    Serving::AsBefore(shortage)
+                Some(before) if before.storage.definition == defined_by(definition) => {
+                    let content = before.unchanged(definition);
+                    self.install_content(name, Some(before), content).await;
+                    Serving::Previous(shortage)
                 }
                 _ => {
                     self.uninstall(name);
@@ -265,30 +270,35 @@ impl Registry {
         }
     }
 
-    async fn install_said(&self, name: &Str, before: Option<&Installed>, said: Said) {
-        if before.is_some_and(|it| it.is(&said)) {
+    async fn install_content(
+        &self,
+        name: &Str,
+        before: Option<&Installed>,
+        content: ServedContent,
+    ) {
+        if before.is_some_and(|it| it.matches(&content)) {
             return;
         }
-        let kept = match before {
-            Some(before) if before.kept.fits(&said) => before.kept.clone(),
+        let storage = match before {
+            Some(before) if before.storage.matches(&content) => before.storage.clone(),
             _ => {
-                let (by, renames) = (said.by.clone(), said.renames_versions);
-                let made = Kept::make(&self.stores, &said.stored, by, renames).await;
-                let Ok(kept) = made else {
+                let (by, renames) = (content.by.clone(), content.renames_versions);
+                let made = InstalledStorage::make(&self.stores, &content.stored, by, renames).await;
+                let Ok(storage) = made else {
                     // A condition reports it.
                     self.uninstall(name);
                     return;
                 };
-                kept
+                storage
             }
         };
-        let versions = Versions::of(&said);
+        let versions = Versions::of(&content);
         let same = before.filter(|it| it.versions == versions);
         let ends = match same {
             Some(same) => Arc::clone(&same.ends),
             None => Arc::new(watch::Sender::new(())),
         };
-        let store = Arc::new(new_store(&self.stores, &kept, &said, &ends));
+        let store = Arc::new(new_store(&self.stores, &storage, &content, &ends));
         let rest = |shape: &Shape| Rest {
             stores: Arc::clone(&self.stores),
             facts: shape.facts,
@@ -297,11 +307,11 @@ impl Registry {
             subresource: Subresource::None,
         };
         let installed = Installed {
-            objects: Arc::new(rest(&said.stored)),
-            shapes: said.shapes,
-            stored: said.stored,
-            is_ending: said.is_ending,
-            kept,
+            objects: Arc::new(rest(&content.stored)),
+            shapes: content.shapes,
+            stored: content.stored,
+            is_ending: content.is_ending,
+            storage,
             versions,
             ends,
         };
@@ -325,21 +335,21 @@ impl Registry {
         &self,
         definition: &CustomResourceDefinition,
     ) -> Option<Arc<Rest>> {
-        let said = Said::bare(definition)?;
-        let shape = &said.stored;
+        let content = ServedContent::bare(definition)?;
+        let shape = &content.stored;
         let made = self
             .stores
             .engine
             .custom_raw(shape.kind, shape.facts)
             .ok()?;
-        let kept = Kept {
-            definition: said.by.clone(),
-            storage: DryRunnable(Arc::new(made)),
+        let storage = InstalledStorage {
+            definition: content.by.clone(),
+            inner: DryRunnable(Arc::new(made)),
             namespaced: shape.facts.namespaced,
-            renames_versions: said.renames_versions,
+            renames_versions: content.renames_versions,
             cache: None,
         };
-        let store = new_store(&self.stores, &kept, &said, &watch::Sender::new(()));
+        let store = new_store(&self.stores, &storage, &content, &watch::Sender::new(()));
         Some(Arc::new(Rest {
             stores: Arc::clone(&self.stores),
             facts: shape.facts,

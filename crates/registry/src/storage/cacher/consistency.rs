@@ -85,7 +85,7 @@ impl Shared {
                 self.trust(false, generation);
                 tracing::error!(
                     prefix,
-                    "the watch cache differs from storage, which answers reads in its place"
+                    "the watch cache differs from storage, which serves reads until they match"
                 );
             }
             Err(error) => {

@@ -21,7 +21,7 @@ use kubist_apimachinery::{ListPosition, Status};
 
 /// The source that serves a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answers {
+pub(super) enum ListSource {
     /// Storage.
     Storage,
     /// The cache in its current state.
@@ -38,31 +38,31 @@ pub(super) enum Answers {
 pub(super) fn of_list(
     position: &ListPosition,
     request: &ListRequest<'_>,
-) -> Result<Answers, Status> {
+) -> Result<ListSource, Status> {
     let exact = |revision| {
         if request.is_single() {
-            Answers::Storage
+            ListSource::Storage
         } else {
-            Answers::Exact(revision)
+            ListSource::Exact(revision)
         }
     };
     Ok(match position {
-        ListPosition::Any => Answers::Any,
-        ListPosition::MostRecent => Answers::MostRecent,
-        ListPosition::NotOlderThan(version) => Answers::NotOlderThan(list_version(version)?),
+        ListPosition::Any => ListSource::Any,
+        ListPosition::MostRecent => ListSource::MostRecent,
+        ListPosition::NotOlderThan(version) => ListSource::NotOlderThan(list_version(version)?),
         ListPosition::Exact { version, .. } => exact(list_version(version)?),
         ListPosition::Continue(token) => match ContinueToken::decode(token)?.revision {
             Some(revision) => exact(revision),
-            None => Answers::MostRecent,
+            None => ListSource::MostRecent,
         },
     })
 }
 
 /// Reports whether storage serves the list while the cache is not ready.
-pub(super) fn without_cache(answers: Answers, request: &ListRequest<'_>) -> bool {
-    match answers {
-        Answers::Storage | Answers::Exact(_) => true,
-        Answers::Any | Answers::MostRecent | Answers::NotOlderThan(_) => {
+pub(super) fn without_cache(list_source: ListSource, request: &ListRequest<'_>) -> bool {
+    match list_source {
+        ListSource::Storage | ListSource::Exact(_) => true,
+        ListSource::Any | ListSource::MostRecent | ListSource::NotOlderThan(_) => {
             request.options.limit > 0 && request.predicate.is_everything()
         }
     }
@@ -77,7 +77,7 @@ mod tests {
     use kubist_apimachinery::{GroupResource, ListOptions};
     use std::sync::Arc;
 
-    fn rule(query: &str, name: Option<&str>) -> (Result<Answers, i32>, bool) {
+    fn rule(query: &str, name: Option<&str>) -> (Result<ListSource, i32>, bool) {
         let pairs = query.split('&').filter_map(|it| it.split_once('='));
         let options = ListOptions::from_query(pairs).expect("a valid query");
         let strategy = Arc::new(PlainStrategy::default());
@@ -93,9 +93,9 @@ mod tests {
             options: &options,
         };
         let position = crate::storage::list::position(&options).expect("valid options");
-        let answers = of_list(&position, &request).map_err(|it| it.code);
-        let without = answers.is_ok_and(|it| without_cache(it, &request));
-        (answers, without)
+        let list_source = of_list(&position, &request).map_err(|it| it.code);
+        let without = list_source.is_ok_and(|it| without_cache(it, &request));
+        (list_source, without)
     }
 
     #[test]
@@ -106,35 +106,43 @@ mod tests {
         };
         let (at_seven, newest) = (token(Some(7)), token(None));
         for (version, without_limit, with_limit) in [
-            ("", Answers::MostRecent, Answers::MostRecent),
-            ("resourceVersion=0", Answers::Any, Answers::Any),
+            ("", ListSource::MostRecent, ListSource::MostRecent),
+            ("resourceVersion=0", ListSource::Any, ListSource::Any),
             (
                 "resourceVersion=0&resourceVersionMatch=NotOlderThan",
-                Answers::Any,
-                Answers::Any,
+                ListSource::Any,
+                ListSource::Any,
             ),
             (
                 "resourceVersion=7",
-                Answers::NotOlderThan(7),
-                Answers::Exact(7),
+                ListSource::NotOlderThan(7),
+                ListSource::Exact(7),
             ),
             (
                 "resourceVersion=7&resourceVersionMatch=NotOlderThan",
-                Answers::NotOlderThan(7),
-                Answers::NotOlderThan(7),
+                ListSource::NotOlderThan(7),
+                ListSource::NotOlderThan(7),
             ),
             (
                 "resourceVersion=7&resourceVersionMatch=Exact",
-                Answers::Exact(7),
-                Answers::Exact(7),
+                ListSource::Exact(7),
+                ListSource::Exact(7),
             ),
-            (at_seven.as_str(), Answers::Exact(7), Answers::Exact(7)),
-            (newest.as_str(), Answers::MostRecent, Answers::MostRecent),
+            (
+                at_seven.as_str(),
+                ListSource::Exact(7),
+                ListSource::Exact(7),
+            ),
+            (
+                newest.as_str(),
+                ListSource::MostRecent,
+                ListSource::MostRecent,
+            ),
         ] {
             for (limit, expected) in [("", without_limit), ("&limit=5", with_limit)] {
                 for selector in ["", "&labelSelector=a=b", "&fieldSelector=metadata.name!=x"] {
                     let query = format!("{version}{limit}{selector}");
-                    let exact = matches!(expected, Answers::Exact(_));
+                    let exact = matches!(expected, ListSource::Exact(_));
                     let plain = !limit.is_empty() && selector.is_empty();
                     assert_eq!(
                         rule(&query, None),
@@ -143,7 +151,7 @@ mod tests {
                     );
                 }
                 let single = match expected {
-                    Answers::Exact(_) => Answers::Storage,
+                    ListSource::Exact(_) => ListSource::Storage,
                     other => other,
                 };
                 let query = format!("{version}{limit}");
@@ -155,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_version_and_no_token_is_refused() {
+    fn invalid_versions_and_tokens_are_rejected() {
         assert_eq!(rule("resourceVersion=x", None).0, Err(400));
         assert_eq!(rule("continue=x", None).0, Err(400));
     }

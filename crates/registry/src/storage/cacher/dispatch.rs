@@ -123,7 +123,7 @@ impl Shared {
                 drop(ended);
             }
         }
-        budget.give_back(deadline.saturating_duration_since(Instant::now()));
+        budget.return_unused(deadline.saturating_duration_since(Instant::now()));
     }
 }
 

@@ -31,7 +31,7 @@ async fn follow(shared: &Shared) -> Result<(), StorageError> {
     let mut watch = shared.raw.kv.watch(request).await?;
     shared.begin(tree, revision);
     let mut budget = TimeBudget::new(Instant::now());
-    let mut asked = Instant::now();
+    let mut requested = Instant::now();
     loop {
         tokio::select! {
             biased;
@@ -39,16 +39,16 @@ async fn follow(shared: &Shared) -> Result<(), StorageError> {
                 None => return Ok(()),
                 Some(batch) => take_batch(shared, batch?, &mut budget).await,
             },
-            () = shared.freshness.due(asked, shared.config.progress_every) => {
-                asked = Instant::now();
-                ask(shared, &watch);
+            () = shared.freshness.due(requested, shared.config.progress_every) => {
+                requested = Instant::now();
+                request_progress(shared, &watch);
             }
         }
     }
 }
 
-fn ask(shared: &Shared, watch: &Watch) {
-    shared.freshness.asked();
+fn request_progress(shared: &Shared, watch: &Watch) {
+    shared.freshness.record_request();
     watch.request_progress();
 }
 
@@ -64,7 +64,7 @@ async fn take_batch(shared: &Shared, batch: WatchBatch, budget: &mut TimeBudget)
     }
     shared.freshness.reach(revision);
     shared.dispatched.store(revision, Ordering::Release);
-    shared.freshness.answered();
+    shared.freshness.record_answer();
 }
 
 /// Lists all objects in one snapshot.

@@ -18,31 +18,31 @@ pub(crate) struct Freshness {
     reached: watch::Sender<u64>,
     waiting: AtomicUsize,
     /// Whether a request began to wait since the last progress request.
-    news: AtomicBool,
+    requested: AtomicBool,
     wake: Notify,
-    owing: Mutex<Owing>,
+    waiters: Mutex<ProgressWaiters>,
 }
 
 /// The watches that wait for the progress of the cache.
 #[derive(Debug, Default)]
-struct Owing {
+struct ProgressWaiters {
     /// Not requested yet.
-    new: Vec<Weak<Owed>>,
+    new: Vec<Weak<ProgressWaiter>>,
     /// Requested; notified at the next answer, or when none came in time.
-    asked: Vec<Weak<Owed>>,
+    asked: Vec<Weak<ProgressWaiter>>,
 }
 
 /// Whether a watch waits for the progress of the cache.
 #[derive(Debug, Default)]
-pub(crate) struct Owed {
-    told: AtomicBool,
+pub(crate) struct ProgressWaiter {
+    notified: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
-impl Owed {
+impl ProgressWaiter {
     /// Takes the notification; true once.
     pub(crate) fn take(&self) -> bool {
-        self.told.swap(false, Ordering::AcqRel)
+        self.notified.swap(false, Ordering::AcqRel)
     }
 
     /// Registers the waker.
@@ -54,8 +54,8 @@ impl Owed {
         }
     }
 
-    fn tell(&self) {
-        self.told.store(true, Ordering::Release);
+    fn notify(&self) {
+        self.notified.store(true, Ordering::Release);
         let waker = self.waker.lock().take();
         if let Some(waker) = waker {
             waker.wake();
@@ -77,9 +77,9 @@ impl Freshness {
         Self {
             reached: watch::Sender::new(0),
             waiting: AtomicUsize::new(0),
-            news: AtomicBool::new(false),
+            requested: AtomicBool::new(false),
             wake: Notify::new(),
-            owing: Mutex::default(),
+            waiters: Mutex::default(),
         }
     }
 
@@ -88,19 +88,19 @@ impl Freshness {
         self.reached.send_replace(revision);
     }
 
-    /// Waits until the cache is complete up to `revision`, at most for `patience`.
+    /// Waits until the cache is complete up to `revision`, at most for `max_wait`.
     ///
     /// # Errors
     /// The cache did not reach it in time.
-    pub(crate) async fn wait(&self, revision: u64, patience: Duration) -> Result<(), StorageError> {
+    pub(crate) async fn wait(&self, revision: u64, max_wait: Duration) -> Result<(), StorageError> {
         if *self.reached.borrow() >= revision {
             return Ok(());
         }
         let mut reached = self.reached.subscribe();
         self.waiting.fetch_add(1, Ordering::AcqRel);
         let waiting = Waiting(self);
-        self.ask();
-        let arrived = timeout(patience, reached.wait_for(|it| *it >= revision)).await;
+        self.request_progress();
+        let arrived = timeout(max_wait, reached.wait_for(|it| *it >= revision)).await;
         drop(waiting);
         if matches!(arrived, Ok(Ok(_))) {
             return Ok(());
@@ -112,35 +112,35 @@ impl Freshness {
     }
 
     /// Triggers a progress request to the engine.
-    pub(crate) fn ask(&self) {
-        self.news.store(true, Ordering::Release);
+    pub(crate) fn request_progress(&self) {
+        self.requested.store(true, Ordering::Release);
         self.wake.notify_one();
     }
 
     /// Notifies a watch of the cache's progress, once the engine has answered.
-    pub(crate) fn owe(&self, owed: &Arc<Owed>) {
-        self.owing.lock().new.push(Arc::downgrade(owed));
-        self.ask();
+    pub(crate) fn notify_on_progress(&self, waiter: &Arc<ProgressWaiter>) {
+        self.waiters.lock().new.push(Arc::downgrade(waiter));
+        self.request_progress();
     }
 
-    /// Waits until the next progress request is due. `asked`: the time of the last one.
+    /// Waits until the next progress request is due. `last`: the time of the last one.
     ///
     /// # Cancel safety
     ///
     /// Can be dropped; no state is lost.
-    pub(crate) async fn due(&self, asked: Instant, every: Duration) {
+    pub(crate) async fn due(&self, last: Instant, every: Duration) {
         loop {
             let woken = self.wake.notified();
-            if self.news.load(Ordering::Acquire) {
+            if self.requested.load(Ordering::Acquire) {
                 return;
             }
             let repeats = self.waiting.load(Ordering::Acquire) > 0;
-            if !repeats && self.owing.lock().asked.is_empty() {
+            if !repeats && self.waiters.lock().asked.is_empty() {
                 woken.await;
                 continue;
             }
             tokio::select! {
-                () = sleep_until(asked + every) => return,
+                () = sleep_until(last + every) => return,
                 () = woken => {}
             }
         }
@@ -148,25 +148,25 @@ impl Freshness {
 
     /// Records a progress request. Watches that waited for the answer to the previous one are
     /// notified now.
-    pub(crate) fn asked(&self) {
-        self.news.store(false, Ordering::Release);
-        let told = {
-            let mut owing = self.owing.lock();
-            let new = std::mem::take(&mut owing.new);
-            std::mem::replace(&mut owing.asked, new)
+    pub(crate) fn record_request(&self) {
+        self.requested.store(false, Ordering::Release);
+        let waiters = {
+            let mut waiters = self.waiters.lock();
+            let new = std::mem::take(&mut waiters.new);
+            std::mem::replace(&mut waiters.asked, new)
         };
-        tell(told);
+        notify_all(waiters);
     }
 
     /// Records an answer to a progress request.
-    pub(crate) fn answered(&self) {
-        let told = std::mem::take(&mut self.owing.lock().asked);
-        tell(told);
+    pub(crate) fn record_answer(&self) {
+        let waiters = std::mem::take(&mut self.waiters.lock().asked);
+        notify_all(waiters);
     }
 }
 
-fn tell(all: Vec<Weak<Owed>>) {
-    for owed in all.iter().filter_map(Weak::upgrade) {
-        owed.tell();
+fn notify_all(waiters: Vec<Weak<ProgressWaiter>>) {
+    for waiter in waiters.iter().filter_map(Weak::upgrade) {
+        waiter.notify();
     }
 }

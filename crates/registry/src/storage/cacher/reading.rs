@@ -1,11 +1,11 @@
 //! Reads of a cache: the newest state, a past state, or the events after one.
 
-use super::delegation::{self, Answers};
+use super::delegation::{self, ListSource};
 use super::watching::{Begin, Watching};
 use super::{Shared, ring, watchers};
 use crate::metrics::CacheMetrics;
 use crate::storage::error::{Operation, StorageError};
-use crate::storage::reader::{Interest, Reader, Snapshot, Wanted, WatchSource};
+use crate::storage::reader::{Interest, Reader, RequestedState, Snapshot, WatchSource};
 use crate::storage::{ListRequest, StorageState};
 use crate::stored::Stored;
 use crate::strategy::BoxFuture;
@@ -66,13 +66,13 @@ impl Shared {
 
     /// Reports whether the engine reports progress. A remote engine may not have done so yet, and
     /// may never; once it has, it is trusted, even while some of its servers are down.
-    pub(super) fn learns_progress(&self) -> bool {
+    pub(super) fn engine_reports_progress(&self) -> bool {
         if self.progress_seen.load(Ordering::Relaxed) {
             return true;
         }
-        let answers = self.raw.kv.supports_progress_requests();
-        self.progress_seen.fetch_or(answers, Ordering::Relaxed);
-        answers
+        let supported = self.raw.kv.supports_progress_requests();
+        self.progress_seen.fetch_or(supported, Ordering::Relaxed);
+        supported
     }
 
     pub(super) async fn wait_fresh(&self, revision: u64) -> Result<(), StorageError> {
@@ -89,7 +89,7 @@ impl Shared {
     }
 
     /// Reports whether the cache serves reads that need not go to storage.
-    pub(super) fn answers_reads(&self) -> bool {
+    pub(super) fn serves_reads(&self) -> bool {
         let state = self.state.lock();
         state.content.is_some() && state.trusted
     }
@@ -115,27 +115,28 @@ impl Shared {
     /// Returns the snapshot that serves a list; `None` if storage serves it.
     pub(super) async fn view(
         &self,
-        answers: Answers,
+        list_source: ListSource,
         request: &ListRequest<'_>,
     ) -> Result<Option<View>, StorageError> {
         if let Err(error) = self.readiness() {
-            return if delegation::without_cache(answers, request) {
+            return if delegation::without_cache(list_source, request) {
                 Ok(None)
             } else {
                 Err(error)
             };
         }
-        if !self.is_trusted() || (answers != Answers::Any && !self.learns_progress()) {
+        if !self.is_trusted() || (list_source != ListSource::Any && !self.engine_reports_progress())
+        {
             return Ok(None);
         }
-        match answers {
-            Answers::Storage => Ok(None),
-            Answers::Any => self.newest().map(Some),
-            Answers::NotOlderThan(revision) => {
+        match list_source {
+            ListSource::Storage => Ok(None),
+            ListSource::Any => self.newest().map(Some),
+            ListSource::NotOlderThan(revision) => {
                 self.wait_fresh(revision).await?;
                 self.newest().map(Some)
             }
-            Answers::MostRecent => {
+            ListSource::MostRecent => {
                 let head = self.raw.revision().await?;
                 if self.wait_fresh(head).await.is_ok() {
                     return self.newest().map(Some);
@@ -143,7 +144,7 @@ impl Shared {
                 // The cache lags too far behind, so storage serves the list.
                 Ok(None)
             }
-            Answers::Exact(revision) => {
+            ListSource::Exact(revision) => {
                 self.wait_fresh(revision).await?;
                 Ok(self.past(revision))
             }
@@ -177,14 +178,14 @@ impl Shared {
         })
     }
 
-    async fn until(&self, wanted: Wanted) -> Result<(), StorageError> {
-        match wanted {
-            Wanted::Any => Ok(()),
-            Wanted::MostRecent => {
+    async fn until(&self, requested: RequestedState) -> Result<(), StorageError> {
+        match requested {
+            RequestedState::Any => Ok(()),
+            RequestedState::MostRecent => {
                 let head = self.raw.revision().await?;
                 self.wait_fresh(head).await
             }
-            Wanted::NotOlderThan(revision) => self.wait_fresh(revision).await,
+            RequestedState::NotOlderThan(revision) => self.wait_fresh(revision).await,
         }
     }
 
@@ -235,9 +236,9 @@ impl Shared {
 pub(super) struct Source(pub(super) Arc<Shared>);
 
 impl WatchSource for Source {
-    fn snapshot(&self, wanted: Wanted) -> BoxFuture<'_, Result<Snapshot, StorageError>> {
+    fn snapshot(&self, requested: RequestedState) -> BoxFuture<'_, Result<Snapshot, StorageError>> {
         Box::pin(async move {
-            self.0.until(wanted).await?;
+            self.0.until(requested).await?;
             let generation = self.0.state.lock().generation;
             let view = self.0.newest()?;
             Ok(Snapshot {
@@ -248,10 +249,10 @@ impl WatchSource for Source {
         })
     }
 
-    fn head(&self, wanted: Wanted) -> BoxFuture<'_, Result<u64, StorageError>> {
+    fn head(&self, requested: RequestedState) -> BoxFuture<'_, Result<u64, StorageError>> {
         Box::pin(async move {
-            match wanted {
-                Wanted::Any => Ok(self.0.newest()?.revision),
+            match requested {
+                RequestedState::Any => Ok(self.0.newest()?.revision),
                 _ => self.0.raw.revision().await,
             }
         })

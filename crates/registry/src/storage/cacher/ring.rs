@@ -14,7 +14,7 @@ pub(crate) const CAPACITY_MIN: usize = 100;
 /// The maximum capacity for the default history time, as upstream.
 pub(crate) const CAPACITY_MAX: usize = 100 * 1024;
 /// The default history time: the bookmark interval plus a margin, as upstream.
-pub(crate) const FRESH_FOR: Duration = Duration::from_secs(75);
+pub(crate) const DEFAULT_HISTORY: Duration = Duration::from_secs(75);
 
 /// The recent events.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Ring {
     events: VecDeque<Recorded>,
     capacity: usize,
     capacity_max: usize,
-    fresh_for: Duration,
+    history: Duration,
     /// The revision before the first event that could be here.
     begun_at: u64,
     /// Whether events were evicted since.
@@ -44,12 +44,12 @@ pub(crate) struct TooOld {
 
 impl Ring {
     /// Creates a ring for the events after `begun_at`.
-    pub(crate) fn new(begun_at: u64, fresh_for: Duration) -> Self {
+    pub(crate) fn new(begun_at: u64, history: Duration) -> Self {
         Self {
             events: VecDeque::with_capacity(CAPACITY_MIN),
             capacity: CAPACITY_MIN,
-            capacity_max: capacity_max(fresh_for),
-            fresh_for,
+            capacity_max: capacity_max(history),
+            history,
             begun_at,
             evicted: false,
         }
@@ -78,12 +78,12 @@ impl Ring {
             let recorded = self.events.get(at);
             recorded.map(|it| now.saturating_duration_since(it.at))
         };
-        if age(0).is_some_and(|it| it < self.fresh_for) {
+        if age(0).is_some_and(|it| it < self.history) {
             self.capacity = self.capacity.saturating_mul(2).min(self.capacity_max);
             return;
         }
         let newest_quarter = self.events.len() - self.capacity / 4;
-        if age(newest_quarter).is_some_and(|it| it > self.fresh_for) {
+        if age(newest_quarter).is_some_and(|it| it > self.history) {
             self.capacity = (self.capacity / 2).max(CAPACITY_MIN);
         }
     }
@@ -128,10 +128,10 @@ impl Ring {
 
 /// Returns the maximum capacity: a longer history time allows more events, by powers of two, as
 /// upstream.
-fn capacity_max(fresh_for: Duration) -> usize {
+fn capacity_max(history: Duration) -> usize {
     let mut max = CAPACITY_MAX;
-    let mut covered = FRESH_FOR;
-    while covered < fresh_for {
+    let mut covered = DEFAULT_HISTORY;
+    while covered < history {
         max = max.saturating_mul(2);
         covered = covered.saturating_mul(2);
     }
@@ -142,18 +142,18 @@ fn capacity_max(fresh_for: Duration) -> usize {
 /// depend on the expected number of watchers.
 pub(crate) fn buffer_size(
     capacity: usize,
-    fresh_for: Duration,
+    history: Duration,
     trigger_exists: bool,
     trigger_used: bool,
 ) -> usize {
-    const LEAST: usize = 10;
-    let most = match (trigger_exists, trigger_used) {
+    const MIN: usize = 10;
+    let max = match (trigger_exists, trigger_used) {
         (true, true) => 10,
         (true, false) => 1000,
         (false, _) => 100,
     };
-    let seconds = usize::try_from(fresh_for.as_secs()).unwrap_or(usize::MAX);
-    capacity.div_ceil(seconds.max(1)).clamp(LEAST, most)
+    let seconds = usize::try_from(history.as_secs()).unwrap_or(usize::MAX);
+    capacity.div_ceil(seconds.max(1)).clamp(MIN, max)
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
 
     /// Returns a full ring of this capacity, with its first and last event this many seconds old.
     fn full(capacity: usize, ages: (u64, u64), now: Instant) -> Ring {
-        let mut ring = Ring::new(0, FRESH_FOR);
+        let mut ring = Ring::new(0, DEFAULT_HISTORY);
         ring.capacity = capacity;
         for index in 0..capacity {
             let share = |from: u64, to: u64| {
@@ -224,7 +224,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn too_old_begins_where_the_list_was_until_something_is_dropped() {
-        let mut ring = Ring::new(10, FRESH_FOR);
+        let mut ring = Ring::new(10, DEFAULT_HISTORY);
         let long_ago = Instant::now();
         let revisions = |ring: &Ring, after| {
             let found = ring.after(after, u64::MAX, usize::MAX);
@@ -236,7 +236,7 @@ mod tests {
             ring.push(event(20 + revision * 2), long_ago);
         }
         assert_eq!(revisions(&ring, 10).map(|it| it.len()), Ok(100));
-        ring.push(event(300), long_ago + FRESH_FOR * 2);
+        ring.push(event(300), long_ago + DEFAULT_HISTORY * 2);
         assert_eq!(ring.capacity(), 100);
         assert_eq!(revisions(&ring, 20), Err(TooOld { oldest: 21 }));
         assert_eq!(revisions(&ring, 21).map(|it| it.len()), Ok(100));
@@ -246,7 +246,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_portion_holds_whole_revisions() {
-        let mut ring = Ring::new(0, FRESH_FOR);
+        let mut ring = Ring::new(0, DEFAULT_HISTORY);
         for revision in [1, 2, 2, 2, 3] {
             ring.push(event(revision), Instant::now());
         }
@@ -284,7 +284,7 @@ mod tests {
             (102_400, true, false, 1000),
             (102_400, false, false, 100),
         ] {
-            let size = buffer_size(capacity, FRESH_FOR, exists, used);
+            let size = buffer_size(capacity, DEFAULT_HISTORY, exists, used);
             assert_eq!(size, expected, "{capacity} {exists} {used}");
         }
     }

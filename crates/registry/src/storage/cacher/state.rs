@@ -78,13 +78,13 @@ impl State {
 
 impl Content {
     /// Creates the state with all objects at `revision`.
-    pub(crate) fn new(tree: Tree, revision: u64, fresh_for: Duration) -> Self {
+    pub(crate) fn new(tree: Tree, revision: u64, history: Duration) -> Self {
         let all = kubist_storage::KeyRange::all();
         let bytes = tree.range(&all).map(|kv| kv.value.len()).sum();
         Self {
             tree,
             revision,
-            ring: Ring::new(revision, fresh_for),
+            ring: Ring::new(revision, history),
             snapshots: VecDeque::new(),
             since_snapshot: 0,
             bytes,
@@ -176,7 +176,7 @@ impl Content {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::cacher::ring::FRESH_FOR;
+    use crate::storage::cacher::ring::DEFAULT_HISTORY;
     use bytes::Bytes;
     use kubist_storage::{KeyRange, KeyValue, Note, Revision};
     use proptest::prelude::*;
@@ -209,7 +209,7 @@ mod tests {
                 .expect("it builds");
             let _guard = runtime.enter();
             let now = Instant::now();
-            let mut content = Content::new(Tree::default(), 1, FRESH_FOR);
+            let mut content = Content::new(Tree::default(), 1, DEFAULT_HISTORY);
             let mut states = vec![(1, contents(content.tree()))];
             let mut revision = 1;
             for (put, key, step) in ops {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 /// The time refilled per second.
 const REFILL_PER_SECOND: Duration = Duration::from_millis(50);
 /// The maximum budget.
-const MOST: Duration = Duration::from_millis(100);
+const MAX: Duration = Duration::from_millis(100);
 
 /// A budget of waiting time.
 #[derive(Debug)]
@@ -20,10 +20,7 @@ pub(crate) struct TimeBudget {
 impl TimeBudget {
     /// Creates a full budget.
     pub(crate) fn new(now: Instant) -> Self {
-        Self {
-            left: MOST,
-            at: now,
-        }
+        Self { left: MAX, at: now }
     }
 
     /// Takes the whole budget.
@@ -31,14 +28,14 @@ impl TimeBudget {
         let passed = now.saturating_duration_since(self.at);
         self.at = now;
         let refill = passed.mul_f64(REFILL_PER_SECOND.as_secs_f64());
-        let all = self.left.saturating_add(refill).min(MOST);
+        let all = self.left.saturating_add(refill).min(MAX);
         self.left = Duration::ZERO;
         all
     }
 
     /// Returns unused time.
-    pub(crate) fn give_back(&mut self, unused: Duration) {
-        self.left = self.left.saturating_add(unused).min(MOST);
+    pub(crate) fn return_unused(&mut self, unused: Duration) {
+        self.left = self.left.saturating_add(unused).min(MAX);
     }
 }
 
@@ -50,14 +47,14 @@ mod tests {
     async fn the_budget_refills_up_to_its_bound() {
         let start = Instant::now();
         let mut budget = TimeBudget::new(start);
-        assert_eq!(budget.take(start), MOST);
+        assert_eq!(budget.take(start), MAX);
         assert_eq!(budget.take(start), Duration::ZERO);
         let after = |seconds| start + Duration::from_secs(seconds);
         assert_eq!(budget.take(after(1)), Duration::from_millis(50));
-        budget.give_back(Duration::from_millis(30));
+        budget.return_unused(Duration::from_millis(30));
         assert_eq!(budget.take(after(1)), Duration::from_millis(30));
-        assert_eq!(budget.take(after(100)), MOST);
-        budget.give_back(Duration::from_secs(5));
-        assert_eq!(budget.take(after(100)), MOST);
+        assert_eq!(budget.take(after(100)), MAX);
+        budget.return_unused(Duration::from_secs(5));
+        assert_eq!(budget.take(after(100)), MAX);
     }
 }

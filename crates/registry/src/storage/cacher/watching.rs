@@ -5,7 +5,7 @@
 //! its buffer and ends.
 
 use super::Shared;
-use super::freshness::Owed;
+use super::freshness::ProgressWaiter;
 use super::watchers::{Dispatch, Place};
 use futures_core::Stream;
 use kubist_storage::{Event, KeyRange, Revision, Watch, WatchBatch, WatchError};
@@ -16,9 +16,9 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
 /// The batch size of history, as upstream.
-const HISTORY_AT_ONCE: usize = 100;
+const HISTORY_BATCH: usize = 100;
 /// The revisions taken from the buffer at once.
-const DELIVERED_AT_ONCE: usize = 1000;
+const DELIVERY_BATCH: usize = 1000;
 
 /// One watch on a cache.
 pub(super) struct Watching {
@@ -30,7 +30,7 @@ pub(super) struct Watching {
     buffer: mpsc::Receiver<Arc<Dispatch>>,
     /// Events up to here are not delivered from the buffer.
     after: u64,
-    owed: Arc<Owed>,
+    waiter: Arc<ProgressWaiter>,
     generation: u64,
     taken: Vec<Arc<Dispatch>>,
 }
@@ -51,8 +51,8 @@ type Item = Result<WatchBatch, WatchError>;
 
 impl Watching {
     pub(super) fn start(shared: Arc<Shared>, begin: Begin) -> Watch {
-        let owed = Arc::new(Owed::default());
-        let asker = (Arc::downgrade(&shared), Arc::downgrade(&owed));
+        let waiter = Arc::new(ProgressWaiter::default());
+        let weak = (Arc::downgrade(&shared), Arc::downgrade(&waiter));
         let watching = Self {
             shared,
             place: begin.place,
@@ -60,19 +60,19 @@ impl Watching {
             history: (begin.after < begin.until).then_some((begin.after, begin.until)),
             buffer: begin.buffer,
             after: begin.after.max(begin.until),
-            owed,
+            waiter,
             generation: begin.generation,
             taken: Vec::new(),
         };
         Watch::new(watching, move || {
-            if let (Some(shared), Some(owed)) = (asker.0.upgrade(), asker.1.upgrade()) {
-                shared.freshness.owe(&owed);
+            if let (Some(shared), Some(waiter)) = (weak.0.upgrade(), weak.1.upgrade()) {
+                shared.freshness.notify_on_progress(&waiter);
             }
         })
     }
 
     /// Returns the next batch of history; `None` if there is none left.
-    fn portion(&mut self) -> Option<Poll<Option<Item>>> {
+    fn next_history_batch(&mut self) -> Option<Poll<Option<Item>>> {
         let (after, until) = self.history?;
         let found = {
             let state = self.shared.state.lock();
@@ -80,7 +80,7 @@ impl Watching {
                 return Some(Poll::Ready(None));
             }
             let content = state.content.as_ref();
-            content.map(|it| it.events(after, until, HISTORY_AT_ONCE))
+            content.map(|it| it.events(after, until, HISTORY_BATCH))
         };
         let Some(Ok(events)) = found else {
             return Some(Poll::Ready(None));
@@ -98,11 +98,9 @@ impl Watching {
     fn buffered(&mut self, cx: &mut Context<'_>) -> Option<Poll<Option<Item>>> {
         // Loaded first: everything dispatched up to here is in the buffer by then.
         let dispatched = self.shared.dispatched.load(Ordering::Acquire);
-        self.owed.register(cx.waker());
+        self.waiter.register(cx.waker());
         let mut taken = std::mem::take(&mut self.taken);
-        let polled = self
-            .buffer
-            .poll_recv_many(cx, &mut taken, DELIVERED_AT_ONCE);
+        let polled = self.buffer.poll_recv_many(cx, &mut taken, DELIVERY_BATCH);
         let mut events: Vec<Arc<Event>> = Vec::new();
         for dispatch in taken.drain(..) {
             let wanted =
@@ -116,7 +114,7 @@ impl Watching {
                 let last = events.last()?.revision.0;
                 Some(batch(last, events))
             }
-            Poll::Pending if self.owed.take() => {
+            Poll::Pending if self.waiter.take() => {
                 let revision = dispatched.max(self.after);
                 Some(batch(revision, Vec::new()))
             }
@@ -138,7 +136,7 @@ impl Stream for Watching {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Item>> {
         let this = self.get_mut();
         while this.history.is_some() {
-            if let Some(polled) = this.portion() {
+            if let Some(polled) = this.next_history_batch() {
                 return polled;
             }
         }

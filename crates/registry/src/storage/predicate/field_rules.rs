@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_say_what_their_selector_does() {
+    fn rules_match_as_their_selector() {
         for text in [
             "",
             "f=a",

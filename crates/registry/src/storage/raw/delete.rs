@@ -22,7 +22,7 @@ impl RawStorage {
             let Some(stored) = &current.stored else {
                 return Err(StorageError::NotFound { key });
             };
-            if let Err(error) = may_go(&key, &request, stored, allowed) {
+            if let Err(error) = check_removal(&key, &request, stored, allowed) {
                 if current.fresh {
                     return Err(error);
                 }
@@ -50,7 +50,7 @@ impl RawStorage {
     }
 }
 
-fn may_go(
+fn check_removal(
     key: &str,
     request: &DeleteRequest<'_>,
     stored: &Stored,

@@ -5,7 +5,7 @@ use crate::metrics::StorageRequest;
 use crate::storage::error::StorageError;
 use crate::storage::{Change, Changed, CreateRequest, Outcome, UpdateRequest, check};
 use crate::stored::Stored;
-use crate::stored::codec::may_be;
+use crate::stored::codec::is_encoded_as;
 use bytes::Bytes;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{Expected, PutRequest, Revision, WriteOutcome};
@@ -15,7 +15,7 @@ use std::time::Duration;
 enum Tried {
     Done(Outcome),
     /// Another write came first; retry with this stored state.
-    Again(Current),
+    Retry(Current),
 }
 
 impl RawStorage {
@@ -52,7 +52,7 @@ impl RawStorage {
             };
             match self.apply(&key, current, changed).await? {
                 Tried::Done(outcome) => return Ok(outcome),
-                Tried::Again(found) => current = found,
+                Tried::Retry(found) => current = found,
             }
         }
     }
@@ -73,7 +73,7 @@ impl RawStorage {
         match changed {
             Changed::Write(object, ttl) => self.write(key, current, object, ttl).await,
             Changed::Create(object, request) => self.create(key, object, request).await,
-            Changed::Keep if !current.fresh => self.same_or_again(key, current).await,
+            Changed::Keep if !current.fresh => self.retry_with_stored(key, current).await,
             Changed::Keep => match current.stored {
                 Some(stored) => Ok(unchanged(stored)),
                 None => Err(StorageError::NotFound {
@@ -99,7 +99,7 @@ impl RawStorage {
         };
         let removed = match self.remove(key, stored.revision()).await? {
             Ok(revision) => revision,
-            Err(found) => return Ok(Tried::Again(self.fresh(found))),
+            Err(found) => return Ok(Tried::Retry(self.fresh(found))),
         };
         let stored = match last {
             Some(last) => Stored::from_object(self.codec.kind(), stored.revision(), last),
@@ -121,10 +121,10 @@ impl RawStorage {
     ) -> Result<Tried, StorageError> {
         let value = self.codec.encode(object)?;
         if let Some(stored) = &current.stored
-            && may_be(stored, &value)
+            && is_encoded_as(stored, &value)
         {
             let Some(kv) = &current.kv else {
-                return self.same_or_again(key, current).await;
+                return self.retry_with_stored(key, current).await;
             };
             if self.codec.is_stored_as(kv, &value) {
                 return Ok(unchanged(stored.clone()));
@@ -134,7 +134,7 @@ impl RawStorage {
         let expected = Expected::Revision(Revision(revision(&current)));
         let put = PutRequest::new(bytes.clone(), self.codec.seal(&bytes, &value)?, expected);
         let put = self.put(StorageRequest::Update, put, ttl).await?;
-        Ok(self.put_or_again(&bytes, &value, put, current.stored.is_none()))
+        Ok(self.put_or_retry(&bytes, &value, put, current.stored.is_none()))
     }
 
     /// Creates a missing object.
@@ -147,24 +147,24 @@ impl RawStorage {
         let value = self.codec.encode(object)?;
         let bytes = Bytes::copy_from_slice(key.as_bytes());
         let put = self.put_new(&bytes, &value, request).await?;
-        Ok(self.put_or_again(&bytes, &value, put, true))
+        Ok(self.put_or_retry(&bytes, &value, put, true))
     }
 
-    fn put_or_again(&self, key: &Bytes, value: &Bytes, put: WriteOutcome, created: bool) -> Tried {
+    fn put_or_retry(&self, key: &Bytes, value: &Bytes, put: WriteOutcome, created: bool) -> Tried {
         match put {
             WriteOutcome::Committed { revision } => Tried::Done(Outcome {
                 stored: self.codec.written(key, revision.0, value),
                 created,
                 deleted: false,
             }),
-            WriteOutcome::Conflict { current, .. } => Tried::Again(self.fresh(current)),
+            WriteOutcome::Conflict { current, .. } => Tried::Retry(self.fresh(current)),
         }
     }
 
     /// Retries a change that keeps a suggestion with the stored state.
-    async fn same_or_again(&self, key: &str, current: Current) -> Result<Tried, StorageError> {
+    async fn retry_with_stored(&self, key: &str, current: Current) -> Result<Tried, StorageError> {
         drop(current);
-        Ok(Tried::Again(self.read(key).await?))
+        Ok(Tried::Retry(self.read(key).await?))
     }
 }
 

@@ -12,32 +12,32 @@ const HELD_MAX: usize = 100;
 
 /// The client's state of an object.
 #[derive(Clone, Debug)]
-pub(super) enum Known {
-    /// None: the client does not see the object.
-    Nothing,
-    /// This version.
+pub(super) enum ClientState {
+    /// The client does not see the object.
+    Absent,
+    /// The client has this version.
     Version(Arc<KeyValue>),
-    /// Possibly an older version than those that the watch has passed.
-    Untold,
+    /// The client may have a version older than those that the watch has passed.
+    Unknown,
 }
 
 /// The held-back objects, by key.
 #[derive(Debug, Default)]
-pub(super) struct HeldBack(BTreeMap<Bytes, Known>);
+pub(super) struct HeldBack(BTreeMap<Bytes, ClientState>);
 
 impl HeldBack {
     /// Holds an object back. Returns false if there are too many.
-    pub(super) fn hold(&mut self, key: &Bytes, known: Known) -> bool {
+    pub(super) fn hold(&mut self, key: &Bytes, state: ClientState) -> bool {
         if self.0.len() >= HELD_MAX {
             return false;
         }
-        self.0.insert(key.clone(), known);
+        self.0.insert(key.clone(), state);
         true
     }
 
     /// Returns the client's state of an object, and no longer holds it back.
-    pub(super) fn take(&mut self, key: &Bytes) -> Option<Known> {
-        // Nearly always empty.
+    pub(super) fn take(&mut self, key: &Bytes) -> Option<ClientState> {
+        // Almost always empty.
         if self.0.is_empty() {
             return None;
         }

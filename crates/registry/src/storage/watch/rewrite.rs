@@ -1,6 +1,6 @@
 //! Rewrites engine events for a client that sees only selected and decodable objects.
 
-use super::{EventStream, Known};
+use super::{ClientState, EventStream};
 use crate::storage::watch_event::WatchEvent;
 use crate::stored::Stored;
 use bytes::Bytes;
@@ -20,15 +20,19 @@ impl EventStream {
         event.map(|event| self.serve(event)).transpose()
     }
 
-    fn ended(&self, event: &Event, held: Option<Known>) -> Result<Option<WatchEvent>, Status> {
+    fn ended(
+        &self,
+        event: &Event,
+        held: Option<ClientState>,
+    ) -> Result<Option<WatchEvent>, Status> {
         let revision = event.revision.0;
         match held {
-            Some(Known::Nothing) => return Ok(None),
-            Some(Known::Version(kv)) => {
+            Some(ClientState::Absent) => return Ok(None),
+            Some(ClientState::Version(kv)) => {
                 let last = self.codec.replaced(&kv, revision);
                 return Ok(Some(WatchEvent::Deleted(last)));
             }
-            Some(Known::Untold) | None => {}
+            Some(ClientState::Unknown) | None => {}
         }
         let Some(previous) = &event.previous else {
             let why = "the previous version of a deleted object has been compacted";
@@ -45,67 +49,69 @@ impl EventStream {
         &mut self,
         event: &Event,
         kv: &Arc<KeyValue>,
-        held: Option<Known>,
+        held: Option<ClientState>,
     ) -> Result<Option<WatchEvent>, Status> {
         let new = self.codec.stored(kv);
         let previous = event.previous.as_ref().filter(|_| !kv.is_created());
         if let Err(failure) = self.check(&new) {
-            let known = held.unwrap_or_else(|| self.known(&event.key, previous));
-            if !self.held.hold(&event.key, known) {
+            let state = held.unwrap_or_else(|| self.client_state(&event.key, previous));
+            if !self.held.hold(&event.key, state) {
                 return Err(failure);
             }
-            self.tell(kv, &failure);
+            self.log_held_back(kv, &failure);
             return Ok(None);
         }
         let shown = self.shows(&event.key, &new);
-        let known = match (held, previous) {
-            (Some(known), _) => known,
-            (None, None) => Known::Nothing,
-            (None, Some(previous)) => self.assumed(&event.key, previous),
+        let state = match (held, previous) {
+            (Some(state), _) => state,
+            (None, None) => ClientState::Absent,
+            (None, Some(previous)) => self.assumed_client_state(&event.key, previous),
         };
-        Ok(match (known, shown) {
-            (Known::Nothing, true) => Some(WatchEvent::Added(new)),
-            (Known::Version(_) | Known::Untold, true) => Some(WatchEvent::Modified(new)),
-            (Known::Nothing, false) => None,
-            (Known::Version(old), false) => {
+        Ok(match (state, shown) {
+            (ClientState::Absent, true) => Some(WatchEvent::Added(new)),
+            (ClientState::Version(_) | ClientState::Unknown, true) => {
+                Some(WatchEvent::Modified(new))
+            }
+            (ClientState::Absent, false) => None,
+            (ClientState::Version(old), false) => {
                 let last = self.codec.replaced(&old, event.revision.0);
                 Some(WatchEvent::Deleted(last))
             }
             // The client may have a matching version, which it would keep forever.
-            (Known::Untold, false) => {
-                let why = "an older version of an object cannot be read: list again";
+            (ClientState::Unknown, false) => {
+                let why = "an older version of an object cannot be decoded: list again";
                 return Err(Status::expired(why));
             }
         })
     }
 
     /// Returns the client's state, from the version before an undecodable one.
-    fn known(&self, key: &Bytes, previous: Option<&Arc<KeyValue>>) -> Known {
+    fn client_state(&self, key: &Bytes, previous: Option<&Arc<KeyValue>>) -> ClientState {
         let Some(previous) = previous else {
-            return Known::Nothing;
+            return ClientState::Absent;
         };
         let old = self.codec.stored(previous);
         if self.check(&old).is_err() {
-            Known::Untold
+            ClientState::Unknown
         } else if self.shows(key, &old) {
-            Known::Version(Arc::clone(previous))
+            ClientState::Version(Arc::clone(previous))
         } else {
-            Known::Nothing
+            ClientState::Absent
         }
     }
 
     /// Returns the client's state before a decodable version, without extra work.
-    fn assumed(&self, key: &Bytes, previous: &Arc<KeyValue>) -> Known {
+    fn assumed_client_state(&self, key: &Bytes, previous: &Arc<KeyValue>) -> ClientState {
         if self.everything {
-            return Known::Version(Arc::clone(previous));
+            return ClientState::Version(Arc::clone(previous));
         }
         let old = self.codec.stored(previous);
         if old.failure().is_some() {
-            Known::Untold
+            ClientState::Unknown
         } else if self.shows(key, &old) {
-            Known::Version(Arc::clone(previous))
+            ClientState::Version(Arc::clone(previous))
         } else {
-            Known::Nothing
+            ClientState::Absent
         }
     }
 
@@ -139,12 +145,13 @@ impl EventStream {
     }
 
     /// Logs a held-back object, once for all watches.
-    pub(super) fn tell(&self, kv: &KeyValue, failure: &Status) {
+    pub(super) fn log_held_back(&self, kv: &KeyValue, failure: &Status) {
         let revision = kv.mod_revision.0;
-        if self.codec.metrics().tells(revision) {
+        if self.codec.metrics().should_log(revision) {
             let key = String::from_utf8_lossy(&kv.key);
             let error = &*failure.message;
-            let message = "a stored object cannot be read; watches go on without this version";
+            let message =
+                "a stored object cannot be decoded; watches continue without this version";
             tracing::warn!(%key, revision, error, "{message}");
         }
     }

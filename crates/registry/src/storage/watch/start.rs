@@ -3,8 +3,8 @@
 use super::{INITIAL_PAGE, Initial, State};
 use crate::storage::error::StorageError;
 use crate::storage::list::parse_version;
-use crate::storage::reader::{Interest, Snapshot, Wanted, WatchSource};
-use crate::storage::upstream_form::kind_has_none_upstream;
+use crate::storage::reader::{Interest, RequestedState, Snapshot, WatchSource};
+use crate::storage::upstream_form::kind_lacks_watch_cache_upstream;
 use kubist_api::Kind;
 use kubist_apimachinery::{ListOptions, ResourceVersion, Status, WatchPosition};
 use kubist_storage::{KeyRange, RangeRequest, RangeResponse, ReadError, Revision};
@@ -28,21 +28,21 @@ pub(super) async fn begin(
         .watch_position()
         .map_err(|error| error.to_status())?;
     source.check_ready()?;
-    let wanted = match &position {
-        WatchPosition::Initial { not_older_than, .. } => wanted(not_older_than)?,
+    let requested = match &position {
+        WatchPosition::Initial { not_older_than, .. } => requested(not_older_than)?,
         WatchPosition::After(version) => {
             let after = parse_version(version)?;
             return Ok(live(source, interest, after, kind).await);
         }
-        WatchPosition::MostRecent => Wanted::MostRecent,
-        WatchPosition::Any => Wanted::Any,
+        WatchPosition::MostRecent => RequestedState::MostRecent,
+        WatchPosition::Any => RequestedState::Any,
     };
     let WatchPosition::Initial { end_bookmark, .. } = position else {
-        let head = source.head(wanted).await;
+        let head = source.head(requested).await;
         let after = head.map_err(|error| Status::internal_error(&error))?;
         return Ok(live(source, interest, after, kind).await);
     };
-    Ok(match source.snapshot(wanted).await {
+    Ok(match source.snapshot(requested).await {
         Ok(snapshot) => Begin {
             revision: snapshot.revision,
             state: State::Initial(Initial {
@@ -53,7 +53,11 @@ pub(super) async fn begin(
         },
         Err(StorageError::TooLarge { requested, current }) => {
             // As in upstream's storage and in its cache.
-            let seconds = if kind_has_none_upstream(kind) { 2 } else { 1 };
+            let seconds = if kind_lacks_watch_cache_upstream(kind) {
+                2
+            } else {
+                1
+            };
             let status = Status::too_large_resource_version(requested, current, seconds);
             Begin {
                 revision: current,
@@ -65,11 +69,11 @@ pub(super) async fn begin(
     })
 }
 
-fn wanted(version: &ResourceVersion) -> Result<Wanted, Status> {
+fn requested(version: &ResourceVersion) -> Result<RequestedState, Status> {
     Ok(match parse_version(version)? {
-        0 if version.is_unset() => Wanted::MostRecent,
-        0 => Wanted::Any,
-        revision => Wanted::NotOlderThan(revision),
+        0 if version.is_unset() => RequestedState::MostRecent,
+        0 => RequestedState::Any,
+        revision => RequestedState::NotOlderThan(revision),
     })
 }
 

@@ -89,7 +89,7 @@ fn built_in() -> impl Strategy<Value = KeyLayout> {
 
 proptest! {
     #[test]
-    fn no_key_of_a_custom_resource_is_a_built_ins_or_the_other_way_round(
+    fn keys_of_custom_and_built_in_resources_never_overlap(
         group in group(),
         plural in word(),
         namespaced: bool,
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn no_key_of_a_custom_resource_is_anothers(
+    fn keys_of_two_custom_resources_never_overlap(
         one in (group(), word()),
         other in (group(), word()),
         namespaced: bool,

@@ -24,13 +24,13 @@ pub struct AesGcm {
 #[non_exhaustive]
 pub enum AesKeyError {
     /// The key is not one of AES-128 or AES-256.
-    #[error("a key of AES-GCM has 16 or 32 bytes, this one has {bytes}")]
+    #[error("an AES-GCM key must have 16 or 32 bytes, not {bytes}")]
     Length {
         /// Its length.
         bytes: usize,
     },
     /// The name is invalid in a prefix.
-    #[error("the name of a key is not empty and has no colon")]
+    #[error("a key name must not be empty or contain a colon")]
     Name,
 }
 

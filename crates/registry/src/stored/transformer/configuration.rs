@@ -1,8 +1,8 @@
-//! `EncryptionConfiguration`: upstream's file of encrypted resources, their keys, and the keys that
-//! are still needed for reads.
+//! `EncryptionConfiguration`: upstream's configuration file for encryption at rest, with the
+//! encrypted resources and their keys for writes and reads.
 //!
-//! Every error in it is reported with its path: a server must not start with less encryption than
-//! configured. All providers are supported except `kms`.
+//! Each error is reported with its field path, and none is ignored: a server must not start with
+//! less encryption than configured. All providers are supported except `kms`.
 
 mod providers;
 mod resources;
@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 const API_VERSION: &str = "apiserver.config.k8s.io/v1";
 const KIND: &str = "EncryptionConfiguration";
-/// All resources of a group, or all groups.
+/// Stands for all resources of a group, or for all groups.
 const EVERY: &str = "*";
 
-/// The encrypted resources, and their transformers.
+/// An encryption configuration: the encrypted resources and their transformers.
 ///
 /// ```
 /// use kubist_registry::transformer::EncryptionConfiguration;
@@ -51,133 +51,133 @@ pub struct EncryptionConfiguration {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncryptionConfigurationError {
-    /// It is no YAML.
+    /// The file is not valid YAML.
     #[error("it is not YAML")]
     Yaml(#[from] YamlError),
-    /// It is something else.
-    #[error("it is {kind:?} of {api_version:?}, not {KIND:?} of {API_VERSION:?}")]
+    /// The file has another kind or API version.
+    #[error("expected {KIND:?} of {API_VERSION:?}, got {kind:?} of {api_version:?}")]
     OtherKind {
-        /// What it says.
+        /// The value in the file.
         api_version: String,
-        /// What it says.
+        /// The value in the file.
         kind: String,
     },
-    /// A field is wrong.
-    #[error("{path}: {mistake}")]
+    /// A field is invalid.
+    #[error("{path}: {problem}")]
     Field {
-        /// The field.
+        /// The path of the field.
         path: String,
-        /// What is wrong with it.
-        mistake: ConfigurationMistake,
+        /// The reason.
+        problem: ConfigurationProblem,
     },
 }
 
-/// What is wrong with a field of a configuration of encryption. Where upstream has words for it,
-/// they are in it.
+/// The reason why a field of an encryption configuration is invalid, with upstream's message where
+/// there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ConfigurationMistake {
-    /// Something else is expected there.
+pub enum ConfigurationProblem {
+    /// The value has the wrong type.
     #[error("expected {0}")]
     Type(&'static str),
-    /// It has to be there.
+    /// A required field is missing or empty.
     #[error("is a mandatory field")]
     Missing,
-    /// A list has to have something in it.
+    /// A list is empty.
     #[error("at least one {0} is required")]
     Empty(&'static str),
-    /// It means nothing there.
+    /// The field is unknown.
     #[error("unknown field")]
     Unknown,
-    /// A key stands twice in a map.
-    #[error("set twice, again in line {line}")]
+    /// A map has a duplicate key.
+    #[error("duplicate key, repeated in line {line}")]
     Twice {
-        /// The line of the second one, from 1.
+        /// The line of the second occurrence, from 1.
         line: usize,
     },
-    /// An element of the providers has several.
+    /// An element of the provider list has several providers.
     #[error(
         "more than one provider specified in a single element, should split into different list \
          elements"
     )]
     SeveralProviders,
-    /// A provider that upstream has, and this server has not.
+    /// A provider of upstream is not supported.
     #[error("the provider {name} is not supported; identity, aesgcm, aescbc and secretbox are")]
     Unsupported {
         /// Its name.
         name: String,
     },
-    /// A key is no base64.
+    /// A key is not valid base64.
     #[error("secrets must be base64 encoded")]
     NotBase64,
-    /// A key of the wrong length.
+    /// A key has the wrong length.
     #[error("secret is not of the expected length, got {bytes}, expected one of {expected}")]
     KeyLength {
-        /// How long it is.
+        /// Its length.
         bytes: usize,
-        /// How long it may be.
+        /// The valid lengths.
         expected: &'static str,
     },
-    /// A name of a key that cannot stand before values.
-    #[error("the name of a key is not empty and has no colon")]
+    /// A key name is not valid in the prefix of stored values.
+    #[error("a key name must not be empty or contain a colon")]
     KeyName,
-    /// The name of a key or a resource is in the list already.
-    #[error("is there already")]
+    /// A list has a duplicate key or resource name.
+    #[error("is a duplicate")]
     Duplicate,
-    /// A star alone.
+    /// A resource name is just `*`.
     #[error(
         "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources"
     )]
     Star,
-    /// Part of a star.
-    #[error("a star stands for a whole name")]
+    /// A resource name contains `*` together with other characters.
+    #[error("'*' must stand for a whole name")]
     PartialStar,
-    /// All resources of a name.
+    /// A resource name selects one resource in all groups.
     #[error(
         "resources across groups are not supported: a group of '*' goes with a resource of '*'"
     )]
     AcrossGroups,
-    /// Capital letters.
+    /// A resource name contains capital letters.
     #[error("resource name should not contain capital letters")]
     Capitals,
-    /// The wrong one of two groups.
+    /// Events are named by the API group in which they are not stored.
     #[error(
         "objects of events.k8s.io are stored using the 'events' API group in etcd. Use 'events' \
          instead in the config file"
     )]
     EventsGroup,
-    /// A group that is gone.
+    /// The API group was removed.
     #[error("'extensions' group has been removed and cannot be used for encryption")]
     ExtensionsGroup,
-    /// Not an object that anybody can ask for.
+    /// The resource is not served by the API.
     #[error("resources which do not have REST API/s cannot be encrypted")]
     NoRest,
-    /// Two names of one list mean the same.
+    /// Two names in one list select the same resource.
     #[error(
         "using overlapping resources such as 'secrets' and '*.' in the same resource list is not \
          allowed as they will be masked"
     )]
     Overlap,
-    /// An earlier rule has decided.
+    /// An earlier rule covers the resource.
     #[error("is masked by earlier rule {earlier:?}")]
     Masked {
-        /// What the earlier rule is about.
+        /// The resource name in the earlier rule.
         earlier: String,
     },
 }
 
 impl EncryptionConfiguration {
-    /// Reads the file's text.
+    /// Parses the text of a configuration file.
     ///
     /// # Errors
-    /// It is not such a file, or something in it is wrong or not supported.
+    /// The text is not an encryption configuration, or a field is invalid or not supported.
     pub fn parse(text: &[u8]) -> Result<Self, EncryptionConfigurationError> {
         let document = yaml::parse(text)?;
-        let said = |name: &str| {
+        let header = |name: &str| {
             let value = document.value.get(name).and_then(Value::as_str);
             value.unwrap_or_default().to_owned()
         };
-        let (api_version, kind) = (said("apiVersion"), said("kind"));
+        let (api_version, kind) = (header("apiVersion"), header("kind"));
         if (api_version.as_str(), kind.as_str()) != (API_VERSION, KIND) {
             return Err(EncryptionConfigurationError::OtherKind { api_version, kind });
         }
@@ -185,13 +185,13 @@ impl EncryptionConfiguration {
             let path = FieldPath::new(&twice.key);
             return Err(wrong(
                 &path,
-                ConfigurationMistake::Twice { line: twice.line },
+                ConfigurationProblem::Twice { line: twice.line },
             ));
         }
         let root = object(&document.value, &FieldPath::new("config"))?;
         let known = ["apiVersion", "kind", "resources"];
         if let Some(key) = root.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(wrong(&FieldPath::new(key), ConfigurationMistake::Unknown));
+            return Err(wrong(&FieldPath::new(key), ConfigurationProblem::Unknown));
         }
         let path = FieldPath::new("resources");
         let mut rules: Vec<(GroupResource, Vec<Provider>)> = Vec::new();
@@ -212,12 +212,12 @@ impl EncryptionConfiguration {
         })
     }
 
-    /// Returns the digest of its text, as in the metrics of upstream's servers.
+    /// Returns the digest of the file's text, as in the metrics of upstream's servers.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The digest of a text, by which a changed file is told from the one that is in use.
+    /// Returns the digest of a text, which distinguishes a changed file from the one in use.
     pub fn hash_of(text: &[u8]) -> String {
         let digest = digest::digest(&digest::SHA256, text);
         let mut hash = "sha256:".to_owned();
@@ -228,26 +228,27 @@ impl EncryptionConfiguration {
         hash
     }
 
-    /// Returns the transformer of a resource: its own, else that of its group, else that of all.
-    /// `None` if there is none.
+    /// Returns the transformer of a resource: its own, else that of its group, else that of all
+    /// resources; `None` if it has none.
     pub fn of(&self, resource: &GroupResource) -> Option<&Arc<dyn Transformer>> {
-        let said = |group: &str, plural: &str| {
+        let find = |group: &str, plural: &str| {
             let mut all = self.transformers.iter();
             let found = all.find(|(of, _)| *of.group == *group && *of.resource == *plural);
             found.map(|(_, transformer)| transformer)
         };
-        said(&resource.group, &resource.resource)
-            .or_else(|| said(&resource.group, EVERY))
-            .or_else(|| said(EVERY, EVERY))
+        find(&resource.group, &resource.resource)
+            .or_else(|| find(&resource.group, EVERY))
+            .or_else(|| find(EVERY, EVERY))
     }
 
-    /// What is done to the values of which resource; `*` is all of a group, or all groups.
+    /// Returns the transformers by resource; `*` stands for all resources of a group, or for all
+    /// groups.
     pub fn transformers(&self) -> &[(GroupResource, Arc<dyn Transformer>)] {
         &self.transformers
     }
 }
 
-/// One element of the file: some resources, and their providers in order.
+/// Parses one rule of the file: resources, and their providers in order.
 fn read_rule(
     rules: &mut Vec<(GroupResource, Vec<Provider>)>,
     rule: &Value,
@@ -266,7 +267,7 @@ fn read_rule(
     for (index, resource) in resources.into_iter().enumerate() {
         if let Some(earlier) = resources::masking(&before, &resource) {
             let path = path.child("resources").index(index);
-            return Err(wrong(&path, ConfigurationMistake::Masked { earlier }));
+            return Err(wrong(&path, ConfigurationProblem::Masked { earlier }));
         }
         match rules.iter_mut().find(|(of, _)| *of == resource) {
             Some((_, row)) => row.extend(providers.iter().cloned()),
@@ -276,10 +277,10 @@ fn read_rule(
     Ok(())
 }
 
-fn wrong(path: &FieldPath, mistake: ConfigurationMistake) -> EncryptionConfigurationError {
+fn wrong(path: &FieldPath, problem: ConfigurationProblem) -> EncryptionConfigurationError {
     EncryptionConfigurationError::Field {
         path: path.to_string(),
-        mistake,
+        problem,
     }
 }
 
@@ -288,45 +289,45 @@ fn object<'a>(
     path: &FieldPath,
 ) -> Result<&'a Map<String, Value>, EncryptionConfigurationError> {
     let object = value.as_object();
-    object.ok_or_else(|| wrong(path, ConfigurationMistake::Type("a map")))
+    object.ok_or_else(|| wrong(path, ConfigurationProblem::Type("a map")))
 }
 
-/// Refuses fields that mean nothing.
+/// Rejects unknown fields.
 fn only(
     map: &Map<String, Value>,
     known: &[&str],
     path: &FieldPath,
 ) -> Result<(), EncryptionConfigurationError> {
     match map.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => Err(wrong(&path.child(key), ConfigurationMistake::Unknown)),
+        Some(key) => Err(wrong(&path.child(key), ConfigurationProblem::Unknown)),
         None => Ok(()),
     }
 }
 
-/// A list that must have something in it.
+/// Returns a list that must not be empty.
 fn list<'a>(
     value: Option<&'a Value>,
     path: &FieldPath,
     of: &'static str,
 ) -> Result<&'a [Value], EncryptionConfigurationError> {
-    let value = value.ok_or_else(|| wrong(path, ConfigurationMistake::Missing))?;
+    let value = value.ok_or_else(|| wrong(path, ConfigurationProblem::Missing))?;
     let items = value.as_array();
-    let items = items.ok_or_else(|| wrong(path, ConfigurationMistake::Type("a list")))?;
+    let items = items.ok_or_else(|| wrong(path, ConfigurationProblem::Type("a list")))?;
     if items.is_empty() {
-        return Err(wrong(path, ConfigurationMistake::Empty(of)));
+        return Err(wrong(path, ConfigurationProblem::Empty(of)));
     }
     Ok(items)
 }
 
-/// A text that must say something.
+/// Returns a string that must not be empty.
 fn text<'a>(
     value: Option<&'a Value>,
     path: &FieldPath,
 ) -> Result<&'a str, EncryptionConfigurationError> {
-    let value = value.ok_or_else(|| wrong(path, ConfigurationMistake::Missing))?;
+    let value = value.ok_or_else(|| wrong(path, ConfigurationProblem::Missing))?;
     match value.as_str() {
-        None => Err(wrong(path, ConfigurationMistake::Type("a text"))),
-        Some("") => Err(wrong(path, ConfigurationMistake::Missing)),
+        None => Err(wrong(path, ConfigurationProblem::Type("a text"))),
+        Some("") => Err(wrong(path, ConfigurationProblem::Missing)),
         Some(text) => Ok(text),
     }
 }

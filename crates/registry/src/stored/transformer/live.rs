@@ -97,11 +97,11 @@ impl LiveEncryption {
     /// Returns the transformer of a resource, which always uses the current configuration.
     pub fn of(&self, resource: GroupResource) -> Arc<dyn Transformer> {
         let live = self.clone();
-        let made = RwLock::default();
+        let cached = RwLock::default();
         Arc::new(OfResource {
             live,
             resource,
-            made,
+            cached,
         })
     }
 }
@@ -111,11 +111,11 @@ struct OfResource {
     live: LiveEncryption,
     resource: GroupResource,
     /// The resource's transformer from the last configuration in use.
-    made: RwLock<Option<Made>>,
+    cached: RwLock<Option<Cached>>,
 }
 
 #[derive(Debug)]
-struct Made {
+struct Cached {
     of: Arc<EncryptionConfiguration>,
     transformer: Arc<dyn Transformer>,
 }
@@ -123,16 +123,16 @@ struct Made {
 impl OfResource {
     fn current(&self) -> Arc<dyn Transformer> {
         let current = self.live.current();
-        if let Some(made) = &*self.made.read()
-            && Arc::ptr_eq(&made.of, &current)
+        if let Some(cached) = &*self.cached.read()
+            && Arc::ptr_eq(&cached.of, &current)
         {
-            return Arc::clone(&made.transformer);
+            return Arc::clone(&cached.transformer);
         }
         let transformer: Arc<dyn Transformer> = match current.of(&self.resource) {
             Some(found) => found.counted_apart().unwrap_or_else(|| Arc::clone(found)),
             None => Arc::new(Identity),
         };
-        *self.made.write() = Some(Made {
+        *self.cached.write() = Some(Cached {
             of: current,
             transformer: Arc::clone(&transformer),
         });

@@ -11,7 +11,7 @@ use crypto_secretbox::{KeyInit, Nonce, Tag, XSalsa20Poly1305};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fmt;
 
-/// What the values of all keys begin with, as upstream.
+/// The common prefix of the values of all keys, as upstream.
 pub(super) const SECRETBOX: &str = "k8s:enc:secretbox:v1:";
 const NONCE_BYTES: usize = 24;
 const TAG_BYTES: usize = 16;
@@ -23,10 +23,10 @@ pub struct Secretbox {
 }
 
 impl Secretbox {
-    /// A key of 32 bytes.
+    /// Creates a key of 32 bytes.
     ///
     /// # Errors
-    /// It has another length.
+    /// The key has another length.
     pub fn new(key: &[u8]) -> Result<Self, AesKeyError> {
         let made = XSalsa20Poly1305::new_from_slice(key);
         let bytes = key.len();

@@ -30,7 +30,7 @@ fn identity_refuses_what_is_encrypted() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn what_was_encrypted_comes_back(value in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn encrypted_values_are_decrypted(value in prop::collection::vec(any::<u8>(), 0..300)) {
         let row = Transformers::encrypting(key("a", 1));
         let value = Bytes::from(value);
         let stored = row.seal(value.clone(), b"/registry/x").expect("it encrypts");
@@ -65,7 +65,7 @@ fn a_changed_or_moved_value_is_not_read() {
 }
 
 #[test]
-fn what_another_key_than_the_first_wrote_is_stale() {
+fn values_of_another_key_than_the_first_are_stale() {
     let old = Transformers::encrypting(key("old", 1));
     let value = Bytes::from_static(b"secret");
     let stored = old.seal(value.clone(), b"/a").expect("it encrypts");

@@ -96,7 +96,7 @@ fn an_owner_has_a_version_after_at_most_one_slash() {
 }
 
 #[test]
-fn kinds_that_do_not_check_metadata_have_it_checked_loosely() {
+fn kinds_without_metadata_checks_have_the_common_ones() {
     let mut old = ConfigMap::default();
     old.metadata.name = "A_b".into();
     old.metadata.namespace = "ns".into();

@@ -1,4 +1,4 @@
-//! Bookmarks: their receivers, times and versions.
+//! Bookmarks: their recipients, times and versions.
 
 use super::matrix;
 use super::stack::{Stack, describe};
@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 matrix![
     with progress:
     a_bookmark_has_the_version_of_everything,
-    bookmarks_come_only_if_wanted,
+    bookmarks_are_sent_only_on_request,
     versions_only_rise_under_writes,
 ];
 
@@ -17,7 +17,7 @@ async fn a_bookmark_has_the_version_of_everything(s: &Stack) {
     let start = s.create("ns", "a").await.revision();
     let query = format!("allowWatchBookmarks=true&resourceVersion={start}");
     let mut watch = s.watch("ns", &query).await;
-    // Nothing happens to pods, but elsewhere.
+    // Other resources change, pods do not.
     let head = s.bump().await;
     let events = watch.next().await.expect("it goes on");
     let [WatchEvent::Bookmark(bookmark)] = &events[..] else {
@@ -33,12 +33,12 @@ async fn a_bookmark_has_the_version_of_everything(s: &Stack) {
     assert!(!json.contains("\"name\""), "{json}");
 }
 
-async fn bookmarks_come_only_if_wanted(s: &Stack) {
+async fn bookmarks_are_sent_only_on_request(s: &Stack) {
     let start = s.create("ns", "a").await.revision();
     for (wanted, expected) in [(false, 0), (true, 3)] {
         let query = format!("allowWatchBookmarks={wanted}&resourceVersion={start}");
         let mut watch = s.watch("ns", &query).await;
-        // Of a watch that begins at its present etcd has nothing to tell.
+        // etcd reports no progress for a watch that begins at its current revision.
         s.bump().await;
         let deadline = Instant::now() + Duration::from_secs(3 * 60 + 30);
         let mut bookmarks = 0;

@@ -1,4 +1,4 @@
-//! What only a watch cache does: wait, delegate, begin anew, end slow watchers.
+//! Behaviour of the watch cache only: waits, delegation, rebuilds, and the end of slow watchers.
 
 use super::gate::Gate;
 use super::stack::{Stack, drain, names, take};
@@ -105,7 +105,7 @@ async fn a_cache_that_is_behind_waits_three_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn storage_answers_until_the_engine_says_how_far_the_cache_is() {
+async fn storage_serves_lists_until_the_engine_reports_progress() {
     let (s, gate) = gated().await;
     gate.silence(true);
     let head = s.create("ns", "a").await.revision();
@@ -142,7 +142,7 @@ async fn storage_answers_until_the_engine_says_how_far_the_cache_is() {
         assert_eq!(gate.reads(), before);
     };
     both(before).await;
-    // A member of an etcd that is away for a while changes nothing.
+    // A temporarily missing etcd member changes nothing.
     gate.silence(true);
     both(before).await;
 }
@@ -161,7 +161,7 @@ async fn consistent_lists_ask_for_progress() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_that_lost_its_engine_begins_anew_with_its_watchers_closed() {
+async fn a_cache_is_rebuilt_and_its_watches_end_when_the_engine_fails() {
     let (s, gate) = gated().await;
     let first = s.create("ns", "a").await.revision();
     let mut watches = Vec::new();
@@ -190,8 +190,8 @@ async fn a_cache_that_lost_its_engine_begins_anew_with_its_watchers_closed() {
     cacher.wait_until_ready().await;
     assert_eq!(s.names("ns", "resourceVersion=0").await, ["ns/a", "ns/b"]);
     let mut watch = s.watch("ns", &format!("resourceVersion={first}")).await;
-    let told = watch.next().await.expect("one event");
-    assert!(matches!(&told[..], [kubist_registry::WatchEvent::Error(it)] if it.is_gone()));
+    let events = watch.next().await.expect("one event");
+    assert!(matches!(&events[..], [kubist_registry::WatchEvent::Error(it)] if it.is_gone()));
     let head = s.head().await;
     let mut watch = s.watch("ns", &format!("resourceVersion={head}")).await;
     s.create("ns", "c").await;
@@ -202,7 +202,7 @@ async fn a_cache_that_lost_its_engine_begins_anew_with_its_watchers_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_that_is_not_ready_refuses_or_leaves_it_to_storage() {
+async fn a_cache_that_is_not_ready_rejects_or_delegates() {
     let (s, gate) = gated().await;
     s.create("ns", "a").await;
     let version = s.create("ns", "b").await.revision();
@@ -236,7 +236,7 @@ async fn a_cache_that_is_not_ready_refuses_or_leaves_it_to_storage() {
         Some(30),
         "e to the 3.6"
     );
-    // As long as the cache is not back, storage answers what it can alone.
+    // Until the cache is rebuilt, storage serves the requests that it can serve alone.
     gate.fail(false);
     for query in [
         "limit=5".to_owned(),
@@ -247,7 +247,7 @@ async fn a_cache_that_is_not_ready_refuses_or_leaves_it_to_storage() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_watcher_is_ended_after_what_it_was_given() {
+async fn a_slow_watcher_delivers_its_buffer_and_ends() {
     let (s, _) = gated().await;
     let start = s.create("ns", "a").await.revision();
     s.list("ns", &format!("resourceVersion={start}"))
@@ -284,7 +284,7 @@ async fn a_watch_never_goes_back_in_time() {
     assert_eq!(s.names("ns", "").await.len(), 1);
     gate.hold(true);
     let second = s.label("ns", "a", "x").await.revision();
-    // The cache is behind the version that this watch goes on after.
+    // The cache is behind the start version of this watch.
     let mut watch = s.watch("ns", &format!("resourceVersion={second}")).await;
     gate.hold(false);
     let third = s.label("ns", "a", "y").await.revision();
@@ -317,7 +317,7 @@ async fn each_event_and_each_object_is_one_encoding_for_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_that_lost_an_event_is_found_out_and_storage_answers() {
+async fn a_cache_that_lost_an_event_is_detected_and_storage_serves() {
     let (s, gate) = gated().await;
     let cacher = s.cacher.clone().expect("it has one");
     s.create("ns", "a").await;
@@ -325,11 +325,15 @@ async fn a_cache_that_lost_an_event_is_found_out_and_storage_answers() {
     assert!(cacher.check().await, "nothing is missing");
     gate.lose(true);
     s.create("ns", "b").await;
-    // The list waits until the cache has passed the event.
-    assert_eq!(s.names("ns", "").await, ["ns/a"], "nobody knows yet");
+    // The list waits until the cache has processed the event.
+    assert_eq!(
+        s.names("ns", "").await,
+        ["ns/a"],
+        "the check has not run yet"
+    );
     gate.lose(false);
 
-    // Five minutes and up to half of that.
+    // Five minutes plus a jitter of up to 50%.
     sleep(Duration::from_secs(451)).await;
     assert!(!cacher.stats().trusted);
     let counted = &cacher.metrics().cache;
@@ -347,7 +351,7 @@ async fn a_cache_that_lost_an_event_is_found_out_and_storage_answers() {
     let got = s.storage.get(&s.key("ns", "b"), Some(0)).await;
     assert!(got.expect("it can be read").is_some());
 
-    // One that has read everything anew is trusted again.
+    // A rebuilt cache is trusted again.
     gate.cut();
     sleep(Duration::from_secs(2)).await;
     let before = gate.reads();
@@ -365,11 +369,11 @@ async fn a_cache_that_agrees_again_is_trusted_again() {
     assert_eq!(s.names("ns", "").await.len(), 0);
     gate.lose(false);
     assert!(!cacher.check().await);
-    // Its next version arrives, so it does not matter that the first one did not.
+    // The next version arrives, so the loss of the first one does not matter.
     s.label("ns", "a", "x").await;
     sleep(Duration::from_millis(200)).await;
     assert!(cacher.check().await);
     gate.fail(true);
-    assert!(cacher.check().await, "what is not known changes nothing");
+    assert!(cacher.check().await, "a failed check changes nothing");
     assert_eq!(cacher.metrics().cache.checks_without_result.value(), 1);
 }

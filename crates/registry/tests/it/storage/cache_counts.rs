@@ -1,4 +1,4 @@
-//! What a watch cache counts of what it does.
+//! The metrics of a watch cache.
 
 use super::cache::gated;
 use kubist_registry::metrics::Count;
@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_counts_what_it_does() {
+async fn a_cache_counts_its_work() {
     let (s, gate) = gated().await;
     let cacher = s.cacher.clone().expect("it has one");
     let first = s.create("ns", "a").await.revision();
@@ -48,7 +48,7 @@ async fn watchers_that_leave_by_themselves_are_not_counted_as_ended() {
     let start = s.create("ns", "a").await.revision();
     let version = format!("resourceVersion={start}");
     let mut reads_nothing = s.watch("ns", &version).await;
-    // More than its buffer holds; it leaves while the cache waits for it.
+    // More events than the watcher's buffer holds; it leaves while the cache waits for it.
     let leaves = s.watch("ns", &version).await;
     let mut leaving = JoinSet::new();
     leaving.spawn(async move {

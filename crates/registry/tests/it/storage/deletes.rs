@@ -1,4 +1,4 @@
-//! Deletes: preconditions, checks, suggestions, and writes that come in between.
+//! Deletes: preconditions, checks, suggestions and concurrent writes.
 
 use super::matrix;
 use super::stack::{Calls, Stack, typed, uid};
@@ -7,15 +7,15 @@ use kubist_registry::storage::DeleteRequest;
 use kubist_registry::{StorageError, Stored};
 
 matrix![
-    a_delete_answers_with_the_content_and_a_new_version,
-    a_delete_under_a_uid_means_that_object,
+    a_delete_returns_the_content_and_a_new_version,
+    a_delete_with_a_uid_deletes_only_that_object,
     a_suggestion_that_is_right_saves_a_read,
-    a_stale_suggestion_is_replaced_by_what_is_stored,
-    a_write_in_the_middle_is_looked_at_again,
-    a_suggestion_of_what_is_gone_is_not_found,
-    a_refusal_of_what_is_stored_is_final,
-    a_refusal_of_a_stale_suggestion_is_not,
-    what_only_the_suggestion_allows_stays,
+    a_stale_suggestion_is_replaced_by_the_stored_state,
+    a_concurrent_write_is_checked_again,
+    a_suggestion_of_a_deleted_object_is_not_found,
+    a_rejection_of_the_stored_state_is_final,
+    a_rejection_of_a_stale_suggestion_is_retried,
+    a_delete_that_only_the_suggestion_allows_fails,
     a_stale_suggestion_does_not_fail_a_precondition,
     a_precondition_that_only_the_suggestion_meets_fails,
 ];
@@ -27,7 +27,7 @@ fn suggestion(stored: &Stored) -> DeleteRequest<'static> {
     }
 }
 
-async fn a_delete_answers_with_the_content_and_a_new_version(s: &Stack) {
+async fn a_delete_returns_the_content_and_a_new_version(s: &Stack) {
     let created = s.create("ns", "a").await;
     let deleted = s.delete("ns", "a").await;
     assert_eq!(deleted.revision(), created.revision() + 1);
@@ -38,7 +38,7 @@ async fn a_delete_answers_with_the_content_and_a_new_version(s: &Stack) {
     assert!(matches!(again, Err(StorageError::NotFound { .. })));
 }
 
-async fn a_delete_under_a_uid_means_that_object(s: &Stack) {
+async fn a_delete_with_a_uid_deletes_only_that_object(s: &Stack) {
     s.create("ns", "a").await;
     for (it, deleted) in [("another", false), ("uid-of-a", true)] {
         let preconditions = uid(it);
@@ -66,7 +66,7 @@ async fn a_suggestion_that_is_right_saves_a_read(s: &Stack) {
     assert!(s.get("ns", "a").await.is_none());
 }
 
-async fn a_stale_suggestion_is_replaced_by_what_is_stored(s: &Stack) {
+async fn a_stale_suggestion_is_replaced_by_the_stored_state(s: &Stack) {
     let created = s.create("ns", "a").await;
     s.label("ns", "a", "x").await;
     let deleted = s.try_delete("ns", "a", suggestion(&created)).await;
@@ -74,10 +74,10 @@ async fn a_stale_suggestion_is_replaced_by_what_is_stored(s: &Stack) {
     assert_eq!(deleted.metadata.labels["k"], "x");
 }
 
-async fn a_write_in_the_middle_is_looked_at_again(s: &Stack) {
+async fn a_concurrent_write_is_checked_again(s: &Stack) {
     s.create("ns", "a").await;
     let calls = Calls::default();
-    // The check of a delete does not wait, so the write in its middle goes to the engine.
+    // The check of a delete is synchronous, so its concurrent write goes directly to the engine.
     let changed = s.raw_value("a").await;
     let write = s.other_writer();
     let put =
@@ -96,14 +96,14 @@ async fn a_write_in_the_middle_is_looked_at_again(s: &Stack) {
     assert!(s.get("ns", "a").await.is_none());
 }
 
-async fn a_suggestion_of_what_is_gone_is_not_found(s: &Stack) {
+async fn a_suggestion_of_a_deleted_object_is_not_found(s: &Stack) {
     let created = s.create("ns", "a").await;
     s.delete("ns", "a").await;
     let deleted = s.try_delete("ns", "a", suggestion(&created)).await;
     assert!(matches!(deleted, Err(StorageError::NotFound { .. })));
 }
 
-async fn a_refusal_of_what_is_stored_is_final(s: &Stack) {
+async fn a_rejection_of_the_stored_state_is_final(s: &Stack) {
     let created = s.create("ns", "a").await;
     let calls = Calls::default();
     let allowed = |_: Option<&Stored>| {
@@ -120,7 +120,7 @@ async fn a_refusal_of_what_is_stored_is_final(s: &Stack) {
     assert_eq!(calls.count(), 1);
 }
 
-async fn a_refusal_of_a_stale_suggestion_is_not(s: &Stack) {
+async fn a_rejection_of_a_stale_suggestion_is_retried(s: &Stack) {
     let created = s.create("ns", "a").await;
     let current = s.label("ns", "a", "x").await.revision();
     let calls = Calls::default();
@@ -134,11 +134,11 @@ async fn a_refusal_of_a_stale_suggestion_is_not(s: &Stack) {
     let deleted = s
         .storage
         .delete(s.key("ns", "a"), suggestion(&created), &allowed);
-    deleted.await.expect("what is stored may go");
+    deleted.await.expect("the stored state may be deleted");
     assert_eq!(calls.count(), 2);
 }
 
-async fn what_only_the_suggestion_allows_stays(s: &Stack) {
+async fn a_delete_that_only_the_suggestion_allows_fails(s: &Stack) {
     let created = s.create("ns", "a").await;
     let current = s.label("ns", "a", "x").await.revision();
     let allowed = |it: Option<&Stored>| {
@@ -150,7 +150,9 @@ async fn what_only_the_suggestion_allows_stays(s: &Stack) {
     let refused = s
         .storage
         .delete(s.key("ns", "a"), suggestion(&created), &allowed);
-    let refused = refused.await.expect_err("what is stored may not go");
+    let refused = refused
+        .await
+        .expect_err("the stored state may not be deleted");
     assert_eq!(refused.to_string(), "live");
     assert!(s.get("ns", "a").await.is_some());
 }

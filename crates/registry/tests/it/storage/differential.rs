@@ -1,4 +1,5 @@
-//! The same random operations on raw storage and on a cache over it: every answer is compared.
+//! Applies the same random operations to raw storage and to a cache over it, and compares all
+//! results.
 
 use super::etcd_row::on_etcd;
 use super::stack::{Engine, Stack, drain, edits, names};
@@ -21,7 +22,7 @@ enum Op {
     Watch(Query, bool),
 }
 
-/// A version relative to what there was.
+/// A resource version relative to those so far.
 #[derive(Clone, Copy, Debug)]
 enum Version {
     Unset,
@@ -92,7 +93,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// An answer, without what differs by design: see `DIFFERENCES.md`.
+/// Describes an error without the differences by design, see `DIFFERENCES.md`.
 fn error(status: &Status) -> String {
     if status.is_too_large_resource_version() {
         return "504 too large".to_owned();
@@ -143,7 +144,7 @@ fn text(query: &Query, head: u64) -> String {
     text + SELECTORS[query.selector]
 }
 
-/// Makes the cache have the newest state, where an older one would do, too.
+/// Brings the cache to the newest state, for requests that also accept an older one.
 async fn reach(s: &Stack) {
     let newest = format!("resourceVersion={}", s.head().await);
     s.list("", &newest).await.expect("it is reached");
@@ -156,7 +157,7 @@ async fn compare_list(s: &Stack, query: &Query) {
     if text.contains("resourceVersion") {
         reach(s).await;
     }
-    // All pages, while nobody writes.
+    // All pages, without concurrent writes.
     for _ in 0..10 {
         let raw = s.list_in(&s.raw, namespace, &text).await;
         let cached = s.list_in(&*s.storage, namespace, &text).await;
@@ -180,7 +181,7 @@ async fn compare_watch(s: &Stack, query: &Query, initial: bool, start: u64) {
     let at = match query.version {
         Version::Unset | Version::Ahead => String::new(),
         Version::Back(back) => {
-            // What was compacted is told by both, but the cache may have it still.
+            // Both report compacted versions, but the cache may still have them.
             let from = s
                 .head()
                 .await
@@ -283,7 +284,7 @@ async fn run(s: &Stack, ops: Vec<Op>) {
     let mut cached = s.watch("", &from).await;
     let (mut of_raw, mut of_cached) = (Vec::new(), Vec::new());
     for op in ops {
-        // A watch on the cache has to be read, or it ends.
+        // A watch on the cache ends unless it is read.
         of_raw.extend(drain(&mut raw).await);
         of_cached.extend(drain(&mut cached).await);
         match op {
@@ -344,7 +345,7 @@ proptest! {
 }
 
 proptest! {
-    // Each watch that is read to its end costs a moment here.
+    // Draining a watch takes real time here.
     #![proptest_config(ProptestConfig::with_cases(3))]
     #[test]
     fn raw_and_cached_give_the_same_answers_on_etcd(ops in prop::collection::vec(op(), 1..30)) {

@@ -1,4 +1,4 @@
-//! Encryption at rest, and the change of its key.
+//! Encryption at rest, and key rotation.
 
 use super::stack::{Engine, Stack, drain, edits, pod, typed};
 use kubist_registry::storage::{CreateRequest, Storage, UpdateRequest};
@@ -32,7 +32,7 @@ async fn values_are_encrypted_at_rest_and_bound_to_their_keys() {
         let value = s.raw_value("a").await;
         assert!(value.starts_with(b"k8s:enc:aesgcm:v1:one:"));
         assert!(!value.windows(8).any(|it| it == b"uid-of-a"));
-        // Another process with the same key reads it, one without does not.
+        // Another process reads the value with the same key, but not without it.
         let again = with(&s, Transformers::encrypting(key("one", 1)));
         let got = again
             .get(&s.key("ns", "a"), None)
@@ -49,7 +49,7 @@ async fn values_are_encrypted_at_rest_and_bound_to_their_keys() {
                 .await
                 .expect_err("it cannot be read");
         }
-        // The same value under another key is somebody else's.
+        // The value is bound to its storage key.
         s.put_raw("b", &value).await;
         again
             .get(&s.key("ns", "b"), None)
@@ -59,7 +59,7 @@ async fn values_are_encrypted_at_rest_and_bound_to_their_keys() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_key_rewrites_what_the_old_one_wrote_when_it_is_updated() {
+async fn an_update_rewrites_values_of_the_old_key() {
     let s = Stack::new(Engine::Memory, false).await;
     let old = with(&s, Transformers::encrypting(key("old", 1)));
     let created = old.create(

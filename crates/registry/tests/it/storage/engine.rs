@@ -1,4 +1,4 @@
-//! The engines of the matrix, and how each is made.
+//! The engines of the matrix, and their construction.
 
 use kubist_storage::Kv;
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
@@ -6,21 +6,21 @@ use std::any::Any;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// The engines of the matrix that live in this process. `etcd_row.rs` has the other.
+/// The engines of the matrix that run in this process. etcd is in `etcd_row.rs`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Engine {
     Memory,
     Redb,
 }
 
-/// An engine, and what has to live as long as it.
+/// An engine, and the resources that must live as long as it.
 pub(super) struct Made {
     pub(super) kv: Arc<dyn Kv>,
     pub(super) keep: Box<dyn Any + Send + Sync>,
 }
 
 impl Engine {
-    /// The one place that knows how an engine is made.
+    /// Creates the engine.
     pub(super) fn make(self, tasks: &mut JoinSet<()>) -> Made {
         let clock = Arc::new(TokioClock::start());
         match self {

@@ -1,9 +1,8 @@
-//! The etcd rows of the matrix: one etcd of each release for all tests and one test at a time on
-//! it, each below a root of its own, so that revisions are as predictable as on an engine that
-//! nobody shares.
+//! The etcd rows of the matrix: all tests share one etcd of each release, run one at a time, and
+//! use separate key roots, so that revisions are as predictable as on an engine of their own.
 //!
-//! Tests run on virtual time, which jumps as soon as nothing runs. An etcd takes real time, so
-//! here it jumps only after nothing has been on its way to or from etcd for a moment.
+//! Tests run on virtual time, which advances as soon as no task runs. An etcd needs real time, so
+//! here virtual time advances only after a moment without traffic to or from etcd.
 
 use super::stack::Stack;
 use crate::etcd::{Etcd, Release};
@@ -23,14 +22,14 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 
-/// How long nothing may happen before virtual time jumps: so many of these.
+/// The unit of the quiet time before virtual time advances.
 const TICK: Duration = Duration::from_millis(10);
 const QUIET_TICKS: usize = 10;
-/// The same with 3.4, which takes longer to begin with history.
+/// The quiet time for 3.4, which takes longer to start a watch on history.
 const QUIET_TICKS_OF_3_4: usize = 25;
-/// The etcds of those tests that run at the moment: 3.4 and 3.6. Each ends with the last of them.
+/// The etcds of the running tests: 3.4 and 3.6. Each stops with the last test that uses it.
 static SHARED: [Mutex<Weak<Mutex<Etcd>>>; 2] = [Mutex::new(Weak::new()), Mutex::new(Weak::new())];
-/// The roots that were given out.
+/// The number of assigned key roots.
 static ROOTS: AtomicUsize = AtomicUsize::new(0);
 
 fn shared(release: Release) -> Option<Arc<Mutex<Etcd>>> {
@@ -40,7 +39,7 @@ fn shared(release: Release) -> Option<Arc<Mutex<Etcd>>> {
     }
     let plain = Builder::new_current_thread().enable_all().build();
     let plain = plain.expect("a runtime");
-    // What it loses with its machine is nobody's: its folder goes with it. 3.4 has no such flag.
+    // Durability does not matter: the data folder is temporary. 3.4 has no such flag.
     let quick = ["--unsafe-no-fsync"];
     let flags = if release == Release::Current {
         &quick[..]
@@ -53,7 +52,7 @@ fn shared(release: Release) -> Option<Arc<Mutex<Etcd>>> {
     Some(etcd)
 }
 
-/// Runs a test on an etcd, or says that there is none.
+/// Runs a test on an etcd, or reports that none is installed.
 pub(crate) fn on_etcd(release: Release, cached: bool, runner: impl AsyncFnOnce(&Stack)) {
     let Some(etcd) = shared(release) else {
         return;
@@ -72,7 +71,7 @@ pub(crate) fn on_etcd(release: Release, cached: bool, runner: impl AsyncFnOnce(&
         let mut tasks = JoinSet::new();
         tasks.spawn(keep_time(Arc::clone(&activity)));
         let mut config = Config::new([etcd.url()]);
-        // Virtual time: nothing is behind.
+        // No pings in virtual time.
         config.ping_every = Duration::from_secs(3600);
         let kv = EtcdKv::new(config).expect("a URL");
         let kv = Arc::new(Observed { kv, activity });
@@ -87,7 +86,7 @@ pub(crate) fn on_etcd(release: Release, cached: bool, runner: impl AsyncFnOnce(&
     });
 }
 
-/// Lets real time pass, and no virtual time.
+/// Waits in real time while virtual time stands still.
 #[expect(clippy::disallowed_methods, reason = "etcd's time is the machine's")]
 async fn pass(time: Duration) {
     let passed = spawn_blocking(move || std::thread::sleep(time));
@@ -95,8 +94,7 @@ async fn pass(time: Duration) {
 }
 
 impl Stack {
-    /// Lets time pass until the engine has come to a revision by itself, if its time is not the
-    /// test's.
+    /// Waits until the engine reaches a revision by itself, if it does not run on virtual time.
     pub(crate) async fn comes_to(&self, revision: u64) {
         const TRIES: usize = 200;
         for _ in 0..TRIES {
@@ -108,7 +106,8 @@ impl Stack {
         panic!("the engine does not come to {revision}");
     }
 
-    /// Another process that writes to the engine while this one waits for it.
+    /// Returns a function that writes to the engine like another process, while this one waits for
+    /// it.
     pub(crate) fn other_writer(&self) -> impl Fn(PutRequest) + Send + Sync + 'static {
         let (kv, etcd) = (Arc::clone(&self.kv), self.etcd.clone());
         move |put| {
@@ -117,7 +116,7 @@ impl Stack {
                 let mut runtime = Builder::new_current_thread();
                 let runtime = runtime.enable_all().build();
                 runtime.expect("a runtime").block_on(async {
-                    // The connections of the other one are on the runtime that waits.
+                    // The connections of the other client belong to the waiting runtime.
                     let kv: Arc<dyn Kv> = match etcd {
                         Some(url) => {
                             let config = Config::new([url]);
@@ -133,13 +132,13 @@ impl Stack {
     }
 }
 
-/// What is on its way to or from etcd.
+/// The traffic to and from etcd.
 #[derive(Debug, Default)]
 struct Activity {
-    /// After how many ticks it is quiet.
+    /// The quiet time in ticks.
     quiet_ticks: usize,
     calls: AtomicUsize,
-    /// Calls that began or ended, and batches of watches.
+    /// The number of started and ended calls and of watch batches.
     events: watch::Sender<usize>,
     parked: AtomicBool,
     ended: AtomicBool,
@@ -161,7 +160,7 @@ impl Activity {
         self.events.send_modify(|it| *it = it.wrapping_add(1));
     }
 
-    /// Blocks until nothing has happened for a moment: since which event.
+    /// Blocks until a moment has passed without traffic. Returns the number of events so far.
     #[expect(clippy::disallowed_methods, reason = "etcd's time is the machine's")]
     fn wait_for_quiet(&self) -> usize {
         let (mut quiet, mut last) = (0, *self.events.borrow());
@@ -180,7 +179,7 @@ impl Activity {
     }
 }
 
-/// Ends what blocks, so that the runtime can end.
+/// Ends the blocking task on drop, so that the runtime can shut down.
 struct End(Arc<Activity>);
 
 impl Drop for End {
@@ -189,8 +188,8 @@ impl Drop for End {
     }
 }
 
-/// tokio's virtual time does not jump while something blocks. So it stands still from the first
-/// use of etcd until a quiet moment after the last.
+/// Stops virtual time from the first use of etcd until a quiet moment after the last: tokio does
+/// not advance it while a blocking task runs.
 async fn keep_time(activity: Arc<Activity>) {
     let mut events = activity.events.subscribe();
     while !activity.ended.load(Ordering::Acquire) {
@@ -202,7 +201,7 @@ async fn keep_time(activity: Arc<Activity>) {
     }
 }
 
-/// An engine that tells when it is used.
+/// An engine that records its traffic.
 #[derive(Debug)]
 struct Observed {
     kv: EtcdKv,

@@ -1,10 +1,10 @@
-//! Events of a watch as text, and waiting for them.
+//! Watch events as text, and functions that wait for them.
 
 use kubist_registry::{EventStream, WatchEvent};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// `TYPE namespace/name@version`.
+/// Returns `TYPE namespace/name@version`.
 pub(crate) fn describe(event: &WatchEvent) -> String {
     let Some(stored) = event.object() else {
         return event.type_name().to_owned();
@@ -24,7 +24,7 @@ pub(crate) fn describe(event: &WatchEvent) -> String {
     )
 }
 
-/// The next events, so many.
+/// Returns the next `count` events.
 pub(crate) async fn take(watch: &mut EventStream, count: usize) -> Vec<String> {
     let mut all = Vec::new();
     while all.len() < count {
@@ -37,7 +37,7 @@ pub(crate) async fn take(watch: &mut EventStream, count: usize) -> Vec<String> {
     all
 }
 
-/// What comes before a moment has passed.
+/// Returns the events that arrive within a moment.
 pub(crate) async fn drain(watch: &mut EventStream) -> Vec<String> {
     let mut all = Vec::new();
     while let Ok(Some(events)) = timeout(Duration::from_millis(50), watch.next()).await {

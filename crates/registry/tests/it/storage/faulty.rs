@@ -6,19 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const MARK: &[u8] = b"mark!";
 
-/// Marks values. A value without the mark cannot be read.
+/// A transformer that marks its values. Values without the mark cannot be read.
 #[derive(Debug, Default)]
 pub(crate) struct Marked {
     stale: AtomicBool,
 }
 
 impl Marked {
-    pub(crate) fn say_stale(&self, stale: bool) {
+    pub(crate) fn set_stale(&self, stale: bool) {
         self.stale.store(stale, Ordering::Relaxed);
     }
 }
 
-/// A value with the mark.
+/// Returns a value with the mark.
 pub(crate) fn marked(value: &[u8]) -> Vec<u8> {
     [MARK, value].concat()
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::watch;
 
-/// An engine under the control of a test.
+/// An engine controlled by a test.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     kv: Arc<dyn Kv>,
@@ -44,32 +44,32 @@ impl Gate {
         }
     }
 
-    /// Holds back what watches deliver, or releases it.
+    /// Holds back watch events, or releases them.
     pub(crate) fn hold(&self, held: bool) {
         self.state.held.send_replace(held);
     }
 
-    /// Ends all watches with a fault.
+    /// Ends all watches with an error.
     pub(crate) fn cut(&self) {
         self.state.cuts.send_modify(|it| *it += 1);
     }
 
-    /// Makes ranges fail, or work again.
+    /// Makes range reads fail, or work again.
     pub(crate) fn fail(&self, fails: bool) {
         self.state.fails.store(fails, Ordering::Relaxed);
     }
 
-    /// Loses what watches deliver, as a broken engine would, or stops it.
+    /// Drops watch events, as a broken engine would, or stops dropping them.
     pub(crate) fn lose(&self, loses: bool) {
         self.state.loses.store(loses, Ordering::Relaxed);
     }
 
-    /// Suppresses progress notifications, like an etcd of unknown version, or allows them.
+    /// Suppresses progress notifications, like an etcd of unknown version, or allows them again.
     pub(crate) fn silence(&self, silent: bool) {
         self.state.silent.store(silent, Ordering::Relaxed);
     }
 
-    /// How many ranges and single keys were read.
+    /// Returns the number of range reads and of single-key reads.
     pub(crate) fn reads(&self) -> (usize, usize) {
         let count = |it: &AtomicUsize| it.load(Ordering::Relaxed);
         (count(&self.state.ranges), count(&self.state.gets))
@@ -114,7 +114,7 @@ impl KvWrapper for Gate {
                 let (mut inner, mut cuts, mut held, gate) = state?;
                 let next = async {
                     held.wait_for(|it| !it).await.ok()?;
-                    // What was held back takes a moment.
+                    // Events that were held back take a moment.
                     let batch = inner.next().await;
                     held.wait_for(|it| !it).await.ok()?;
                     batch

@@ -1,4 +1,4 @@
-//! Undecodable objects are held back, and watches of everything else go on.
+//! Watches hold back undecodable objects, and continue with all others.
 
 use super::matrix;
 use super::stack::{Stack, pod, typed};
@@ -6,13 +6,13 @@ use kubist_registry::storage::DeleteRequest;
 use kubist_registry::{EventStream, WatchEvent};
 
 matrix![
-    a_version_that_cannot_be_read_is_held_back_and_its_end_shows_what_was_known,
-    a_repair_is_a_change_of_what_was_known,
-    what_is_selected_no_longer_once_it_is_repaired_is_gone,
-    what_began_unreadable_is_added_once_it_can_be_read,
-    only_those_who_knew_an_object_learn_of_its_end,
-    a_watch_around_the_unreadable_begins_with_the_rest,
-    who_may_know_an_older_version_lists_again,
+    an_undecodable_version_is_held_back_and_its_delete_shows_the_last_known_state,
+    a_repaired_object_is_modified,
+    a_repaired_object_that_no_longer_matches_is_deleted,
+    an_object_is_added_once_it_can_be_decoded,
+    only_watches_that_showed_an_object_deliver_its_delete,
+    a_watch_that_skips_undecodable_objects_begins_with_the_rest,
+    a_client_with_an_unknown_older_version_lists_again,
     a_hundred_are_held_back_and_one_more_ends_the_watch,
 ];
 
@@ -22,7 +22,7 @@ const UNREADABLE: DeleteRequest<'_> = DeleteRequest {
     unreadable: true,
 };
 
-/// The next events of a watch: what happened to whom.
+/// Returns the next events of a watch, as type and name.
 pub(super) async fn seen(watch: &mut EventStream, count: usize) -> Vec<String> {
     let mut seen = Vec::new();
     while seen.len() < count {
@@ -46,7 +46,7 @@ async fn end(s: &Stack, name: &str) {
     ended.expect("it cannot be read");
 }
 
-async fn a_version_that_cannot_be_read_is_held_back_and_its_end_shows_what_was_known(s: &Stack) {
+async fn an_undecodable_version_is_held_back_and_its_delete_shows_the_last_known_state(s: &Stack) {
     s.create("ns", "a").await;
     let known = s.label("ns", "a", "known").await;
     let start = s.create("ns", "b").await.revision();
@@ -72,7 +72,7 @@ async fn a_version_that_cannot_be_read_is_held_back_and_its_end_shows_what_was_k
     assert_eq!(rest, ["ADDED c"]);
 }
 
-async fn a_repair_is_a_change_of_what_was_known(s: &Stack) {
+async fn a_repaired_object_is_modified(s: &Stack) {
     let start = s.create("ns", "a").await.revision();
     let good = s.raw_value("a").await;
     let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;
@@ -82,7 +82,7 @@ async fn a_repair_is_a_change_of_what_was_known(s: &Stack) {
     assert_eq!(seen(&mut watch, 2).await, ["MODIFIED a", "DELETED a"]);
 }
 
-async fn what_is_selected_no_longer_once_it_is_repaired_is_gone(s: &Stack) {
+async fn a_repaired_object_that_no_longer_matches_is_deleted(s: &Stack) {
     s.create("ns", "a").await;
     let plain = s.raw_value("a").await;
     let start = s.label("ns", "a", "x").await.revision();
@@ -95,7 +95,7 @@ async fn what_is_selected_no_longer_once_it_is_repaired_is_gone(s: &Stack) {
     assert_eq!(seen(&mut watch, 2).await, ["DELETED a", "ADDED a"]);
 }
 
-async fn what_began_unreadable_is_added_once_it_can_be_read(s: &Stack) {
+async fn an_object_is_added_once_it_can_be_decoded(s: &Stack) {
     s.create("ns", "a").await;
     let good = s.raw_value("a").await;
     let start = s.delete("ns", "a").await.revision();
@@ -106,10 +106,14 @@ async fn what_began_unreadable_is_added_once_it_can_be_read(s: &Stack) {
     s.put_raw("b", b"no mark").await;
     end(s, "b").await;
     s.create("ns", "c").await;
-    assert_eq!(seen(&mut watch, 1).await, ["ADDED c"], "nobody knew b");
+    assert_eq!(
+        seen(&mut watch, 1).await,
+        ["ADDED c"],
+        "the watch has not shown b"
+    );
 }
 
-async fn only_those_who_knew_an_object_learn_of_its_end(s: &Stack) {
+async fn only_watches_that_showed_an_object_deliver_its_delete(s: &Stack) {
     let mut on_one = pod("ns", "a");
     on_one.spec.node_name = "one".into();
     let start = s.create_pod(on_one).await.revision();
@@ -130,19 +134,19 @@ async fn only_those_who_knew_an_object_learn_of_its_end(s: &Stack) {
     assert_eq!(seen(&mut two, 1).await, ["ADDED two"]);
 }
 
-async fn a_watch_around_the_unreadable_begins_with_the_rest(s: &Stack) {
+async fn a_watch_that_skips_undecodable_objects_begins_with_the_rest(s: &Stack) {
     for name in ["a", "b", "c"] {
         s.create("ns", name).await;
     }
     let good = s.raw_value("b").await;
     s.put_raw("b", b"no mark").await;
-    let mut watch = s.watch_around("ns", "").await;
+    let mut watch = s.watch_skipping_unreadable("ns", "").await;
     assert_eq!(seen(&mut watch, 2).await, ["ADDED a", "ADDED c"]);
     s.put_raw("b", &good).await;
     assert_eq!(seen(&mut watch, 1).await, ["ADDED b"]);
 }
 
-async fn who_may_know_an_older_version_lists_again(s: &Stack) {
+async fn a_client_with_an_unknown_older_version_lists_again(s: &Stack) {
     s.create("ns", "a").await;
     let plain = s.raw_value("a").await;
     s.label("ns", "a", "x").await;

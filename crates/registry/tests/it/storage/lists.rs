@@ -6,17 +6,17 @@ use kubist_registry::Stored;
 
 matrix![
     every_combination_of_version_and_match_has_its_state,
-    versions_that_are_none_are_refused,
+    invalid_versions_are_rejected,
     consistent_lists_have_the_newest_version,
     one_object_can_be_listed_at_each_of_its_versions,
     a_namespace_is_not_the_prefix_of_another,
     selectors_and_scopes_narrow_each_other,
-    what_was_compacted_is_expired,
+    compacted_versions_are_expired,
     a_list_at_its_own_version_is_the_same_again,
 ];
 
-/// Pods a/x, b/y, b/z, c/w in this order; then b/y changes, b/z goes. The versions before and
-/// after each write.
+/// Creates the pods a/x, b/y, b/z and c/w in this order, changes b/y, and deletes b/z. Returns the
+/// versions before and after each write.
 async fn seed(s: &Stack) -> Vec<u64> {
     let mut versions = vec![s.head().await];
     for (namespace, name) in [("a", "x"), ("b", "y"), ("b", "z"), ("c", "w")] {
@@ -41,7 +41,7 @@ async fn every_combination_of_version_and_match_has_its_state(s: &Stack) {
     let versions = seed(s).await;
     let newest = STATES[6];
     let head = *versions.last().expect("several");
-    // The cache may be behind for a version of zero; here it is made to have everything.
+    // A read at version zero may be stale, so bring the cache to the newest state first.
     s.list("", &format!("resourceVersion={head}"))
         .await
         .expect("it is reached");
@@ -87,7 +87,7 @@ async fn every_combination_of_version_and_match_has_its_state(s: &Stack) {
     assert_eq!(s.names("", &query).await, [""; 0]);
 }
 
-async fn versions_that_are_none_are_refused(s: &Stack) {
+async fn invalid_versions_are_rejected(s: &Stack) {
     let versions = seed(s).await;
     let ahead = versions[6] + 100;
     for (query, code) in [
@@ -233,7 +233,7 @@ async fn selectors_and_scopes_narrow_each_other(s: &Stack) {
     }
 }
 
-async fn what_was_compacted_is_expired(s: &Stack) {
+async fn compacted_versions_are_expired(s: &Stack) {
     let versions = seed(s).await;
     let exact = |version: u64| format!("resourceVersion={version}&resourceVersionMatch=Exact");
     assert_eq!(s.names("", &exact(versions[2])).await, STATES[2]);

@@ -1,4 +1,4 @@
-//! Lists in pages: tokens, limits under selectors, compaction between two pages.
+//! Paged lists: tokens, limits with selectors, compaction between two pages.
 
 use super::matrix;
 use super::stack::{Stack, names};
@@ -10,13 +10,13 @@ matrix![
     pages_are_of_one_version,
     a_limit_counts_matches,
     a_rare_match_is_found_in_one_call,
-    a_page_after_compaction_says_how_to_go_on,
-    what_comes_between_two_pages_is_not_seen,
-    version_zero_takes_no_heed_of_a_limit,
+    a_page_after_compaction_returns_a_new_token,
+    writes_between_two_pages_are_not_seen,
+    version_zero_ignores_the_limit,
     tokens_are_upstreams,
 ];
 
-/// A token of the newest version after a key.
+/// Returns a token for the newest version after a key.
 pub(crate) fn newest_after(start: &str) -> String {
     token(-1, &format!("{start}\\u0000"))
 }
@@ -125,7 +125,7 @@ async fn a_rare_match_is_found_in_one_call(s: &Stack) {
     assert_eq!(found.metadata.continue_, "");
 }
 
-async fn a_page_after_compaction_says_how_to_go_on(s: &Stack) {
+async fn a_page_after_compaction_returns_a_new_token(s: &Stack) {
     five(s).await;
     let first = list(s, "limit=2").await;
     let head = s.label("ns", "a", "changed").await.revision();
@@ -145,7 +145,7 @@ async fn a_page_after_compaction_says_how_to_go_on(s: &Stack) {
     assert_eq!(third.metadata.resource_version, resolved);
 }
 
-async fn what_comes_between_two_pages_is_not_seen(s: &Stack) {
+async fn writes_between_two_pages_are_not_seen(s: &Stack) {
     five(s).await;
     let first = list(s, "limit=1").await;
     s.create("ns", "aa").await;
@@ -154,7 +154,7 @@ async fn what_comes_between_two_pages_is_not_seen(s: &Stack) {
     assert_eq!(names(&rest), ["ns/b", "ns/c", "ns/d", "ns/e"]);
 }
 
-async fn version_zero_takes_no_heed_of_a_limit(s: &Stack) {
+async fn version_zero_ignores_the_limit(s: &Stack) {
     five(s).await;
     list(s, &format!("resourceVersion={}", s.head().await)).await;
     let all = list(s, "limit=2&resourceVersion=0").await;

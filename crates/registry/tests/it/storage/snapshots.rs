@@ -1,5 +1,5 @@
-//! Snapshots of an engine that holds nothing in this process: read page by page on one revision,
-//! and broken off when the engine gives that revision up.
+//! Snapshots of an engine outside of this process: read page by page at one revision, and aborted
+//! when the engine compacts that revision.
 
 use super::gate::Gate;
 use kubist_storage::backup::Snapshot;
@@ -18,7 +18,7 @@ async fn write(kv: &MemoryKv, value: &'static str) {
 }
 
 #[tokio::test]
-async fn snapshot_of_an_engine_elsewhere_is_one_state_or_breaks_off() {
+async fn a_snapshot_of_a_remote_engine_is_one_state_or_fails() {
     let kv = MemoryKv::default();
     write(&kv, "old").await;
     let gate: Arc<dyn Kv> = Arc::new(Gate::new(Arc::new(kv.clone())));

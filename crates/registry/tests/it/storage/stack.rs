@@ -1,4 +1,4 @@
-//! One storage stack: pods over an engine, with or without a watch cache.
+//! `Stack`: storage of pods over an engine, with or without a watch cache.
 
 pub(crate) use super::engine::Engine;
 use super::engine::Made;
@@ -21,20 +21,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 
-/// Pods over an engine.
+/// Storage of pods over an engine.
 pub(crate) struct Stack {
     pub(crate) kv: Arc<dyn Kv>,
-    /// What all keys begin with.
+    /// The prefix of all keys.
     pub(crate) root: String,
     pub(crate) keys: KeyLayout,
     pub(crate) raw: RawStorage,
-    /// What is under test: `raw`, or a cache on top of it.
+    /// The storage under test: `raw`, or a cache over it.
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) cacher: Option<Cacher>,
     pub(crate) marked: Arc<Marked>,
     strategy: Arc<dyn Strategy>,
     resource: GroupResource,
-    /// Where the engine is, if it is an etcd.
+    /// The address of the engine, if it is an etcd.
     pub(crate) etcd: Option<String>,
     _tasks: JoinSet<()>,
     _keep: Box<dyn Any + Send + Sync>,
@@ -47,7 +47,7 @@ impl Stack {
         Self::over(kv, cached, tasks, keep).await
     }
 
-    /// A stack over an engine that is there already.
+    /// Creates a stack over an existing engine.
     pub(crate) async fn over(
         kv: Arc<dyn Kv>,
         cached: bool,
@@ -58,7 +58,7 @@ impl Stack {
         Self::with_keys(made, "/registry", "pods", cached, tasks).await
     }
 
-    /// A stack below its own root on an etcd.
+    /// Creates a stack on an etcd, below its own root.
     pub(crate) async fn on_etcd(
         kv: Arc<dyn Kv>,
         url: String,
@@ -73,7 +73,7 @@ impl Stack {
         stack
     }
 
-    /// A stack beside this one, of a resource without namespaces.
+    /// Creates a stack of a cluster-scoped resource over the same engine.
     pub(crate) async fn cluster_scoped(&self) -> Self {
         let (kv, cached) = (Arc::clone(&self.kv), self.cacher.is_some());
         let keep = Box::new(());
@@ -144,7 +144,7 @@ impl Stack {
         created.expect("nothing is there")
     }
 
-    /// Changes a pod that exists.
+    /// Changes an existing pod.
     pub(crate) async fn edit(
         &self,
         namespace: &str,
@@ -209,7 +209,7 @@ impl Stack {
         storage.list(request).await
     }
 
-    /// The names that a list has.
+    /// Returns the names in a list.
     pub(crate) async fn names(&self, namespace: &str, query: &str) -> Vec<String> {
         let listed = self.list(namespace, query).await;
         names(&listed.unwrap_or_else(|status| panic!("{query}: {status}")))
@@ -229,8 +229,12 @@ impl Stack {
         self.watch_from(storage, namespace, query, false).await
     }
 
-    /// A watch whose initial events leave out what cannot be read.
-    pub(crate) async fn watch_around(&self, namespace: &str, query: &str) -> EventStream {
+    /// Starts a watch whose initial events omit undecodable objects.
+    pub(crate) async fn watch_skipping_unreadable(
+        &self,
+        namespace: &str,
+        query: &str,
+    ) -> EventStream {
         let watch = self.watch_from(&*self.storage, namespace, query, true);
         let watch = watch.await;
         watch.unwrap_or_else(|status| panic!("{query}: {status}"))
@@ -241,7 +245,7 @@ impl Stack {
         storage: &dyn Storage,
         namespace: &str,
         query: &str,
-        around_unreadable: bool,
+        skip_unreadable: bool,
     ) -> Result<EventStream, Status> {
         let options = options(query);
         let predicate = self.predicate(query);
@@ -254,7 +258,7 @@ impl Stack {
             predicate: &predicate,
             options: &options,
             timeout: None,
-            around_unreadable,
+            skip_unreadable,
         };
         storage.watch(request).await
     }
@@ -282,14 +286,14 @@ impl Stack {
         compacted.expect("not ahead, and not twice");
     }
 
-    /// Puts a value under a pod's key, past everything.
+    /// Writes a value under a pod's key directly to the engine.
     pub(crate) async fn put_raw(&self, name: &str, value: &[u8]) -> u64 {
         let put = PutRequest::new(self.key("ns", name), value.to_vec(), Expected::Any);
         let outcome = self.kv.put(put).await.expect("it is open");
         outcome.committed().expect("no condition").0
     }
 
-    /// The value under a pod's key.
+    /// Returns the stored value under a pod's key.
     pub(crate) async fn raw_value(&self, name: &str) -> bytes::Bytes {
         let got = self.kv.get(self.key("ns", name).as_bytes(), None).await;
         got.expect("it is open")
@@ -316,7 +320,7 @@ pub(crate) fn names(listed: &Listed) -> Vec<String> {
     listed.items.iter().map(name).collect()
 }
 
-/// A change that edits a pod, and counts how often it was asked.
+/// A change that edits a pod, and counts its calls.
 pub(crate) struct Edits<F> {
     edit: F,
     pub(crate) calls: usize,
@@ -349,7 +353,7 @@ pub(crate) fn typed(stored: &Stored) -> Pod {
     object.downcast_ref::<Pod>().expect("a pod").clone()
 }
 
-/// Counts calls of a delete's check.
+/// Counts the calls of a delete's check.
 #[derive(Default)]
 pub(crate) struct Calls(AtomicUsize);
 
@@ -374,7 +378,7 @@ pub(crate) fn outcome(result: Result<Outcome, StorageError>) -> Outcome {
     result.expect("it works")
 }
 
-/// List options from the text of a query.
+/// Parses list options from a query string.
 pub(crate) fn options(query: &str) -> ListOptions {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     ListOptions::from_query(pairs).expect("the query is valid")

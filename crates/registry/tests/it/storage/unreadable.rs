@@ -1,4 +1,4 @@
-//! Undecodable values: reported one by one, never deleted by accident, removed on request.
+//! Undecodable values: reported individually, never deleted by accident, removed on request.
 
 use super::faulty::marked;
 use super::held_back;
@@ -9,15 +9,15 @@ use kubist_registry::{StorageError, Stored, WatchEvent};
 
 matrix![
     a_value_in_a_foreign_form_fails_every_method_and_stays,
-    a_list_tells_what_cannot_be_read_and_has_the_rest,
-    a_payload_that_is_broken_inside_is_told_before_it_is_delivered,
-    a_list_that_has_to_be_whole_names_what_is_missing,
-    what_cannot_be_read_can_be_removed_on_purpose,
-    what_can_be_read_is_not_removed_as_unreadable,
+    a_list_names_undecodable_objects_and_returns_the_rest,
+    a_corrupt_payload_is_detected_before_it_is_delivered,
+    a_complete_list_fails_and_names_undecodable_objects,
+    undecodable_objects_can_be_removed_on_request,
+    decodable_objects_are_not_removed_as_unreadable,
     a_suggestion_does_not_make_an_object_unreadable,
     a_repair_in_the_middle_saves_the_object,
-    a_watch_that_begins_with_what_cannot_be_read_ends,
-    the_removal_of_what_cannot_be_read_ends_a_watch,
+    a_watch_that_begins_with_an_undecodable_object_ends,
+    the_removal_of_an_undecodable_object_ends_a_watch,
     nothing_follows_an_error,
 ];
 
@@ -54,7 +54,7 @@ async fn a_value_in_a_foreign_form_fails_every_method_and_stays(s: &Stack) {
     assert_eq!(s.raw_value("a").await, "no mark");
 }
 
-async fn a_list_tells_what_cannot_be_read_and_has_the_rest(s: &Stack) {
+async fn a_list_names_undecodable_objects_and_returns_the_rest(s: &Stack) {
     for name in ["a", "b", "c", "d"] {
         s.create("ns", name).await;
     }
@@ -68,15 +68,15 @@ async fn a_list_tells_what_cannot_be_read_and_has_the_rest(s: &Stack) {
     }
 }
 
-/// Its frame is whole, so nothing shows before somebody looks inside.
-async fn a_payload_that_is_broken_inside_is_told_before_it_is_delivered(s: &Stack) {
+/// The envelope is valid, so only decoding finds the error.
+async fn a_corrupt_payload_is_detected_before_it_is_delivered(s: &Stack) {
     for name in ["a", "b", "c"] {
         s.create("ns", name).await;
     }
     let mut value = s.raw_value("b").await.to_vec();
     let uid = b"uid-of-b";
     let at = value.windows(uid.len()).position(|it| it == uid);
-    // The length before the text.
+    // The length prefix of the string.
     value[at.expect("it has a uid") - 1] = 0x7f;
     let start = s.head().await;
     let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;
@@ -90,7 +90,7 @@ async fn a_payload_that_is_broken_inside_is_told_before_it_is_delivered(s: &Stac
     assert_eq!(held_back::seen(&mut watch, 1).await, ["ADDED d"]);
 }
 
-async fn a_list_that_has_to_be_whole_names_what_is_missing(s: &Stack) {
+async fn a_complete_list_fails_and_names_undecodable_objects(s: &Stack) {
     s.create("ns", "fine").await;
     for number in 0..120 {
         s.put_raw(&format!("p{number:03}"), b"no mark").await;
@@ -105,13 +105,13 @@ async fn a_list_that_has_to_be_whole_names_what_is_missing(s: &Stack) {
     assert_eq!(causes[100].reason, "FieldValueTooMany");
 }
 
-async fn what_cannot_be_read_can_be_removed_on_purpose(s: &Stack) {
+async fn undecodable_objects_can_be_removed_on_request(s: &Stack) {
     for value in [b"no mark".to_vec(), marked(b"no envelope")] {
         s.create("ns", "a").await;
         s.put_raw("a", &value).await;
         let calls = Calls::default();
         let allowed = |it: Option<&Stored>| {
-            assert!(it.is_none(), "there is no object to look at");
+            assert!(it.is_none(), "the object cannot be decoded");
             calls.add();
             Ok(())
         };
@@ -122,7 +122,7 @@ async fn what_cannot_be_read_can_be_removed_on_purpose(s: &Stack) {
     }
 }
 
-async fn what_can_be_read_is_not_removed_as_unreadable(s: &Stack) {
+async fn decodable_objects_are_not_removed_as_unreadable(s: &Stack) {
     s.create("ns", "a").await;
     let refused = s.try_delete("ns", "a", UNREADABLE).await;
     match refused {
@@ -183,7 +183,7 @@ async fn one_error(watch: &mut kubist_registry::EventStream) -> kubist_apimachin
     (**status).clone()
 }
 
-async fn a_watch_that_begins_with_what_cannot_be_read_ends(s: &Stack) {
+async fn a_watch_that_begins_with_an_undecodable_object_ends(s: &Stack) {
     s.create("ns", "a").await;
     s.put_raw("a", b"no mark").await;
     let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan\
@@ -198,7 +198,7 @@ async fn a_watch_that_begins_with_what_cannot_be_read_ends(s: &Stack) {
     }
 }
 
-async fn the_removal_of_what_cannot_be_read_ends_a_watch(s: &Stack) {
+async fn the_removal_of_an_undecodable_object_ends_a_watch(s: &Stack) {
     s.create("ns", "a").await;
     let start = s.put_raw("a", b"no mark").await;
     let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;

@@ -1,4 +1,4 @@
-//! Updates: what changes nothing is not written, and writes that come in between.
+//! Updates: changes, writes that change nothing, and concurrent writes.
 
 use super::matrix;
 use super::stack::{Stack, drain, edits, outcome, pod, take, typed, uid};
@@ -10,14 +10,14 @@ use std::time::Duration;
 matrix![
     a_missing_object_is_not_found_or_made,
     a_change_is_written_and_no_change_is_not,
-    an_update_under_a_uid_means_that_object,
-    what_is_stale_is_rewritten_without_a_change,
+    an_update_with_a_uid_changes_only_that_object,
+    stale_values_are_rewritten_without_a_change,
     a_self_link_is_never_stored,
     an_update_that_creates_can_have_a_time_to_live,
     bytes_that_are_not_canonical_are_rewritten_once,
     an_update_that_lost_a_race_runs_once_more,
-    a_refusal_of_a_stale_suggestion_is_tried_again,
-    a_change_of_nothing_in_a_stale_suggestion_reads_what_is_stored,
+    a_rejected_change_of_a_stale_suggestion_is_retried,
+    a_stale_suggestion_without_a_change_is_checked_against_storage,
     updates_at_once_all_count,
 ];
 
@@ -62,7 +62,7 @@ async fn a_change_is_written_and_no_change_is_not(s: &Stack) {
     );
 }
 
-async fn an_update_under_a_uid_means_that_object(s: &Stack) {
+async fn an_update_with_a_uid_changes_only_that_object(s: &Stack) {
     s.create("ns", "a").await;
     for (it, fits) in [("another", false), ("uid-of-a", true)] {
         let preconditions = uid(it);
@@ -80,12 +80,12 @@ async fn an_update_under_a_uid_means_that_object(s: &Stack) {
     }
 }
 
-async fn what_is_stale_is_rewritten_without_a_change(s: &Stack) {
+async fn stale_values_are_rewritten_without_a_change(s: &Stack) {
     let created = s.create("ns", "a").await;
-    s.marked.say_stale(true);
+    s.marked.set_stale(true);
     let rewritten = s.edit("ns", "a", |_| ()).await;
     assert_eq!(rewritten.revision(), created.revision() + 1);
-    s.marked.say_stale(false);
+    s.marked.set_stale(false);
     let same = s.edit("ns", "a", |_| ()).await;
     assert_eq!(same.revision(), rewritten.revision());
 }
@@ -98,10 +98,10 @@ async fn a_self_link_is_never_stored(s: &Stack) {
     assert_eq!(same.revision(), created.revision());
 }
 
-/// Writes an object for a time.
-struct For(Duration);
+/// A change that writes an object with a lifetime.
+struct WithTtl(Duration);
 
-impl Change for For {
+impl Change for WithTtl {
     fn attempt<'a>(&'a mut self, _: Option<&'a Stored>) -> BoxFuture<'a, Result<Changed, Status>> {
         Box::pin(async { Ok(Changed::Write(Box::new(pod("ns", "a")), Some(self.0))) })
     }
@@ -112,7 +112,7 @@ async fn an_update_that_creates_can_have_a_time_to_live(s: &Stack) {
         missing_ok: true,
         ..UpdateRequest::default()
     };
-    let made = update(s, request, &mut For(Duration::from_secs(1))).await;
+    let made = update(s, request, &mut WithTtl(Duration::from_secs(1))).await;
     let mut watch = s
         .watch("ns", &format!("resourceVersion={}", made.revision()))
         .await;
@@ -123,7 +123,7 @@ async fn an_update_that_creates_can_have_a_time_to_live(s: &Stack) {
 
 async fn bytes_that_are_not_canonical_are_rewritten_once(s: &Stack) {
     s.create("ns", "a").await;
-    // The same object in JSON is the same object, in other bytes.
+    // The same object as JSON: equal, but with other bytes.
     let json = br#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"uid-of-a"}}"#;
     let other = s.put_raw("a", &super::faulty::marked(json)).await;
     let got = s.get("ns", "a").await.expect("it exists");
@@ -135,15 +135,15 @@ async fn bytes_that_are_not_canonical_are_rewritten_once(s: &Stack) {
     assert_eq!(rewritten.revision(), other + 1);
     let same = s.edit("ns", "a", |_| ()).await;
     assert_eq!(same.revision(), rewritten.revision());
-    s.marked.say_stale(true);
+    s.marked.set_stale(true);
     assert_eq!(
         s.edit("ns", "a", |_| ()).await.revision(),
         rewritten.revision() + 1
     );
-    s.marked.say_stale(false);
+    s.marked.set_stale(false);
 }
 
-/// Writes a label, after another write the first time.
+/// A change that writes a label; the first attempt is overtaken by another write.
 struct Raced<'s> {
     stack: &'s Stack,
     calls: usize,
@@ -175,11 +175,11 @@ async fn an_update_that_lost_a_race_runs_once_more(s: &Stack) {
     assert_eq!(updated.spec.node_name, "n");
 }
 
-/// Refuses what has no label.
+/// A change that rejects objects without a label.
 #[derive(Default)]
-struct Picky(usize);
+struct RequiresLabel(usize);
 
-impl Change for Picky {
+impl Change for RequiresLabel {
     fn attempt<'a>(
         &'a mut self,
         current: Option<&'a Stored>,
@@ -196,13 +196,13 @@ impl Change for Picky {
     }
 }
 
-async fn a_refusal_of_a_stale_suggestion_is_tried_again(s: &Stack) {
+async fn a_rejected_change_of_a_stale_suggestion_is_retried(s: &Stack) {
     let created = s.create("ns", "a").await;
     let suggested = || UpdateRequest {
         suggestion: Some(created.clone()),
         ..UpdateRequest::default()
     };
-    let mut change = Picky::default();
+    let mut change = RequiresLabel::default();
     let refused = s
         .storage
         .update(s.key("ns", "a"), suggested(), &mut change)
@@ -211,14 +211,14 @@ async fn a_refusal_of_a_stale_suggestion_is_tried_again(s: &Stack) {
         refused.expect_err("it is stored so").to_string(),
         "refused, 1"
     );
-    assert_eq!(change.0, 1, "what is fresh is not tried again");
+    assert_eq!(change.0, 1, "the stored state is not retried");
     s.label("ns", "a", "x").await;
-    let mut change = Picky::default();
+    let mut change = RequiresLabel::default();
     let updated = typed(&update(s, suggested(), &mut change).await);
     assert_eq!((change.0, updated.spec.node_name.as_str()), (2, "n"));
 }
 
-async fn a_change_of_nothing_in_a_stale_suggestion_reads_what_is_stored(s: &Stack) {
+async fn a_stale_suggestion_without_a_change_is_checked_against_storage(s: &Stack) {
     let created = s.create("ns", "a").await;
     let current = s.label("ns", "a", "x").await;
     let request = UpdateRequest {

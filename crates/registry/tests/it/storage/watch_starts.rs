@@ -1,4 +1,4 @@
-//! Where watches begin: versions, initial events, and the bookmark that ends them.
+//! The start of watches: versions, initial events, and the bookmark that ends them.
 
 use super::matrix;
 use super::stack::{Stack, drain, take};
@@ -6,12 +6,12 @@ use kubist_registry::WatchEvent;
 
 matrix![
     version_zero_begins_with_what_exists,
-    every_combination_of_options_has_its_beginning,
+    every_combination_of_options_starts_as_upstream,
     the_end_of_initial_events_has_the_version_of_everything,
     initial_events_of_one_name,
     initial_events_without_bookmarks,
-    a_version_that_is_too_old_is_told_in_the_stream,
-    a_version_ahead_waits_or_is_told_in_the_stream,
+    a_version_that_is_too_old_is_an_error_event,
+    a_future_version_waits_or_is_an_error_event,
     options_that_make_no_sense_are_refused,
 ];
 
@@ -39,19 +39,19 @@ async fn version_zero_begins_with_what_exists(s: &Stack) {
     assert!(first < second);
 }
 
-/// What a start shows of what exists.
+/// The initial events of a watch.
 #[derive(Clone, Copy)]
 enum Shows {
     Nothing,
-    /// Everything that exists.
+    /// All existing objects.
     Objects,
-    /// The same, and a bookmark.
+    /// All existing objects, and a bookmark.
     AndEnd,
-    /// What happened since.
+    /// The events since the version.
     History,
 }
 
-async fn every_combination_of_options_has_its_beginning(s: &Stack) {
+async fn every_combination_of_options_starts_as_upstream(s: &Stack) {
     use Shows::{AndEnd, History, Nothing, Objects};
     let quiet = "sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
     for (version, initial, bookmarks, shows) in [
@@ -96,7 +96,7 @@ async fn every_combination_of_options_has_its_beginning(s: &Stack) {
     }
 }
 
-/// b and a come, b changes. The versions before and after.
+/// Creates b and a, and changes b. Returns the versions before and after.
 async fn begin(s: &Stack) -> (u64, u64) {
     let first = s.head().await;
     s.create("ns", "b").await;
@@ -160,9 +160,10 @@ async fn initial_events_without_bookmarks(s: &Stack) {
     assert_eq!(drain(&mut watch).await, [format!("ADDED ns/a@{a}")]);
 }
 
-async fn a_version_that_is_too_old_is_told_in_the_stream(s: &Stack) {
+async fn a_version_that_is_too_old_is_an_error_event(s: &Stack) {
     let first = s.create("ns", "a").await.revision();
-    // More than the least that a cache keeps, with time in between that lets it forget.
+    // More events than the minimum capacity of a cache, spread over enough time for it to evict
+    // some.
     for number in 0..150_u32 {
         tokio::time::advance(std::time::Duration::from_secs(5)).await;
         s.label("ns", "a", &number.to_string()).await;
@@ -183,7 +184,7 @@ async fn a_version_that_is_too_old_is_told_in_the_stream(s: &Stack) {
     assert!(watch.next().await.is_none(), "nothing follows");
 }
 
-async fn a_version_ahead_waits_or_is_told_in_the_stream(s: &Stack) {
+async fn a_future_version_waits_or_is_an_error_event(s: &Stack) {
     let head = s.head().await;
     let mut watch = s
         .watch("ns", &format!("resourceVersion={}", head + 1))

@@ -1,4 +1,4 @@
-//! Watches: what they deliver, to whom, and how they end.
+//! Watches: the events that they deliver, and their end.
 
 use super::matrix;
 use super::stack::{Stack, describe, drain, take, typed};
@@ -13,11 +13,11 @@ matrix![
     a_delete_is_seen_as_it_was_answered,
     events_wait_for_a_reader_in_order,
     a_dropped_watch_leaves_nothing_behind,
-    fifty_watchers_that_do_not_read_hold_up_nobody,
+    fifty_watchers_that_do_not_read_delay_no_other,
     nothing_after_the_start_of_a_watch_is_missed,
     watches_of_a_namespace_see_that_namespace,
     watches_without_namespaces_see_names_and_fields,
-    a_delete_by_a_stale_suggestion_shows_what_was_stored,
+    a_delete_with_a_stale_suggestion_shows_the_stored_state,
     many_events_come_in_order_without_gaps,
 ];
 
@@ -104,7 +104,7 @@ async fn a_delete_is_seen_as_it_was_answered(s: &Stack) {
     );
 }
 
-async fn a_delete_by_a_stale_suggestion_shows_what_was_stored(s: &Stack) {
+async fn a_delete_with_a_stale_suggestion_shows_the_stored_state(s: &Stack) {
     let created = s.create("ns", "a").await;
     let start = s.label("ns", "a", "x").await.revision();
     let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;
@@ -125,7 +125,7 @@ async fn events_wait_for_a_reader_in_order(s: &Stack) {
     for number in 0..21 {
         s.create("ns", &format!("p{number:02}")).await;
     }
-    // A cache may end a watch that reads nothing, but not before it has given it all it holds.
+    // A cache may end a watch that is not read, but first delivers its buffer.
     let got = drain(&mut watch).await;
     let least = if s.cacher.is_some() { 10 } else { 21 };
     assert!(got.len() >= least, "{got:?}");
@@ -147,7 +147,7 @@ async fn a_dropped_watch_leaves_nothing_behind(s: &Stack) {
     }
 }
 
-async fn fifty_watchers_that_do_not_read_hold_up_nobody(s: &Stack) {
+async fn fifty_watchers_that_do_not_read_delay_no_other(s: &Stack) {
     let start = format!("resourceVersion={}", s.head().await);
     let mut sleeping = Vec::new();
     for _ in 0..50 {
@@ -172,14 +172,14 @@ async fn fifty_watchers_that_do_not_read_hold_up_nobody(s: &Stack) {
 }
 
 async fn nothing_after_the_start_of_a_watch_is_missed(s: &Stack) {
-    // Started, and not looked at until much later.
+    // Started, and not polled until much later.
     let quiet = "sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
     let mut unset = s.watch("ns", quiet).await;
     let created = s.create("ns", "a").await.revision();
     assert_eq!(take(&mut unset, 1).await, [format!("ADDED ns/a@{created}")]);
 }
 
-/// Which of the events of some pods a watch shows.
+/// Returns the events of some pods that a watch delivers.
 async fn shown(s: &Stack, namespace: &str, fields: &str, start: u64) -> Vec<String> {
     let query = format!("resourceVersion={start}&fieldSelector={fields}");
     let mut watch: EventStream = s.watch(namespace, &query).await;
@@ -270,7 +270,7 @@ async fn many_events_come_in_order_without_gaps(s: &Stack) {
         .map(|it| format!("MODIFIED ns/a@{}", start + it))
         .collect();
     assert_eq!(all, expected);
-    // The same again, out of history.
+    // The same events again, from history.
     let mut late = s.watch("ns", &format!("resourceVersion={start}")).await;
     assert_eq!(drain(&mut late).await, expected);
 }

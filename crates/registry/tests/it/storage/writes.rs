@@ -1,4 +1,4 @@
-//! Create and get; statistics; keys.
+//! Creates, gets, statistics and keys.
 
 use super::matrix;
 use super::stack::{Stack, pod, take, typed};
@@ -92,7 +92,7 @@ async fn a_get_is_of_its_version_or_a_later_one(s: &Stack) {
             .await
             .expect("it is reached");
         let revision = got.map(|it| it.revision());
-        // Any version may be a little older, where a cache answers.
+        // With a cache, a read of any version may be slightly stale.
         if exact || s.cacher.is_none() {
             assert_eq!(revision, Some(second), "{version:?}");
         } else {

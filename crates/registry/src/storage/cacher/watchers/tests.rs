@@ -68,7 +68,7 @@ fn events_are_offered_by_namespace_name_and_field() {
 }
 
 #[test]
-fn nothing_is_left_of_a_watcher_that_went() {
+fn removed_watchers_leave_nothing_behind() {
     let mut all = Watchers::default();
     watch(&mut all, "a", "");
     watch(&mut all, "", "metadata.name=x,spec.nodeName=n1");

@@ -1,6 +1,6 @@
-//! One provider of an encryption configuration: a prefix, and the transformer behind it.
+//! The providers of an encryption configuration: each is a value prefix and its transformer.
 
-use super::{ConfigurationMistake, EncryptionConfigurationError, list, object, only, text, wrong};
+use super::{ConfigurationProblem, EncryptionConfigurationError, list, object, only, text, wrong};
 use crate::stored::transformer::aes_cbc::AES_CBC;
 use crate::stored::transformer::aes_gcm::AES_GCM;
 use crate::stored::transformer::secretbox::SECRETBOX;
@@ -24,12 +24,12 @@ pub(super) fn read(
     let element = object(element, path)?;
     let mut fields = element.iter();
     let (Some((name, value)), None) = (fields.next(), fields.next()) else {
-        let mistake = if element.is_empty() {
-            ConfigurationMistake::Empty("provider")
+        let problem = if element.is_empty() {
+            ConfigurationProblem::Empty("provider")
         } else {
-            ConfigurationMistake::SeveralProviders
+            ConfigurationProblem::SeveralProviders
         };
-        return Err(wrong(path, mistake));
+        return Err(wrong(path, problem));
     };
     let path = path.child(name);
     match name.as_str() {
@@ -42,21 +42,21 @@ pub(super) fn read(
         "secretbox" => Ok(Prefixed::new(SECRETBOX, keys(value, &path, &BOX)?)),
         "kms" => {
             let name = name.clone();
-            Err(wrong(&path, ConfigurationMistake::Unsupported { name }))
+            Err(wrong(&path, ConfigurationProblem::Unsupported { name }))
         }
-        _ => Err(wrong(&path, ConfigurationMistake::Unknown)),
+        _ => Err(wrong(&path, ConfigurationProblem::Unknown)),
     }
 }
 
-/// A key that is ready for use.
+/// The transformer of one key.
 type Key = Arc<dyn Transformer>;
 
-/// What is done with a key.
+/// An encryption scheme.
 struct Scheme {
     make: fn(&str, &[u8]) -> Result<Key, AesKeyError>,
-    /// How long a key may be.
+    /// The valid key lengths, as in messages.
     lengths: &'static str,
-    /// What upstream calls it when no key fits.
+    /// Upstream's name of the scheme in the message for a missing key.
     named: &'static str,
 }
 
@@ -93,7 +93,7 @@ fn keys(
         let secret = text(key.get("secret"), &path.child("secret"))?;
         let prefix = Bytes::from(format!("{name}:"));
         if row.iter().any(|taken| taken.prefix == prefix) {
-            return Err(wrong(&path.child("name"), ConfigurationMistake::Duplicate));
+            return Err(wrong(&path.child("name"), ConfigurationProblem::Duplicate));
         }
         row.push(Prefixed::shared(
             prefix,
@@ -111,15 +111,15 @@ fn one_key(
 ) -> Result<Key, EncryptionConfigurationError> {
     let secret_path = path.child("secret");
     let bytes = STANDARD.decode(secret);
-    let bytes = bytes.map_err(|_| wrong(&secret_path, ConfigurationMistake::NotBase64))?;
+    let bytes = bytes.map_err(|_| wrong(&secret_path, ConfigurationProblem::NotBase64))?;
     (scheme.make)(name, &bytes).map_err(|error| match error {
         AesKeyError::Length { bytes } => {
             let expected = scheme.lengths;
             wrong(
                 &secret_path,
-                ConfigurationMistake::KeyLength { bytes, expected },
+                ConfigurationProblem::KeyLength { bytes, expected },
             )
         }
-        AesKeyError::Name => wrong(&path.child("name"), ConfigurationMistake::KeyName),
+        AesKeyError::Name => wrong(&path.child("name"), ConfigurationProblem::KeyName),
     })
 }

@@ -1,12 +1,12 @@
-//! The names of resources in an encryption configuration: `secrets`, `deployments.apps`, `*.apps`,
-//! `*.` for the core group, `*.*`.
+//! The resource names of an encryption configuration: `secrets`, `deployments.apps`, `*.apps`, `*.`
+//! for the core group, `*.*`.
 
-use super::{ConfigurationMistake, EncryptionConfigurationError, list, text, wrong};
+use super::{ConfigurationProblem, EncryptionConfigurationError, list, text, wrong};
 use kubist_apimachinery::{FieldPath, GroupResource};
 use serde_json::Value;
 
 const STAR: &str = "*";
-/// What upstream stores without serving it.
+/// Resources that upstream stores but does not serve.
 const WITHOUT_REST: [&str; 3] = [
     "apiserveripinfo",
     "serviceipallocations",
@@ -20,49 +20,49 @@ pub(super) fn read(
     let mut resources: Vec<GroupResource> = Vec::new();
     for (index, item) in list(value, path, "resource")?.iter().enumerate() {
         let path = path.index(index);
-        let resource = name(text(Some(item), &path)?).map_err(|mistake| wrong(&path, mistake))?;
+        let resource = name(text(Some(item), &path)?).map_err(|problem| wrong(&path, problem))?;
         if resources.contains(&resource) {
-            return Err(wrong(&path, ConfigurationMistake::Duplicate));
+            return Err(wrong(&path, ConfigurationProblem::Duplicate));
         }
         resources.push(resource);
     }
     for (index, resource) in resources.iter().enumerate() {
         if masking(&resources, resource).is_some() {
-            return Err(wrong(&path.index(index), ConfigurationMistake::Overlap));
+            return Err(wrong(&path.index(index), ConfigurationProblem::Overlap));
         }
     }
     Ok(resources)
 }
 
-fn name(text: &str) -> Result<GroupResource, ConfigurationMistake> {
+fn name(text: &str) -> Result<GroupResource, ConfigurationProblem> {
     if text == STAR {
-        return Err(ConfigurationMistake::Star);
+        return Err(ConfigurationProblem::Star);
     }
     if text.chars().any(char::is_uppercase) {
-        return Err(ConfigurationMistake::Capitals);
+        return Err(ConfigurationProblem::Capitals);
     }
     let (plural, group) = text.split_once('.').unwrap_or((text, ""));
     let partial = |part: &str| part != STAR && part.contains(STAR);
     if plural.is_empty() {
-        return Err(ConfigurationMistake::Missing);
+        return Err(ConfigurationProblem::Missing);
     }
     if partial(plural) || partial(group) {
-        return Err(ConfigurationMistake::PartialStar);
+        return Err(ConfigurationProblem::PartialStar);
     }
     match (plural, group) {
         (STAR, STAR) => {}
-        (_, STAR) => return Err(ConfigurationMistake::AcrossGroups),
-        (_, "events.k8s.io") => return Err(ConfigurationMistake::EventsGroup),
-        (_, "extensions") => return Err(ConfigurationMistake::ExtensionsGroup),
+        (_, STAR) => return Err(ConfigurationProblem::AcrossGroups),
+        (_, "events.k8s.io") => return Err(ConfigurationProblem::EventsGroup),
+        (_, "extensions") => return Err(ConfigurationProblem::ExtensionsGroup),
         (plural, "") if WITHOUT_REST.contains(&plural) => {
-            return Err(ConfigurationMistake::NoRest);
+            return Err(ConfigurationProblem::NoRest);
         }
         _ => {}
     }
     Ok(GroupResource::new(group, plural))
 }
 
-/// The one of `rules` that is about all of what `resource` is only a part of.
+/// Returns the wildcard rule among `rules` that covers `resource`, if any.
 pub(super) fn masking(rules: &[GroupResource], resource: &GroupResource) -> Option<String> {
     let wider = [
         GroupResource::new(resource.group.clone(), STAR),

@@ -4,7 +4,7 @@ use super::*;
 use bytes::Bytes;
 
 const HEAD: &str = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n";
-/// 16 and 32 bytes.
+/// Keys of 16 and 32 bytes.
 const SHORT: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
 const LONG: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
@@ -13,7 +13,7 @@ fn parse(rest: &str) -> Result<EncryptionConfiguration, String> {
     EncryptionConfiguration::parse(text.as_bytes()).map_err(|error| error.to_string())
 }
 
-/// A file with these resources and providers.
+/// Returns a file with these resources and providers.
 fn rule(resources: &str, providers: &str) -> String {
     format!("resources: [{{resources: [{resources}], providers: [{providers}]}}]")
 }
@@ -53,7 +53,7 @@ fn the_first_provider_writes_and_all_read_in_order() {
 }
 
 #[test]
-fn keys_of_one_provider_are_told_apart_by_name_and_those_of_two_are_tried() {
+fn keys_of_one_provider_are_selected_by_name_and_two_providers_are_tried_in_turn() {
     let keys = format!(
         "{{aesgcm: {{keys: [{{name: b, secret: {LONG}}}, {{name: a, secret: {SHORT}}}]}}}}"
     );
@@ -63,7 +63,7 @@ fn keys_of_one_provider_are_told_apart_by_name_and_those_of_two_are_tried() {
     let written = one.seal(value.clone(), b"/a").expect("it encrypts");
     let read = both.open(&written, b"/a").expect("it has the key");
     assert!(read.stale && read.value == value);
-    // Two keys of one name, as after a mistake: the second is tried when the first does not fit.
+    // Two keys with one name, as after an operator error: if the first fails, the second is tried.
     let twice = rule(
         "secrets",
         &format!("{}, {}", key("a", LONG), key("a", SHORT)),
@@ -76,11 +76,11 @@ fn keys_of_one_provider_are_told_apart_by_name_and_those_of_two_are_tried() {
 }
 
 #[test]
-fn who_cannot_read_a_value_says_it_as_upstream() {
+fn unreadable_values_have_upstreams_errors() {
     let of = |providers: &str| only(&parse(&rule("secrets", providers)).expect("it is valid"));
     let written = of(&key("a", SHORT)).seal(Bytes::from_static(b"secret"), b"/a");
     let written = written.expect("it encrypts");
-    for (providers, said) in [
+    for (providers, expected) in [
         (key("a", LONG), "cipher: message authentication failed"),
         (
             key("b", SHORT),
@@ -91,7 +91,7 @@ fn who_cannot_read_a_value_says_it_as_upstream() {
         let error = of(&providers)
             .open(&written, b"/a")
             .expect_err("it cannot be read");
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), expected);
     }
 }
 
@@ -125,9 +125,9 @@ fn resources_are_named_with_stars_and_may_stand_in_several_rules() {
 }
 
 #[test]
-fn a_mistake_in_a_rule_is_told_with_its_place() {
+fn an_error_in_a_rule_is_reported_with_its_path() {
     let identity = "{identity: {}}";
-    for (file, said) in [
+    for (file, expected) in [
         (String::new(), "resources: is a mandatory field"),
         (
             "resources: []".into(),
@@ -160,16 +160,16 @@ fn a_mistake_in_a_rule_is_told_with_its_place() {
         ),
         (
             rule("secrets, secrets", identity),
-            "resources[0].resources[1]: is there already",
+            "resources[0].resources[1]: is a duplicate",
         ),
     ] {
-        assert_eq!(parse(&file).expect_err(&file), said, "{file}");
+        assert_eq!(parse(&file).expect_err(&file), expected, "{file}");
     }
 }
 
 #[test]
-fn a_mistake_in_a_provider_is_told_with_its_place() {
-    for (file, said) in [
+fn an_error_in_a_provider_is_reported_with_its_path() {
+    for (file, expected) in [
         (
             rule("secrets", "{}"),
             "resources[0].providers[0]: at least one provider is required",
@@ -203,11 +203,11 @@ fn a_mistake_in_a_provider_is_told_with_its_place() {
         ),
         (
             rule("secrets", &key("'a:b'", SHORT)),
-            "resources[0].providers[0].aesgcm.keys[0].name: the name of a key is not empty and \
-             has no colon",
+            "resources[0].providers[0].aesgcm.keys[0].name: a key name must not be empty or \
+             contain a colon",
         ),
     ] {
-        assert_eq!(parse(&file).expect_err(&file), said, "{file}");
+        assert_eq!(parse(&file).expect_err(&file), expected, "{file}");
     }
 }
 
@@ -216,10 +216,10 @@ fn another_file_is_refused() {
     let other = EncryptionConfiguration::parse(b"apiVersion: v1\nkind: Secret\n");
     assert_eq!(
         other.expect_err("it is no such file").to_string(),
-        "it is \"Secret\" of \"v1\", not \"EncryptionConfiguration\" of \
-         \"apiserver.config.k8s.io/v1\""
+        "expected \"EncryptionConfiguration\" of \"apiserver.config.k8s.io/v1\", got \"Secret\" of \
+         \"v1\""
     );
-    EncryptionConfiguration::parse(b"{").expect_err("it is no YAML");
+    EncryptionConfiguration::parse(b"{").expect_err("it is not YAML");
     parse("resources: []\nresources: []").expect_err("which one counts?");
 }
 
@@ -240,7 +240,7 @@ fn values_of_upstreams_oldest_provider_are_read_and_rewritten() {
         let short = written.slice(..b"k8s:enc:aescbc:v1:a:".len() + 5);
         assert_eq!(new.open(&short, b"/a"), Err(TransformError::Short));
     }
-    // What OpenSSL makes of it.
+    // A value encrypted by OpenSSL.
     let aes = super::super::AesCbc::new(&hex("2b7e151628aed2a6abf7158809cf4f3c"));
     let aes = aes.expect("it has 16 bytes");
     let mut stored = hex("000102030405060708090a0b0c0d0e0f49119a15e6eea54a0d69b118913ea29c");
@@ -288,7 +288,7 @@ fn values_of_a_secretbox_are_those_of_upstream() {
         unknown.to_string(),
         "no matching key was found for the provided secretbox transformer"
     );
-    // What upstream's package made of it, with the key 0, 1, 2 and so on.
+    // A value encrypted by upstream's package, with the key bytes 0 to 31.
     let key: Vec<u8> = (0..32).collect();
     let secretbox = super::super::Secretbox::new(&key).expect("it has 32 bytes");
     let stored = hex(
@@ -307,7 +307,7 @@ fn values_of_a_secretbox_are_those_of_upstream() {
 }
 
 #[test]
-fn a_configuration_that_is_replaced_says_at_once_what_is_done() {
+fn a_replaced_configuration_applies_at_once() {
     let first = parse(&rule("secrets", &key("one", LONG))).expect("it is valid");
     let rotated = format!("{}, {}", key("two", SHORT), key("one", LONG));
     let second = parse(&rule("secrets", &rotated)).expect("it is valid");

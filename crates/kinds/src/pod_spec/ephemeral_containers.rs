@@ -1,24 +1,24 @@
 //! Validation of ephemeral containers, in addition to the rules for all containers.
 
-use crate::pod_spec::container::Around;
+use crate::pod_spec::pod_context::PodContext;
 use crate::pod_spec::{self, any_container};
 use crate::shared::rules::Errors;
 use kubist_api::core::v1::{EphemeralContainer, ResourceRequirements};
 use kubist_apimachinery::{FieldError, FieldPath};
 use std::collections::BTreeSet;
 
-const NOT_HERE: &str = "cannot be set for an Ephemeral Container";
+const UNSUPPORTED: &str = "cannot be set for an Ephemeral Container";
 
 /// Checks all ephemeral containers, including those of templates, where another rule forbids them.
-pub(crate) fn check(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
-    let spec = around.spec;
+pub(crate) fn check(errors: &mut Errors, pod: PodContext<'_>, list: &FieldPath) {
+    let spec = pod.spec;
     let others = spec.containers.iter().chain(&spec.init_containers);
     let others: BTreeSet<_> = others.map(|it| &it.name).collect();
     let mut names = others.clone();
     for (index, container) in spec.ephemeral_containers.iter().enumerate() {
         let path = list.index(index);
         let common = any_container::from_ephemeral(container);
-        pod_spec::container::check(errors, &common, around, &path);
+        pod_spec::container::check(errors, &common, pod, &path);
         pod_spec::container::has_plain_image(errors, &common, &path);
         if !names.insert(&container.name) {
             errors.push(FieldError::duplicate(&path.child("name"), &container.name));
@@ -28,12 +28,12 @@ pub(crate) fn check(errors: &mut Errors, around: Around<'_>, list: &FieldPath) {
             let path = path.child("targetContainerName");
             errors.push(FieldError::not_found(&path, target));
         }
-        has_no_more(errors, container, &path);
+        check_unsupported_fields(errors, container, &path);
     }
 }
 
 /// Checks that fields which ephemeral containers do not support are unset.
-fn has_no_more(errors: &mut Errors, container: &EphemeralContainer, path: &FieldPath) {
+fn check_unsupported_fields(errors: &mut Errors, container: &EphemeralContainer, path: &FieldPath) {
     for (field, set) in [
         ("ports", !container.ports.is_empty()),
         (
@@ -52,7 +52,7 @@ fn has_no_more(errors: &mut Errors, container: &EphemeralContainer, path: &Field
         ("lifecycle", container.lifecycle.is_some()),
     ] {
         if set {
-            errors.push(FieldError::forbidden(&path.child(field), NOT_HERE));
+            errors.push(FieldError::forbidden(&path.child(field), UNSUPPORTED));
         }
     }
     for (index, mount) in container.volume_mounts.iter().enumerate() {
@@ -62,7 +62,7 @@ fn has_no_more(errors: &mut Errors, container: &EphemeralContainer, path: &Field
             ("subPathExpr", &mount.sub_path_expr),
         ] {
             if !text.is_empty() {
-                errors.push(FieldError::forbidden(&path.child(field), NOT_HERE));
+                errors.push(FieldError::forbidden(&path.child(field), UNSUPPORTED));
             }
         }
     }

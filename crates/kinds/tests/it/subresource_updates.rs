@@ -28,15 +28,15 @@ fn condition(kind: &str) -> CertificateSigningRequestCondition {
 
 async fn put(
     fixture: &Fixture,
-    part: &str,
+    subresource: &str,
     object: &CertificateSigningRequest,
 ) -> Result<CertificateSigningRequest, Status> {
-    let updated = fixture.put_part(part, object.clone()).await?;
+    let updated = fixture.put_subresource(subresource, object.clone()).await?;
     Ok(typed(&updated.object))
 }
 
 #[tokio::test]
-async fn a_verdict_is_given_through_approval_alone_and_stays() {
+async fn approval_conditions_change_only_through_the_approval_subresource_and_stay() {
     let fixture = Fixture::new().await;
     let mut csr: CertificateSigningRequest = fixture.create(request()).await;
     csr.metadata.resource_version = "".into();
@@ -114,7 +114,9 @@ async fn ephemeral_containers_are_added_and_nothing_else_changes() {
     changed.spec.ephemeral_containers.push(debugger("d"));
     changed.spec.containers[0].image = "other".into();
     changed.metadata.labels.clear();
-    let updated = fixture.put_part("ephemeralcontainers", changed).await;
+    let updated = fixture
+        .put_subresource("ephemeralcontainers", changed)
+        .await;
     let updated: Pod = typed(&updated.expect("fine").object);
     assert_eq!(updated.spec.ephemeral_containers[0].name, "d");
     assert_eq!(updated.spec.containers, created.spec.containers);
@@ -123,7 +125,9 @@ async fn ephemeral_containers_are_added_and_nothing_else_changes() {
 
     let mut without = updated.clone();
     without.spec.ephemeral_containers.clear();
-    let status = fixture.put_part("ephemeralcontainers", without).await;
+    let status = fixture
+        .put_subresource("ephemeralcontainers", without)
+        .await;
     let status = status.expect_err("it stays");
     assert!(
         status
@@ -133,16 +137,16 @@ async fn ephemeral_containers_are_added_and_nothing_else_changes() {
     );
     let mut other = updated.clone();
     other.spec.ephemeral_containers[0].image = "other".into();
-    let status = fixture.put_part("ephemeralcontainers", other).await;
+    let status = fixture.put_subresource("ephemeralcontainers", other).await;
     let status = status.expect_err("it stays as it is");
-    let told = "existing ephemeral containers \"d\" may not be changed\n@@ -1,6 +1,6 @@\n";
-    assert!(status.message.contains(told), "{status}");
+    let detail = "existing ephemeral containers \"d\" may not be changed\n@@ -1,6 +1,6 @@\n";
+    assert!(status.message.contains(detail), "{status}");
     let changed = "- \"Image\": \"busybox\",\n+ \"Image\": \"other\",\n";
     assert!(status.message.contains(changed), "{status}");
     let mut twice = updated.clone();
     twice.spec.ephemeral_containers.push(debugger("c"));
     twice.spec.ephemeral_containers[1].target_container_name = "none".into();
-    let status = fixture.put_part("ephemeralcontainers", twice).await;
+    let status = fixture.put_subresource("ephemeralcontainers", twice).await;
     let status = status.expect_err("the name is taken");
     let fields: Vec<&str> = status.causes().iter().map(|it| &*it.field).collect();
     assert_eq!(
@@ -168,7 +172,10 @@ async fn a_resize_changes_cpu_and_memory_within_a_class() {
     let mut large = created.clone();
     set(&mut large, "cpu", "2");
     large.spec.containers[0].image = "other".into();
-    let resized = fixture.put_part("resize", large).await.expect("fine");
+    let resized = fixture
+        .put_subresource("resize", large)
+        .await
+        .expect("fine");
     let resized: Pod = typed(&resized.object);
     let container = &resized.spec.containers[0];
     assert_eq!(container.resources.requests["cpu"].as_str(), "2");
@@ -178,7 +185,7 @@ async fn a_resize_changes_cpu_and_memory_within_a_class() {
     let refused = async |change: &dyn Fn(&mut Pod)| {
         let mut other = resized.clone();
         change(&mut other);
-        let status = fixture.put_part("resize", other).await;
+        let status = fixture.put_subresource("resize", other).await;
         status.expect_err("it is refused").message.to_string()
     };
     let message = refused(&|pod| pod.spec.containers[0].resources.requests.clear()).await;
@@ -231,7 +238,7 @@ async fn a_pod_on_a_node_grows_as_far_as_the_node_can_give() {
         requests.insert("cpu".into(), amount(cpu));
         pod
     };
-    let resize = async |cpu: &str| fixture.put_part("resize", sized(cpu)).await.err();
+    let resize = async |cpu: &str| fixture.put_subresource("resize", sized(cpu)).await.err();
     assert!(resize("1").await.is_none(), "nothing changes");
     let status = resize("2").await.expect("there is no such node");
     assert_eq!(

@@ -1,4 +1,5 @@
-//! Validation of PersistentVolumeClaims and claim templates.
+//! Validation of PersistentVolumeClaim specs: in claims, in claim templates of StatefulSets and in
+//! ephemeral volumes.
 
 use crate::shared::rules::{self, Errors};
 use crate::{shared, volume};
@@ -10,6 +11,9 @@ use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, ObjectMeta, Str, validate_label_selector, validate_labels,
     validate_name,
 };
+
+/// The annotation that names the storage class of older claims.
+pub(crate) const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 const ACCESS_MODES: [&str; 4] = [
     "ReadOnlyMany",

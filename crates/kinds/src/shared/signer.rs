@@ -74,8 +74,8 @@ pub(crate) fn bundle_name(name: &str) -> Vec<String> {
         }
         Some((_, own)) => validate_name::dns1123_subdomain(own),
     };
-    let told = |problem| format!("not a valid clustertrustbundlename: {problem}");
-    problems.into_iter().map(told).collect()
+    let describe = |problem| format!("not a valid clustertrustbundlename: {problem}");
+    problems.into_iter().map(describe).collect()
 }
 
 /// Returns the maximum lifetime of a signer's certificates in seconds.

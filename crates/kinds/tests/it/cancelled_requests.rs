@@ -102,7 +102,7 @@ async fn at_each_moment(mut request: impl AsyncFnMut(Duration, &mut Seen) -> boo
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_create_that_is_given_up_keeps_nothing_that_it_does_not_use() {
+async fn a_cancelled_create_keeps_only_allocations_that_it_uses() {
     let seen = at_each_moment(async |wait, seen| {
         let fixture = slow().await;
         let created = timeout(wait, fixture.try_create(service("a", 50, 30_100))).await;
@@ -126,7 +126,7 @@ async fn a_create_that_is_given_up_keeps_nothing_that_it_does_not_use() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_update_that_is_given_up_has_the_old_ports_or_the_new() {
+async fn a_cancelled_update_has_the_old_ports_or_the_new() {
     let seen = at_each_moment(async |wait, seen| {
         let fixture = slow().await;
         fixture.create(service("a", 50, 30_100)).await;
@@ -155,7 +155,7 @@ async fn an_update_that_is_given_up_has_the_old_ports_or_the_new() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delete_that_is_given_up_gives_back_all_if_it_deletes() {
+async fn a_cancelled_delete_releases_all_allocations_if_it_deletes() {
     let seen = at_each_moment(async |wait, seen| {
         let fixture = slow().await;
         fixture.create(service("a", 50, 30_100)).await;

@@ -1,4 +1,4 @@
-//! `Said`: the served content of a definition.
+//! `ServedContent`: the served content of a definition.
 
 use super::names;
 use super::room::Shortage;
@@ -11,7 +11,7 @@ use kubist_api::apiextensions::v1::{
 use std::sync::Arc;
 
 /// The served content of a definition.
-pub(crate) struct Said {
+pub(crate) struct ServedContent {
     pub(crate) by: DefinedBy,
     /// The versions that are served.
     pub(crate) shapes: Vec<Arc<Shape>>,
@@ -20,7 +20,7 @@ pub(crate) struct Said {
     pub(crate) is_ending: bool,
 }
 
-impl Said {
+impl ServedContent {
     /// Returns the served content of a definition; `None` if it serves nothing.
     pub(crate) fn of(definition: &CustomResourceDefinition) -> Result<Option<Self>, Shortage> {
         // Versions that need a conversion webhook are omitted.
