@@ -14,7 +14,7 @@ use tokio::time::Instant;
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// An engine whose reads of single keys can be made to fail or hang.
+/// An engine whose reads of single keys can be made to fail, hang or panic.
 #[derive(Debug)]
 struct Away {
     kv: MemoryKv,
@@ -24,6 +24,7 @@ struct Away {
 const HERE: u8 = 0;
 const FAILING: u8 = 1;
 const SILENT: u8 = 2;
+const BROKEN: u8 = 3;
 
 impl KvWrapper for Away {
     fn inner(&self) -> &dyn Kv {
@@ -41,6 +42,7 @@ impl KvWrapper for Away {
                 let fault = Fault::new(FaultKind::Unavailable, "it was cut");
                 KvFuture::ready(Err(fault.into()))
             }
+            BROKEN => KvFuture::boxed(async { panic!("a defect") }),
             _ => KvFuture::boxed(std::future::pending()),
         }
     }
@@ -77,7 +79,7 @@ async fn a_token_is_not_refused_because_storage_cannot_be_asked_about_its_accoun
     let answer = robot.get(CONFIG_MAPS).await;
     assert_eq!(answer.code, 500, "{}", answer.json());
     let health = robot.get("/livez/ping").await;
-    assert_eq!(health.code, 200, "it is told to everybody");
+    assert_eq!(health.code, 200, "anyone may read it");
 
     let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
     let review = json!({"kind": "TokenReview", "spec": {"token": token}});
@@ -92,4 +94,27 @@ async fn a_token_is_not_refused_because_storage_cannot_be_asked_about_its_accoun
     kv.how.store(HERE, Ordering::Relaxed);
     assert_eq!(robot.get(CONFIG_MAPS).await.code, 200);
     server.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_panics_is_an_internal_error_and_its_connection_stays() {
+    let (server, kv, token) = start().await;
+    for version in [Version::HTTP_11, Version::HTTP_2] {
+        let robot = Client::in_memory(&server, version).await;
+        let mut robot = robot.header("authorization", &format!("Bearer {token}"));
+        kv.how.store(BROKEN, Ordering::Relaxed);
+        let answer = robot.get(CONFIG_MAPS).await;
+        let status = answer.json();
+        assert_eq!(
+            (answer.code, &status["reason"]),
+            (500, &json!("InternalError"))
+        );
+        assert_eq!(
+            status["message"],
+            "Internal error occurred: this request caused apiserver to panic. Look in the logs \
+             for details."
+        );
+        kv.how.store(HERE, Ordering::Relaxed);
+        assert_eq!(robot.get(CONFIG_MAPS).await.code, 200, "{version:?}");
+    }
 }
