@@ -24,7 +24,8 @@ pub(crate) fn check() -> Outcome {
         cargo
             .args(["check", "--target", platform])
             .args(["--target-dir", "target/platforms"])
-            // The allocator is C, for which there may be no compiler; the command's other features suffice.
+            // The allocator is C, for which there may be no compiler; all features but the
+            // command's are checked.
             .args(["--no-default-features", "--features", "kubist/server"])
             .env(format!("CC_{suffix}"), "true")
             .env(format!("AR_{suffix}"), "true");

@@ -63,8 +63,8 @@ fn unauthorized() -> FetchError {
     }
 }
 
-/// Runs an informer whose watch fails, so that `tracing` knows the places that log. The first use of
-/// a place, in another test, can miss a subscriber that is installed at the same time.
+/// Runs an informer whose watch fails, so that `tracing` knows the places that log. The first use
+/// of a place, in another test, can miss a subscriber that is installed at the same time.
 async fn register_callsites() {
     let cluster = Cluster::with(&["a"]);
     let config = InformerConfig {
