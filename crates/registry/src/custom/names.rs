@@ -91,7 +91,7 @@ pub(crate) fn settle(
     let was_established = is_true(&status, ESTABLISHED);
     if let Err(why) = place(definition) {
         let message = format!("the definition is not served: {why}");
-        set(
+        set_once(
             &mut status,
             ESTABLISHED,
             false,
@@ -100,7 +100,7 @@ pub(crate) fn settle(
         );
     } else if accepted && !was_established {
         let message = "the initial names have been accepted";
-        set(
+        set_once(
             &mut status,
             ESTABLISHED,
             true,
@@ -109,7 +109,7 @@ pub(crate) fn settle(
         );
     } else if !was_established {
         let message = "not all names are accepted";
-        set(
+        set_once(
             &mut status,
             ESTABLISHED,
             false,
@@ -120,7 +120,7 @@ pub(crate) fn settle(
     set_conversion_condition(definition, &mut status, now);
     let message =
         "the schema is stored but not enforced; objects are not pruned, defaulted or validated";
-    set(
+    set_once(
         &mut status,
         "SchemaEnforced",
         false,
@@ -164,7 +164,13 @@ fn set_conversion_condition(
          stored in another version cannot be decoded"
     );
     let why = ("NotImplemented", message.as_str());
-    set(status, CONVERTED, false, why, now);
+    let mut conditions = status.conditions.iter();
+    let found = conditions.find(|it| it.type_ == *CONVERTED);
+    if found.is_some_and(|it| it.message.contains(&format!("{stored:?}"))) {
+        set_once(status, CONVERTED, false, why, now);
+    } else {
+        set(status, CONVERTED, false, why, now);
+    }
 }
 
 /// The condition of a definition with a conversion webhook.
@@ -236,6 +242,25 @@ pub(crate) fn set(
     }
 }
 
+/// Sets a condition whose status and reason say all. Its message stays while both are the same: the
+/// message of another version of this server must not be rewritten, for that one rewrites it again.
+pub(crate) fn set_once(
+    status: &mut CustomResourceDefinitionStatus,
+    kind: &str,
+    holds: bool,
+    why: (&str, &str),
+    now: Time,
+) {
+    let wanted = if holds { "True" } else { "False" };
+    let mut conditions = status.conditions.iter();
+    let has_it = |it: &CustomResourceDefinitionCondition| {
+        it.type_ == *kind && it.status == *wanted && it.reason == *why.0
+    };
+    if !conditions.any(has_it) {
+        set(status, kind, holds, why, now);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,6 +302,22 @@ mod tests {
         assert_eq!(widgets.status.accepted_names, widgets.spec.names);
         let again = settle(&widgets, &NamesInUse::default(), at(2));
         assert_eq!(again, widgets.status, "nothing moves");
+    }
+
+    #[test]
+    fn messages_of_other_versions_of_the_server_are_not_rewritten() {
+        let mut widgets = definition("widgets", "Widget", &["w"]);
+        let conversion = widgets.spec.conversion.get_or_insert_default();
+        conversion.strategy = "Webhook".into();
+        widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
+        for condition in &mut widgets.status.conditions {
+            if condition.reason != *"NoConflicts" {
+                condition.message = format!("in other words: {}", condition.message).into();
+            }
+        }
+        let again = settle(&widgets, &NamesInUse::default(), at(2));
+        assert_eq!(again, widgets.status);
+        assert!(again.conditions.len() > 3, "{again:?}");
     }
 
     #[test]
