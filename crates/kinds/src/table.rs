@@ -5,12 +5,11 @@
 //! other versions are converted first. No clock is read: ages are relative to the `now` argument.
 
 mod access;
-mod admission;
+mod admissionregistration;
 mod age;
 mod autoscaler;
 mod config;
 mod containers;
-mod controllers;
 mod custom;
 pub(crate) mod descriptions;
 mod device;
@@ -24,6 +23,7 @@ mod pod;
 mod policy;
 mod service;
 mod volume;
+mod workloads;
 
 use crate::built_in::SCHEME;
 use kubist_api::autoscaling::v1::Scale;
@@ -216,8 +216,8 @@ fn core_printer(plural: &str) -> Option<Printer> {
         "persistentvolumeclaims" => over!(volume::claim),
         "persistentvolumes" => over!(volume::volume),
         "pods" => over!(pod::pod),
-        "podtemplates" => over!(controllers::pod_template),
-        "replicationcontrollers" => over!(controllers::replication_controller),
+        "podtemplates" => over!(workloads::pod_template),
+        "replicationcontrollers" => over!(workloads::replication_controller),
         "resourcequotas" => over!(policy::resource_quota),
         "secrets" => over!(config::secret),
         "services" => over!(service::service),
@@ -227,13 +227,13 @@ fn core_printer(plural: &str) -> Option<Printer> {
 
 fn workload_printer(plural: &str) -> Option<Printer> {
     Some(match plural {
-        "controllerrevisions" => over!(controllers::controller_revision),
+        "controllerrevisions" => over!(workloads::controller_revision),
         "cronjobs" => over!(jobs::cron_job),
-        "daemonsets" => over!(controllers::daemon_set),
-        "deployments" => over!(controllers::deployment),
+        "daemonsets" => over!(workloads::daemon_set),
+        "deployments" => over!(workloads::deployment),
         "jobs" => over!(jobs::job),
-        "replicasets" => over!(controllers::replica_set),
-        "statefulsets" => over!(controllers::stateful_set),
+        "replicasets" => over!(workloads::replica_set),
+        "statefulsets" => over!(workloads::stateful_set),
         _ => return None,
     })
 }
@@ -263,12 +263,12 @@ fn storage_printer(plural: &str) -> Option<Printer> {
 
 fn admission_printer(plural: &str) -> Option<Printer> {
     Some(match plural {
-        "mutatingadmissionpolicies" => over!(admission::mutating_policy),
-        "mutatingadmissionpolicybindings" => over!(admission::mutating_binding),
-        "mutatingwebhookconfigurations" => over!(admission::mutating_webhooks),
-        "validatingadmissionpolicies" => over!(admission::validating_policy),
-        "validatingadmissionpolicybindings" => over!(admission::validating_binding),
-        "validatingwebhookconfigurations" => over!(admission::validating_webhooks),
+        "mutatingadmissionpolicies" => over!(admissionregistration::mutating_policy),
+        "mutatingadmissionpolicybindings" => over!(admissionregistration::mutating_binding),
+        "mutatingwebhookconfigurations" => over!(admissionregistration::mutating_webhooks),
+        "validatingadmissionpolicies" => over!(admissionregistration::validating_policy),
+        "validatingadmissionpolicybindings" => over!(admissionregistration::validating_binding),
+        "validatingwebhookconfigurations" => over!(admissionregistration::validating_webhooks),
         _ => return None,
     })
 }

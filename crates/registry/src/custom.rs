@@ -1,24 +1,25 @@
 //! Custom resources: kinds that CustomResourceDefinitions define at run time.
 //!
-//! A definition is accepted (`names`), becomes a `Shape` with static names (limited by `room`),
-//! and then a store and resources like any other, with its own strategy. `definitions` follows the
-//! stored definitions and updates what is served. Schemas are stored but not enforced.
+//! A definition is accepted (`names`), becomes a `Shape` with static names (limited by
+//! `static_texts`), and then a store and resources like any other, with its own strategy.
+//! `registry/custom_resources.rs` follows the stored definitions, and `custom_resources/served.rs`
+//! serves them. Schemas are stored but not enforced.
 
 mod approval;
 mod columns;
 pub(crate) mod content;
 pub(crate) mod json_path;
 pub(crate) mod names;
-pub(crate) mod room;
 pub(crate) mod scale;
-pub(crate) mod serving;
+pub(crate) mod serving_conditions;
 pub(crate) mod shape;
+pub(crate) mod static_texts;
 pub(crate) mod strategy;
 pub(crate) mod version_rank;
 
 pub use approval::{ANNOTATION as APPROVAL_ANNOTATION, Approval, is_protected};
 pub use columns::{CustomCell, cells, column_descriptions};
-pub use serving::mark;
+pub use serving_conditions::mark;
 
 /// The finalizer that keeps a definition until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";

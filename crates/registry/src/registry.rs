@@ -7,7 +7,7 @@ mod assembly;
 mod caches;
 pub(crate) mod catalog;
 pub(crate) mod config;
-pub(crate) mod definitions;
+pub(crate) mod custom_resources;
 mod operating;
 pub(crate) mod runtime_config;
 
@@ -16,7 +16,7 @@ pub(crate) use self::caches::RunningCache;
 pub use self::operating::{CacheState, ObjectCount};
 use crate::registry::catalog::ServedGroup;
 use crate::registry::config::RegistryConfig;
-use crate::registry::definitions::served::Definitions;
+use crate::registry::custom_resources::served::CustomResources;
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::Rest;
 use crate::rest::capability::RestStorage;
@@ -42,7 +42,7 @@ pub struct Registry {
     caches: Arc<Caches>,
     /// The embedder's resources beside the stored ones.
     more: Arc<[Arc<dyn RestStorage>]>,
-    pub(crate) definitions: Arc<Definitions>,
+    pub(crate) custom_resources: Arc<CustomResources>,
     /// The prefix of all keys.
     key_root: Arc<str>,
     encryption: Option<LiveEncryption>,
@@ -98,12 +98,12 @@ impl Registry {
             key_root: config.key_root.as_str().into(),
             encryption: config.encryption,
             more: config.resources.into(),
-            definitions: Arc::default(),
+            custom_resources: Arc::default(),
         };
         let more = registry.more.iter().map(|it| &**it);
         let built_in = catalog::built_in(&registry, &config.runtime_config);
         let groups = catalog::with_more(&built_in, more);
-        registry.definitions = Arc::new(Definitions::new(groups));
+        registry.custom_resources = Arc::new(CustomResources::new(groups));
         registry
     }
 
@@ -124,7 +124,7 @@ impl Registry {
         if let Some(found) = self.resources.get(&path) {
             return Some(Arc::clone(found));
         }
-        self.definitions.served().resources.get(&path).cloned()
+        self.custom_resources.served().resources.get(&path).cloned()
     }
 
     /// Returns a served resource by its path, stored or not.
@@ -147,7 +147,7 @@ impl Registry {
 
     /// Returns everything that is currently served, as in discovery.
     pub fn groups(&self) -> Arc<[ServedGroup]> {
-        Arc::clone(&self.definitions.served().groups)
+        Arc::clone(&self.custom_resources.served().groups)
     }
 
     /// Returns all stored resources in their storage versions, for the server's own use.

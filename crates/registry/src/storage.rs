@@ -17,14 +17,14 @@ pub(crate) mod reader;
 mod stats;
 pub(crate) mod upstream_form;
 pub(crate) mod watch;
-mod watch_cache;
+mod watch_cache_config;
 pub(crate) mod watch_event;
 pub(crate) mod work_budget;
 
 pub(crate) use dry_run::DryRunnable;
 pub use factory::{MadeStorage, StorageFactory, StorageOptions};
 pub use stats::StorageStats;
-pub use watch_cache::{WatchCache, WatchCacheSizes, WatchCacheSizesError};
+pub use watch_cache_config::{WatchCacheConfig, WatchCacheSizes, WatchCacheSizesError};
 
 use crate::storage::error::StorageError;
 use crate::storage::predicate::Predicate;

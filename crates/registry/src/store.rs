@@ -8,6 +8,7 @@ pub(crate) mod action;
 pub(crate) mod announcement;
 pub(crate) mod clock;
 pub(crate) mod create;
+pub(crate) mod creation_guards;
 pub(crate) mod delete;
 pub(crate) mod deletion;
 pub(crate) mod engine;
@@ -16,7 +17,6 @@ mod hooked;
 pub(crate) mod hooks;
 pub(crate) mod kinds;
 mod namespaces;
-pub(crate) mod place;
 pub(crate) mod random;
 pub(crate) mod resource_store;
 pub(crate) mod stores;
@@ -112,7 +112,7 @@ impl Store {
 
     /// Sets the object's namespace to that of the request. 400 if the object names another
     /// namespace.
-    pub(crate) fn settle_namespace(
+    pub(crate) fn ensure_namespace_matches(
         &self,
         object: &mut dyn AnyObject,
         namespace: &str,

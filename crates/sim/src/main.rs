@@ -16,7 +16,7 @@ use std::sync::mpsc;
 /// One in this many seeds is run twice.
 const TWICE_EVERY: u64 = 10;
 /// The number of trace lines that are printed for a failure.
-const STORY_END: usize = 40;
+const TRACE_LINES_MAX: usize = 40;
 
 /// Runs seeds of the simulation.
 #[derive(Debug, Parser)]
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
 fn one(seed: u64, trace: bool) -> bool {
     let outcome = kubist_sim::run_twice(seed);
     if trace {
-        outcome.story.iter().for_each(|line| println!("{line}"));
+        outcome.trace.iter().for_each(|line| println!("{line}"));
     }
     let (hash, events, time) = (outcome.hash, outcome.events, outcome.time);
     println!("seed {seed}: {events} events in {time:?} of virtual time, trace {hash:016x}");
@@ -135,7 +135,7 @@ fn play(seed: u64, twice_every: u64) -> Outcome {
     }
 }
 
-fn report(seed: u64, outcome: &Outcome, with_story: bool) {
+fn report(seed: u64, outcome: &Outcome, with_trace: bool) {
     if outcome.is_good() {
         return;
     }
@@ -143,9 +143,9 @@ fn report(seed: u64, outcome: &Outcome, with_story: bool) {
     for violation in &outcome.violations {
         println!("  {violation}");
     }
-    if with_story {
-        let skipped = outcome.story.len().saturating_sub(STORY_END);
-        for line in &outcome.story[skipped..] {
+    if with_trace {
+        let skipped = outcome.trace.len().saturating_sub(TRACE_LINES_MAX);
+        for line in &outcome.trace[skipped..] {
             println!("    {line}");
         }
     }

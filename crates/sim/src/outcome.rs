@@ -20,7 +20,7 @@ pub struct Outcome {
     /// The virtual duration.
     pub time: Duration,
     /// The trace, line by line.
-    pub story: Vec<String>,
+    pub trace: Vec<String>,
 }
 
 impl Outcome {
@@ -31,7 +31,7 @@ impl Outcome {
             events: trace.events(),
             counts: trace.counts(),
             time: trace.now(),
-            story: trace.lines(),
+            trace: trace.lines(),
         }
     }
 

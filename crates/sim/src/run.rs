@@ -43,16 +43,16 @@ fn compared(mut first: Outcome, second: &Outcome) -> Outcome {
     if first.hash == second.hash {
         return first;
     }
-    let pairs = first.story.iter().zip(&second.story);
+    let pairs = first.trace.iter().zip(&second.trace);
     let same = pairs.take_while(|(one, two)| one == two).count();
-    let line = |story: &[String]| story.get(same).cloned().unwrap_or_default();
+    let line = |trace: &[String]| trace.get(same).cloned().unwrap_or_default();
     first.violations.push(Violation {
         check: Check::Determinism,
         at: first.time,
         what: format!(
             "line {same} was `{}`, then `{}`",
-            line(&first.story),
-            line(&second.story)
+            line(&first.trace),
+            line(&second.trace)
         ),
     });
     first

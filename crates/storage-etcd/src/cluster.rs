@@ -95,7 +95,7 @@ impl Cluster {
     }
 
     /// Runs one operation.
-    pub(crate) async fn call<Q, A>(&self, method: &Method<Q, A>, question: Q) -> Result<A, Refusal>
+    pub(crate) async fn call<Q, A>(&self, method: &Method<Q, A>, message: Q) -> Result<A, Refusal>
     where
         Q: Message + Clone + 'static,
         A: Message + Default + 'static,
@@ -105,7 +105,7 @@ impl Cluster {
         loop {
             let member = self.member();
             let left = deadline.saturating_duration_since(Instant::now());
-            let answer = member.call(method, question.clone(), left);
+            let answer = member.call(method, message.clone(), left);
             let refusal = match timeout_at(deadline, answer).await {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(status)) => Refusal::of(status),

@@ -27,10 +27,10 @@ pub(crate) struct Round {
 
 impl Shared {
     pub(crate) async fn compact(&self, at: Revision) -> Result<(), CompactError> {
-        let question = proto::CompactionRequest {
+        let message = proto::CompactionRequest {
             revision: number(at),
         };
-        match self.call(&COMPACT, question).await {
+        match self.call(&COMPACT, message).await {
             Ok(_) => {
                 self.note_compacted(at);
                 Ok(())

@@ -48,7 +48,7 @@ impl Shared {
     pub(crate) async fn call<Q, A>(
         &self,
         method: &Method<Q, A>,
-        question: Q,
+        message: Q,
     ) -> Result<A, Option<Refusal>>
     where
         Q: Message + Clone + 'static,
@@ -57,7 +57,7 @@ impl Shared {
         if self.is_closed() {
             return Err(None);
         }
-        self.cluster.call(method, question).await.map_err(Some)
+        self.cluster.call(method, message).await.map_err(Some)
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -58,10 +58,10 @@ impl Shared {
             return Ok(shared.lease);
         }
         let granted = (seconds + slack(seconds)).min(TTL_MAX.as_secs());
-        let question = LeaseGrantRequest {
+        let message = LeaseGrantRequest {
             ttl: i64::try_from(granted).unwrap_or(i64::MAX),
         };
-        let answer = self.call(&LEASE_GRANT, question).await;
+        let answer = self.call(&LEASE_GRANT, message).await;
         let lease = match answer {
             Ok(answer) => LeaseId(answer.id),
             Err(None) => return Err(LeaseError::Closed),
@@ -78,8 +78,8 @@ impl Shared {
 
     pub(crate) async fn revoke(&self, lease: LeaseId) -> Result<(), LeaseError> {
         self.lease.lock().take_if(|shared| shared.lease == lease);
-        let question = LeaseRevokeRequest { id: lease.0 };
-        match self.call(&LEASE_REVOKE, question).await {
+        let message = LeaseRevokeRequest { id: lease.0 };
+        match self.call(&LEASE_REVOKE, message).await {
             Ok(_) => Ok(()),
             Err(None) => Err(LeaseError::Closed),
             Err(Some(Refusal::LeaseNotFound)) => Err(LeaseError::NotFound { lease }),

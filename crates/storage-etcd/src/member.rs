@@ -92,7 +92,7 @@ impl Member {
     pub(crate) async fn call<Q, A>(
         &self,
         method: &Method<Q, A>,
-        question: Q,
+        message: Q,
         timeout: Duration,
     ) -> Result<A, Status>
     where
@@ -100,7 +100,7 @@ impl Member {
         A: Message + Default + 'static,
     {
         let mut grpc = self.grpc().await?;
-        let mut request = Request::new(question);
+        let mut request = Request::new(message);
         request.set_timeout(timeout);
         let path = PathAndQuery::from_static(method.path);
         let answer = grpc.unary(request, path, ProstCodec::<Q, A>::default());

@@ -20,12 +20,12 @@ impl Shared {
         } else {
             Bytes::copy_from_slice(key)
         };
-        let question = proto::RangeRequest {
+        let message = proto::RangeRequest {
             key,
             count_only: absent,
             ..proto::RangeRequest::default()
         };
-        let answer = self.read(question, at).await?;
+        let answer = self.read(message, at).await?;
         Ok(GetResponse {
             revision: head(answer.header.as_ref()),
             kv: answer.kvs.into_iter().next().map(key_value),
@@ -36,7 +36,7 @@ impl Shared {
         let Some((key, range_end)) = bounds(&request.range) else {
             return self.nothing(request.at).await;
         };
-        let question = proto::RangeRequest {
+        let message = proto::RangeRequest {
             key,
             range_end,
             limit: request
@@ -45,7 +45,7 @@ impl Shared {
             count_only: request.limit == Some(0),
             revision: 0,
         };
-        let answer = self.read(question, request.at).await?;
+        let answer = self.read(message, request.at).await?;
         let count = usize::try_from(answer.count).unwrap_or(0);
         Ok(RangeResponse {
             revision: head(answer.header.as_ref()),
@@ -81,15 +81,15 @@ impl Shared {
 
     async fn read(
         &self,
-        mut question: proto::RangeRequest,
+        mut message: proto::RangeRequest,
         at: Option<Revision>,
     ) -> Result<proto::RangeResponse, ReadError> {
         if let Some(at) = at {
             // Zero means before all history; to etcd it means the current revision.
-            question.revision = number(at).max(1);
+            message.revision = number(at).max(1);
         }
         let requested = at.unwrap_or_default();
-        match self.call(&RANGE, question).await {
+        match self.call(&RANGE, message).await {
             Ok(answer) => Ok(answer),
             Err(None) => Err(ReadError::Closed),
             Err(Some(Refusal::Compacted)) => Err(ReadError::Compacted {
@@ -103,12 +103,12 @@ impl Shared {
 
     /// etcd's error has no current revision, which the caller needs.
     async fn future(&self, requested: Revision) -> ReadError {
-        let question = proto::RangeRequest {
+        let message = proto::RangeRequest {
             key: LOWEST_KEY,
             count_only: true,
             ..proto::RangeRequest::default()
         };
-        let answer = self.call(&RANGE, question).await;
+        let answer = self.call(&RANGE, message).await;
         let current = answer.map_or(Revision::ZERO, |answer| head(answer.header.as_ref()));
         ReadError::FutureRevision { requested, current }
     }

@@ -133,14 +133,14 @@ impl Shared {
     async fn write<Q, A>(
         &self,
         method: &Method<Q, A>,
-        question: Q,
+        message: Q,
         write: Write,
     ) -> Result<A, WriteError>
     where
         Q: Message + Clone + 'static,
         A: Message + Default + 'static,
     {
-        let failed = match self.call(method, question).await {
+        let failed = match self.call(method, message).await {
             Ok(answer) => return Ok(answer),
             Err(failed) => failed,
         };

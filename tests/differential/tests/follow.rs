@@ -73,7 +73,7 @@ async fn run(follow: &Follow) -> Value {
     let selection = Selection::all().in_namespace(follow.namespace.as_str());
     let source = client(&follow.kubeconfig).lister_watcher::<ConfigMap>(&selection);
     let informer = SharedInformer::new(source, InformerConfig::default());
-    let (told, mut changes) = mpsc::channel(PENDING_MAX);
+    let (sender, mut changes) = mpsc::channel(PENDING_MAX);
     let delivery = Delivery::EveryEvent {
         pending_max: PENDING_MAX,
     };
@@ -82,7 +82,8 @@ async fn run(follow: &Follow) -> Value {
         ..HandlerConfig::default()
     };
     let handler = move |change: ResourceEvent<ConfigMap>| {
-        told.try_send(change)
+        sender
+            .try_send(change)
             .expect("there is room for every event");
     };
     let registration = informer.add_handler_with(handler, every_event);

@@ -34,15 +34,15 @@ pub(crate) fn arrange(status: &mut Value) {
 
 /// Returns the causes as the message has them: each once.
 fn sentence(causes: &[Value]) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     for cause in causes {
         let part = |name: &str| cause[name].as_str().unwrap_or_default().to_owned();
         let words = format!("{}: {}", part("field"), part("message"));
-        if !told.contains(&words) {
-            told.push(words);
+        if !texts.contains(&words) {
+            texts.push(words);
         }
     }
-    told.join(", ")
+    texts.join(", ")
 }
 
 #[cfg(test)]
@@ -80,9 +80,9 @@ mod tests {
 
     #[test]
     fn all_else_stays_in_its_order() {
-        let told = status(&[("spec.a", "y"), ("spec.a", "x"), ("metadata.labels", "z")]);
-        let mut arranged = told.clone();
+        let original = status(&[("spec.a", "y"), ("spec.a", "x"), ("metadata.labels", "z")]);
+        let mut arranged = original.clone();
         arrange(&mut arranged);
-        assert_eq!(arranged, told);
+        assert_eq!(arranged, original);
     }
 }

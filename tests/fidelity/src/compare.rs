@@ -275,18 +275,18 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_told_from_where_they_differ() {
+    fn long_texts_are_shown_from_where_they_differ() {
         let (begin, end) = ("a".repeat(2 * SHOWN_MAX), "b".repeat(2 * SHOWN_MAX));
         let texts = |middle: &str| json!(format!("{begin}{middle}{end}"));
         let mut found = Vec::new();
         values("x", &texts("1"), &texts("2"), &mut found);
-        let told = &found[0];
-        assert!(told.theirs.starts_with("\"aaa") && told.theirs.contains("a1b"));
-        assert!(told.ours.contains("a2b") && told.ours.len() < 2 * SHOWN_MAX);
+        let difference = &found[0];
+        assert!(difference.theirs.starts_with("\"aaa") && difference.theirs.contains("a1b"));
+        assert!(difference.ours.contains("a2b") && difference.ours.len() < 2 * SHOWN_MAX);
     }
 
     #[test]
-    fn a_long_value_is_told_in_short() {
+    fn a_long_value_is_abbreviated() {
         assert_eq!(shown(&json!("a".repeat(1_000))).len(), SHOWN_MAX + 3);
         assert_eq!(shown(&json!("\u{e4}")), "\"\u{e4}\"");
     }

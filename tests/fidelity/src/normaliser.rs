@@ -334,15 +334,15 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_a_message_tells_of_takes_no_number() {
+    fn an_address_in_a_message_takes_no_number() {
         let mut normaliser = Normaliser::new(NOW);
-        let told = json!({"message": "IPAddress \"10.96.3.4\" is invalid"});
-        let told = normal(&mut normaliser, told);
-        assert_eq!(told["message"], "IPAddress \"<address>\" is invalid");
+        let status = json!({"message": "IPAddress \"10.96.3.4\" is invalid"});
+        let status = normal(&mut normaliser, status);
+        assert_eq!(status["message"], "IPAddress \"<address>\" is invalid");
         let made = normal(&mut normaliser, json!({"clusterIP": "10.96.3.5"}));
         assert_eq!(made["clusterIP"], "<address 1>");
-        let told = normal(&mut normaliser, json!({"message": "10.96.3.5 is taken"}));
-        assert_eq!(told["message"], "<address 1> is taken");
+        let status = normal(&mut normaliser, json!({"message": "10.96.3.5 is taken"}));
+        assert_eq!(status["message"], "<address 1> is taken");
     }
 
     #[test]
@@ -371,8 +371,8 @@ mod tests {
         for uid in [one, other] {
             normaliser.value(&mut made(uid), &request);
         }
-        let told = json!({"action": "ClusterIPAllocation", "metadata": {"uid": other}});
-        let mut list = json!({"items": [told, made(other), made(one)]});
+        let event = json!({"action": "ClusterIPAllocation", "metadata": {"uid": other}});
+        let mut list = json!({"items": [event, made(other), made(one)]});
         normaliser.value(&mut list, &request);
         assert_eq!(list["items"][0]["metadata"]["uid"], "<uid 1>");
         assert_eq!(list["items"][1]["metadata"]["uid"], "<uid 2>");

@@ -2,7 +2,8 @@
 //!
 //! By client certificate of a trusted authority (the common name is the user, the organizations are
 //! the groups), by static bearer token, or by service account token. One valid credential is
-//! sufficient. A request with none gets 401. It does not decide what a user may do.
+//! sufficient. A request with none gets 401. It does not decide what a user may do. The order in
+//! which credentials are tried is that of `Service::user` in `server/service/authenticate.rs`.
 
 use crate::authentication::certificates::valid_within;
 use crate::authentication::token_issuer::{Claims, ISSUER, TokenIssuer};
@@ -134,8 +135,9 @@ impl Authenticator {
             .then_some(claims)
     }
 
-    /// Returns the user, or 401. `now` is the time since the Unix epoch. Of the tokens, only static
-    /// ones are considered.
+    /// Returns the user of the client certificate, of the static token or, without an
+    /// `Authorization` header, of the in-process stream; otherwise 401. These are the first three
+    /// steps of `Service::user`. `now` is the time since the Unix epoch.
     pub(crate) fn authenticate(
         &self,
         peer: &Peer,
@@ -344,7 +346,7 @@ mod tests {
 
     #[test]
     fn an_extra_space_before_the_token_is_detected() {
-        for (value, told) in [
+        for (value, expected) in [
             ("Bearer  secret", true),
             ("bearer   secret", true),
             ("Bearer secret", false),
@@ -353,7 +355,7 @@ mod tests {
             ("Basic  x", false),
             ("", false),
         ] {
-            assert_eq!(has_extra_space(&header(value)), told, "{value:?}");
+            assert_eq!(has_extra_space(&header(value)), expected, "{value:?}");
         }
     }
 

@@ -42,11 +42,11 @@ impl SendBuffers {
     /// # Cancel safety
     /// Cancel safe: it has no effect.
     pub(crate) async fn over_limit(&self) {
-        let mut told = pin!(self.exceeded.notified());
+        let mut notified = pin!(self.exceeded.notified());
         // From here on the notification is not missed.
-        told.as_mut().enable();
+        notified.as_mut().enable();
         if !self.is_over_limit() {
-            told.await;
+            notified.await;
         }
     }
 
@@ -160,17 +160,17 @@ mod tests {
         let all = Arc::<SendBuffers>::default();
         let shares: Vec<_> = (0..5).map(|_| all.connection()).collect();
         let mut held = Vec::new();
-        let mut told = std::pin::pin!(all.over_limit());
+        let mut over_limit = std::pin::pin!(all.over_limit());
         for share in &shares {
             assert!(!all.is_over_limit());
-            assert!((&mut told).now_or_never().is_none());
+            assert!((&mut over_limit).now_or_never().is_none());
             let response = share.response();
             response.reserve().await;
             response.set(CONNECTION_BYTES_MAX);
             held.push(response);
         }
         assert!(all.is_over_limit());
-        assert!(told.now_or_never().is_some());
+        assert!(over_limit.now_or_never().is_some());
         held.pop();
         assert!(!all.is_over_limit());
     }

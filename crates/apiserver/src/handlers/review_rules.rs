@@ -330,8 +330,8 @@ mod tests {
             } else {
                 String::new()
             };
-            let told = evaluation_error(spec.resource_attributes.as_deref());
-            assert_eq!(told, expected, "{value}");
+            let error = evaluation_error(spec.resource_attributes.as_deref());
+            assert_eq!(error, expected, "{value}");
         }
     }
 

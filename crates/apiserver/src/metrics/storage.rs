@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// Time limit for the engine to report its size, as upstream.
-const SIZE_WITHIN: Duration = Duration::from_secs(1);
+const SIZE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Only the low digits of resource versions are exported, as upstream: larger numbers are not
 /// exact.
 const VERSION_SHOWN: u64 = 1_000_000_000_000_000;
@@ -93,10 +93,10 @@ fn requests(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
         let labels = [&*of.group, &*of.resource];
         unreadable.count_some(&labels, of.decode_errors.value());
         events.count_some(&labels, of.engine_events.value());
-        let told = of.engine_bookmarks.value();
-        bookmarks.count_some(&labels, told);
-        if told > 0 {
-            old_bookmarks.set(&labels, number(told));
+        let received = of.engine_bookmarks.value();
+        bookmarks.count_some(&labels, received);
+        if received > 0 {
+            old_bookmarks.set(&labels, number(received));
         }
     }
     vec![
@@ -193,8 +193,8 @@ fn cache_states(states: &[CacheState]) -> [Family; 3] {
 }
 
 /// Counters of watch caches without further labels.
-type OfCache = (&'static str, &'static str, fn(&CacheMetrics) -> &Count);
-const OF_CACHES: [OfCache; 7] = [
+type CacheCounter = (&'static str, &'static str, fn(&CacheMetrics) -> &Count);
+const CACHE_COUNTERS: [CacheCounter; 7] = [
     (
         "apiserver_watch_cache_events_received_total",
         "Events that watch caches got",
@@ -233,7 +233,7 @@ const OF_CACHES: [OfCache; 7] = [
 ];
 
 fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
-    let mut families: Vec<Family> = OF_CACHES
+    let mut families: Vec<Family> = CACHE_COUNTERS
         .iter()
         .map(|(name, help, _)| Family::counter(name, help, RESOURCE))
         .collect();
@@ -254,7 +254,7 @@ fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
     );
     for of in metrics {
         let labels = [&*of.group, &*of.resource];
-        for (family, (_, _, count)) in families.iter_mut().zip(OF_CACHES) {
+        for (family, (_, _, count)) in families.iter_mut().zip(CACHE_COUNTERS) {
             family.count_some(&labels, count(&of.cache).value());
         }
         waited.observed(&labels, &of.cache.read_wait.state());
@@ -348,7 +348,7 @@ async fn size(registry: &Registry) -> Family {
         &["storage_cluster_id"],
     );
     // Omitted if the engine does not respond; `/readyz` reports that.
-    if let Ok(Ok(Some(bytes))) = timeout(SIZE_WITHIN, registry.storage_bytes()).await {
+    if let Ok(Ok(Some(bytes))) = timeout(SIZE_TIMEOUT, registry.storage_bytes()).await {
         family.set(&["etcd-0"], number(bytes));
     }
     family

@@ -384,13 +384,13 @@ mod tests {
             "RbacAuthorization"
         );
         assert_eq!(pascal_case_group("my-shop.example.com"), "MyShopExampleCom");
-        for (kind, told) in [
+        for (kind, expected) in [
             ("Pod", "a Pod"),
             ("Ingress", "an Ingress"),
             ("APIService", "an APIService"),
             ("Endpoints", "Endpoints"),
         ] {
-            assert_eq!(with_article(kind), told);
+            assert_eq!(with_article(kind), expected);
         }
     }
 }

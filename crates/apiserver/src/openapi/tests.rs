@@ -311,7 +311,7 @@ fn paths_and_operations_have_upstreams_names_and_descriptions() {
     assert_eq!(
         names(everywhere).len(),
         12,
-        "of one operation all is told of the path"
+        "with one operation, all parameters are those of the path"
     );
     let one = "/api/v1/watch/namespaces/{namespace}/pods/{name}";
     let watch = &document["paths"][one]["get"];

@@ -4,8 +4,8 @@
 use super::activity::Activity;
 use super::connection::Connections;
 use super::eviction::Evictor;
-use super::handed_over::HandedOver;
 use super::in_process;
+use super::in_process_stream::InProcessStream;
 use crate::authentication::authenticator::{Chain, Peer};
 use crate::shutdown::Shutdown;
 use socket2::{SockRef, TcpKeepalive};
@@ -24,7 +24,7 @@ const ROOM_RETRY: Duration = Duration::from_secs(1);
 /// A connection that is accepted but not served yet.
 enum PendingConnection {
     Tls(TcpStream),
-    Plain(HandedOver),
+    Plain(InProcessStream),
 }
 
 /// Accepts connections and serves each in its own task.
@@ -35,9 +35,9 @@ pub(super) struct Acceptor {
     pub(super) connections: Arc<Connections>,
     pub(super) keep_alive: TcpKeepalive,
     pub(super) write_timeout: Duration,
-    pub(super) waiting: mpsc::Receiver<HandedOver>,
+    pub(super) waiting: mpsc::Receiver<InProcessStream>,
     /// From this process: they do not count towards the limit.
-    pub(super) own_waiting: mpsc::Receiver<HandedOver>,
+    pub(super) own_waiting: mpsc::Receiver<InProcessStream>,
     pub(super) evictor: Evictor,
     pub(super) tasks: JoinSet<()>,
     pub(super) own_tasks: JoinSet<()>,
@@ -68,12 +68,12 @@ impl Acceptor {
                 () = shutdown.closing() => break,
                 Some(_) = self.tasks.join_next() => looked = false,
                 Some(_) = self.own_tasks.join_next() => {}
-                Some(handover) = self.own_waiting.recv(), if own_room => {
+                Some(incoming) = self.own_waiting.recv(), if own_room => {
                     let activity = self.connections.open();
-                    self.own_tasks.spawn(served(&self.connections, handover, activity));
+                    self.own_tasks.spawn(served(&self.connections, incoming, activity));
                 }
-                Some(handover) = self.waiting.recv(), if nobody => {
-                    newcomer = Some(PendingConnection::Plain(handover));
+                Some(incoming) = self.waiting.recv(), if nobody => {
+                    newcomer = Some(PendingConnection::Plain(incoming));
                 }
                 accepted = accept(self.listener.as_ref()), if nobody => {
                     newcomer = Some(PendingConnection::Tls(accepted));
@@ -96,8 +96,8 @@ impl Acceptor {
         self.evictor.track(&activity);
         match newcomer {
             PendingConnection::Tls(stream) => self.serve_tls(stream, activity),
-            PendingConnection::Plain(handover) => {
-                let served = served(&self.connections, handover, activity);
+            PendingConnection::Plain(incoming) => {
+                let served = served(&self.connections, incoming, activity);
                 self.tasks.spawn(served);
             }
         }
@@ -145,14 +145,14 @@ impl Acceptor {
 /// Serves a stream from this process.
 fn served(
     connections: &Arc<Connections>,
-    handover: HandedOver,
+    incoming: InProcessStream,
     activity: Arc<Activity>,
 ) -> impl Future<Output = ()> + use<> {
     let connections = Arc::clone(connections);
-    let peer = Peer::Trusted(Arc::new(handover.user));
+    let peer = Peer::Trusted(Arc::new(incoming.user));
     // Its user is known before the first request.
     activity.client_state().mark_authenticated();
-    async move { connections.serve(handover.stream, peer, activity).await }
+    async move { connections.serve(incoming.stream, peer, activity).await }
 }
 
 /// Accepts the next connection; pending forever without a listener.

@@ -4,7 +4,7 @@
 //! server whose own controllers kept its clients out would be of no use to them.
 
 use super::ServerEnded;
-use super::handed_over::HandedOver;
+use super::in_process_stream::InProcessStream;
 use kubist_registry::User;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
@@ -19,7 +19,7 @@ const STREAM_BYTES: usize = 64 << 10;
 /// addition to [`connections_max`](crate::Config::connections_max).
 #[derive(Clone, Debug)]
 pub struct InProcess {
-    pub(super) streams: mpsc::Sender<HandedOver>,
+    pub(super) streams: mpsc::Sender<InProcessStream>,
     pub(super) user: User,
 }
 
@@ -32,11 +32,11 @@ impl InProcess {
     /// The server has ended.
     pub async fn open(&self) -> Result<DuplexStream, ServerEnded> {
         let (near, far) = tokio::io::duplex(STREAM_BYTES);
-        let handover = HandedOver {
+        let incoming = InProcessStream {
             stream: Box::new(far),
             user: self.user.clone(),
         };
-        let sent = self.streams.send(handover).await;
+        let sent = self.streams.send(incoming).await;
         sent.map(|()| near).map_err(|_| ServerEnded)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::activity::Load;
 use super::connection::Connections;
-use super::handed_over::HandedOver;
 use super::in_process::InProcess;
+use super::in_process_stream::InProcessStream;
 use super::serving_certificate::ServingCertificate;
 use crate::authentication::authenticator::{AUTHENTICATED_GROUP, MASTERS_GROUP};
 use crate::authentication::certificates::{CertificateAuthority, CertificateError, Identity};
@@ -29,8 +29,8 @@ pub struct RunningServer {
     pub(super) admin: Identity,
     pub(super) admin_user: String,
     pub(super) connections: Arc<Connections>,
-    pub(super) streams: mpsc::Sender<HandedOver>,
-    pub(super) own_streams: mpsc::Sender<HandedOver>,
+    pub(super) streams: mpsc::Sender<InProcessStream>,
+    pub(super) own_streams: mpsc::Sender<InProcessStream>,
     pub(super) shutdown: Shutdown,
     pub(super) shutdown_delay: Duration,
     /// How long open requests may take to end.
@@ -92,11 +92,11 @@ impl RunningServer {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let handover = HandedOver {
+        let incoming = InProcessStream {
             stream: Box::new(stream),
             user: self.trusted(),
         };
-        self.streams.send(handover).await.map_err(|_| ServerEnded)
+        self.streams.send(incoming).await.map_err(|_| ServerEnded)
     }
 
     /// Returns a connector for clients in the same process, which does not count towards

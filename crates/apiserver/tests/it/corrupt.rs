@@ -3,7 +3,7 @@
 //!
 //! Cost: a value is decoded once, and the error of a list names at most a hundred.
 
-mod the_rest;
+mod partial_reads;
 
 use crate::client::{Answer, Client};
 use http::Version;

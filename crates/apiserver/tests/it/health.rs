@@ -3,7 +3,7 @@
 use crate::client::{Client, server, server_with};
 use http::Version;
 use kubist_apiserver::{ApiServer, Config};
-use kubist_registry::storage::WatchCache;
+use kubist_registry::storage::WatchCacheConfig;
 use kubist_registry::{Registry, RegistryConfig};
 use kubist_storage::memory::MemoryKv;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ async fn a_lost_watch_cache_and_lost_definitions_are_named() {
     let store = kv.clone();
     let server = server_with(config, |registry| {
         registry.kv = Arc::new(store);
-        registry.watch_cache = WatchCache::everywhere();
+        registry.watch_cache = WatchCacheConfig::everywhere();
     })
     .await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;

@@ -91,7 +91,7 @@ async fn each_request_is_one_line_with_its_id_and_nothing_secret() {
 
     let lines = kept.requests();
     assert_eq!(lines.len(), 3, "{lines:?}");
-    let told = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
+    let text = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
     let first = &lines[0];
     assert_eq!(
         (&first["level"], &first["message"]),
@@ -106,7 +106,7 @@ async fn each_request_is_one_line_with_its_id_and_nothing_secret() {
         ("user_agent", "test/1.0"),
         ("protocol", "HTTP/2.0"),
     ] {
-        assert_eq!(told(first, field), expected, "{first}");
+        assert_eq!(text(first, field), expected, "{first}");
     }
     assert_eq!(first["code"], 201);
     assert!(
@@ -114,14 +114,14 @@ async fn each_request_is_one_line_with_its_id_and_nothing_secret() {
         "{first}"
     );
     assert_eq!(
-        (told(&lines[1], "verb"), &lines[1]["code"]),
+        (text(&lines[1], "verb"), &lines[1]["code"]),
         ("GET".to_owned(), &json!(404))
     );
     assert_eq!(
-        (told(&lines[2], "user"), &lines[2]["code"]),
+        (text(&lines[2], "user"), &lines[2]["code"]),
         (String::new(), &json!(401))
     );
-    assert_eq!(told(&lines[2], "audit_id"), refused.header("audit-id"));
+    assert_eq!(text(&lines[2], "audit_id"), refused.header("audit-id"));
     let all = String::from_utf8(kept.0.lock().clone()).expect("it is text");
     for secret in [
         TOKEN,

@@ -1,6 +1,5 @@
 //! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
 
-mod away;
 mod backups;
 mod capabilities;
 mod client;
@@ -10,12 +9,10 @@ mod component_statuses;
 mod connections;
 mod corrupt;
 mod credentials;
-mod crowds;
 mod custom;
 mod cut_lists;
 mod deletions;
 mod documents;
-mod endings;
 mod forms;
 mod full_store;
 mod half_open;
@@ -24,6 +21,7 @@ mod in_flight;
 mod log;
 mod long_lists;
 mod many_connections;
+mod many_watches;
 mod metrics;
 mod objects;
 mod patches;
@@ -31,6 +29,8 @@ mod paths;
 mod recorded;
 mod reviews;
 mod service_accounts;
+mod shutdown;
 mod subresources;
+mod unreachable_storage;
 mod unread;
 mod watches;

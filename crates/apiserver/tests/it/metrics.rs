@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use kubist_apimachinery::GroupResource;
 use kubist_apiserver::{Config, RunningServer};
 use kubist_registry::RegistryConfig;
-use kubist_registry::storage::WatchCache;
+use kubist_registry::storage::WatchCacheConfig;
 use kubist_registry::transformer::{AesGcm, Transformers};
 use serde_json::json;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ async fn cached_server() -> RunningServer {
 
 /// Watch caches for everything, and encrypted Secrets.
 fn cached(registry: &mut RegistryConfig) {
-    registry.watch_cache = WatchCache::everywhere();
+    registry.watch_cache = WatchCacheConfig::everywhere();
     let key = AesGcm::new("one", &[7; 32]).expect("it is a key");
     let secrets = GroupResource::new("", "secrets");
     let transformers = Arc::new(Transformers::encrypting(key));

@@ -48,9 +48,9 @@ async fn paths_and_methods_are_distinguished_as_upstream_does() {
         ),
     ] {
         let answer = client.ask(method, path, "application/json", "").await;
-        let told = answer.json()["message"].clone();
+        let found = answer.json()["message"].clone();
         assert_eq!(
-            (answer.code, told),
+            (answer.code, found),
             (code, json!(message)),
             "{method} {path}"
         );
@@ -96,8 +96,12 @@ async fn discovery_is_read_with_any_method_and_other_paths_are_nobodys() {
         ("GET", "/versions"),
     ] {
         let answer = client.ask(method, path, "application/json", "").await;
-        let told = (answer.code, &answer.bytes[..]);
-        assert_eq!(told, (404, &b"404 page not found\n"[..]), "{method} {path}");
+        let found = (answer.code, &answer.bytes[..]);
+        assert_eq!(
+            found,
+            (404, &b"404 page not found\n"[..]),
+            "{method} {path}"
+        );
     }
     server.shutdown().await;
 }
@@ -213,8 +217,8 @@ async fn a_review_stays_in_the_namespace_of_its_path() {
         "spec": {"namespace": "default"},
     });
     let path = format!("{reviews}/selfsubjectrulesreviews");
-    let told = client.post(&path, &rules).await.json();
-    assert_eq!(told["spec"], json!({}));
+    let review = client.post(&path, &rules).await.json();
+    assert_eq!(review["spec"], json!({}));
     server.shutdown().await;
 }
 

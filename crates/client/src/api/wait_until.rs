@@ -15,9 +15,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The time between two lists when neither the list nor its watch brought anything.
-const AGAIN_MIN: Duration = Duration::from_secs(1);
+const RELIST_PAUSE_MIN: Duration = Duration::from_secs(1);
 /// The limit up to which that time doubles.
-const AGAIN_MAX: Duration = Duration::from_secs(30);
+const RELIST_PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// Why a wait with a time limit failed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -199,7 +199,7 @@ impl<K: Object> Api<K> {
                 WatchItem::Bookmark { .. } => continue,
             };
             passing.read();
-            lists.in_vain = 0;
+            lists.without_event = 0;
             if condition(object.as_ref()) {
                 return Ok(Some(Found(object)));
             }
@@ -242,7 +242,7 @@ enum Present<K> {
 #[derive(Debug, Default)]
 struct Lists {
     /// The number of lists since the last watch event.
-    in_vain: u32,
+    without_event: u32,
     /// The time of the last list.
     last: Option<Instant>,
 }
@@ -252,10 +252,10 @@ impl Lists {
     /// pauses while nothing arrives.
     fn next(&mut self) -> Instant {
         let now = Instant::now();
-        let doublings = self.in_vain.saturating_sub(1).min(16);
-        let pause = AGAIN_MAX.min(AGAIN_MIN * (1 << doublings));
+        let doublings = self.without_event.saturating_sub(1).min(16);
+        let pause = RELIST_PAUSE_MAX.min(RELIST_PAUSE_MIN * (1 << doublings));
         let next = self.last.map_or(now, |last| now.max(last + pause));
-        self.in_vain = self.in_vain.saturating_add(1);
+        self.without_event = self.without_event.saturating_add(1);
         self.last = Some(next);
         next
     }

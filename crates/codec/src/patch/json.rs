@@ -5,15 +5,15 @@
 //! `replace` and `test` can address the whole document, which stays an object or a list. The number
 //! of operations and the amount of copying are limited.
 
+mod messages;
 mod pointer;
-mod spent;
 #[cfg(test)]
 mod tests;
-mod words;
+mod usage;
 
+use self::messages::Messages;
 use self::pointer::Pointer;
-use self::spent::Spent;
-use self::words::Words;
+use self::usage::Usage;
 use super::{PatchError, Reading};
 use serde_json::Value;
 
@@ -52,14 +52,16 @@ impl JsonPatch {
     /// # Errors
     /// The patch is not a list of objects, or has more than [`OPERATIONS_MAX`].
     pub fn parse(patch: &[u8], reading: Reading) -> Result<Self, PatchError> {
-        let words = Words(reading);
-        let operations = match super::read(patch).map_err(|why| words.refuse(why))? {
+        let messages = Messages(reading);
+        let operations = match super::read(patch).map_err(|why| messages.refuse(why))? {
             Value::Null => Vec::new(),
             Value::Array(items) => {
-                let operations = items.into_iter().map(|item| Operation::read(item, words));
+                let operations = items
+                    .into_iter()
+                    .map(|item| Operation::read(item, messages));
                 operations.collect::<Result<Vec<Operation>, PatchError>>()?
             }
-            other => return Err(words.mismatch(&other, words.list())),
+            other => return Err(messages.mismatch(&other, messages.list())),
         };
         let (count, max) = (operations.len(), OPERATIONS_MAX);
         if count > max {
@@ -80,10 +82,10 @@ impl JsonPatch {
 
     /// Applies all operations in order; if one fails, the patch fails.
     pub fn apply(&self, mut document: Value) -> Result<Value, PatchError> {
-        let mut spent = Spent::default();
+        let mut usage = Usage::default();
         for (index, operation) in self.operations.iter().enumerate() {
             operation
-                .apply(&mut document, &mut spent)
+                .apply(&mut document, &mut usage)
                 .map_err(|failure| match failure {
                     Failure::Reason(reason) => PatchError::Operation {
                         index,
@@ -124,20 +126,20 @@ impl From<&str> for Failure {
 
 impl Operation {
     /// Reads an operation. Null is an operation without a name, which cannot be applied.
-    fn read(item: Value, words: Words) -> Result<Self, PatchError> {
+    fn read(item: Value, messages: Messages) -> Result<Self, PatchError> {
         let mut members = match item {
             Value::Null => return Ok(Self::default()),
             Value::Object(members) => members,
-            other => return Err(words.mismatch(&other, words.operation())),
+            other => return Err(messages.mismatch(&other, messages.operation())),
         };
         let mut text = |name: &str| match members.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             // Its absence is reported when it is needed.
-            Some(_) if words.0 == Reading::Loose => Ok(None),
+            Some(_) if messages.0 == Reading::Loose => Ok(None),
             Some(other) => {
                 let wanted = format!("struct field jsonPatchOp.{name} of type string");
-                Err(words.mismatch(&other, &wanted))
+                Err(messages.mismatch(&other, &wanted))
             }
         };
         Ok(Self {
@@ -153,33 +155,33 @@ impl Operation {
         self.path.as_deref() == Some("")
     }
 
-    fn apply(&self, document: &mut Value, spent: &mut Spent) -> Result<(), Failure> {
+    fn apply(&self, document: &mut Value, usage: &mut Usage) -> Result<(), Failure> {
         let path = || Pointer::parse(self.path.as_deref().ok_or("it has no path")?);
         let from = || Pointer::parse(self.from.as_deref().ok_or("it has no from")?);
         match self.op.as_deref().unwrap_or_default() {
-            "add" => path()?.add(document, self.value.clone(), spent),
-            "remove" => path()?.remove(document, spent).map(drop),
+            "add" => path()?.add(document, self.value.clone(), usage),
+            "remove" => path()?.remove(document, usage).map(drop),
             "replace" if self.is_whole() => {
                 if !self.value.is_object() && !self.value.is_array() {
                     return Err("only an object or a list can replace the whole".into());
                 }
-                spent.put(&self.value, 0)?;
+                usage.put(&self.value, 0)?;
                 *document = self.value.clone();
                 Ok(())
             }
-            "replace" => path()?.replace(document, self.value.clone(), spent),
+            "replace" => path()?.replace(document, self.value.clone(), usage),
             "move" => {
-                let value = from()?.remove(document, spent)?;
-                path()?.add(document, value, spent)
+                let value = from()?.remove(document, usage)?;
+                path()?.add(document, value, usage)
             }
             "copy" => {
                 let value = from()?.read(document)?.cloned().unwrap_or_default();
-                let copied = &mut spent.copied_bytes;
+                let copied = &mut usage.copied_bytes;
                 *copied = copied.saturating_add(value.to_string().len());
                 if *copied > COPY_BYTES_MAX {
                     return Err(Failure::CopyTooLarge(*copied));
                 }
-                path()?.add(document, value, spent)
+                path()?.add(document, value, usage)
             }
             "test" => {
                 let found = if self.is_whole() {

@@ -1,7 +1,7 @@
 //! Services. `service_allocation` allocates their addresses and node ports.
 
 pub(crate) mod addresses;
-pub(crate) mod change;
+pub(crate) mod update;
 pub(crate) mod validation;
 pub(crate) mod warnings;
 
@@ -93,10 +93,10 @@ impl KindStrategy for Services {
         new: &mut Service,
         old: &Service,
     ) {
-        change::drop_unused(new, old);
+        update::drop_unused(new, old);
     }
     fn validate_update(&self, new: &Service, old: &Service) -> Vec<FieldError> {
-        let mut errors = change::check(new, old);
+        let mut errors = update::check(new, old);
         errors.extend(validation::check(new, Some(old)));
         errors
     }

@@ -1,10 +1,10 @@
 //! Custom resources, from their definition to its deletion.
 
-mod apart;
+mod built_in_conflicts;
 mod changes;
 mod checks;
+mod limits;
 mod objects;
-mod room;
 mod scales;
 mod versions;
 

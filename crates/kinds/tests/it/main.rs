@@ -2,7 +2,6 @@
 
 mod cancelled_requests;
 mod create;
-mod crowds;
 mod custom;
 mod deletion;
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
@@ -17,6 +16,7 @@ mod fixture;
 mod hooks;
 mod kinds;
 mod list;
+mod many_watchers;
 mod namespaces;
 mod overtaken;
 mod recorded_defaulting;

@@ -112,7 +112,7 @@ mod tests {
         tracing::subscriber::with_default(subscriber, || {
             tracing::warn!(target: "kubist_client", name = "web", tries = 2, "cannot list");
             tracing::info!(target: "kubist_apiserver::request", code = 200, "request");
-            tracing::error!(target: "h2", "not told");
+            tracing::error!(target: "h2", "not logged");
             tracing::warn!(target: "kubist_client::warning", "v1 Endpoints is deprecated");
         });
         let bytes = kept.0.lock().clone();
@@ -123,8 +123,8 @@ mod tests {
     fn levels_select_events_of_this_project() {
         let text = logged(LevelFilter::WARN, Format::Text);
         assert_eq!(text.lines().count(), 1, "{text}");
-        let told = text.contains("WARN kubist_client: cannot list name=\"web\" tries=2");
-        assert!(told, "{text}");
+        let is_logged = text.contains("WARN kubist_client: cannot list name=\"web\" tries=2");
+        assert!(is_logged, "{text}");
         let text = logged(LevelFilter::INFO, Format::Text);
         assert!(
             text.contains("INFO kubist_apiserver::request: request code=200"),

@@ -59,11 +59,11 @@ async fn text_says_what_its_level_says() {
     let served = Served::start(folder.path(), &arguments);
     ask(&served).await;
     let (_, errors) = served.running.terminate();
-    let told = |line: &str| {
+    let is_request = |line: &str| {
         line.contains(" INFO kubist_apiserver::request: request audit_id=")
             && line.contains("verb=\"LIST\"")
     };
-    assert!(errors.lines().any(told), "{errors}");
+    assert!(errors.lines().any(is_request), "{errors}");
 
     let arguments = [
         "--controllers",

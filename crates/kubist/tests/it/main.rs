@@ -1,9 +1,8 @@
 //! The command as users run it: arguments in; output, exit code and files out.
 
-#[cfg(unix)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod bad_days;
 mod command;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod connection_problems;
 mod controllers;
 mod convert;
 mod demo;
@@ -13,7 +12,7 @@ mod encryption;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod etcd_bad_days;
+mod etcd_faults;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_peer;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -23,15 +22,16 @@ mod etcd_status;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod forgotten;
+mod failover;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod identity;
-mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod moving;
+mod in_memory_restart;
+mod log;
 mod running_backup;
 mod serve;
-mod server;
+#[cfg(unix)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod silence;
+mod serve_faults;
+mod server;
 mod watch;

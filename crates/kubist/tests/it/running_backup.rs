@@ -50,7 +50,7 @@ async fn backup_of_a_written_server_restores_what_was_answered_before() {
         done.unwrap();
     }
     let after = answers.lock().unwrap().clone();
-    let told = after.values().map(|(_, version)| *version).max().unwrap();
+    let newest = after.values().map(|(_, version)| *version).max().unwrap();
 
     let arguments = ["storage", "restore", "out.backup", "new"];
     let said = String::from_utf8(succeed(folder.path(), &arguments, b"")).unwrap();
@@ -61,7 +61,7 @@ async fn backup_of_a_written_server_restores_what_was_answered_before() {
     let served = serve(folder.path(), "new");
     let listed = maps(&served).list(&ListOptions::default()).await.unwrap();
     let revision = number_of(&listed.metadata.resource_version);
-    assert!(revision > told, "{revision} is not after {told}");
+    assert!(revision > newest, "{revision} is not after {newest}");
     let found: BTreeMap<&str, u64> = listed
         .items
         .iter()

@@ -117,7 +117,7 @@ async fn a_server_is_listed_under_its_advertised_address() {
     };
     let found = tokio::time::timeout(Duration::from_secs(30), found)
         .await
-        .expect("it is told of");
+        .expect("the endpoint is published");
     let found: Vec<&str> = found.iter().map(|it| it.ip.as_str()).collect();
     assert_eq!(found, ["10.1.2.3"]);
     server.shutdown().await;

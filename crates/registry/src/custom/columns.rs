@@ -1,7 +1,7 @@
 //! The printer columns of custom resources, as in their definitions.
 
-use crate::custom::room::Room;
 use crate::custom::shape::shape_of;
+use crate::custom::static_texts::StaticTexts;
 use crate::stored::custom_object::custom;
 use kubist_api::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinitionVersion,
@@ -73,11 +73,11 @@ pub(super) fn description(column: &CustomResourceColumnDefinition) -> Cow<'_, st
     Cow::Borrowed(&column.description)
 }
 
-pub(super) fn column(room: &mut Room, column: &CustomResourceColumnDefinition) -> Column {
+pub(super) fn column(statics: &mut StaticTexts, column: &CustomResourceColumnDefinition) -> Column {
     Column {
-        name: room.text(&column.name),
-        type_: room.text(&column.type_),
-        format: room.text(&column.format),
+        name: statics.text(&column.name),
+        type_: statics.text(&column.type_),
+        format: statics.text(&column.format),
         priority: column.priority,
     }
 }

@@ -1,7 +1,7 @@
 //! `ServedContent`: the served content of a definition.
 
 use super::names;
-use super::room::Shortage;
+use super::static_texts::Shortage;
 use crate::custom::CLEANUP;
 use crate::custom::shape::Shape;
 use crate::store::DefinedBy;

@@ -1,10 +1,10 @@
 //! `Shape`: one version of a definition, with static names.
 //!
 //! Built-in resources have static names, and all code relies on that. The names of a definition are
-//! made static once for each distinct content, within the limits of [`Room`]. Large and temporary
-//! content (descriptions, paths) is freed with the shape.
+//! made static once for each distinct content, within the limits of [`StaticTexts`]. Large and
+//! temporary content (descriptions, paths) is freed with the shape.
 
-use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
+use super::static_texts::{ITEM_BYTES, Shortage, StaticTexts, leak_list};
 use crate::custom::columns::{NAME, column, description, shown_columns};
 use crate::custom::json_path::JsonPath;
 use crate::custom::scale::ScalePaths;
@@ -77,7 +77,7 @@ static SHAPES: Mutex<Shapes> = Mutex::new(Shapes {
     kinds: BTreeMap::new(),
     fixed: BTreeMap::new(),
     by_facts: BTreeMap::new(),
-    room: Room::new(),
+    statics: StaticTexts::new(),
 });
 
 struct Shapes {
@@ -85,7 +85,7 @@ struct Shapes {
     /// By the digest of the version's content, so that each `facts` belongs to one shape.
     fixed: BTreeMap<[u8; digest::SHA256_OUTPUT_LEN], Fixed>,
     by_facts: BTreeMap<usize, Weak<Shape>>,
-    room: Room,
+    statics: StaticTexts,
 }
 
 /// Returns the shape of these facts; `None` for built-in resources. A shape exists as long as the
@@ -252,42 +252,43 @@ impl Shapes {
             KIND_BYTES
         };
         let more = SHAPE_BYTES + of_kind + items * ITEM_BYTES;
-        self.room.take(&definition.metadata.name, &texts, more)?;
+        self.statics
+            .reserve(&definition.metadata.name, &texts, more)?;
         let kind = self.kind(&spec.group, &version.name, kind_key);
-        let (of_kind, room) = (kind.facts(), &mut self.room);
+        let (of_kind, statics) = (kind.facts(), &mut self.statics);
         let facts = ResourceFacts {
             group: of_kind.group,
             version: of_kind.version,
             kind: of_kind.kind,
-            plural: room.text(&names.plural),
-            singular: room.text(&names.singular),
+            plural: statics.text(&names.plural),
+            singular: statics.text(&names.singular),
             namespaced: spec.scope == "Namespaced",
-            short_names: room.all(names.short_names.iter().map(|it| &**it)),
-            categories: room.all(names.categories.iter().map(|it| &**it)),
+            short_names: statics.all(names.short_names.iter().map(|it| &**it)),
+            categories: statics.all(names.categories.iter().map(|it| &**it)),
             verbs: VERBS,
-            storage_version_hash: room.text(&hash),
+            storage_version_hash: statics.text(&hash),
             subresources: leak_list(subresources_of(of_kind, has_status, has_scale)),
             columns: leak_list(
-                std::iter::once(NAME).chain(shown.iter().map(|it| column(room, it))),
+                std::iter::once(NAME).chain(shown.iter().map(|it| column(statics, it))),
             ),
         };
         Ok(Fixed {
             kind,
             facts: Box::leak(Box::new(facts)),
-            fields: room.all(field_names(version)),
-            list_kind: room.text(&names.list_kind),
-            warning: warning.map(|it| room.text(&it)),
+            fields: statics.all(field_names(version)),
+            list_kind: statics.text(&names.list_kind),
+            warning: warning.map(|it| statics.text(&it)),
         })
     }
 
     /// Returns the kind that all shapes of that name share: kinds are compared by address.
     fn kind(&mut self, group: &str, version: &str, key: (String, String)) -> &'static Kind {
-        let room = &mut self.room;
+        let statics = &mut self.statics;
         let facts = KindFacts {
-            group: room.text(group),
-            version: room.text(version),
-            kind: room.text(&key.1),
-            api_version: room.text(&key.0),
+            group: statics.text(group),
+            version: statics.text(version),
+            kind: statics.text(&key.1),
+            api_version: statics.text(&key.0),
         };
         self.kinds.entry(key).or_insert_with(|| {
             let schema = Box::leak(Box::new(CustomObject::schema_of(facts)));

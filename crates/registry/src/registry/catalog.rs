@@ -5,7 +5,7 @@
 
 use crate::custom::version_rank::rank;
 use crate::registry::Registry;
-use crate::registry::definitions::served::Served;
+use crate::registry::custom_resources::served::Served;
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::capability::RestStorage;
 use kubist_api::{GROUPS, ResourceFacts, SubresourceFacts};

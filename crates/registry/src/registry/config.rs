@@ -2,7 +2,7 @@
 
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::capability::RestStorage;
-use crate::storage::WatchCache;
+use crate::storage::WatchCacheConfig;
 use crate::store::clock::{SystemClock, WallClock};
 use crate::store::hooks::Hooks;
 use crate::store::kinds::Kinds;
@@ -29,7 +29,7 @@ pub struct RegistryConfig {
     /// The estimated size in bytes of the cache of decoded and encoded objects. Default: 512 MiB.
     pub cache_bytes_max: usize,
     /// Which resources have a watch cache. Default: none.
-    pub watch_cache: WatchCache,
+    pub watch_cache: WatchCacheConfig,
     /// The transformers of stored values, such as encryption, by resource. Default: none.
     pub transformers: Vec<(GroupResource, Arc<dyn Transformer>)>,
     /// Reloadable encryption, which replaces `transformers`. Default: none.
@@ -55,7 +55,7 @@ impl RegistryConfig {
             seed: None,
             key_root: "/registry".to_owned(),
             cache_bytes_max: 512 << 20,
-            watch_cache: WatchCache::default(),
+            watch_cache: WatchCacheConfig::default(),
             transformers: Vec::new(),
             encryption: None,
             runtime_config: RuntimeConfig::default(),

@@ -90,7 +90,7 @@ impl Registry {
 
     /// Returns the current watch caches with their statistics, including those of custom resources.
     pub fn watch_caches(&self) -> Vec<CacheState> {
-        let served = self.definitions.served();
+        let served = self.custom_resources.served();
         let all = self.caches.stats().chain(served.caches());
         let state = all.map(|(of, stats)| CacheState {
             group: of.group,
@@ -114,7 +114,7 @@ impl Registry {
     /// concurrently, each for at most a second.
     pub async fn object_counts(&self) -> Vec<ObjectCount> {
         let mut stores: BTreeMap<(&str, &str), Arc<Rest>> = BTreeMap::new();
-        let served = self.definitions.served();
+        let served = self.custom_resources.served();
         for rest in self.resources.values().chain(served.resources.values()) {
             let name = (rest.store.group, rest.store.plural);
             stores.entry(name).or_insert_with(|| Arc::clone(rest));

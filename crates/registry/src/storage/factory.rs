@@ -1,7 +1,7 @@
 //! `StorageFactory`: decides the key layout, watch cache, transformer and encoding of each
 //! resource.
 
-use super::{Storage, WatchCache, upstream_form};
+use super::{Storage, WatchCacheConfig, upstream_form};
 use crate::metrics::ResourceMetrics;
 use crate::storage::cacher::{Cacher, CacherConfig};
 use crate::storage::raw::RawStorage;
@@ -41,7 +41,7 @@ pub struct MadeStorage {
 pub struct StorageFactory {
     kv: Arc<dyn Kv>,
     key_root: String,
-    watch_cache: WatchCache,
+    watch_cache: WatchCacheConfig,
     transformers: HashMap<GroupResource, Arc<dyn Transformer>>,
     encryption: Option<LiveEncryption>,
     /// The transformers in use, each with its own counts.
@@ -83,7 +83,7 @@ impl StorageFactory {
         Self {
             kv,
             key_root: key_root.into(),
-            watch_cache: WatchCache::default(),
+            watch_cache: WatchCacheConfig::default(),
             transformers: HashMap::new(),
             encryption: None,
             in_use: Mutex::default(),
@@ -95,7 +95,7 @@ impl StorageFactory {
 
     /// Sets the watch caches.
     #[must_use]
-    pub fn with_watch_cache(mut self, watch_cache: WatchCache) -> Self {
+    pub fn with_watch_cache(mut self, watch_cache: WatchCacheConfig) -> Self {
         self.watch_cache = watch_cache;
         self
     }

@@ -40,9 +40,9 @@ impl Store {
         dry_run: bool,
         rules: Option<GroupRules>,
     ) -> Result<Stored, Status> {
-        self.settle_namespace(&mut *object, namespace)?;
+        self.ensure_namespace_matches(&mut *object, namespace)?;
         let name = object.meta().name.clone();
-        let guards = self.check_place(stores, namespace, &name).await?;
+        let guards = self.creation_guards(stores, namespace, &name).await?;
         self.strategy.apply_defaults(&mut *object);
         let mut admission = Admission::new(cx, stores);
         admission.dry_run = dry_run;
@@ -84,7 +84,7 @@ impl Store {
                 }
                 // The namespace or the definition has changed meanwhile, or was deleted.
                 Err(StorageError::GuardChanged { .. }) => {
-                    guards = self.check_place(call.stores, &namespace, &name).await?;
+                    guards = self.creation_guards(call.stores, &namespace, &name).await?;
                 }
                 result => return result.map_err(self.failed(Operation::Create, &name)),
             }

@@ -309,7 +309,7 @@ impl TryUpdate<'_> {
         let old = current.map(Stored::object).transpose()?;
         let old = old.map(|old| &**old);
         let mut new = request.object.updated(old)?;
-        store.settle_namespace(&mut *new, request.namespace)?;
+        store.ensure_namespace_matches(&mut *new, request.namespace)?;
         store.strategy.apply_defaults(&mut *new);
         let mut admission = Admission::new(request.cx, request.stores);
         admission.dry_run = request.dry_run;
@@ -317,7 +317,9 @@ impl TryUpdate<'_> {
         let mut guards = Vec::new();
         if old.is_none() {
             let (stores, name) = (request.stores, new.meta().name.clone());
-            guards = store.check_place(stores, request.namespace, &name).await?;
+            guards = store
+                .creation_guards(stores, request.namespace, &name)
+                .await?;
         }
         store.strategy.admit(&admission, &mut *new, old).await?;
         if request.scope == UpdateScope::Whole {

@@ -30,14 +30,14 @@ fn a_seed_repeats_itself_to_the_last_event() {
 }
 
 #[test]
-fn other_seeds_have_other_stories() {
+fn other_seeds_have_other_traces() {
     let hashes: std::collections::BTreeSet<_> = (0..4).map(|seed| run(seed).hash).collect();
     assert_eq!(hashes.len(), 4);
 }
 
 #[test]
 fn faults_of_every_kind_happen() {
-    let (mut story, mut seed) = (String::new(), 200);
+    let (mut trace, mut seed) = (String::new(), 200);
     let kinds = [
         "410",
         "request refused: the server is throttling requests",
@@ -63,9 +63,9 @@ fn faults_of_every_kind_happen() {
         "informers kept: true",
         "HandlerOverflowed",
     ];
-    while let Some(missing) = kinds.iter().find(|kind| !story.contains(**kind)) {
+    while let Some(missing) = kinds.iter().find(|kind| !trace.contains(**kind)) {
         assert!(seed < 260, "in 60 seeds nothing of the kind {missing:?}");
-        story.push_str(&run(seed).story.join("\n"));
+        trace.push_str(&run(seed).trace.join("\n"));
         seed += 1;
     }
 }

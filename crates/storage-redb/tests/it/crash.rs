@@ -2,7 +2,7 @@
 
 use crate::disk::Disk;
 use crate::random::Random;
-use crate::witness::{Step, Witness};
+use crate::write_record::{Step, WriteRecord};
 use kubist_storage::KvMaintenance;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
@@ -31,16 +31,16 @@ fn open(disk: Disk) -> JournaledKv {
 }
 
 /// Lets all workers continue from step `from`, until the store fails or all have done `steps`.
-async fn write(kv: &JournaledKv, witness: &Arc<Mutex<Witness>>, from: u64, steps: u64) {
+async fn write(kv: &JournaledKv, record: &Arc<Mutex<WriteRecord>>, from: u64, steps: u64) {
     let mut workers = JoinSet::new();
     for worker in 0..WORKERS {
-        let (kv, witness) = (kv.clone(), Arc::clone(witness));
+        let (kv, record) = (kv.clone(), Arc::clone(record));
         workers.spawn(async move {
             for number in from..from + steps {
                 let step = Step { worker, number };
-                witness.lock().unwrap().begins(step);
+                record.lock().unwrap().begins(step);
                 match step.take(&kv).await {
-                    Ok(revision) => witness.lock().unwrap().answered(step, revision),
+                    Ok(revision) => record.lock().unwrap().answered(step, revision),
                     Err(error) => {
                         let fault = matches!(error, WriteError::Fault(_) | WriteError::Closed);
                         assert!(fault, "{error:?}");
@@ -65,38 +65,38 @@ async fn every_image_that_a_power_loss_leaves_opens_with_all_that_was_answered()
     for seed in 0..POWER_LOSSES {
         let mut random = Random::new(seed);
         let disk = Disk::default();
-        let witness = Arc::new(Mutex::new(Witness::default()));
+        let record = Arc::new(Mutex::new(WriteRecord::default()));
         let kv = open(disk.clone());
-        write(&kv, &witness, 0, 10).await;
+        write(&kv, &record, 0, 10).await;
         disk.fail_after(random.below(600));
-        write(&kv, &witness, 10, 400).await;
+        write(&kv, &record, 10, 400).await;
         assert!(kv.is_closed(), "seed {seed}");
         let failure = kv.failure().unwrap();
         assert_eq!(failure.kind(), FaultKind::Unknown);
-        answers += witness.lock().unwrap().answers;
+        answers += record.lock().unwrap().answers;
         kv.close().await;
         for _ in 0..IMAGES_EACH {
             let image = disk.after_power_loss(&mut random);
-            let witness = witness.lock().unwrap().clone();
-            check(witness, image, seed).await;
+            let record = record.lock().unwrap().clone();
+            check(record, image, seed).await;
         }
     }
     assert!(answers > 2000, "{answers}");
 }
 
 /// Opens an image, verifies it, and continues to write.
-async fn check(mut witness: Witness, image: Vec<u8>, seed: u64) {
+async fn check(mut record: WriteRecord, image: Vec<u8>, seed: u64) {
     let disk = Disk::holding(image);
     let kv = open(disk.clone());
-    witness.check(&kv).await;
+    record.check(&kv).await;
     let before = kv.stats().revision;
-    let witness = Arc::new(Mutex::new(witness));
-    write(&kv, &witness, 1000, 3).await;
+    let record = Arc::new(Mutex::new(record));
+    write(&kv, &record, 1000, 3).await;
     assert!(kv.stats().revision > before, "seed {seed}");
     kv.close().await;
     let kv = open(disk);
-    let mut witness = witness.lock().unwrap().clone();
-    witness.check(&kv).await;
+    let mut record = record.lock().unwrap().clone();
+    record.check(&kv).await;
 }
 
 #[tokio::test]
@@ -104,10 +104,10 @@ async fn power_loss_while_opening_after_a_power_loss_is_one_more() {
     let mut random = Random::new(99);
     for seed in 0..10 {
         let disk = Disk::default();
-        let witness = Arc::new(Mutex::new(Witness::default()));
+        let record = Arc::new(Mutex::new(WriteRecord::default()));
         let kv = open(disk.clone());
         disk.fail_after(100 + random.below(400));
-        write(&kv, &witness, 0, 400).await;
+        write(&kv, &record, 0, 400).await;
         kv.close().await;
         let mut image = disk.after_power_loss(&mut random);
         for _ in 0..5 {
@@ -116,8 +116,8 @@ async fn power_loss_while_opening_after_a_power_loss_is_one_more() {
             drop(Store::on_backend(disk.clone()));
             image = disk.after_power_loss(&mut random);
         }
-        let witness = witness.lock().unwrap().clone();
-        check(witness, image, seed).await;
+        let record = record.lock().unwrap().clone();
+        check(record, image, seed).await;
     }
 }
 
@@ -125,8 +125,8 @@ async fn power_loss_while_opening_after_a_power_loss_is_one_more() {
 async fn repair_after_a_crash_is_reported() {
     let disk = Disk::default();
     let kv = open(disk.clone());
-    let witness = Arc::new(Mutex::new(Witness::default()));
-    write(&kv, &witness, 0, 10).await;
+    let record = Arc::new(Mutex::new(WriteRecord::default()));
+    write(&kv, &record, 0, 10).await;
     let crashed = Store::on_backend(Disk::holding(disk.seen())).unwrap();
     assert!(crashed.check().unwrap().repaired);
     kv.close().await;
@@ -139,8 +139,8 @@ async fn writes_that_come_together_are_synced_together() {
     let disk = Disk::default();
     let kv = open(disk.clone());
     let before = disk.changes();
-    let witness = Arc::new(Mutex::new(Witness::default()));
-    write(&kv, &witness, 0, 1).await;
+    let record = Arc::new(Mutex::new(WriteRecord::default()));
+    write(&kv, &record, 0, 1).await;
     let alone = {
         let before = disk.changes();
         Step {

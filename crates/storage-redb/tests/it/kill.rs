@@ -3,7 +3,7 @@
 //! The process is this test binary, which an environment variable turns into the writer.
 
 use crate::random::Random;
-use crate::witness::{Step, Witness};
+use crate::write_record::{Step, WriteRecord};
 use kubist_storage::Revision;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, TokioClock};
@@ -92,7 +92,7 @@ fn writer(dir: &Path, from: u64) -> (Child, BufReader<ChildStdout>) {
 }
 
 /// Parses a line. True if it was from the writer.
-fn hear(witness: &mut Witness, highest: &mut u64, line: &str) -> bool {
+fn hear(record: &mut WriteRecord, highest: &mut u64, line: &str) -> bool {
     let words: Vec<&str> = line.split(' ').collect();
     let step = |worker: &str, number: &str| Step {
         worker: worker.parse().unwrap(),
@@ -102,11 +102,11 @@ fn hear(witness: &mut Witness, highest: &mut u64, line: &str) -> bool {
         ["kubist", "begins", worker, number] => {
             let step = step(worker, number);
             *highest = (*highest).max(step.number);
-            witness.begins(step);
+            record.begins(step);
         }
         ["kubist", "answered", worker, number, revision] => {
             let revision = Revision(revision.parse().unwrap());
-            witness.answered(step(worker, number), revision);
+            record.answered(step(worker, number), revision);
         }
         _ => return false,
     }
@@ -118,7 +118,7 @@ async fn killed_writer_has_lost_nothing_that_was_answered() {
     let kills = std::env::var_os("KUBIST_KILLS").map(|it| it.into_string().unwrap());
     let kills = kills.map_or(KILLS, |it| it.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let mut witness = Witness::default();
+    let mut record = WriteRecord::default();
     let mut highest = 0;
     for seed in 0..kills {
         let mut random = Random::new(seed);
@@ -131,19 +131,19 @@ async fn killed_writer_has_lost_nothing_that_was_answered() {
             let mut left = random.below(LINES_MAX);
             while left > 0 {
                 let line = lines.next().expect("the writer does not end");
-                left -= u64::from(hear(&mut witness, &mut highest, &line));
+                left -= u64::from(hear(&mut record, &mut highest, &line));
             }
         }
         child.kill().unwrap();
         child.wait().unwrap();
         for line in lines {
-            hear(&mut witness, &mut highest, &line);
+            hear(&mut record, &mut highest, &line);
         }
         let kv = open(folder.path()).unwrap();
-        witness.check(&kv).await;
+        record.check(&kv).await;
         kv.close().await;
     }
-    assert!(witness.answers > kills * 10, "{}", witness.answers);
+    assert!(record.answers > kills * 10, "{}", record.answers);
 }
 
 #[tokio::test]

@@ -12,4 +12,4 @@ mod random;
 mod refusing;
 mod restart;
 mod restore;
-mod witness;
+mod write_record;

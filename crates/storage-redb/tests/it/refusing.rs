@@ -4,7 +4,7 @@
 //! reopening the store at each attempt, a second to a minute apart.
 
 use crate::disk::Disk;
-use crate::witness::{Step, Witness};
+use crate::write_record::{Step, WriteRecord};
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::Config;
 use kubist_storage::{
@@ -31,12 +31,12 @@ fn open(disk: &Disk) -> (JournaledKv, Arc<ManualClock>) {
 }
 
 /// Takes steps until one is refused for lack of space; returns the next step.
-async fn write(kv: &JournaledKv, witness: &mut Witness, from: u64, steps: u64) -> u64 {
+async fn write(kv: &JournaledKv, record: &mut WriteRecord, from: u64, steps: u64) -> u64 {
     for number in from..from + steps {
         let step = Step { worker: 0, number };
-        witness.begins(step);
+        record.begins(step);
         match step.take(kv).await {
-            Ok(revision) => witness.answered(step, revision),
+            Ok(revision) => record.answered(step, revision),
             Err(WriteError::Fault(_)) => return number + 1,
             Err(error) => panic!("{error:?}"),
         }
@@ -62,10 +62,10 @@ async fn a_full_disk_refuses_writes_serves_reads_and_continues_when_there_is_roo
     // At any point of a commit.
     for room in 20..60 {
         let disk = Disk::default();
-        let mut witness = Witness::default();
+        let mut record = WriteRecord::default();
         let (kv, clock) = open(&disk);
         disk.full_after(room);
-        let next = write(&kv, &mut witness, 0, 400).await;
+        let next = write(&kv, &mut record, 0, 400).await;
         assert_eq!(kv.writable().unwrap_err().kind(), FaultKind::NoSpace);
         assert!(!kv.is_closed() && kv.failure().is_none());
 
@@ -81,7 +81,7 @@ async fn a_full_disk_refuses_writes_serves_reads_and_continues_when_there_is_roo
         }
         assert_eq!(disk.changes(), changes);
         // Unacknowledged writes may be found when the disk is reopened.
-        witness.clone().check(&kv).await;
+        record.clone().check(&kv).await;
         let mut watch = kv
             .watch(WatchRangeRequest::new(KeyRange::all()))
             .await
@@ -95,63 +95,63 @@ async fn a_full_disk_refuses_writes_serves_reads_and_continues_when_there_is_roo
 
         disk.free();
         recovered(&kv, &clock).await;
-        witness.check(&kv).await;
+        record.check(&kv).await;
         let before = kv.stats().revision;
-        write(&kv, &mut witness, next, 20).await;
+        write(&kv, &mut record, next, 20).await;
         assert!(kv.stats().revision > before, "room {room}");
-        witness.check(&kv).await;
+        record.check(&kv).await;
         let batch = watch.next().await.unwrap().unwrap();
         assert!(batch.revision > Revision::EMPTY_STORE, "it goes on");
         kv.close().await;
 
         let (kv, _) = open(&disk);
-        witness.check(&kv).await;
+        record.check(&kv).await;
     }
 }
 
 #[tokio::test]
 async fn a_disk_that_became_read_only_is_said_to_be_and_served() {
     let disk = Disk::default();
-    let mut witness = Witness::default();
+    let mut record = WriteRecord::default();
     let (kv, clock) = open(&disk);
-    let next = write(&kv, &mut witness, 0, 10).await;
+    let next = write(&kv, &mut record, 0, 10).await;
     disk.read_only();
-    let next = write(&kv, &mut witness, next, 10).await;
+    let next = write(&kv, &mut record, next, 10).await;
     let fault = kv.writable().unwrap_err();
     assert_eq!(fault.kind(), FaultKind::PermissionDenied);
     assert_eq!(fault.to_string(), "the storage engine denied access");
-    witness.clone().check(&kv).await;
+    record.clone().check(&kv).await;
     disk.free();
     recovered(&kv, &clock).await;
-    witness.check(&kv).await;
-    write(&kv, &mut witness, next, 10).await;
-    witness.check(&kv).await;
+    record.check(&kv).await;
+    write(&kv, &mut record, next, 10).await;
+    record.check(&kv).await;
 }
 
 #[tokio::test]
 async fn a_store_on_a_full_disk_can_be_closed_and_opened() {
     let disk = Disk::default();
-    let mut witness = Witness::default();
+    let mut record = WriteRecord::default();
     let (kv, _) = open(&disk);
     disk.full_after(30);
-    write(&kv, &mut witness, 0, 400).await;
+    write(&kv, &mut record, 0, 400).await;
     kv.close().await;
     assert!(kv.is_closed());
     disk.free();
     let (kv, _) = open(&disk);
-    witness.check(&kv).await;
+    record.check(&kv).await;
 }
 
 #[tokio::test]
 async fn leases_outlive_a_full_disk() {
     let disk = Disk::default();
-    let mut witness = Witness::default();
+    let mut record = WriteRecord::default();
     let (kv, clock) = open(&disk);
     let lease = kv.grant(Duration::from_secs(600)).await.unwrap();
     let put = PutRequest::new("leased", "1", Expected::Any).lease(lease);
     kv.put(put).await.unwrap();
     disk.full_after(5);
-    write(&kv, &mut witness, 0, 400).await;
+    write(&kv, &mut record, 0, 400).await;
     disk.free();
     recovered(&kv, &clock).await;
     assert!(kv.get(b"leased", None).await.unwrap().kv.is_some());

@@ -56,9 +56,9 @@ async fn restored_store_has_everything_at_a_higher_revision() {
     let dir = folder.path().join("new");
     let kv = origin().await;
     let bytes = backup(Arc::clone(&kv)).await;
-    let told = kv.revision().await.unwrap().0;
+    let original = kv.revision().await.unwrap().0;
     let revision = restore(&bytes, &dir, REVISIONS_SKIPPED).unwrap();
-    assert_eq!(revision, told + REVISIONS_SKIPPED);
+    assert_eq!(revision, original + REVISIONS_SKIPPED);
 
     let clock = Arc::new(ManualClock::default());
     let store = Store::open_existing(&dir).unwrap();
@@ -77,7 +77,7 @@ async fn restored_store_has_everything_at_a_higher_revision() {
     assert_eq!(before.len(), 10);
     assert_eq!(before, after, "the same keys, values and revisions");
 
-    let from = WatchRangeRequest::new(prefix.clone()).from(Revision(told));
+    let from = WatchRangeRequest::new(prefix.clone()).from(Revision(original));
     let mut watch = new.watch(from).await.unwrap();
     let begun = watch.next().await;
     assert!(

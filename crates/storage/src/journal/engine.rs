@@ -180,11 +180,11 @@ impl Shared {
         }
         // A runtime that is shutting down drops the worker here, which then needs the lock.
         drop(queue);
-        let shift = Shift {
+        let worker = Worker {
             shared: Arc::clone(self),
             done: false,
         };
-        drop(runtime.spawn_blocking(move || shift.work()));
+        drop(runtime.spawn_blocking(move || worker.work()));
     }
 
     /// Refuses everything from now on because of `fault`, including pending requests.
@@ -221,12 +221,12 @@ impl Shared {
 /// The worker that processes all pending requests. Dropping it early drops them: the runtime is
 /// shutting down, or a journal panicked.
 #[derive(Debug)]
-struct Shift {
+struct Worker {
     shared: Arc<Shared>,
     done: bool,
 }
 
-impl Shift {
+impl Worker {
     fn work(mut self) {
         let shared = Arc::clone(&self.shared);
         let mut writer = shared.writer.lock();
@@ -259,7 +259,7 @@ impl Shift {
     }
 }
 
-impl Drop for Shift {
+impl Drop for Worker {
     fn drop(&mut self) {
         if self.done {
             return;

@@ -199,13 +199,14 @@ async fn a_plugin_gets_the_cluster_and_its_environment() {
     plugin.cluster = Some(serde_json::json!({ "server": "https://h" }));
     let transport = transport(&server(), Auth::Exec(Box::new(plugin)));
     assert_eq!(authorization(&transport).await, "Bearer jane");
-    let told: serde_json::Value = serde_json::from_slice(&std::fs::read(&info).unwrap()).unwrap();
+    let received: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&info).unwrap()).unwrap();
     let expected = serde_json::json!({
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "kind": "ExecCredential",
         "spec": { "cluster": { "server": "https://h" }, "interactive": false },
     });
-    assert_eq!(told, expected);
+    assert_eq!(received, expected);
 }
 
 #[tokio::test]

@@ -24,8 +24,8 @@ fn config() -> Config {
 #[tokio::test]
 async fn a_service_is_asked_with_what_the_configuration_adds() {
     let service = tower::service_fn(|request: Request<Body>| async move {
-        let told = request.headers()["authorization"].to_str().unwrap();
-        let text = format!("{} {told}", request.uri().path());
+        let authorization = request.headers()["authorization"].to_str().unwrap();
+        let text = format!("{} {authorization}", request.uri().path());
         Ok::<_, io::Error>(Response::new(Body::from(text)))
     });
     let transport = Transport::with_service(config(), service).unwrap();

@@ -52,12 +52,12 @@ async fn flood(stage: &Stage, patient: bool) -> Outcome {
     let block = get_block(&stage.access.address.to_string(), &path, stage.token());
     let (from, mut to) = tokio::io::split(stream);
     let mut reading = JoinSet::new();
-    reading.spawn(until_told_to_go(from));
+    reading.spawn(until_goaway(from));
     to.write_all(&opening()).await?;
     let mut number: u32 = 0;
     let size = if patient { SMALL_BATCH } else { BATCH };
     let mut batch = Vec::new();
-    let mut told = None;
+    let mut goaway = None;
     while !stage.is_over() && number < STREAMS_MAX {
         batch.clear();
         for _ in 0..size {
@@ -69,8 +69,8 @@ async fn flood(stage: &Stage, patient: bool) -> Outcome {
             to.flush().await
         };
         let broken = written.await.is_err();
-        told = reading.try_join_next();
-        if broken || told.is_some() {
+        goaway = reading.try_join_next();
+        if broken || goaway.is_some() {
             break;
         }
         if patient {
@@ -83,13 +83,13 @@ async fn flood(stage: &Stage, patient: bool) -> Outcome {
         "reset streams"
     };
     stage.tally.add_many(label, "sent", number.into());
-    if told.is_none() {
+    if goaway.is_none() {
         // A GOAWAY may be on its way.
         let waiting = tokio::time::timeout(FAREWELL, reading.join_next());
-        told = waiting.await.ok().flatten();
+        goaway = waiting.await.ok().flatten();
     }
-    let what = match told {
-        Some(told) => told?,
+    let what = match goaway {
+        Some(goaway) => goaway?,
         None => "taken to the end".to_owned(),
     };
     stage.tally.add(label, &what);
@@ -97,7 +97,7 @@ async fn flood(stage: &Stage, patient: bool) -> Outcome {
 }
 
 /// Reads frames until the server closes the connection; returns its reason.
-async fn until_told_to_go(mut stream: impl AsyncRead + Unpin) -> String {
+async fn until_goaway(mut stream: impl AsyncRead + Unpin) -> String {
     let mut payload = Vec::new();
     loop {
         let mut head = [0; HEAD_BYTES];

@@ -360,8 +360,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_version_told_last_is_a_repeat() {
-        for (told, left) in [
+    fn only_the_last_version_is_a_repeat() {
+        for (events_before, left) in [
             (
                 &[(Set, 1), (Set, 3), (Set, 3)][..],
                 &[(Set, 1), (Set, 3)][..],
@@ -375,7 +375,7 @@ mod tests {
                 &[(Set, 1), (Gone, 1), (Gone, 1)],
             ),
         ] {
-            let mut events = told.to_vec();
+            let mut events = events_before.to_vec();
             without_repeats(&mut events);
             assert_eq!(events, left);
         }

@@ -83,11 +83,11 @@ async fn follow<F: Ingest<Kind = Pod> + FieldLookup>(options: &Options) -> Resul
         informer.synced().await?;
         handler.synced().await;
         settle().await;
-        let (told, before) = (heard.load(Ordering::Relaxed), Usage::now());
+        let (earlier, before) = (heard.load(Ordering::Relaxed), Usage::now());
         replay.open();
         ended.notified().await;
         let mut line = meter::phase("updates", informer.stats().objects, before, Usage::now());
-        line["heard"] = (heard.load(Ordering::Relaxed) - told - 1).into();
+        line["heard"] = (heard.load(Ordering::Relaxed) - earlier - 1).into();
         line["requests"] = replay.requests().into();
         println!("{line}");
         token.cancel();

@@ -124,7 +124,7 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     for handler in &handlers {
         handler.synced().await;
     }
-    let (told, before) = (calls.load(Ordering::Relaxed), Usage::now());
+    let (earlier, before) = (calls.load(Ordering::Relaxed), Usage::now());
     begin.add_permits(1);
     let all = ended.acquire_many(u32::try_from(options.handlers)?).await?;
     all.forget();
@@ -134,7 +134,7 @@ async fn measure(options: &Options) -> Result<(), Failure> {
         json!({
             "handlers": options.handlers,
             "events": options.events,
-            "delivered": calls.load(Ordering::Relaxed) - told,
+            "delivered": calls.load(Ordering::Relaxed) - earlier,
             "wall_seconds": (after.at - before.at).as_secs_f64(),
             "cpu_seconds": after.cpu - before.cpu,
         })

@@ -17,7 +17,17 @@ const EXTRA_SPACE: &str = "the provided Authorization header contains extra spac
                            token, and is ignored";
 
 impl Service {
-    /// Authenticates a request.
+    /// Authenticates a request. The first of these that identifies a user decides:
+    ///
+    /// 1. the client certificate of the connection (`Authenticator::authenticate`);
+    /// 2. a static bearer token (same function);
+    /// 3. the user of an in-process stream, for a request without an `Authorization` header (same
+    ///    function);
+    /// 4. a service account token (`service_accounts::user_of`, which reads from storage);
+    /// 5. on public paths, the anonymous user: for a request without credentials, or while service
+    ///    accounts cannot be looked up.
+    ///
+    /// One valid credential is sufficient, as upstream: refused ones before it do not matter.
     ///
     /// # Errors
     /// 401 for missing or wrong credentials; 403 for impersonation; storage errors while a service

@@ -189,8 +189,8 @@ async fn finalizers_without_a_domain_are_warned_of_when_they_come() {
     let mut dotted = widget("b");
     dotted["metadata"]["finalizers"] = json!(["example.com"]);
     let made = client.post(WIDGETS, &dotted).await;
-    let told = "prefer a domain-qualified finalizer name including a path (/) to avoid";
-    assert!(made.header("warning").contains(told));
+    let warning = "prefer a domain-qualified finalizer name including a path (/) to avoid";
+    assert!(made.header("warning").contains(warning));
     let patch = r#"{"metadata":{"labels":{"a":"b"}}}"#;
     let merge = "application/merge-patch+json";
     let path = format!("{WIDGETS}/a");
@@ -248,9 +248,9 @@ async fn unsupported_operations_of_a_defined_resource_have_upstreams_errors() {
         ),
     ] {
         let answer = client.ask(method, &path, "application/json", "{}").await;
-        let told = answer.json()["message"].clone();
+        let found = answer.json()["message"].clone();
         assert_eq!(
-            (answer.code, told),
+            (answer.code, found),
             (code, json!(message)),
             "{method} {path}"
         );

@@ -3,7 +3,7 @@
 //! Unlike in the RFC, negative indexes count from the end of a list.
 
 use super::Failure;
-use super::spent::Spent;
+use super::usage::Usage;
 use serde_json::Value;
 
 /// A JSON pointer, split into the path of a container and the key in it.
@@ -54,9 +54,9 @@ impl Pointer {
         &self,
         document: &mut Value,
         value: Value,
-        spent: &mut Spent,
+        usage: &mut Usage,
     ) -> Result<(), Failure> {
-        spent.put(&value, self.way.len())?;
+        usage.put(&value, self.way.len())?;
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -64,7 +64,7 @@ impl Pointer {
             Value::Array(list) if self.key == "-" => list.push(value),
             Value::Array(list) => {
                 let index = index(&self.key, list.len() + 1).ok_or_else(|| self.bad_index())?;
-                spent.move_from(index, list)?;
+                usage.move_from(index, list)?;
                 list.insert(index, value);
             }
             _ => return Err("the container is a scalar".into()),
@@ -76,9 +76,9 @@ impl Pointer {
         &self,
         document: &mut Value,
         value: Value,
-        spent: &mut Spent,
+        usage: &mut Usage,
     ) -> Result<(), Failure> {
-        spent.put(&value, self.way.len())?;
+        usage.put(&value, self.way.len())?;
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -92,14 +92,14 @@ impl Pointer {
         Ok(())
     }
 
-    pub(super) fn remove(&self, document: &mut Value, spent: &mut Spent) -> Result<Value, Failure> {
+    pub(super) fn remove(&self, document: &mut Value, usage: &mut Usage) -> Result<Value, Failure> {
         match self.container(document)? {
             Value::Object(map) => map
                 .remove(&self.key)
                 .ok_or_else(|| format!("unable to remove nonexistent key: {}", self.key).into()),
             Value::Array(list) => {
                 let index = index(&self.key, list.len()).ok_or_else(|| self.bad_index())?;
-                spent.move_from(index, list)?;
+                usage.move_from(index, list)?;
                 Ok(list.remove(index))
             }
             _ => Err("the container is a scalar".into()),

@@ -2,7 +2,7 @@
 
 use super::*;
 use kubist_registry::WatchEvent;
-use kubist_registry::storage::WatchCache;
+use kubist_registry::storage::WatchCacheConfig;
 
 /// Changes a definition, with retries after conflicting writes.
 async fn change(
@@ -252,7 +252,7 @@ async fn objects_are_rewritten_in_the_version_that_storage_has_from_now_on() {
 async fn custom_resources_have_watch_caches_where_these_are_on() {
     for (sizes, cached) in [("", true), ("widgets.example.com#0", false)] {
         let (fixture, task) = following_with(|config| {
-            config.watch_cache = WatchCache::everywhere();
+            config.watch_cache = WatchCacheConfig::everywhere();
             config.watch_cache.sizes = sizes.parse().expect("it is valid");
         })
         .await;

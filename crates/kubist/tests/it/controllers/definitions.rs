@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::{config_map, create, server, until, until_gone};
-use crate::silence::Recording;
+use crate::connection_problems::Recording;
 
 const NAME: &str = "hooks.example.com";
 
@@ -77,8 +77,8 @@ async fn a_definition_that_goes_is_no_problem_for_the_log_and_one_that_comes_aga
     until_gone(&definitions, NAME).await;
     // By then the watch has ended, and the list after it returned 404.
     sleep(Duration::from_millis(1_500)).await;
-    let told = recording.warnings_of("hooks");
-    assert_eq!(told, Vec::<String>::new());
+    let warnings = recording.warnings_of("hooks");
+    assert_eq!(warnings, Vec::<String>::new());
 
     define(&client).await;
     is_followed(&client, "second").await;

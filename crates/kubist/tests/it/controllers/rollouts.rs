@@ -60,10 +60,7 @@ async fn until_pods(client: &Client, what: &str, test: impl Fn(&[Pod]) -> bool) 
 }
 
 #[tokio::test]
-#[expect(
-    clippy::too_many_lines,
-    reason = "one life, told from its beginning to its end"
-)]
+#[expect(clippy::too_many_lines, reason = "one scenario from beginning to end")]
 async fn a_deployment_lives_through_everything() {
     let server = server(true).await;
     let client = server.client();

@@ -1,4 +1,4 @@
-//! `Words`: upstream's messages about text that is not a JSON patch.
+//! `Messages`: upstream's messages about text that is not a JSON patch.
 
 use super::super::{PatchError, Reading};
 use kubist_apimachinery::json_type;
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 /// Upstream's messages, which name the Go type being decoded.
 #[derive(Clone, Copy)]
-pub(super) struct Words(pub(super) Reading);
+pub(super) struct Messages(pub(super) Reading);
 
-impl Words {
+impl Messages {
     pub(super) fn refuse(self, reason: String) -> PatchError {
         match self.0 {
             // For a number that is too large Go names the field, which is always this one.

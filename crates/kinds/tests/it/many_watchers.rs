@@ -2,7 +2,7 @@
 
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::{ListOptions, PostOptions};
-use kubist_registry::storage::WatchCache;
+use kubist_registry::storage::WatchCacheConfig;
 use kubist_registry::{Created, EventStream, Registry, RegistryConfig, Rest, User, WatchEvent};
 use kubist_storage::memory::MemoryKv;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Crowd {
             tasks.spawn(async move { engine.run().await });
             let mut config = RegistryConfig::new(Arc::new(kv), kubist_kinds::BuiltIn::shared());
             if cached {
-                config.watch_cache = WatchCache::everywhere();
+                config.watch_cache = WatchCacheConfig::everywhere();
             }
             let registry = Registry::new(config);
             registry.start().await.expect("the store is empty");

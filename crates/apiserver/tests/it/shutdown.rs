@@ -81,7 +81,7 @@ async fn watches_end_whole_with_a_bookmark_and_not_all_at_once() {
     for mut client in clients {
         assert!(
             client.send("GET", PATH, "", "").await.is_err(),
-            "it was told to go"
+            "it got GOAWAY"
         );
     }
 }
@@ -139,7 +139,7 @@ async fn requests_under_way_are_answered_before_the_end() {
 }
 
 #[tokio::test]
-async fn some_requests_have_their_connection_told_to_go_and_lose_nothing() {
+async fn some_requests_have_their_connection_sent_goaway_and_lose_nothing() {
     let config = Config {
         listen: None,
         goaway_chance: GOAWAY_CHANCE_MAX,

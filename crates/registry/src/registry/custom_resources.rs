@@ -49,7 +49,9 @@ impl Registry {
         loop {
             // It ends only with a storage error; the next round begins with a list.
             drop(self.follow_definitions().await);
-            self.definitions.followed.store(false, Ordering::Release);
+            self.custom_resources
+                .followed
+                .store(false, Ordering::Release);
             tokio::time::sleep(RETRY).await;
         }
     }
@@ -57,7 +59,7 @@ impl Registry {
     /// Reports whether [`run_definitions`](Self::run_definitions) has caught up with the stored
     /// definitions.
     pub fn follows_definitions(&self) -> bool {
-        self.definitions.followed.load(Ordering::Acquire)
+        self.custom_resources.followed.load(Ordering::Acquire)
     }
 
     /// Serves the stored definitions.
@@ -70,7 +72,9 @@ impl Registry {
         self.settle_definitions(&rest, known, &changed, true)
             .await?;
         // Nothing is missing before it begins, or when it breaks off for the first time.
-        self.definitions.followed.store(true, Ordering::Release);
+        self.custom_resources
+            .followed
+            .store(true, Ordering::Release);
         Ok(())
     }
 
@@ -97,14 +101,16 @@ impl Registry {
         };
         let mut events = rest.watch(&cx, "", None, &options, None).await?;
         // Definitions deleted while the watch was down.
-        let gone = self.definitions.served();
+        let gone = self.custom_resources.served();
         let gone = gone.by_definition.keys();
         let mut changed: BTreeSet<Str> = gone.chain(known.keys()).cloned().collect();
         let mut known = known;
         loop {
             let settled = self.settle_definitions(&rest, known, &changed, false);
             known = settled.await?;
-            self.definitions.followed.store(true, Ordering::Release);
+            self.custom_resources
+                .followed
+                .store(true, Ordering::Release);
             let ending = known.iter().filter(|(_, it)| is_ending(it));
             changed = ending.map(|(name, _)| name.clone()).collect();
             let next = events.next();
@@ -223,7 +229,7 @@ impl Registry {
     }
 
     async fn is_cleaned(&self, definition: &CustomResourceDefinition) -> Result<bool, Status> {
-        let served = self.definitions.served();
+        let served = self.custom_resources.served();
         let installed = served.by_definition.get(&definition.metadata.name);
         // The objects exist whether or not the definition is served, in any version.
         let rest = match installed.map(|it| Arc::clone(&it.objects)) {

@@ -97,9 +97,9 @@ async fn informers_and_watches_of_a_server_in_memory_notice_that_it_was_started_
     timeout(PATIENCE, caught_up)
         .await
         .expect("the informer lists again");
-    let told = timeout(PATIENCE, events.next()).await;
-    let told = told.expect("the watch hears of it").expect("an item");
-    let error = told.expect_err("its version is gone");
+    let event = timeout(PATIENCE, events.next()).await;
+    let event = event.expect("the watch reports it").expect("an item");
+    let error = event.expect_err("its version is gone");
     assert!(error.is_expired(), "{error}");
     factory.shutdown().await;
     server.shutdown().await;

@@ -54,15 +54,15 @@ async fn who_asks_for_the_rest_gets_it_with_a_warning_for_each_object() {
         assert_eq!(refused.code, 500, "nobody who does not ask");
         let rest = client.get(&format!("{PATH}?{OPTION}")).await;
         assert_eq!(names(&rest), ["a", "c"]);
-        let told = warnings(&rest);
-        assert_eq!(told.len(), 1);
+        let shown = warnings(&rest);
+        assert_eq!(shown.len(), 1);
         let begin = "299 - \"configmaps \\\"b\\\" in namespace \\\"default\\\" cannot be read and is not \
                      listed: ";
-        assert!(told[0].starts_with(begin), "{}", told[0]);
+        assert!(shown[0].starts_with(begin), "{}", shown[0]);
         for query in ["limit=10", "resourceVersion=0"] {
             let rest = client.get(&format!("{PATH}?{OPTION}&{query}")).await;
             assert_eq!(names(&rest), ["a", "c"], "{query}");
-            assert_eq!(warnings(&rest), told, "{query}");
+            assert_eq!(warnings(&rest), shown, "{query}");
         }
         let watch = format!("{PATH}?{OPTION}&watch=true");
         let seen = lines(&mut client, &watch, 2).await;
@@ -75,10 +75,10 @@ async fn who_asks_for_the_rest_gets_it_with_a_warning_for_each_object() {
         }
         let rest = client.get(&format!("{PATH}?{OPTION}")).await;
         assert_eq!(names(&rest), ["a", "c"]);
-        let told = warnings(&rest);
-        assert_eq!(told.len(), 11, "{told:?}");
+        let shown = warnings(&rest);
+        assert_eq!(shown.len(), 11, "{shown:?}");
         let more = "299 - \"11 more configmaps cannot be read and are not listed\"";
-        assert_eq!(told[10], more);
+        assert_eq!(shown[10], more);
         let metrics = client.get("/metrics").await;
         let metrics = String::from_utf8_lossy(&metrics.bytes).into_owned();
         let name = "apiserver_storage_decode_errors_total{group=\"\",resource=\"configmaps\"}";
@@ -102,9 +102,9 @@ async fn a_watch_continues_around_what_cannot_be_read_and_shows_its_end() {
         assert_eq!(gone.code, 200);
         create(&mut client, "b").await;
         let seen = lines(&mut client, &path, 3).await;
-        let told: Vec<String> = seen.iter().map(event).collect();
+        let events: Vec<String> = seen.iter().map(event).collect();
         assert_eq!(
-            told,
+            events,
             ["ADDED d", "DELETED b", "ADDED b"],
             "cached: {cached}"
         );

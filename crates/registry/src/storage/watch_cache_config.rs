@@ -1,4 +1,4 @@
-//! `WatchCache`: the resources that have a watch cache, and upstream's option for them.
+//! `WatchCacheConfig`: the resources that have a watch cache, and upstream's option for them.
 
 use crate::storage::cacher::CacherConfig;
 use kubist_apimachinery::GroupResource;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// The resources that have a watch cache.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
-pub struct WatchCache {
+pub struct WatchCacheConfig {
     /// Whether watch caches are enabled. Default: no; see the decision record on it.
     pub enabled: bool,
     /// Exceptions.
@@ -16,7 +16,7 @@ pub struct WatchCache {
     pub config: CacherConfig,
 }
 
-impl WatchCache {
+impl WatchCacheConfig {
     /// Enables a watch cache for every resource.
     pub fn everywhere() -> Self {
         Self {
@@ -93,16 +93,16 @@ mod tests {
 
     #[test]
     fn size_zero_is_no_cache_and_no_other_size_matters() {
-        let cache = WatchCache {
+        let cache = WatchCacheConfig {
             enabled: true,
             sizes: "pods#0,nodes#7".parse().expect("valid"),
-            ..WatchCache::default()
+            ..WatchCacheConfig::default()
         };
         let covers = |plural| cache.covers(&GroupResource::new("", plural));
         assert_eq!(
             ["pods", "nodes", "services"].map(covers),
             [false, true, true]
         );
-        assert!(!WatchCache::default().covers(&GroupResource::new("", "nodes")));
+        assert!(!WatchCacheConfig::default().covers(&GroupResource::new("", "nodes")));
     }
 }

@@ -16,17 +16,17 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// An engine whose reads of single keys can be made to fail, hang or panic.
 #[derive(Debug)]
-struct Away {
+struct UnreachableKv {
     kv: MemoryKv,
     how: AtomicU8,
 }
 
-const HERE: u8 = 0;
+const WORKING: u8 = 0;
 const FAILING: u8 = 1;
 const SILENT: u8 = 2;
 const BROKEN: u8 = 3;
 
-impl KvWrapper for Away {
+impl KvWrapper for UnreachableKv {
     fn inner(&self) -> &dyn Kv {
         &self.kv
     }
@@ -37,7 +37,7 @@ impl KvWrapper for Away {
         at: Option<Revision>,
     ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
         match self.how.load(Ordering::Relaxed) {
-            HERE => self.kv.get(key, at),
+            WORKING => self.kv.get(key, at),
             FAILING => {
                 let fault = Fault::new(FaultKind::Unavailable, "it was cut");
                 KvFuture::ready(Err(fault.into()))
@@ -49,10 +49,10 @@ impl KvWrapper for Away {
 }
 
 /// A server, its storage, and a token of a service account.
-async fn start() -> (RunningServer, Arc<Away>, String) {
-    let kv = Arc::new(Away {
+async fn start() -> (RunningServer, Arc<UnreachableKv>, String) {
+    let kv = Arc::new(UnreachableKv {
         kv: MemoryKv::default(),
-        how: AtomicU8::new(HERE),
+        how: AtomicU8::new(WORKING),
     });
     let config = Config {
         listen: None,
@@ -91,7 +91,7 @@ async fn a_token_is_not_refused_because_storage_cannot_be_asked_about_its_accoun
     let answer = robot.get(&format!("{CONFIG_MAPS}?timeout=5s")).await;
     assert_eq!(answer.code, 504, "{}", answer.json());
     assert_eq!(begun.elapsed().as_secs(), 5);
-    kv.how.store(HERE, Ordering::Relaxed);
+    kv.how.store(WORKING, Ordering::Relaxed);
     assert_eq!(robot.get(CONFIG_MAPS).await.code, 200);
     server.shutdown().await;
 }
@@ -114,7 +114,7 @@ async fn a_request_that_panics_is_an_internal_error_and_its_connection_stays() {
             "Internal error occurred: this request caused apiserver to panic. Look in the logs \
              for details."
         );
-        kv.how.store(HERE, Ordering::Relaxed);
+        kv.how.store(WORKING, Ordering::Relaxed);
         assert_eq!(robot.get(CONFIG_MAPS).await.code, 200, "{version:?}");
     }
 }

@@ -50,7 +50,7 @@ impl Step {
 
 /// Acknowledged writes, and those that may have happened.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Witness {
+pub(crate) struct WriteRecord {
     answered: BTreeMap<Bytes, Option<Bytes>>,
     /// The pending step of each worker.
     begun: BTreeMap<u64, Step>,
@@ -58,7 +58,7 @@ pub(crate) struct Witness {
     pub(crate) answers: u64,
 }
 
-impl Witness {
+impl WriteRecord {
     pub(crate) fn begins(&mut self, step: Step) {
         self.begun.insert(step.worker, step);
     }

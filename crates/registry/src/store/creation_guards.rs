@@ -32,7 +32,7 @@ impl Store {
     /// Checks that an object may be created in a namespace. Returns 404 if the namespace does not
     /// exist and 403 if it is terminating; 404 or 405 for a definition. On success, returns the
     /// guards of the write.
-    pub(super) async fn check_place(
+    pub(super) async fn creation_guards(
         &self,
         stores: &Stores,
         namespace: &str,

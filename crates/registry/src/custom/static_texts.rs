@@ -1,4 +1,4 @@
-//! `Room`: the static texts of definitions, with limits on their size.
+//! `StaticTexts`: the static texts of definitions, with limits on their size.
 //!
 //! Static memory is never released. So equal texts are stored once; each definition has its own
 //! limit, which survives deletion and re-creation; and all definitions together have a limit.
@@ -38,18 +38,18 @@ impl Shortage {
 
 /// The static texts so far.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct StaticTexts {
     texts: BTreeSet<&'static str>,
     /// The static bytes of each definition, by name.
-    taken: BTreeMap<String, usize>,
+    reserved: BTreeMap<String, usize>,
     bytes: usize,
 }
 
-impl Room {
+impl StaticTexts {
     pub(crate) const fn new() -> Self {
         Self {
             texts: BTreeSet::new(),
-            taken: BTreeMap::new(),
+            reserved: BTreeMap::new(),
             bytes: 0,
         }
     }
@@ -59,7 +59,7 @@ impl Room {
     ///
     /// # Errors
     /// A limit is exhausted. In that case, nothing is reserved.
-    pub(crate) fn take(
+    pub(crate) fn reserve(
         &mut self,
         definition: &str,
         texts: &[&str],
@@ -67,15 +67,16 @@ impl Room {
     ) -> Result<(), Shortage> {
         let new = texts.iter().filter(|it| !self.texts.contains(**it));
         let bytes = more + new.map(|it| TEXT_BYTES + it.len()).sum::<usize>();
-        let taken = self.taken.get(definition).copied().unwrap_or_default();
-        if taken + bytes > DEFINITION_BYTES_MAX {
+        let reserved = self.reserved.get(definition).copied().unwrap_or_default();
+        if reserved + bytes > DEFINITION_BYTES_MAX {
             return Err(Shortage::Definition);
         }
         if self.bytes + bytes > BYTES_MAX {
             return Err(Shortage::Process);
         }
         self.bytes += bytes;
-        self.taken.insert(definition.to_owned(), taken + bytes);
+        self.reserved
+            .insert(definition.to_owned(), reserved + bytes);
         Ok(())
     }
 
@@ -111,30 +112,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_definition_uses_up_its_own_room_and_no_other() {
-        let mut room = Room::new();
+    fn a_definition_uses_up_its_own_limit_and_no_other() {
+        let mut statics = StaticTexts::new();
         let long = |number: usize| format!("{number}{}", "x".repeat(100 << 10));
-        let fits = |room: &mut Room, name: &str, number| {
+        let fits = |statics: &mut StaticTexts, name: &str, number| {
             let text = long(number);
-            let taken = room.take(name, &[&text], 1 << 10);
-            taken.map(|()| room.text(&text)).is_ok()
+            let reserved = statics.reserve(name, &[&text], 1 << 10);
+            reserved.map(|()| statics.text(&text)).is_ok()
         };
-        let taken = (0..100).filter(|it| fits(&mut room, "as.example.com", *it));
-        assert_eq!(taken.count(), 5);
-        assert!(fits(&mut room, "bs.example.com", 100));
-        assert!(room.bytes <= 2 * DEFINITION_BYTES_MAX);
-        let again = room.take("as.example.com", &[&long(0)], 0);
-        assert_eq!(again, Ok(()), "static texts need no more room");
-        let more = room.take("as.example.com", &[&long(101)], 0);
+        let fitting = (0..100).filter(|it| fits(&mut statics, "as.example.com", *it));
+        assert_eq!(fitting.count(), 5);
+        assert!(fits(&mut statics, "bs.example.com", 100));
+        assert!(statics.bytes <= 2 * DEFINITION_BYTES_MAX);
+        let again = statics.reserve("as.example.com", &[&long(0)], 0);
+        assert_eq!(again, Ok(()), "static texts need no more memory");
+        let more = statics.reserve("as.example.com", &[&long(101)], 0);
         assert_eq!(more, Err(Shortage::Definition));
     }
 
     #[test]
     fn all_definitions_together_have_a_bound() {
-        let mut room = Room::new();
-        let mut take = |it: usize| room.take(&it.to_string(), &[], DEFINITION_BYTES_MAX);
-        let taken = (0..1000).map_while(|it| take(it).ok()).count();
-        assert_eq!(taken, BYTES_MAX / DEFINITION_BYTES_MAX);
-        assert_eq!(room.take("new", &["a"], 1), Err(Shortage::Process));
+        let mut statics = StaticTexts::new();
+        let mut take = |it: usize| statics.reserve(&it.to_string(), &[], DEFINITION_BYTES_MAX);
+        let reserved = (0..1000).map_while(|it| take(it).ok()).count();
+        assert_eq!(reserved, BYTES_MAX / DEFINITION_BYTES_MAX);
+        assert_eq!(statics.reserve("new", &["a"], 1), Err(Shortage::Process));
     }
 }

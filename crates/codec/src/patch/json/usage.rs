@@ -1,16 +1,16 @@
-//! `Spent`: the limited resources that a patch has used.
+//! `Usage`: the limited resources that a patch has used.
 
 use super::{DEPTH_MAX, Failure, MOVED_ITEMS_MAX};
 use serde_json::Value;
 
 /// The limited resources that the operations of a patch have used.
 #[derive(Default)]
-pub(super) struct Spent {
+pub(super) struct Usage {
     pub(super) copied_bytes: usize,
     moved_items: usize,
 }
 
-impl Spent {
+impl Usage {
     /// Counts the items from `at` on as moved.
     pub(super) fn move_from(&mut self, at: usize, list: &[Value]) -> Result<(), Failure> {
         self.moved_items = self

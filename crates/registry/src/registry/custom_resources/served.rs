@@ -1,13 +1,13 @@
-//! `Definitions`: the custom resources that are currently served.
+//! `CustomResources`: the custom resources that are currently served.
 //!
 //! The set is replaced as a whole, so a request sees one consistent state of it.
 
 use crate::custom::content::{ServedContent, defined_by, is_ending};
 use crate::custom::names;
 use crate::custom::names::ESTABLISHED;
-use crate::custom::room::Shortage;
-use crate::custom::serving::Serving;
+use crate::custom::serving_conditions::Serving;
 use crate::custom::shape::Shape;
+use crate::custom::static_texts::Shortage;
 use crate::custom::strategy::CustomStrategy;
 use crate::registry::catalog::ServedGroup;
 use crate::registry::{Registry, RunningCache, catalog};
@@ -34,7 +34,7 @@ type Path = (&'static str, &'static str, &'static str);
 
 /// The custom resources that are currently served.
 #[derive(Debug, Default)]
-pub(crate) struct Definitions {
+pub(crate) struct CustomResources {
     /// The groups without custom resources.
     base: Arc<[ServedGroup]>,
     served: RwLock<Arc<Served>>,
@@ -130,7 +130,7 @@ impl InstalledStorage {
     }
 }
 
-impl Definitions {
+impl CustomResources {
     /// Creates an empty set, beside these groups.
     pub(crate) fn new(base: Arc<[ServedGroup]>) -> Self {
         let served = Served {
@@ -241,7 +241,7 @@ impl Registry {
             self.uninstall(name);
             return Serving::AsDefined;
         }
-        let served = self.definitions.served();
+        let served = self.custom_resources.served();
         let before = served.by_definition.get(name);
         let content = ServedContent::of(definition).and_then(|content| match content {
             Some(content) if !served.has_room(before, &content) => Err(Shortage::Process),
@@ -315,7 +315,7 @@ impl Registry {
             versions,
             ends,
         };
-        self.definitions.change(|next| {
+        self.custom_resources.change(|next| {
             next.remove(name);
             for shape in &installed.shapes {
                 let facts = shape.facts;
@@ -360,9 +360,9 @@ impl Registry {
     }
 
     pub(super) fn uninstall(&self, name: &str) {
-        let served = self.definitions.served();
+        let served = self.custom_resources.served();
         if let Some(before) = served.by_definition.get(name) {
-            self.definitions.change(|next| next.remove(name));
+            self.custom_resources.change(|next| next.remove(name));
             before.ends.send_replace(());
         }
     }

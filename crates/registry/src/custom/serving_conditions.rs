@@ -5,7 +5,7 @@
 //! server; otherwise the servers would overwrite each other.
 
 use super::names::{self, ESTABLISHED};
-use super::room::Shortage;
+use super::static_texts::Shortage;
 use crate::custom::CLEANUP;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,

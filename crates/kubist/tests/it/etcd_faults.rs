@@ -128,8 +128,8 @@ async fn readyz_names_an_etcd_that_goes_away_and_all_continues_when_it_is_back()
     maps.create(&config_map("before", 1)).await.unwrap();
     ready(&client).await.unwrap();
     etcd.kill();
-    let told = ready(&client).await.unwrap_err();
-    assert!(told.contains("[-]etcd failed"), "{told}");
+    let error = ready(&client).await.unwrap_err();
+    assert!(error.contains("[-]etcd failed"), "{error}");
     assert!(etcd.run().await);
     let mut back = ready(&client).await;
     for _ in 0..50 {
@@ -218,7 +218,7 @@ async fn a_full_etcd_refuses_writes_answers_reads_and_lets_objects_be_deleted() 
     assert!(kv.no_space_error().is_none(), "it has not tried");
     let put = PutRequest::new("/more", vec![0; 100_000], Expected::Any);
     kv.put(put).await.unwrap_err();
-    let missed = kv.no_space_error().expect("it is told");
+    let missed = kv.no_space_error().expect("it is reported");
     assert!(missed.to_string().contains("out of space"), "{missed}");
     // etcd performs the write that exceeds the quota, and refuses it: it checks the quota again
     // when it applies proposals.
