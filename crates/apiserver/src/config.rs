@@ -55,9 +55,9 @@ pub struct Config {
     /// Whether `/healthz`, `/livez`, `/readyz` and `/version` are served to anonymous users;
     /// nothing else ever is. Default: yes, as upstream.
     pub anonymous_health: bool,
-    /// Decides about single actions within a request. **It does not authorize requests**: so far it
-    /// is called only for the deletion of an object that cannot be decoded
-    /// (`ignoreStoreReadErrorWithClusterBreakingPotential`), so an authorizer that denies everything
+    /// Decides about single actions within a request. **It does not authorize requests**: so far
+    /// it is called only for the deletion of an object that cannot be decoded
+    /// (`ignoreStoreReadErrorWithClusterBreakingPotential`). An authorizer that denies everything
     /// denies nothing else, and access reviews always answer `allowed`. Default: always allow.
     pub authorizer: Arc<dyn Authorizer>,
     /// Limit of read-only requests in flight, not counting long-running ones; system users may have

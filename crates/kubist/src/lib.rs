@@ -34,7 +34,7 @@
 //!             let labels = serde_json::json!({"example.com/containers": count});
 //!             let patch = Patch::Merge(serde_json::json!({"metadata": {"labels": labels}}));
 //!             let pods: Api<Pod> = Api::namespaced(client, key.namespace.clone());
-//!             pods.patch(&key.name, &patch).await?; // an error brings the key back, ever later
+//!             pods.patch(&key.name, &patch).await?; // on an error, retried with backoff
 //!         }
 //!         Ok::<_, ApiError>(Action::done())
 //!     }

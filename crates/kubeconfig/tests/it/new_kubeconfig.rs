@@ -73,7 +73,7 @@ fn files_and_links_of_an_earlier_attempt_are_replaced() {
     std::fs::write(&other, "untouched").unwrap();
 
     std::fs::write(&temporary, "stale").unwrap();
-    std::fs::set_permissions(&temporary, PermissionsExt::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(&temporary, std::fs::Permissions::from_mode(0o644)).unwrap();
     certificate("kubist").write(&path).unwrap();
     assert_eq!(mode(), 0o600);
 
