@@ -92,7 +92,8 @@ impl ObjectMeta {
             .find(|owner| owner.controller == Some(true))
     }
 
-    /// Removes the managed fields and the annotation [`LAST_APPLIED`].
+    /// Removes the managed fields and the annotation [`LAST_APPLIED`], which client-side
+    /// `kubectl apply` needs: do not replace a stored object by one without it.
     pub fn drop_managed_fields(&mut self) {
         self.managed_fields = Vec::new();
         self.annotations.remove(LAST_APPLIED);

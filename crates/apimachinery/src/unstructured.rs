@@ -152,7 +152,8 @@ impl Unstructured {
     }
 
     /// Removes `metadata.managedFields` and the annotation [`LAST_APPLIED`], and the annotations if
-    /// none remain.
+    /// none remain. Client-side `kubectl apply` needs that annotation: do not replace a stored
+    /// object by one without it.
     pub fn drop_managed_fields(&mut self) {
         let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else {
             return;

@@ -55,7 +55,10 @@ pub struct Config {
     /// Whether `/healthz`, `/livez`, `/readyz` and `/version` are served to anonymous users;
     /// nothing else ever is. Default: yes, as upstream.
     pub anonymous_health: bool,
-    /// Decides whether a user may do something, where the server asks. Default: always allow.
+    /// Decides about single actions within a request. **It does not authorize requests**: so far
+    /// it is called only for the deletion of an object that cannot be decoded
+    /// (`ignoreStoreReadErrorWithClusterBreakingPotential`). An authorizer that denies everything
+    /// denies nothing else, and access reviews always answer `allowed`. Default: always allow.
     pub authorizer: Arc<dyn Authorizer>,
     /// Limit of read-only requests in flight, not counting long-running ones; system users may have
     /// as many again. Further requests get 429. A request counts from the moment its body is

@@ -94,7 +94,7 @@ impl NewKubeconfig<'_> {
         text
     }
 
-    /// Writes the file atomically with mode 0600.
+    /// Writes the file atomically with mode 0600, replacing an existing file or symbolic link.
     pub fn write(&self, path: &Path) -> Result<(), KubeconfigError> {
         write_private(path, &self.render()).map_err(|error| KubeconfigError::Write {
             path: path.to_owned(),
@@ -106,13 +106,18 @@ impl NewKubeconfig<'_> {
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));
+    // An existing file would keep its mode, and a symbolic link would be followed.
+    match std::fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options
-        .open(&beside)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
+    let mut file = options.open(&beside)?;
+    let written = file.write_all(text.as_bytes());
+    drop(file);
     let moved = written.and_then(|()| std::fs::rename(&beside, path));
     if moved.is_err() {
         // The partial file contains a key; failing to remove it changes nothing about the error.

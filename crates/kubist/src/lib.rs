@@ -1,8 +1,9 @@
 //! Kubernetes client and API machinery for Rust: the facade crate.
 //!
-//! It re-exports the crates of the project under short names, and adds [`infer`], a client of the
-//! cluster that kubectl would use, and, with the feature `server`, [`Server`], an API server in
-//! this process. The crates can also be used individually.
+//! It re-exports the crates of the project under short names: those of the client half always,
+//! those of the server half with the feature `server`. `kubist-workloads` is not re-exported. It
+//! adds [`infer`], a client of the cluster that kubectl would use, and, with the feature `server`,
+//! [`Server`], an API server in this process. The crates can also be used individually.
 //!
 //! It is **not** a framework: it has no global state, spawns no tasks behind the caller's back, and
 //! reads no environment variables except those that `kubeconfig` documents.
@@ -33,7 +34,7 @@
 //!             let labels = serde_json::json!({"example.com/containers": count});
 //!             let patch = Patch::Merge(serde_json::json!({"metadata": {"labels": labels}}));
 //!             let pods: Api<Pod> = Api::namespaced(client, key.namespace.clone());
-//!             pods.patch(&key.name, &patch).await?; // an error brings the key back, ever later
+//!             pods.patch(&key.name, &patch).await?; // on an error, retried with backoff
 //!         }
 //!         Ok::<_, ApiError>(Action::done())
 //!     }
@@ -119,7 +120,10 @@ pub use kubist_storage_redb as storage_redb;
 pub use kubist_transport as transport;
 pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]
-pub use {kubist_apiserver as apiserver, kubist_registry as registry, kubist_storage as storage};
+pub use {
+    kubist_apiserver as apiserver, kubist_kinds as kinds, kubist_registry as registry,
+    kubist_storage as storage,
+};
 
 #[cfg(feature = "server")]
 pub use advertise::is_advertisable;

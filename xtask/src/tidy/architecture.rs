@@ -1,9 +1,11 @@
-//! `docs/ARCHITECTURE.md` names files, folders and layers as they are.
+//! `docs/ARCHITECTURE.md` names files, folders and layers as they are, and the other pages name
+//! source files that exist.
 
 use super::files;
 use crate::process::{Outcome, root};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The page.
 const PAGE: &str = "docs/ARCHITECTURE.md";
@@ -21,7 +23,7 @@ struct Rule {
 }
 
 /// Reports files and folders that the page names and the tree does not have, and crates whose
-/// layer is another, or that the page leaves out.
+/// layer is another, or that the page leaves out; and missing source files that other pages name.
 pub(super) fn check() -> Outcome<Vec<String>> {
     let page = std::fs::read_to_string(root().join(PAGE))?;
     let layers: Layers = toml::from_str(&std::fs::read_to_string(root().join(LAYERS))?)?;
@@ -31,20 +33,52 @@ pub(super) fn check() -> Outcome<Vec<String>> {
         .map(|(name, rule)| (name, rule.layer))
         .collect();
     let files: Vec<String> = files::sources()?.into_iter().map(|it| it.0).collect();
-    Ok(compare(&page, &files, &layers))
+    let mut findings = compare(&page, &files, &layers);
+    for path in other_pages()? {
+        let text = std::fs::read_to_string(&path)?;
+        let name = path.strip_prefix(root())?.to_string_lossy();
+        findings.extend(missing(&name, &text, &files, is_source));
+    }
+    Ok(findings)
+}
+
+/// Returns the other pages. The changelog is not one: it names files of the past.
+fn other_pages() -> Outcome<Vec<PathBuf>> {
+    let mut pages = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    for folder in ["docs", "docs/decisions"] {
+        pages.extend(entries(&root().join(folder))?);
+    }
+    for folder in entries(&root().join("crates"))? {
+        pages.push(folder.join("README.md"));
+    }
+    pages.retain(|it| it.extension().is_some_and(|it| it == "md") && it.is_file());
+    pages.retain(|it| !it.ends_with(PAGE));
+    pages.sort();
+    Ok(pages)
+}
+
+fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        paths.push(entry?.path());
+    }
+    Ok(paths)
+}
+
+/// Reports paths that a page names and the tree does not have.
+fn missing(page: &str, text: &str, files: &[String], is_path: fn(&str) -> bool) -> Vec<String> {
+    let exists = |path: &str| match path.strip_suffix('/') {
+        Some(folder) => files.iter().any(|it| has_folder(it, folder)),
+        None => files.iter().any(|it| ends_with(it, path)),
+    };
+    quoted(text)
+        .filter(|it| is_path(it) && !exists(it))
+        .map(|path| format!("{page}: there is no {path}"))
+        .collect()
 }
 
 fn compare(page: &str, files: &[String], layers: &BTreeMap<String, u8>) -> Vec<String> {
-    let mut findings = Vec::new();
-    for path in quoted(page).filter(|it| is_path(it)) {
-        let exists = match path.strip_suffix('/') {
-            Some(folder) => files.iter().any(|it| has_folder(it, folder)),
-            None => files.iter().any(|it| ends_with(it, path)),
-        };
-        if !exists {
-            findings.push(format!("{PAGE}: there is no {path}"));
-        }
-    }
+    let mut findings = missing(PAGE, page, files, is_path);
     let stated: BTreeMap<&str, &str> = page.lines().flat_map(headings).collect();
     for (name, layer) in layers {
         let is_published = files
@@ -73,10 +107,17 @@ fn quoted(page: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_path(text: &str) -> bool {
-    let plain = |it: char| it.is_ascii_alphanumeric() || "_-/.".contains(it);
-    let is_source = text.rsplit_once('.').is_some_and(|it| it.1 == "rs");
-    let is_folder = text.ends_with('/') && !text.starts_with('/');
-    (is_source || is_folder) && text.chars().all(plain)
+    let is_folder = text.ends_with('/') && !text.starts_with('/') && is_plain(text);
+    is_folder || is_source(text)
+}
+
+fn is_source(text: &str) -> bool {
+    is_plain(text) && text.rsplit_once('.').is_some_and(|it| it.1 == "rs")
+}
+
+fn is_plain(text: &str) -> bool {
+    text.chars()
+        .all(|it| it.is_ascii_alphanumeric() || "_-/.".contains(it))
 }
 
 fn ends_with(file: &str, path: &str) -> bool {
@@ -136,5 +177,15 @@ mod tests {
         ];
         assert_eq!(findings(page), expected);
         assert_eq!(findings(""), ["docs/ARCHITECTURE.md: cache is left out"]);
+    }
+
+    #[test]
+    fn other_pages_name_source_files_that_exist() {
+        let files = ["crates/cache/src/store.rs".to_owned()];
+        let page = "`store.rs`, `cache/src/gone.rs`, `docs/`";
+        assert_eq!(
+            missing("README.md", page, &files, is_source),
+            ["README.md: there is no cache/src/gone.rs"]
+        );
     }
 }

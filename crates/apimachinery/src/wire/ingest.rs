@@ -44,12 +44,15 @@ pub trait Ingest: Object + Sized {
         let _ = counter;
     }
 
-    /// The default transform of informers: removes `metadata.managedFields` and the annotation
-    /// [`LAST_APPLIED`](crate::LAST_APPLIED), which controllers do not read and which make up a
-    /// quarter of a typical Pod's JSON. Encoded objects are not decoded for it.
+    /// Removes `metadata.managedFields` and the annotation [`LAST_APPLIED`](crate::LAST_APPLIED),
+    /// which controllers do not read and which make up a quarter of a typical Pod's JSON. Encoded
+    /// objects are not decoded for it. client-go's `TransformStripManagedFields` keeps the
+    /// annotation.
     ///
-    /// Removing them is safe for updates: servers keep managed fields that are not sent, and a
-    /// patch does not change the annotation. A replace does remove the annotation.
+    /// A cached object that was transformed in this way must not be sent back whole: a replace
+    /// removes the annotation from the stored object, and the next client-side `kubectl apply` then
+    /// removes no fields. Managed fields that are not sent are kept by the server. Patches and
+    /// updates of an object that was read from the server are safe.
     fn drop_managed_fields(&mut self) {}
 }
 

@@ -38,7 +38,8 @@ pub enum Decision {
     Deny(String),
 }
 
-/// Decides what a user may do.
+/// Decides what a user may do, where the server asks: so far only before the deletion of an object
+/// that cannot be decoded. It does not authorize requests.
 pub trait Authorizer: fmt::Debug + Send + Sync + 'static {
     /// Returns whether an action is allowed.
     fn authorize<'a>(&'a self, attributes: Attributes<'a>) -> BoxFuture<'a, Decision>;

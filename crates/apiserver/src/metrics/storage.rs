@@ -58,27 +58,27 @@ fn requests(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
     );
     let mut errors = Family::counter(
         "etcd_request_errors_total",
-        "Requests that storage did not answer",
+        "Storage requests that failed",
         OPERATION,
     );
     let mut unreadable = Family::counter(
         "apiserver_storage_decode_errors_total",
-        "Stored values that could not be read",
+        "Stored values that could not be decoded",
         RESOURCE,
     );
     let mut events = Family::counter(
         "apiserver_storage_events_received_total",
-        "Events that the engine sent",
+        "Events received from the storage engine",
         RESOURCE,
     );
     let mut bookmarks = Family::counter(
         "etcd_bookmark_total",
-        "Times that the engine said how far it is",
+        "Progress notifications received from the storage engine",
         RESOURCE,
     );
     let mut old_bookmarks = Family::gauge(
         "etcd_bookmark_counts",
-        "The same; deprecated upstream",
+        "Progress notifications received from the storage engine; deprecated upstream",
         RESOURCE,
     );
     for of in metrics {
@@ -120,7 +120,7 @@ fn lists(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
         ),
         family(
             "apiserver_storage_list_evaluated_objects_total",
-            "Objects from storage that selectors were asked about",
+            "Objects from storage that were tested against selectors",
         ),
         family(
             "apiserver_storage_list_returned_objects_total",
@@ -170,17 +170,17 @@ fn counts(lists: &ListMetrics) -> [u64; 4] {
 fn cache_states(states: &[CacheState]) -> [Family; 3] {
     let mut capacity = Family::gauge(
         "watch_cache_capacity",
-        "Events that fit into the watch cache",
+        "Capacity of the watch cache in events",
         RESOURCE,
     );
     let mut version = Family::gauge(
         "apiserver_watch_cache_resource_version",
-        "Up to which version the watch cache has everything, without the digits above 15",
+        "Latest resource version of the watch cache, modulo 10^15",
         RESOURCE,
     );
     let mut bytes = Family::gauge(
         "apiserver_resource_size_estimate_bytes",
-        "Bytes of the stored values of resources that have a watch cache",
+        "Size of the stored objects of resources with a watch cache",
         RESOURCE,
     );
     for state in states {
@@ -197,37 +197,37 @@ type CacheCounter = (&'static str, &'static str, fn(&CacheMetrics) -> &Count);
 const CACHE_COUNTERS: [CacheCounter; 7] = [
     (
         "apiserver_watch_cache_events_received_total",
-        "Events that watch caches got",
+        "Events received by watch caches",
         |it| &it.events_received,
     ),
     (
         "apiserver_watch_cache_events_dispatched_total",
-        "Events that watch caches offered to watchers",
+        "Events dispatched to watchers by watch caches",
         |it| &it.events_dispatched,
     ),
     (
         "apiserver_watch_cache_initializations_total",
-        "Times that watch caches read everything",
+        "Initializations of watch caches",
         |it| &it.initializations,
     ),
     (
         "apiserver_init_events_total",
-        "Objects and events of the past that watches of watch caches began with",
+        "Initial events sent to watchers of watch caches",
         |it| &it.init_events,
     ),
     (
         "apiserver_terminated_watchers_total",
-        "Watchers ended because they were too slow",
+        "Watchers terminated because they were too slow",
         |it| &it.watchers_terminated,
     ),
     (
         "watch_cache_capacity_increase_total",
-        "Times that watch caches made room for more events",
+        "Increases of the capacity of watch caches",
         |it| &it.capacity_increases,
     ),
     (
         "watch_cache_capacity_decrease_total",
-        "Times that watch caches made room for fewer events",
+        "Decreases of the capacity of watch caches",
         |it| &it.capacity_decreases,
     ),
 ];
@@ -239,12 +239,12 @@ fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
         .collect();
     let mut waited = Family::histogram(
         "apiserver_watch_cache_read_wait_seconds",
-        "How long requests waited for a watch cache to become fresh",
+        "Time that requests waited for a watch cache to become fresh",
         RESOURCE,
     );
     let mut consistent = Family::counter(
         "apiserver_watch_cache_consistent_read_total",
-        "Consistent lists that watch caches had to answer",
+        "Consistent lists requested from watch caches",
         CONSISTENT,
     );
     let mut checked = Family::counter(
@@ -279,12 +279,12 @@ fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
 fn objects(counts: &[ObjectCount]) -> Vec<Family> {
     let mut by_group = Family::gauge(
         "apiserver_resource_objects",
-        "Stored objects; -1 if storage did not say",
+        "Stored objects; -1 if the number is unknown",
         RESOURCE,
     );
     let mut by_name = Family::gauge(
         "apiserver_storage_objects",
-        "Stored objects; -1 if storage did not say; deprecated upstream",
+        "Stored objects; -1 if the number is unknown; deprecated upstream",
         &["resource"],
     );
     for count in counts {
@@ -302,12 +302,12 @@ fn objects(counts: &[ObjectCount]) -> Vec<Family> {
 fn transformations(done: &[(GroupResource, TransformCounts)]) -> [Family; 2] {
     let mut operations = Family::counter(
         "apiserver_storage_transformation_operations_total",
-        "Values that transformers, such as encryption at rest, have changed",
+        "Values transformed, for example encrypted, between server and storage",
         TRANSFORMED,
     );
     let mut took = Family::histogram(
         "apiserver_storage_transformation_duration_seconds",
-        "How long transformers took for a value",
+        "Time to transform a value",
         TRANSFORMING,
     );
     let mut all: BTreeMap<[&str; 2], HistogramState> = BTreeMap::new();
@@ -344,7 +344,7 @@ fn transformations(done: &[(GroupResource, TransformCounts)]) -> [Family; 2] {
 async fn size(registry: &Registry) -> Family {
     let mut family = Family::gauge(
         "apiserver_storage_size_bytes",
-        "Bytes that the storage takes where it is kept",
+        "Size of the storage",
         &["storage_cluster_id"],
     );
     // Omitted if the engine does not respond; `/readyz` reports that.

@@ -58,6 +58,33 @@ fn a_written_file_is_read_back_and_private() {
     assert_eq!(key.reveal(), "the key");
 }
 
+#[cfg(unix)]
+#[test]
+fn files_and_links_of_an_earlier_attempt_are_replaced() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config");
+    let temporary = folder
+        .path()
+        .join(format!("config.{}.new", std::process::id()));
+    let other = folder.path().join("other");
+    let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    std::fs::write(&other, "untouched").unwrap();
+
+    std::fs::write(&temporary, "stale").unwrap();
+    std::fs::set_permissions(&temporary, std::fs::Permissions::from_mode(0o644)).unwrap();
+    certificate("kubist").write(&path).unwrap();
+    assert_eq!(mode(), 0o600);
+
+    symlink(&other, &temporary).unwrap();
+    certificate("kubist").write(&path).unwrap();
+    assert!(path.symlink_metadata().unwrap().is_file());
+    assert_eq!(mode(), 0o600);
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "untouched");
+    assert!(!temporary.exists());
+}
+
 #[test]
 fn names_and_tokens_of_any_characters_survive() {
     for name in [
