@@ -1,0 +1,183 @@
+//! Set operations. Members and children are two sets: `a` and `a.b` are independent, except in
+//! `recursive_difference`.
+
+use super::FieldSet;
+use crate::path_element::PathElement;
+use std::cmp::Ordering;
+
+impl FieldSet {
+    /// Returns the paths in either set.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let mut out = Self::default();
+        zip(
+            &self.members,
+            &other.members,
+            |it| it,
+            |left, right| {
+                out.members.extend(left.or(right).cloned());
+            },
+        );
+        zip(
+            &self.children,
+            &other.children,
+            |it| &it.0,
+            |left, right| {
+                let child = match (left, right) {
+                    (Some(left), Some(right)) => (left.0.clone(), left.1.union(&right.1)),
+                    (Some(it), None) | (None, Some(it)) => it.clone(),
+                    (None, None) => return,
+                };
+                out.push_child(child);
+            },
+        );
+        out
+    }
+
+    /// Returns the paths in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        let mut out = Self::default();
+        zip(
+            &self.members,
+            &other.members,
+            |it| it,
+            |left, right| {
+                out.members.extend(left.and(right).cloned());
+            },
+        );
+        zip(
+            &self.children,
+            &other.children,
+            |it| &it.0,
+            |left, right| {
+                if let (Some(left), Some(right)) = (left, right) {
+                    out.push_child((left.0.clone(), left.1.intersection(&right.1)));
+                }
+            },
+        );
+        out
+    }
+
+    /// Returns the paths in this set and not in the other. A path of the other set does not remove
+    /// what is below it.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        let mut out = self.members_without(other);
+        zip(
+            &self.children,
+            &other.children,
+            |it| &it.0,
+            |left, right| match (left, right) {
+                (Some(left), Some(right)) => {
+                    out.push_child((left.0.clone(), left.1.difference(&right.1)));
+                }
+                (Some(left), None) => out.push_child(left.clone()),
+                (None, _) => {}
+            },
+        );
+        out
+    }
+
+    /// Returns the paths in this set that are neither in the other nor below one of its paths.
+    #[must_use]
+    pub fn recursive_difference(&self, other: &Self) -> Self {
+        let mut out = self.members_without(other);
+        zip(
+            &self.children,
+            &other.children,
+            |it| &it.0,
+            |left, right| match (left, right) {
+                (Some(left), _) if other.has_member(&left.0) => {}
+                (Some(left), Some(right)) => {
+                    let rest = left.1.recursive_difference(&right.1);
+                    out.push_child((left.0.clone(), rest));
+                }
+                (Some(left), None) => out.push_child(left.clone()),
+                (None, _) => {}
+            },
+        );
+        out
+    }
+
+    fn members_without(&self, other: &Self) -> Self {
+        let mut out = Self::default();
+        zip(
+            &self.members,
+            &other.members,
+            |it| it,
+            |left, right| {
+                if right.is_none() {
+                    out.members.extend(left.cloned());
+                }
+            },
+        );
+        out
+    }
+
+    /// Appends a child that comes after all others; an empty one is not kept.
+    fn push_child(&mut self, child: (PathElement, Self)) {
+        if !child.1.is_empty() {
+            self.children.push(child);
+        }
+    }
+}
+
+/// Visits two sorted lists in step: each element of either, with its equal in the other.
+fn zip<'a, T>(
+    left: &'a [T],
+    right: &'a [T],
+    element: impl Fn(&T) -> &PathElement,
+    mut visit: impl FnMut(Option<&'a T>, Option<&'a T>),
+) {
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    loop {
+        let order = match (left.peek(), right.peek()) {
+            (Some(left), Some(right)) => element(left).cmp(element(right)),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return,
+        };
+        let take_left = order.is_le().then(|| left.next()).flatten();
+        let take_right = order.is_ge().then(|| right.next()).flatten();
+        visit(take_left, take_right);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    type Paths = BTreeSet<Vec<PathElement>>;
+
+    fn paths() -> impl Strategy<Value = Paths> {
+        let element = prop::sample::select(vec!["a", "b", "c"]).prop_map(PathElement::from);
+        prop::collection::btree_set(prop::collection::vec(element, 1..4), 0..12)
+    }
+
+    fn set(paths: &Paths) -> FieldSet {
+        FieldSet::from_paths(paths.iter().map(Vec::as_slice))
+    }
+
+    fn below(path: &[PathElement], other: &Paths) -> bool {
+        (1..=path.len()).any(|end| other.contains(&path[..end]))
+    }
+
+    proptest! {
+        #[test]
+        fn operations_are_those_of_sets_of_paths(left in paths(), right in paths()) {
+            let (l, r) = (set(&left), set(&right));
+            prop_assert_eq!(l.len(), left.len());
+            prop_assert!(left.iter().all(|path| l.has(path)));
+            prop_assert_eq!(l.union(&r), set(&(&left | &right)));
+            prop_assert_eq!(l.intersection(&r), set(&(&left & &right)));
+            prop_assert_eq!(l.difference(&r), set(&(&left - &right)));
+            let kept = left.iter().filter(|path| !below(path, &right)).cloned().collect();
+            prop_assert_eq!(l.recursive_difference(&r), set(&kept));
+            prop_assert_eq!(l == r, left == right);
+            prop_assert_eq!(l.is_empty(), left.is_empty());
+        }
+    }
+}

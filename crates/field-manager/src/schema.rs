@@ -1,0 +1,253 @@
+//! Types of objects, as far as ownership and merging depend on them.
+//!
+//! As upstream's `schema` package: a type is an atom, which can be a scalar, a list, a map, or
+//! several of them (an int-or-string is a scalar of any type; a deduced type is all three). Lists
+//! are atomic or associative (sets, and lists with keys); maps are granular or atomic.
+//!
+//! It is not a validating schema: formats, required fields and limits are elsewhere.
+
+use kubist_apimachinery::Str;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The type of objects without a schema: lists are atomic, maps granular.
+pub const DEDUCED: &str = "__untyped_deduced_";
+
+/// Named types.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    types: BTreeMap<Str, Atom>,
+}
+
+/// A reference to a type. The default refers to none.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "updated with `..TypeRef::default()`"
+)]
+pub struct TypeRef {
+    /// The name of a type; empty for an inlined type.
+    pub name: Str,
+    /// The type, if it is not named.
+    pub inlined: Atom,
+    /// Replaces the relationship of the elements of the named type.
+    pub relationship: Option<Relationship>,
+}
+
+/// What a value can be. A value decides by its own type among those that are set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "updated with `..Atom::default()`"
+)]
+pub struct Atom {
+    /// A scalar.
+    pub scalar: Option<Scalar>,
+    /// A list.
+    pub list: Option<Arc<ListType>>,
+    /// An object or a map.
+    pub map: Option<Arc<MapType>>,
+}
+
+/// The type of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "JSON has these")]
+pub enum Scalar {
+    /// An integer or a float.
+    Numeric,
+    /// A string.
+    String,
+    /// A boolean.
+    Boolean,
+    /// Any of them.
+    Untyped,
+}
+
+/// Whether elements are owned one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there are these two")]
+pub enum Relationship {
+    /// Elements have owners: maps by field name, lists by value or by key.
+    Granular,
+    /// The whole has an owner.
+    Atomic,
+}
+
+/// The type of a list.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "schemas are built outside")]
+pub struct ListType {
+    /// The type of its items.
+    pub element_type: TypeRef,
+    /// Whether items are owned one by one.
+    pub relationship: Relationship,
+    /// The fields that identify an item of a granular list; none for a set.
+    pub keys: Vec<Str>,
+}
+
+/// The type of an object or a map.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "schemas are built outside")]
+pub struct MapType {
+    /// The declared fields.
+    pub fields: BTreeMap<Str, FieldType>,
+    /// The type of all other members; the default if there are none.
+    pub element_type: TypeRef,
+    /// Whether members are owned one by one.
+    pub relationship: Relationship,
+}
+
+/// The type of a field.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "schemas are built outside")]
+pub struct FieldType {
+    /// The type of its value.
+    pub type_ref: TypeRef,
+    /// The default of a key field: an item without the field has this key.
+    pub default: Option<Value>,
+}
+
+impl Schema {
+    /// Returns a schema with these types.
+    pub fn new(types: impl IntoIterator<Item = (Str, Atom)>) -> Self {
+        Self {
+            types: types.into_iter().collect(),
+        }
+    }
+
+    /// Returns the schema of objects whose type is unknown; its type is [`DEDUCED`].
+    pub fn deduced() -> Self {
+        Self::new([(DEDUCED.into(), Atom::deduced())])
+    }
+
+    /// Returns the type that a reference means; none if the name is unknown, or a relationship is
+    /// given for a scalar.
+    pub fn resolve(&self, type_ref: &TypeRef) -> Option<Atom> {
+        let mut atom = if type_ref.name.is_empty() {
+            type_ref.inlined.clone()
+        } else {
+            self.types.get(&type_ref.name)?.clone()
+        };
+        let has_relationship = type_ref
+            .relationship
+            .is_none_or(|it| atom.set_relationship(it));
+        has_relationship.then_some(atom)
+    }
+}
+
+impl TypeRef {
+    /// Refers to a named type.
+    pub fn named(name: impl Into<Str>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Refers to a type without a name.
+    pub fn inlined(inlined: Atom) -> Self {
+        Self {
+            inlined,
+            ..Self::default()
+        }
+    }
+
+    /// Reports whether it refers to no type.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Atom {
+    /// Returns the type of a scalar.
+    pub fn scalar(scalar: Scalar) -> Self {
+        Self {
+            scalar: Some(scalar),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the type of a list.
+    pub fn list(list: ListType) -> Self {
+        Self {
+            list: Some(Arc::new(list)),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the type of an object or a map.
+    pub fn map(map: MapType) -> Self {
+        Self {
+            map: Some(Arc::new(map)),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the type of values without a schema.
+    pub fn deduced() -> Self {
+        let deduced = || TypeRef::named(DEDUCED);
+        Self {
+            scalar: Some(Scalar::Untyped),
+            list: Some(Arc::new(ListType {
+                element_type: deduced(),
+                relationship: Relationship::Atomic,
+                keys: Vec::new(),
+            })),
+            map: Some(Arc::new(MapType {
+                fields: BTreeMap::new(),
+                element_type: deduced(),
+                relationship: Relationship::Granular,
+            })),
+        }
+    }
+
+    /// Sets the relationship of the map, or else of the list; reports whether there is one.
+    fn set_relationship(&mut self, relationship: Relationship) -> bool {
+        if let Some(map) = &mut self.map {
+            Arc::make_mut(map).relationship = relationship;
+        } else if let Some(list) = &mut self.list {
+            Arc::make_mut(list).relationship = relationship;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Returns the part that applies to a value; all of it if none does.
+    pub(crate) fn of_value(self, value: Option<&Value>) -> Self {
+        let (scalar, list, map) = (self.scalar, self.list.clone(), self.map.clone());
+        match value {
+            Some(Value::Number(_) | Value::String(_) | Value::Bool(_)) if scalar.is_some() => {
+                Self {
+                    scalar,
+                    ..Self::default()
+                }
+            }
+            Some(Value::Array(_)) if list.is_some() => Self {
+                list,
+                ..Self::default()
+            },
+            Some(Value::Object(_)) if map.is_some() => Self {
+                map,
+                ..Self::default()
+            },
+            _ => self,
+        }
+    }
+}
+
+impl MapType {
+    /// Returns a declared field.
+    pub fn field(&self, name: &str) -> Option<&FieldType> {
+        self.fields.get(name)
+    }
+
+    /// Returns the type of a member.
+    pub fn type_of(&self, name: &str) -> &TypeRef {
+        match self.field(name) {
+            Some(field) => &field.type_ref,
+            None => &self.element_type,
+        }
+    }
+}
