@@ -1,8 +1,8 @@
 //! The order and the text of JSON values in field sets.
 //!
-//! As upstream's `value` package: numbers come first and compare by value, whether they are integers
-//! or not; then strings, booleans, lists, maps and null. `serde_json`'s own equality is not this one:
-//! it tells `1` from `1.0`.
+//! As upstream's `value` package: numbers come first and compare by value, whether they are
+//! integers or not; then strings, booleans, lists, maps and null. `serde_json`'s own equality is
+//! not this one: it tells `1` from `1.0`.
 
 use kubist_apimachinery::go_text;
 use serde_json::{Number, Value};

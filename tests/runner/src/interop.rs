@@ -11,6 +11,7 @@ mod go_informer;
 mod kube_rs;
 mod kubectl;
 mod manifests;
+mod merge;
 mod report;
 mod schema;
 pub(crate) mod server;
@@ -47,7 +48,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `validation`, `etcd`, `followers`, `kube-rs`)
+    /// `merge`, `validation`, `etcd`, `followers`, `kube-rs`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -78,6 +79,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
         })?;
         if options.only.as_deref() == Some(differential::PART) {
             return report.end(); // It needs no server.
+        }
+    }
+    if options.wants(merge::PART) {
+        report.part_if(go, merge::PART, |report| {
+            merge::run(options.long, &scratch, report)
+        })?;
+        if options.only.as_deref() == Some(merge::PART) {
+            return report.end(); // Nor does this.
         }
     }
     if options.wants(validation::PART) {

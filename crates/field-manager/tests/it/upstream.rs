@@ -113,8 +113,8 @@ fn typed(
     TypedValue::new(value, Arc::clone(schema), TypeRef::named(ROOT), duplicates)
 }
 
-/// What upstream reports in the random order of a Go map: only the first undeclared field, after which
-/// it looks at no other field of the object, and the text of a map that stands for a key.
+/// What upstream reports in the random order of a Go map: only the first undeclared field, after
+/// which it looks at no other field of the object, and the text of a map that stands for a key.
 const RANDOM: [&str; 2] = ["field not declared in schema", "map[string]interface"];
 
 /// Returns an answer without what the program leaves open: the order of errors, and whether a whole
