@@ -159,7 +159,7 @@ fn plain(value: &Value) -> String {
             format!("map[{}]", members.collect::<Vec<_>>().join(" "))
         }
         Value::Number(number) => go_number(number),
-        other => other.to_string(),
+        Value::Bool(value) => value.to_string(),
     }
 }
 
@@ -194,6 +194,6 @@ fn go_syntax(value: &Value) -> String {
             format!("map[string]interface {{}}{{{}}}", members.join(", "))
         }
         Value::Number(number) => go_number(number),
-        other => other.to_string(),
+        Value::Bool(value) => value.to_string(),
     }
 }
