@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// It returns the memory of large bursts to the system, where the default allocator keeps it.
 #[cfg(unix)]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Kubernetes API machinery in Rust: demo, API server, watch and converter
 #[derive(Debug, Parser)]
