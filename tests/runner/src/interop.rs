@@ -24,7 +24,7 @@ use kubectl::Kubectl;
 use kubist_test_support::process::{Outcome, root};
 use report::Report;
 use server::Server;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options of `cargo xtask interop`.
 #[derive(Args)]
@@ -64,6 +64,39 @@ impl Options {
     }
 }
 
+/// Runs the parts that compare libraries; reports whether the options want only one of them.
+fn libraries(options: &Options, go: bool, scratch: &Path, report: &mut Report) -> Outcome<bool> {
+    if options.wants(differential::PART) {
+        let seeds = options.number(options.seeds, differential::SEEDS, differential::SEEDS_LONG);
+        report.part_if(go, differential::PART, |report| {
+            differential::run(seeds, scratch, report)
+        })?;
+        if options.only.as_deref() == Some(differential::PART) {
+            return Ok(true);
+        }
+    }
+    if options.wants(merge::PART) {
+        report.part_if(go, merge::PART, |report| {
+            merge::run(options.long, scratch, report);
+            Ok(())
+        })?;
+        if options.only.as_deref() == Some(merge::PART) {
+            return Ok(true);
+        }
+    }
+    if options.wants(validation::PART) {
+        let count = options.number(options.count, validation::COUNT, validation::COUNT_LONG);
+        let seed = options.seed.unwrap_or(validation::SEED);
+        report.part_if(go, validation::PART, |report| {
+            validation::run(count, seed, scratch, report)
+        })?;
+        if options.only.as_deref() == Some(validation::PART) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Runs all parts whose programs are installed.
 pub(crate) fn run(options: &Options) -> Outcome {
     // This comes before the build of the server, which takes minutes.
@@ -72,32 +105,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let scratch = root().join("target/interop");
     std::fs::create_dir_all(&scratch)?;
     let mut report = Report::default();
-    if options.wants(differential::PART) {
-        let seeds = options.number(options.seeds, differential::SEEDS, differential::SEEDS_LONG);
-        report.part_if(go, differential::PART, |report| {
-            differential::run(seeds, &scratch, report)
-        })?;
-        if options.only.as_deref() == Some(differential::PART) {
-            return report.end(); // It needs no server.
-        }
-    }
-    if options.wants(merge::PART) {
-        report.part_if(go, merge::PART, |report| {
-            merge::run(options.long, &scratch, report)
-        })?;
-        if options.only.as_deref() == Some(merge::PART) {
-            return report.end(); // Nor does this.
-        }
-    }
-    if options.wants(validation::PART) {
-        let count = options.number(options.count, validation::COUNT, validation::COUNT_LONG);
-        let seed = options.seed.unwrap_or(validation::SEED);
-        report.part_if(go, validation::PART, |report| {
-            validation::run(count, seed, &scratch, report)
-        })?;
-        if options.only.as_deref() == Some(validation::PART) {
-            return report.end(); // Nor does this.
-        }
+    if libraries(options, go, &scratch, &mut report)? {
+        return report.end(); // They need no server.
     }
     if options.wants(etcd::PART) {
         match (etcd::packaged(options.required)?, go) {

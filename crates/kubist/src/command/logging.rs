@@ -6,6 +6,7 @@
 
 use clap::{ArgAction, Args, ValueEnum};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tracing::Subscriber;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::{MakeWriter, layer};
@@ -49,7 +50,7 @@ enum Format {
 impl LogOptions {
     /// Starts logging to standard error.
     pub(super) fn install(&self) {
-        let subscriber = subscriber(self.level(), self.logging_format, io::stderr);
+        let subscriber = subscriber(self.level(), self.logging_format, writer);
         // An existing subscriber was installed on purpose.
         drop(tracing::subscriber::set_global_default(subscriber));
     }
@@ -62,6 +63,22 @@ impl LogOptions {
             (0, Level::Debug) | (2, _) => LevelFilter::DEBUG,
             _ => LevelFilter::TRACE,
         }
+    }
+}
+
+/// Whether the log has ended.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Ends the log: later events are dropped.
+pub(super) fn end() {
+    ENDED.store(true, Ordering::Relaxed);
+}
+
+fn writer() -> Box<dyn io::Write> {
+    if ENDED.load(Ordering::Relaxed) {
+        Box::new(io::sink())
+    } else {
+        Box::new(io::stderr())
     }
 }
 

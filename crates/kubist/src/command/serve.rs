@@ -14,6 +14,7 @@ use std::error::Error;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -246,10 +247,15 @@ pub(crate) async fn run(options: Options) -> Outcome {
         signal = signals.next() => Ok(signal.exit_code()),
         fault = server.storage_failure() => Err(fault.into()),
     };
-    // A second signal ends the process at once.
+    // A second signal ends the process at once. The controllers' connections break, which need not
+    // be logged.
+    let mut shutdown = pin!(server.shutdown());
     tokio::select! {
-        () = server.shutdown() => ended,
-        again = signals.next() => Ok(again.exit_code_at_once()),
+        () = &mut shutdown => ended,
+        again = signals.next() => {
+            logging::end();
+            Ok(again.exit_code_at_once())
+        }
     }
 }
 
