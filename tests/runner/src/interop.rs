@@ -153,14 +153,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 /// A part that needs Go and a server.
-type GoPart = fn(bool, &std::path::Path, &std::path::Path, &mut Report) -> Outcome;
+type GoPart = fn(bool, &Path, &Path, &mut Report) -> Outcome;
 
 /// Runs one kubectl against a server of its own.
 fn run_kubectl(
     kubectl: &Kubectl,
     long: bool,
-    binary: &std::path::Path,
-    scratch: &std::path::Path,
+    binary: &Path,
+    scratch: &Path,
     report: &mut Report,
 ) -> Outcome {
     let folder = scratch.join(format!("kubectl-{}", kubectl.version()));
