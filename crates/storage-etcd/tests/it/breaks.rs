@@ -10,13 +10,27 @@ use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, EtcdKv};
 use kubist_test_support::FaultProxy;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn put(kv: &EtcdKv, at: usize) -> Result<Revision, WriteError> {
     let put = PutRequest::new(format!("/w/{at}"), at.to_string(), Expected::Any);
     Ok(kv.put(put).await?.committed().unwrap())
+}
+
+/// As `put`, again after a timeout: a write on a connection that breaks may have been done or not,
+/// so the engine does not repeat it.
+async fn put_until_known(kv: &EtcdKv, at: usize) -> Revision {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match put(kv, at).await {
+            Ok(revision) => return revision,
+            Err(WriteError::Fault(fault))
+                if fault.kind() == FaultKind::Timeout && Instant::now() < deadline => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
 }
 
 /// Reads until `last`, and checks that no revision is missing.
@@ -79,7 +93,7 @@ async fn everything_continues_after_a_restart_of_etcd() {
     assert_eq!(read.unwrap(), Revision(first.0 + 19), "the read waits");
     let mut last = first;
     for at in 20..40 {
-        last = put(&kv, at).await.unwrap();
+        last = put_until_known(&kv, at).await;
     }
     follow(watch, first, last).await;
 }
