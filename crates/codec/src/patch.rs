@@ -15,7 +15,7 @@ use kubist_apimachinery::wire::Schema;
 use serde_json::Value;
 
 pub use error::{PatchClass, PatchError};
-pub use go_value::print as go_print;
+pub use go_value::{print as go_print, type_name as go_type};
 pub use strict::strict_problems;
 
 use crate::go_json;

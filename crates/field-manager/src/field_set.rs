@@ -20,9 +20,10 @@ use std::fmt;
 /// set.insert(&["metadata".into(), "labels".into()]);
 /// assert_eq!(set.to_json(), r#"{"f:metadata":{"f:labels":{}},"f:spec":{"f:replicas":{}}}"#);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
     members: Vec<PathElement>,
+    /// None of these sets is empty.
     children: Vec<(PathElement, Self)>,
 }
 
@@ -55,8 +56,8 @@ impl FieldSet {
         }
     }
 
-    /// Returns the set below an element, which it creates if necessary.
-    pub(crate) fn child_mut(&mut self, element: &PathElement) -> &mut Self {
+    /// Returns the set below an element, which it creates if necessary. The caller inserts a path.
+    fn child_mut(&mut self, element: &PathElement) -> &mut Self {
         let at = match self.position(element) {
             Ok(at) => at,
             Err(at) => {
@@ -104,7 +105,7 @@ impl FieldSet {
     /// Returns the set below an element; none if nothing below it is owned.
     pub fn child(&self, element: &PathElement) -> Option<&Self> {
         let (_, child) = self.children.get(self.position(element).ok()?)?;
-        (!child.is_empty()).then_some(child)
+        Some(child)
     }
 
     /// Returns the owned elements of this node, in order.
@@ -119,7 +120,7 @@ impl FieldSet {
 
     /// Reports whether the set has no path.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty() && self.children.iter().all(|it| it.1.is_empty())
+        self.members.is_empty() && self.children.is_empty()
     }
 
     /// Returns the number of paths.
@@ -175,26 +176,6 @@ fn element_type(atom: &Atom, element: &PathElement) -> TypeRef {
         _ => TypeRef::default(),
     }
 }
-
-/// Equal sets have the same paths.
-impl PartialEq for FieldSet {
-    fn eq(&self, other: &Self) -> bool {
-        let full = |set: &'_ Self| -> Vec<usize> {
-            let children = set.children.iter().enumerate();
-            let full = children.filter(|(_, it)| !it.1.is_empty());
-            full.map(|(at, _)| at).collect()
-        };
-        let (left, right) = (full(self), full(other));
-        self.members == other.members
-            && left.len() == right.len()
-            && left
-                .into_iter()
-                .zip(right)
-                .all(|(l, r)| self.children[l] == other.children[r])
-    }
-}
-
-impl Eq for FieldSet {}
 
 /// One path a line, for messages and tests.
 impl fmt::Display for FieldSet {

@@ -7,7 +7,6 @@
 
 use crate::field_set::FieldSet;
 use crate::path_element::{KeyField, PathElement};
-use crate::value_order::with_exponent;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Number, Value};
 use std::fmt;
@@ -176,12 +175,23 @@ fn write_value(out: &mut String, value: &Value) {
     }
 }
 
-/// Floats have an exponent below 1e-6 and from 1e21.
+/// Floats have an exponent, of at least two digits, below 1e-6 and from 1e21.
 fn write_number(out: &mut String, number: &Number) {
-    match number.as_f64().filter(|_| number.is_f64()) {
-        Some(float) => out.push_str(&with_exponent(float, 1e-6)),
-        None => out.push_str(&number.to_string()),
+    let Some(float) = number.as_f64().filter(|_| number.is_f64()) else {
+        return out.push_str(&number.to_string());
+    };
+    let size = float.abs();
+    if size == 0.0 || (1e-6..1e21).contains(&size) {
+        return out.push_str(&float.to_string());
     }
+    let text = format!("{float:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let sign = if exponent.starts_with('-') { '-' } else { '+' };
+    let digits = exponent.trim_start_matches('-');
+    out.extend([mantissa, "e"]);
+    out.push(sign);
+    out.push_str(if digits.len() < 2 { "0" } else { "" });
+    out.push_str(digits);
 }
 
 /// What an object of FieldsV1 says: what is owned below, and whether its element itself is owned.

@@ -216,20 +216,19 @@ impl Atom {
 
     /// Returns the part that applies to a value; all of it if none does.
     pub(crate) fn of_value(self, value: Option<&Value>) -> Self {
-        let (scalar, list, map) = (self.scalar, self.list.clone(), self.map.clone());
         match value {
-            Some(Value::Number(_) | Value::String(_) | Value::Bool(_)) if scalar.is_some() => {
+            Some(Value::Number(_) | Value::String(_) | Value::Bool(_)) if self.scalar.is_some() => {
                 Self {
-                    scalar,
+                    scalar: self.scalar,
                     ..Self::default()
                 }
             }
-            Some(Value::Array(_)) if list.is_some() => Self {
-                list,
+            Some(Value::Array(_)) if self.list.is_some() => Self {
+                list: self.list,
                 ..Self::default()
             },
-            Some(Value::Object(_)) if map.is_some() => Self {
-                map,
+            Some(Value::Object(_)) if self.map.is_some() => Self {
+                map: self.map,
                 ..Self::default()
             },
             _ => self,

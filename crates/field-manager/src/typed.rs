@@ -4,6 +4,7 @@ mod compare;
 mod list_items;
 mod merge;
 mod remove;
+mod sides;
 mod to_field_set;
 mod validate;
 

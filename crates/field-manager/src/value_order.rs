@@ -5,6 +5,7 @@
 //! not this one: it tells `1` from `1.0`.
 
 use kubist_apimachinery::go_text;
+use kubist_codec::patch::go_print;
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use std::fmt;
@@ -58,28 +59,6 @@ fn compare_numbers(left: &Number, right: &Number) -> Ordering {
     order.unwrap_or(Ordering::Equal)
 }
 
-/// Shows a number as Go's `%v` does: whole floats have no point, and those from 1e21 and below 1e-4
-/// have an exponent of at least two digits.
-pub(crate) fn go_number(number: &Number) -> String {
-    let Some(float) = number.as_f64().filter(|_| number.is_f64()) else {
-        return number.to_string();
-    };
-    with_exponent(float, 1e-4)
-}
-
-/// Formats a float with an exponent if it is smaller than `least`, or 1e21 or more.
-pub(crate) fn with_exponent(float: f64, least: f64) -> String {
-    let size = float.abs();
-    if size == 0.0 || (least..1e21).contains(&size) {
-        return float.to_string();
-    }
-    let text = format!("{float:e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let sign = if exponent.starts_with('-') { '-' } else { '+' };
-    let digits = exponent.trim_start_matches('-');
-    format!("{mantissa}e{sign}{digits:0>2}")
-}
-
 /// Shows a value as upstream's messages do: strings quoted, lists in brackets.
 pub(crate) struct Shown<'a>(pub(crate) &'a Value);
 
@@ -88,7 +67,7 @@ impl fmt::Display for Shown<'_> {
         match self.0 {
             Value::Null => f.write_str("null"),
             Value::Bool(value) => write!(f, "{value}"),
-            Value::Number(value) => f.write_str(&go_number(value)),
+            Value::Number(_) => f.write_str(&go_print(self.0)),
             Value::String(text) => f.write_str(&go_text::quote(text)),
             Value::Array(items) => {
                 f.write_str("[")?;

@@ -47,7 +47,7 @@ pub(super) fn print_list(list: &[Value]) -> String {
 }
 
 /// Returns the type like `%T`.
-pub(super) fn type_name(value: &Value) -> &'static str {
+pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "%!s(<nil>)",
         Value::Bool(_) => "bool",

@@ -1,10 +1,10 @@
 //! The differences of two values.
 
 use super::list_items::path_element;
-use super::validate::{no_type, resolve, scalar};
+use super::sides::{Sides, types, zip_members};
 use super::{Comparison, TypedError, TypedErrors, TypedValue, prefix};
 use crate::path_element::PathElement;
-use crate::schema::{Atom, ListType, MapType, Relationship, Schema, TypeRef};
+use crate::schema::{Atom, ListType, MapType, Schema, TypeRef};
 use crate::value_order::equal;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -21,49 +21,6 @@ pub(super) fn compare(old: &TypedValue, new: &TypedValue) -> Result<Comparison, 
     Ok(walker.found)
 }
 
-/// Returns the type for each side. A side that is absent takes the other's.
-pub(super) fn of_sides(
-    atom: Atom,
-    old: Option<&Value>,
-    new: Option<&Value>,
-) -> (Option<Atom>, Atom) {
-    let (of_old, of_new) = (atom.clone().of_value(old), atom.of_value(new));
-    let kinds = |it: &Atom| (it.scalar.is_some(), it.list.is_some(), it.map.is_some());
-    if new.is_none() {
-        (None, of_old)
-    } else if old.is_none() || kinds(&of_old) == kinds(&of_new) {
-        (None, of_new)
-    } else {
-        (Some(of_old), of_new)
-    }
-}
-
-/// The members of a map; none if the value is absent, null or no map.
-pub(super) fn members(value: Option<&Value>) -> Option<&Map<String, Value>> {
-    value.and_then(Value::as_object)
-}
-
-/// The items of a list; none if the value is absent, null or no list.
-pub(super) fn items(value: Option<&Value>) -> Option<&Vec<Value>> {
-    value.and_then(Value::as_array)
-}
-
-/// Visits the members of two maps in step.
-pub(super) fn zip_members<'a>(
-    old: Option<&'a Map<String, Value>>,
-    new: Option<&'a Map<String, Value>>,
-    mut visit: impl FnMut(&'a str, Option<&'a Value>, Option<&'a Value>),
-) {
-    for (name, value) in old.into_iter().flatten() {
-        visit(name, Some(value), new.and_then(|it| it.get(name)));
-    }
-    for (name, value) in new.into_iter().flatten() {
-        if old.is_none_or(|it| !it.contains_key(name)) {
-            visit(name, None, Some(value));
-        }
-    }
-}
-
 struct Walker<'a> {
     schema: &'a Schema,
     path: Vec<PathElement>,
@@ -73,13 +30,11 @@ struct Walker<'a> {
 
 impl Walker<'_> {
     fn values(&mut self, type_ref: &TypeRef, old: Option<&Value>, new: Option<&Value>) {
-        let atom = match resolve(self.schema, type_ref) {
-            Ok(atom) => atom,
+        let (of_old, of_new) = match types(self.schema, type_ref, old, new) {
+            Ok(types) => types,
             Err(error) => return self.errors.push(error),
         };
-        let (of_old, of_new) = of_sides(atom, old, new);
         if let Some(of_old) = of_old {
-            // The value changed its type: what it was is compared as that, too.
             self.atom(&of_old, type_ref, old, new);
         }
         if self.atom(&of_new, type_ref, old, new) {
@@ -101,43 +56,16 @@ impl Walker<'_> {
         old: Option<&Value>,
         new: Option<&Value>,
     ) -> bool {
-        if let Some(map) = &atom.map {
-            let (old_map, new_map) = (members(old), members(new));
-            let is_empty = |it: Option<&Map<_, _>>| it.is_none_or(Map::is_empty);
-            let is_leaf = map.relationship == Relationship::Atomic
-                || (is_empty(old_map) && is_empty(new_map));
-            if is_leaf {
+        match Sides::of(atom, type_ref, old, new) {
+            Ok(Sides::Leaf) => {
                 self.leaf(old, new);
-            } else {
-                self.map(map, old_map, new_map);
+                return true;
             }
-            is_leaf
-        } else if let Some(expected) = atom.scalar {
-            let sides = (
-                scalar(expected, old, "lhs: "),
-                scalar(expected, new, "rhs: "),
-            );
-            if let (Some(old), Some(new)) = sides {
-                self.errors.extend([old, new]);
-                return false;
-            }
-            self.leaf(old, new);
-            true
-        } else if let Some(list) = &atom.list {
-            let (old_list, new_list) = (items(old), items(new));
-            let is_empty = |it: Option<&Vec<_>>| it.is_none_or(Vec::is_empty);
-            let is_leaf = list.relationship == Relationship::Atomic
-                || (is_empty(old_list) && is_empty(new_list));
-            if is_leaf {
-                self.leaf(old, new);
-            } else {
-                self.list(list, old_list, new_list);
-            }
-            is_leaf
-        } else {
-            self.errors.push(no_type(type_ref));
-            false
+            Ok(Sides::Maps(map, old, new)) => self.map(&map, old, new),
+            Ok(Sides::Lists(list, old, new)) => self.list(&list, old, new),
+            Err(errors) => self.errors.extend(errors),
         }
+        false
     }
 
     fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) {

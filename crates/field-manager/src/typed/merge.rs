@@ -1,11 +1,10 @@
 //! A configuration merged into a live value.
 
-use super::compare::{items, members, of_sides, zip_members};
 use super::list_items::path_element;
-use super::validate::{no_type, resolve, scalar};
+use super::sides::{Sides, types, zip_members};
 use super::{TypedError, TypedErrors, TypedValue, prefix};
 use crate::path_element::PathElement;
-use crate::schema::{Atom, ListType, MapType, Relationship, Schema, TypeRef};
+use crate::schema::{Atom, ListType, MapType, Schema, TypeRef};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,14 +32,13 @@ impl Walker<'_> {
         live: Option<&Value>,
         config: Option<&Value>,
     ) -> Option<Value> {
-        let atom = match resolve(self.schema, type_ref) {
-            Ok(atom) => atom,
+        let (of_live, of_config) = match types(self.schema, type_ref, live, config) {
+            Ok(types) => types,
             Err(error) => {
                 errors.push(error);
                 return None;
             }
         };
-        let (of_live, of_config) = of_sides(atom, live, config);
         if let Some(of_live) = of_live {
             // The type changes: both are checked, the configuration's counts.
             self.atom(errors, &of_live, type_ref, live, config);
@@ -56,34 +54,14 @@ impl Walker<'_> {
         live: Option<&Value>,
         config: Option<&Value>,
     ) -> Option<Value> {
-        let leaf = || config.or(live).cloned();
-        if let Some(map) = &atom.map {
-            let (live, config) = (members(live), members(config));
-            let is_empty = |it: Option<&Map<_, _>>| it.is_none_or(Map::is_empty);
-            if map.relationship == Relationship::Atomic || (is_empty(live) && is_empty(config)) {
-                return leaf();
+        match Sides::of(atom, type_ref, live, config) {
+            Ok(Sides::Leaf) => config.or(live).cloned(),
+            Ok(Sides::Maps(map, live, config)) => self.map(errors, &map, live, config),
+            Ok(Sides::Lists(list, live, config)) => self.list(errors, &list, live, config),
+            Err(found) => {
+                errors.extend(found);
+                None
             }
-            self.map(errors, map, live, config)
-        } else if let Some(expected) = atom.scalar {
-            let sides = (
-                scalar(expected, live, "lhs: "),
-                scalar(expected, config, "rhs: "),
-            );
-            if let (Some(live), Some(config)) = sides {
-                errors.extend([live, config]);
-                return None;
-            }
-            leaf()
-        } else if let Some(list) = &atom.list {
-            let (live, config) = (items(live), items(config));
-            let is_empty = |it: Option<&Vec<_>>| it.is_none_or(Vec::is_empty);
-            if list.relationship == Relationship::Atomic || (is_empty(live) && is_empty(config)) {
-                return leaf();
-            }
-            self.list(errors, list, live, config)
-        } else {
-            errors.push(no_type(type_ref));
-            None
         }
     }
 

@@ -4,8 +4,8 @@ use super::list_items::path_element;
 use super::{Duplicates, TypedError, prefix};
 use crate::path_element::PathElement;
 use crate::schema::{Atom, ListType, MapType, Relationship, Scalar, Schema, TypeRef};
-use crate::value_order::go_number;
 use kubist_apimachinery::go_text;
+use kubist_codec::patch::{go_print, go_type};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -143,37 +143,7 @@ impl Walker<'_> {
 
 /// A value as Go's `%v` shows upstream's wrapper of it.
 fn go_value(value: &Value) -> String {
-    format!("&{{{}}}", plain(value))
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(plain).collect();
-            format!("[{}]", items.join(" "))
-        }
-        Value::Object(members) => {
-            let members = members.iter().map(|it| format!("{}:{}", it.0, plain(it.1)));
-            format!("map[{}]", members.collect::<Vec<_>>().join(" "))
-        }
-        Value::Number(number) => go_number(number),
-        Value::Bool(value) => value.to_string(),
-    }
-}
-
-/// The name of a value's type in Go.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
+    format!("&{{{}}}", go_print(value))
 }
 
 /// A value in Go's syntax, as `%#v` shows it.
@@ -193,7 +163,6 @@ fn go_syntax(value: &Value) -> String {
             let members: Vec<String> = members.iter().map(member).collect();
             format!("map[string]interface {{}}{{{}}}", members.join(", "))
         }
-        Value::Number(number) => go_number(number),
-        Value::Bool(value) => value.to_string(),
+        Value::Bool(_) | Value::Number(_) => go_print(value),
     }
 }

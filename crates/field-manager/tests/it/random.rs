@@ -29,6 +29,8 @@ impl Random {
 
 /// The type of the objects.
 pub(crate) const ROOT: &str = "root";
+/// Go shows some of them with an exponent, in messages or in field sets.
+const NUMBERS: [&str; 8] = ["1", "2", "2.5", "1.0", "1e6", "123456789.5", "1e-5", "1e21"];
 const NAMES: [&str; 6] = ["a", "b", "c", "d<", "e\"f", "port"];
 
 /// Returns a schema in upstream's notation.
@@ -160,7 +162,9 @@ pub(crate) fn value(random: &mut Random, schema: &Value, reference: &Value, dept
     }
     match atom["scalar"].as_str() {
         Some("string") => json!(random.pick(&["x", "y", "z&", ""])),
-        Some("numeric") => [json!(1), json!(2), json!(2.5), json!(1.0)][random.below(4)].clone(),
+        Some("numeric") => NUMBERS[random.below(NUMBERS.len())]
+            .parse()
+            .expect("it is JSON"),
         Some("boolean") => json!(random.one_in(2)),
         _ => [json!("x"), json!(1), json!(true)][random.below(3)].clone(),
     }
@@ -189,7 +193,9 @@ fn object(random: &mut Random, schema: &Value, map: &Value, depth: usize) -> Val
 fn untyped(random: &mut Random, depth: usize) -> Value {
     match random.below(if depth == 0 { 4 } else { 7 }) {
         0 => Value::Null,
-        1 => json!(random.below(3)),
+        1 => NUMBERS[random.below(NUMBERS.len())]
+            .parse()
+            .expect("it is JSON"),
         2 => json!(random.pick(&["x", "y"])),
         3 => json!(random.one_in(2)),
         4 => {
