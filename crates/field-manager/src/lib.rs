@@ -2,8 +2,9 @@
 //! objects by their types. The counterpart of Go's structured-merge-diff.
 //!
 //! Field sets are read and written with the same bytes as in Go. Types say which lists are sets or
-//! have keys, and which lists and maps are atomic; objects without a schema have a deduced type. It
-//! knows neither managers nor conflicts yet, performs no I/O and reads no clock.
+//! have keys, and which lists and maps are atomic; objects without a schema have a deduced type.
+//! [`Updater`] computes what writes make of objects and of the fields that managers own. It performs
+//! no I/O and reads no clock.
 //!
 //! ```
 //! use kubist_field_manager::FieldSet;
@@ -17,14 +18,24 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod conflict;
+mod field_filter;
 mod field_set;
 mod fields_v1;
+mod managed_fields;
+mod manager_id;
 mod path_element;
 pub mod schema;
 mod typed;
+mod updater;
 mod value_order;
 
+pub use conflict::{Conflict, Conflicts};
+pub use field_filter::{FieldFilter, PathMatcher};
 pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
+pub use managed_fields::{ManagedFields, ManagedFieldsError, OwnedFields};
+pub use manager_id::{ManagerId, Operation};
 pub use path_element::{KeyField, PathElement};
 pub use typed::{Comparison, Duplicates, TypedError, TypedErrors, TypedValue};
+pub use updater::{Applied, ConvertError, UpdateError, Updater, VersionConverter};

@@ -3,11 +3,13 @@
 mod compare;
 mod list_items;
 mod merge;
+mod reconcile;
 mod remove;
 mod sides;
 mod to_field_set;
 mod validate;
 
+use crate::field_filter::FieldFilter;
 use crate::field_set::FieldSet;
 use crate::schema::{Schema, TypeRef};
 use serde_json::Value;
@@ -142,6 +144,25 @@ impl TypedValue {
         self.with_value(remove::remove(self, fields))
     }
 
+    /// Adapts a field set that was written with an older schema: maps and lists that have become
+    /// atomic are owned as a whole. Returns none if nothing changes.
+    ///
+    /// # Errors
+    /// The schema refers to a type that it lacks.
+    pub fn reconcile(&self, fields: &FieldSet) -> Result<Option<FieldSet>, TypedErrors> {
+        reconcile::reconcile(fields, self)
+    }
+
+    /// Adds the declared fields above owned ones to a set.
+    pub(crate) fn with_named_fields(&self, fields: &FieldSet) -> FieldSet {
+        fields.with_named_fields(&self.schema, &self.type_ref)
+    }
+
+    /// Reports whether both values are the same, as far as Go tells numbers apart.
+    pub(crate) fn has_value_of(&self, other: &Self) -> bool {
+        crate::value_order::equal(&self.value, &other.value)
+    }
+
     fn with_value(&self, value: Value) -> Self {
         Self {
             value,
@@ -152,6 +173,19 @@ impl TypedValue {
 }
 
 impl Comparison {
+    /// Returns the differences in the fields of a filter.
+    #[must_use]
+    pub fn filtered(self, filter: Option<&FieldFilter>) -> Self {
+        match filter {
+            None => self,
+            Some(filter) => Self {
+                removed: filter.apply(&self.removed),
+                modified: filter.apply(&self.modified),
+                added: filter.apply(&self.added),
+            },
+        }
+    }
+
     /// Reports whether the values are the same.
     pub fn is_same(&self) -> bool {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()

@@ -1,5 +1,6 @@
 // merge answers, for each line of JSON on standard input, what structured-merge-diff makes of two
-// values of a schema and of a field set. The test `upstream` of kubist-field-manager asks it.
+// values of a schema and of a field set, or what its updater makes of a sequence of writes. The tests
+// `upstream` of kubist-field-manager ask it.
 package main
 
 import (
@@ -16,11 +17,12 @@ import (
 )
 
 type question struct {
-	Schema json.RawMessage
-	Type   string
-	Old    json.RawMessage
-	New    json.RawMessage
-	Set    string
+	Sequence *sequence
+	Schema   json.RawMessage
+	Type     string
+	Old      json.RawMessage
+	New      json.RawMessage
+	Set      string
 }
 
 type answer struct {
@@ -123,6 +125,12 @@ func main() {
 		var asked question
 		if err := json.Unmarshal(line, &asked); err != nil {
 			log.Fatal(err)
+		}
+		if asked.Sequence != nil {
+			if err := write.Encode(asked.Sequence.run()); err != nil {
+				log.Fatal(err)
+			}
+			continue
 		}
 		if !bytes.Equal(schema, asked.Schema) {
 			parser, err = typed.NewParser(typed.YAMLObject(asked.Schema))

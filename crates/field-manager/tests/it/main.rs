@@ -1,5 +1,7 @@
-//! Field sets and typed values beside upstream's.
+//! Field sets, typed values and sequences of writes beside upstream's.
 
+mod program;
 mod random;
 mod schemas;
+mod sequences;
 mod upstream;

@@ -1,0 +1,349 @@
+//! `Updater`: what a write makes of an object and of the fields that managers own.
+//!
+//! The counterpart of structured-merge-diff's updater. An update gives the fields that changed to
+//! its manager. An apply merges a configuration, removes what its manager applied before and nobody
+//! else owns, and takes fields of other managers only by force.
+//!
+//! It knows no metadata of Kubernetes; see `FieldManager`.
+
+mod prune;
+
+use crate::conflict::{Conflict, Conflicts};
+use crate::field_filter::FieldFilter;
+use crate::field_set::FieldSet;
+use crate::managed_fields::{ManagedFields, OwnedFields};
+use crate::manager_id::ManagerId;
+use crate::typed::{Comparison, TypedErrors, TypedValue};
+use kubist_apimachinery::{Str, Time};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Converts objects between the API versions of their managers.
+pub trait VersionConverter {
+    /// Converts an object to another version.
+    ///
+    /// # Errors
+    /// The version does not exist any more, or the object cannot be converted.
+    fn convert(
+        &self,
+        object: &TypedValue,
+        from: &str,
+        to: &str,
+    ) -> Result<TypedValue, ConvertError>;
+}
+
+/// An object cannot be converted to a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the updater must handle each")]
+pub enum ConvertError {
+    /// The version does not exist any more. Its managers lose their fields.
+    NoVersion,
+    /// Another reason.
+    Failed(String),
+}
+
+/// An update or an apply failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// Other managers own fields that the apply changes.
+    Conflicts(Conflicts),
+    /// A value does not fit its type. With upstream's context.
+    Typed(&'static str, TypedErrors),
+    /// An object cannot be converted. With upstream's context, and the reason.
+    Convert(&'static str, String),
+}
+
+/// Computes owners for writes at one API version.
+#[derive(Clone, Copy)]
+pub struct Updater<'a> {
+    /// Converts to the versions of other managers.
+    pub converter: &'a dyn VersionConverter,
+    /// The fields that can have owners, by API version. Others are not tracked.
+    pub filters: &'a BTreeMap<Str, FieldFilter>,
+    /// The API version of the write.
+    pub api_version: &'a Str,
+}
+
+/// The result of an apply.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "it is a pair")]
+pub struct Applied {
+    /// The new object; none if it is the same.
+    pub object: Option<TypedValue>,
+    /// The managers.
+    pub managers: ManagedFields,
+}
+
+impl Updater<'_> {
+    /// Returns the managers after an update by `manager`, which now owns the fields that differ.
+    ///
+    /// # Errors
+    /// The values have different types, or a conversion failed.
+    pub fn update(
+        &self,
+        live: &TypedValue,
+        new: &TypedValue,
+        mut managers: ManagedFields,
+        manager: &ManagerId,
+    ) -> Result<ManagedFields, UpdateError> {
+        self.reconcile(live, &mut managers)?;
+        let changes = self.disown(live, new, &mut managers, manager, true)?;
+        let owned = managers.get(manager).map(|it| &it.fields);
+        let owned = owned.map_or_else(FieldSet::default, |it| it.difference(&changes.removed));
+        let owned = owned.union(&changes.modified).union(&changes.added);
+        let time = managers.get(manager).and_then(|it| it.time);
+        self.own(&mut managers, manager, self.filtered(owned), time);
+        Ok(managers)
+    }
+
+    /// Merges a configuration into the live object, as its manager.
+    ///
+    /// # Errors
+    /// There are conflicts, and `force` is not set; a value does not fit; or a conversion failed.
+    pub fn apply(
+        &self,
+        live: &TypedValue,
+        config: &TypedValue,
+        mut managers: ManagedFields,
+        manager: &ManagerId,
+        force: bool,
+    ) -> Result<Applied, UpdateError> {
+        self.reconcile(live, &mut managers)?;
+        let merged = live.merge(config);
+        let merged = merged.map_err(typed("failed to merge config"))?;
+        let applied = config.to_field_set();
+        let applied = applied.map_err(typed("failed to get field set"))?;
+        let last = managers.remove(manager);
+        let time = last.as_ref().and_then(|it| it.time);
+        self.own(&mut managers, manager, self.filtered(applied), time);
+        let new = match last.filter(|it| !it.fields.is_empty()) {
+            Some(last) => self.prune(merged, &managers, &last)?,
+            None => merged,
+        };
+        self.disown(live, &new, &mut managers, manager, force)?;
+        let object = (!live.has_value_of(&new)).then_some(new);
+        Ok(Applied { object, managers })
+    }
+
+    fn own(
+        &self,
+        managers: &mut ManagedFields,
+        manager: &ManagerId,
+        fields: FieldSet,
+        time: Option<Time>,
+    ) {
+        let owned = OwnedFields {
+            fields,
+            api_version: self.api_version.clone(),
+            time,
+        };
+        managers.set(manager.clone(), owned);
+    }
+
+    fn filtered(&self, fields: FieldSet) -> FieldSet {
+        match self.filters.get(self.api_version) {
+            Some(filter) => filter.apply(&fields),
+            None => fields,
+        }
+    }
+
+    /// Takes changed and removed fields from all managers but the one that writes.
+    fn disown(
+        &self,
+        live: &TypedValue,
+        new: &TypedValue,
+        managers: &mut ManagedFields,
+        writer: &ManagerId,
+        force: bool,
+    ) -> Result<Comparison, UpdateError> {
+        let mut versions: BTreeMap<Str, Option<Changes>> = BTreeMap::new();
+        let own = self.changes(live, new, self.api_version)?;
+        versions.insert(self.api_version.clone(), Some(own));
+        let mut conflicts = Vec::new();
+        let mut failure = None;
+        managers.retain(|id, owned| {
+            if id == writer || failure.is_some() {
+                return true;
+            }
+            let changes = match versions.get(&owned.api_version) {
+                Some(changes) => changes,
+                None => match self.changes_at(live, new, &owned.api_version) {
+                    Ok(changes) => versions.entry(owned.api_version.clone()).or_insert(changes),
+                    Err(error) => {
+                        failure = Some(error);
+                        return true;
+                    }
+                },
+            };
+            let Some(changes) = changes else { return false };
+            let taken = owned.fields.intersection(&changes.changed);
+            taken.for_each(&mut |path| {
+                conflicts.push(Conflict {
+                    manager: id.clone(),
+                    path: path.to_vec(),
+                });
+            });
+            if !taken.is_empty() {
+                owned.fields = owned.fields.difference(&taken);
+            }
+            if !changes.all.removed.is_empty() {
+                owned.fields = owned.fields.difference(&changes.all.removed);
+            }
+            true
+        });
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        if !force && !conflicts.is_empty() {
+            return Err(UpdateError::Conflicts(Conflicts::sorted(conflicts)));
+        }
+        let own = versions.remove(self.api_version).flatten();
+        Ok(own.map(|it| it.all).unwrap_or_default())
+    }
+
+    fn changes(
+        &self,
+        live: &TypedValue,
+        new: &TypedValue,
+        version: &Str,
+    ) -> Result<Changes, UpdateError> {
+        let all = live.compare(new);
+        let all = all.map_err(typed("failed to compare objects"))?;
+        let all = all.filtered(self.filters.get(version));
+        let changed = all.modified.union(&all.added);
+        Ok(Changes { all, changed })
+    }
+
+    /// Returns the changes as another version has them; none if there is no such version any more.
+    fn changes_at(
+        &self,
+        live: &TypedValue,
+        new: &TypedValue,
+        version: &Str,
+    ) -> Result<Option<Changes>, UpdateError> {
+        let live = self.converted(
+            live,
+            self.api_version,
+            version,
+            "failed to convert old object",
+        );
+        let Some(live) = live? else { return Ok(None) };
+        let new = self.converted(
+            new,
+            self.api_version,
+            version,
+            "failed to convert new object",
+        );
+        let Some(new) = new? else { return Ok(None) };
+        self.changes(&live, &new, version).map(Some)
+    }
+
+    /// Converts an object; returns none if there is no such version any more.
+    fn converted<'v>(
+        &self,
+        object: &'v TypedValue,
+        from: &str,
+        to: &str,
+        context: &'static str,
+    ) -> Result<Option<Cow<'v, TypedValue>>, UpdateError> {
+        if from == to {
+            return Ok(Some(Cow::Borrowed(object)));
+        }
+        match self.converter.convert(object, from, to) {
+            Ok(converted) => Ok(Some(Cow::Owned(converted))),
+            Err(ConvertError::NoVersion) => Ok(None),
+            Err(ConvertError::Failed(why)) => Err(UpdateError::Convert(context, why)),
+        }
+    }
+
+    /// Adapts the managers to changes of the schema since they wrote. Those of versions that do not
+    /// exist any more are dropped.
+    fn reconcile(
+        &self,
+        live: &TypedValue,
+        managers: &mut ManagedFields,
+    ) -> Result<(), UpdateError> {
+        let mut versions: BTreeMap<Str, Option<Cow<'_, TypedValue>>> = BTreeMap::new();
+        let mut failure = None;
+        managers.retain(|_, owned| {
+            if failure.is_some() {
+                return true;
+            }
+            if !versions.contains_key(&owned.api_version) {
+                match self.converted(live, self.api_version, &owned.api_version, "") {
+                    Ok(live) => {
+                        versions.insert(owned.api_version.clone(), live);
+                    }
+                    Err(error) => failure = Some(error),
+                }
+            }
+            let Some(Some(live)) = versions.get(&owned.api_version) else {
+                return false;
+            };
+            match live.reconcile(&owned.fields) {
+                Ok(None) => {}
+                Ok(Some(fields)) => owned.fields = fields,
+                Err(errors) => {
+                    let context = "errors reconciling field set with schema";
+                    failure = Some(UpdateError::Typed(context, errors));
+                }
+            }
+            true
+        });
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// The differences between two objects at one version.
+struct Changes {
+    all: Comparison,
+    /// Those that are in the new object.
+    changed: FieldSet,
+}
+
+fn typed(context: &'static str) -> impl FnOnce(TypedErrors) -> UpdateError {
+    move |errors| UpdateError::Typed(context, errors)
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoVersion => f.write_str("the API version does not exist"),
+            Self::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for ConvertError {}
+
+impl fmt::Display for UpdateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflicts(conflicts) => write!(f, "{conflicts}"),
+            Self::Typed(context, errors) => write!(f, "{context}: {errors}"),
+            Self::Convert("", why) => f.write_str(why),
+            Self::Convert(context, why) => write!(f, "{context}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for UpdateError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Conflicts(conflicts) => Some(conflicts),
+            Self::Typed(_, errors) => Some(errors),
+            Self::Convert(..) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Updater<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Updater")
+            .field("filters", &self.filters)
+            .field("api_version", &self.api_version)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,144 @@
+//! Removal of fields that a manager applied before, and no longer does.
+
+use super::{ConvertError, UpdateError, Updater, typed};
+use crate::field_set::FieldSet;
+use crate::managed_fields::{ManagedFields, OwnedFields};
+use crate::typed::TypedValue;
+use kubist_apimachinery::Str;
+use std::collections::BTreeMap;
+
+/// A value and its API version.
+#[derive(Clone)]
+struct Versioned {
+    value: TypedValue,
+    version: Str,
+}
+
+impl Updater<'_> {
+    /// Removes the fields that were applied last and are neither applied now nor owned by another
+    /// manager.
+    pub(super) fn prune(
+        &self,
+        merged: TypedValue,
+        managers: &ManagedFields,
+        last: &OwnedFields,
+    ) -> Result<TypedValue, UpdateError> {
+        let version = &last.api_version;
+        let context = "failed to prune fields: failed to convert merged object to last applied \
+                       version";
+        let Some(merged_then) = self.converted(&merged, self.api_version, version, context)? else {
+            return Ok(merged);
+        };
+        let merged_then = Versioned {
+            value: merged_then.into_owned(),
+            version: version.clone(),
+        };
+        let all = merged_then.value.with_named_fields(&last.fields);
+        let pruned = merged_then.with(merged_then.value.remove(&all));
+        let pruned = self.add_back_owned(&merged_then, pruned, managers)?;
+        let pruned = self.add_back_dangling(&merged_then, pruned, last)?;
+        self.convert(pruned, self.api_version)
+            .map(|it| it.value)
+            .map_err(|error| match error {
+                ConvertError::NoVersion | ConvertError::Failed(_) => {
+                    UpdateError::Convert("failed to prune fields", error.to_string())
+                }
+            })
+    }
+
+    /// Adds back what managers own, those that apply, those that update, and the configuration.
+    fn add_back_owned(
+        &self,
+        merged: &Versioned,
+        pruned: Versioned,
+        managers: &ManagedFields,
+    ) -> Result<Versioned, UpdateError> {
+        let mut owned: BTreeMap<&Str, FieldSet> = BTreeMap::new();
+        for (_, of_one) in managers.iter() {
+            let all = owned.entry(&of_one.api_version).or_default();
+            *all = all.union(&of_one.fields);
+        }
+        let (mut merged, mut pruned) = (merged.clone(), pruned);
+        // What conversion needs may be missing at other versions, so the version of the last apply
+        // comes first.
+        let first = owned.remove_entry(&merged.version.clone());
+        for (version, fields) in first.into_iter().chain(owned) {
+            (merged, pruned) = self.add_back_owned_at(merged, pruned, version, &fields)?;
+        }
+        Ok(pruned)
+    }
+
+    fn add_back_owned_at(
+        &self,
+        merged: Versioned,
+        pruned: Versioned,
+        version: &Str,
+        owned: &FieldSet,
+    ) -> Result<(Versioned, Versioned), UpdateError> {
+        let failed = |why| UpdateError::Convert("failed to prune fields", why);
+        let merged = match self.convert(merged.clone(), version) {
+            Ok(merged) => merged,
+            Err(ConvertError::NoVersion) => return Ok((merged, pruned)),
+            Err(ConvertError::Failed(why)) => return Err(failed(why)),
+        };
+        let pruned = match self.convert(pruned.clone(), version) {
+            Ok(pruned) => pruned,
+            Err(ConvertError::NoVersion) => return Ok((merged, pruned)),
+            Err(ConvertError::Failed(why)) => return Err(failed(why)),
+        };
+        let kept = pruned
+            .fields()?
+            .union(&merged.value.with_named_fields(owned));
+        let removed = merged.fields()?.difference(&kept);
+        let pruned = merged.with(merged.value.remove(&removed));
+        Ok((merged, pruned))
+    }
+
+    /// Adds back what the manager did not own: items without an owner.
+    fn add_back_dangling(
+        &self,
+        merged: &Versioned,
+        pruned: Versioned,
+        last: &OwnedFields,
+    ) -> Result<Versioned, UpdateError> {
+        let pruned = match self.convert(pruned, &last.api_version) {
+            Ok(pruned) => pruned,
+            Err(ConvertError::NoVersion) => return Ok(merged.clone()),
+            Err(ConvertError::Failed(why)) => {
+                return Err(UpdateError::Convert("failed to prune fields", why));
+            }
+        };
+        let gone = merged.fields()?.difference(&pruned.fields()?);
+        let last = merged.value.with_named_fields(&last.fields);
+        Ok(merged.with(merged.value.remove(&gone.intersection(&last))))
+    }
+
+    fn convert(&self, object: Versioned, version: &Str) -> Result<Versioned, ConvertError> {
+        if object.version == *version {
+            return Ok(object);
+        }
+        let converted = self
+            .converter
+            .convert(&object.value, &object.version, version)?;
+        Ok(Versioned {
+            value: converted,
+            version: version.clone(),
+        })
+    }
+}
+
+impl Versioned {
+    fn with(&self, value: TypedValue) -> Self {
+        Self {
+            value,
+            version: self.version.clone(),
+        }
+    }
+
+    /// Returns the fields, those of declared structs included.
+    fn fields(&self) -> Result<FieldSet, UpdateError> {
+        let fields = self.value.to_field_set();
+        let fields = fields.map_err(typed("failed to prune fields"))?;
+        Ok(self.value.with_named_fields(&fields))
+    }
+}
