@@ -20,6 +20,7 @@
 
 mod conflict;
 mod field_filter;
+mod field_manager;
 mod field_set;
 mod fields_v1;
 mod managed_fields;
@@ -32,6 +33,10 @@ mod value_order;
 
 pub use conflict::{Conflict, Conflicts};
 pub use field_filter::{FieldFilter, PathMatcher};
+pub use field_manager::{
+    AppliedObject, ApplyError, ApplyRequest, FieldManager, LiveObject, ObjectConverter, ObjectType,
+    UpdateRequest,
+};
 pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
 pub use managed_fields::{ManagedFields, ManagedFieldsError, OwnedFields};
