@@ -34,8 +34,9 @@ pub(crate) const fn group(number: u32, entries: &'static [Entry]) -> Entry {
 
 /// Declares the schema of a struct and implements `Message`, `Wire`, `Debug` and serde for it.
 ///
-/// `kind` is given for kinds, `form` for types whose JSON is not an object, and `protobuf_order`
-/// for types with groups; without groups it is the order of the protobuf numbers.
+/// `kind` is given for kinds, `form` for types whose JSON is not an object, `atomic` and `defaults`
+/// as server-side apply needs them, and `protobuf_order` for types with groups; without groups it is
+/// the order of the protobuf numbers.
 ///
 /// The static that holds the schema has a name only in types that contain themselves.
 macro_rules! api_type {
@@ -49,6 +50,8 @@ macro_rules! api_type {
         full_name: $full_name:literal,
         $(kind: $kind:expr,)?
         $(form: $form:ident,)?
+        $(atomic: $atomic:literal,)?
+        $(defaults: $defaults:expr,)?
         fields: [$($index:literal $rust:ident = $field:expr,)*],
         $(protobuf_order: $order:expr,)?
     ) => {
@@ -61,6 +64,8 @@ macro_rules! api_type {
                 full_name: $full_name,
                 kind: $crate::api_type::optional!($($kind)?),
                 form: $crate::api_type::form!($($form)?),
+                atomic: $crate::api_type::or_default!(false $(, $atomic)?),
+                defaults: $crate::api_type::or_default!(&[] $(, $defaults)?),
                 fields: &FIELDS,
                 by_name: &BY_NAME,
                 order: $crate::api_type::protobuf_order!(N, FIELDS $(, $order)?),
@@ -104,6 +109,15 @@ macro_rules! optional {
     };
 }
 
+macro_rules! or_default {
+    ($default:expr) => {
+        $default
+    };
+    ($default:expr, $value:expr) => {
+        $value
+    };
+}
+
 macro_rules! form {
     () => {
         kubist_apimachinery::wire::JsonForm::Object
@@ -124,4 +138,4 @@ macro_rules! protobuf_order {
     };
 }
 
-pub(crate) use {api_resource, api_type, form, optional, protobuf_order};
+pub(crate) use {api_resource, api_type, form, optional, or_default, protobuf_order};

@@ -37,7 +37,7 @@ schema!(pub LABEL_SELECTOR = "LabelSelector",
     "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector", JsonForm::Object, None, [
     Field::new("matchLabels", 1, FieldType::StrMap, F::OMIT_EMPTY),
     Field::new("matchExpressions", 2, EXPRESSIONS, F::OMIT_EMPTY).with_list(ListType::Atomic),
-]);
+], atomic);
 
 const EXPRESSIONS: FieldType = FieldType::MessageList(REQUIREMENT);
 const REQUIREMENT: &Schema = &LABEL_SELECTOR_REQUIREMENT;

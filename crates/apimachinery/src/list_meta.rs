@@ -80,6 +80,8 @@ impl<K: KubeObject> List<K> {
             api_version: K::API_VERSION,
         }),
         form: JsonForm::Object,
+        atomic: false,
+        defaults: &[],
         fields: Self::FIELDS,
         by_name: &[1, 0],
         order: &[Entry::Field(0), Entry::Field(1)],

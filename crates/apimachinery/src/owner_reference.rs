@@ -29,7 +29,7 @@ schema!(pub(crate) OWNER_REFERENCE = "OwnerReference",
     Field::new("uid", 4, FieldType::Str, F::REQUIRED),
     Field::new("controller", 6, FieldType::Bool, F::OMIT_EMPTY.or(F::POINTER)),
     Field::new("blockOwnerDeletion", 7, FieldType::Bool, F::OMIT_EMPTY.or(F::POINTER)),
-]);
+], atomic);
 
 message!(OwnerReference, OWNER_REFERENCE, [
     0 api_version, 1 kind, 2 name, 3 uid, 4 controller, 5 block_owner_deletion,

@@ -38,6 +38,8 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
                 full_name: OF.full_name,
                 kind: ::core::option::Option::None,
                 form: OF.form,
+                atomic: OF.atomic,
+                defaults: OF.defaults,
                 fields: &FIELDS,
                 by_name: &BY_NAME,
                 order: &ORDER,

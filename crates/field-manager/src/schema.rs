@@ -4,7 +4,13 @@
 //! several of them (an int-or-string is a scalar of any type; a deduced type is all three). Lists
 //! are atomic or associative (sets, and lists with keys); maps are granular or atomic.
 //!
+//! Schemas come from the static descriptions of built-in kinds, and from the OpenAPI schemas of
+//! custom resource definitions. Building one costs far more than using it: callers keep them.
+//!
 //! It is not a validating schema: formats, required fields and limits are elsewhere.
+
+mod from_json_schema;
+mod from_wire;
 
 use kubist_apimachinery::Str;
 use serde_json::Value;
@@ -13,6 +19,8 @@ use std::sync::Arc;
 
 /// The type of objects without a schema: lists are atomic, maps granular.
 pub const DEDUCED: &str = "__untyped_deduced_";
+/// The type of values without a schema that are owned as a whole.
+pub const UNTYPED: &str = "__untyped_atomic_";
 
 /// Named types.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +126,10 @@ impl Schema {
 
     /// Returns the schema of objects whose type is unknown; its type is [`DEDUCED`].
     pub fn deduced() -> Self {
-        Self::new([(DEDUCED.into(), Atom::deduced())])
+        Self::new([
+            (DEDUCED.into(), Atom::deduced()),
+            (UNTYPED.into(), Atom::untyped()),
+        ])
     }
 
     /// Returns the type that a reference means; none if the name is unknown, or a relationship is
@@ -184,20 +195,29 @@ impl Atom {
         }
     }
 
-    /// Returns the type of values without a schema.
+    /// Returns the type [`DEDUCED`].
     pub fn deduced() -> Self {
-        let deduced = || TypeRef::named(DEDUCED);
+        Self::any(DEDUCED, Relationship::Granular)
+    }
+
+    /// Returns the type [`UNTYPED`].
+    pub fn untyped() -> Self {
+        Self::any(UNTYPED, Relationship::Atomic)
+    }
+
+    /// Returns the type of any value, with atomic lists.
+    fn any(members: &str, of_map: Relationship) -> Self {
         Self {
             scalar: Some(Scalar::Untyped),
             list: Some(Arc::new(ListType {
-                element_type: deduced(),
+                element_type: TypeRef::named(UNTYPED),
                 relationship: Relationship::Atomic,
                 keys: Vec::new(),
             })),
             map: Some(Arc::new(MapType {
                 fields: BTreeMap::new(),
-                element_type: deduced(),
-                relationship: Relationship::Granular,
+                element_type: TypeRef::named(members),
+                relationship: of_map,
             })),
         }
     }

@@ -110,6 +110,15 @@ fn emit_api_type(out: &mut String, item: &Struct, scope: &Scope<'_>) {
     if item.form != "Object" {
         let _ = writeln!(out, "    form: {},", item.form);
     }
+    if item.is_atomic {
+        out.push_str("    atomic: true,\n");
+    }
+    if !item.defaults.is_empty() {
+        let rows = item.defaults.iter();
+        let rows = rows.map(|it| format!("        {it:?},\n"));
+        let rows: String = rows.collect();
+        let _ = writeln!(out, "    defaults: &[\n{rows}    ],");
+    }
     if item.fields.is_empty() {
         out.push_str("    fields: [],\n");
     } else {

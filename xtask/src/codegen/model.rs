@@ -40,6 +40,10 @@ pub(crate) struct Struct {
     /// The doc comment: a sentence, if there is one, and the facts as a paragraph of their own.
     pub(crate) docs: Vec<String>,
     pub(crate) form: &'static str,
+    /// Whether server-side apply treats it as one value.
+    pub(crate) is_atomic: bool,
+    /// JSON names and JSON texts.
+    pub(crate) defaults: Vec<(String, String)>,
     pub(crate) kinds: Vec<[String; 3]>,
     pub(crate) fields: Vec<StructField>,
     /// Fields and groups in protobuf order.
@@ -135,6 +139,8 @@ impl Struct {
             home: sentences.file_of(full_name).map(str::to_owned),
             docs: Vec::new(),
             form,
+            is_atomic: message.map_type == "atomic",
+            defaults: Vec::new(),
             kinds: kinds(schema, full_name, message),
             fields: Vec::new(),
             order: Vec::new(),
@@ -182,6 +188,10 @@ impl Struct {
         let facts = facts::of_field(schema, message, field, &resolved.rust, sentence);
         resolved.docs = sentence.map(str::to_owned).into_iter().collect();
         resolved.docs.push(facts);
+        if let Some(default) = field.default.as_ref().filter(|it| !it.is_object()) {
+            let default = (resolved.json.clone(), default.to_string());
+            self.defaults.push(default);
+        }
         self.fields.push(resolved);
         numbered.push((field.num, Entry::Field(index)));
         Ok(())

@@ -17,6 +17,10 @@ pub struct Schema {
     pub kind: Option<KindFacts>,
     /// The form of the message in JSON.
     pub form: JsonForm,
+    /// Whether server-side apply treats the message as one value.
+    pub atomic: bool,
+    /// The published defaults of fields, as JSON names and JSON texts; empty objects are left out.
+    pub defaults: &'static [(&'static str, &'static str)],
     /// The fields in the order of the Go struct, which is the order of JSON output.
     pub fields: &'static [Field],
     /// Indexes of `fields` sorted by JSON name.
@@ -68,7 +72,7 @@ pub struct Field {
     pub flags: FieldFlags,
     /// How a strategic merge patch merges the list or map.
     pub merge: Merge,
-    /// How server-side apply merges the list.
+    /// How server-side apply merges the list or map.
     pub list: ListType,
 }
 
@@ -287,15 +291,24 @@ impl Merge {
 pub enum ListType {
     /// Not marked.
     Unset,
-    /// Replaced as a whole.
+    /// A list or map that is replaced as a whole.
     Atomic,
     /// A set of scalars.
     Set,
     /// A map keyed by these JSON names.
     Map(&'static [&'static str]),
+    /// A map or message whose members are merged, even if its type is atomic.
+    Granular,
 }
 
 impl Schema {
+    /// Makes the message one value to server-side apply.
+    #[must_use]
+    pub const fn atomic(mut self) -> Self {
+        self.atomic = true;
+        self
+    }
+
     /// Returns the numbers of the protobuf groups around a field, outermost first; none if the
     /// message has no such field.
     pub(super) fn groups_of(&self, index: usize) -> Option<Vec<u32>> {
@@ -369,10 +382,10 @@ fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u32>> {
 }
 
 /// Defines a schema static from its fields, for types written by hand: orders are computed at
-/// compile time.
+/// compile time. `atomic` after the fields calls [`Schema::atomic`](crate::wire::Schema::atomic).
 #[macro_export]
 macro_rules! schema {
-    ($vis:vis $name:ident = $go:literal, $full:literal, $form:expr, $kind:expr, [$($field:expr),* $(,)?]) => {
+    ($vis:vis $name:ident = $go:literal, $full:literal, $form:expr, $kind:expr, [$($field:expr),* $(,)?] $(, $rule:ident)?) => {
         #[doc = concat!("The schema of `", $go, "`.")]
         $vis static $name: $crate::wire::Schema = {
             const N: usize = [$(stringify!($field)),*].len();
@@ -384,10 +397,13 @@ macro_rules! schema {
                 full_name: $full,
                 kind: $kind,
                 form: $form,
+                atomic: false,
+                defaults: &[],
                 fields: &FIELDS,
                 by_name: &BY_NAME,
                 order: &ORDER,
             }
+            $(.$rule())?
         };
     };
 }

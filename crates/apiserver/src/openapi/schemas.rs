@@ -222,6 +222,7 @@ fn extend(property: &mut Value, field: &Field) {
         ListType::Atomic if matches!(field.ty, FieldType::StrMap | FieldType::MessageMap(_)) => {
             set("map-type", json!("atomic"));
         }
+        ListType::Granular => set("map-type", json!("granular")),
         ListType::Atomic => set("list-type", json!("atomic")),
         ListType::Set => set("list-type", json!("set")),
         ListType::Map(keys) => {

@@ -172,7 +172,11 @@ fn list_type(field: &Field) -> Option<String> {
         "atomic" => Some("ListType::Atomic".to_owned()),
         "set" => Some("ListType::Set".to_owned()),
         "map" => Some(format!("ListType::Map(&{:?})", field.list_map_keys)),
-        _ => None,
+        _ => match field.map_type.as_str() {
+            "atomic" => Some("ListType::Atomic".to_owned()),
+            "granular" => Some("ListType::Granular".to_owned()),
+            _ => None,
+        },
     }
 }
 

@@ -86,6 +86,7 @@ pub struct ParamKind {
 api_type! {
     ParamKind,
     full_name: "io.k8s.api.admissionregistration.v1alpha1.ParamKind",
+    atomic: true,
     fields: [
         0 api_version = field("apiVersion", 1, T::Str).omit_empty(),
         1 kind = field("kind", 2, T::Str).omit_empty(),
@@ -110,6 +111,7 @@ pub struct MatchResources {
 api_type! {
     MatchResources,
     full_name: "io.k8s.api.admissionregistration.v1alpha1.MatchResources",
+    atomic: true,
     fields: [
         0 namespace_selector = field("namespaceSelector", 1, T::Message(LabelSelector::SCHEMA))
             .pointer().omit_empty(),
@@ -154,6 +156,7 @@ pub struct NamedRuleWithOperations {
 api_type! {
     NamedRuleWithOperations,
     full_name: "io.k8s.api.admissionregistration.v1alpha1.NamedRuleWithOperations",
+    atomic: true,
     fields: [
         0 resource_names = field("resourceNames", 1, T::StrList).omit_empty()
             .with_list(ListType::Atomic),
@@ -336,6 +339,7 @@ pub struct ParamRef {
 api_type! {
     ParamRef,
     full_name: "io.k8s.api.admissionregistration.v1alpha1.ParamRef",
+    atomic: true,
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 namespace = field("namespace", 2, T::Str).omit_empty(),

@@ -87,6 +87,7 @@ pub struct ParamKind {
 api_type! {
     ParamKind,
     full_name: "io.k8s.api.admissionregistration.v1beta1.ParamKind",
+    atomic: true,
     fields: [
         0 api_version = field("apiVersion", 1, T::Str).omit_empty(),
         1 kind = field("kind", 2, T::Str).omit_empty(),
@@ -111,6 +112,7 @@ pub struct MatchResources {
 api_type! {
     MatchResources,
     full_name: "io.k8s.api.admissionregistration.v1beta1.MatchResources",
+    atomic: true,
     fields: [
         0 namespace_selector = field("namespaceSelector", 1, T::Message(LabelSelector::SCHEMA))
             .pointer().omit_empty(),
@@ -155,6 +157,7 @@ pub struct NamedRuleWithOperations {
 api_type! {
     NamedRuleWithOperations,
     full_name: "io.k8s.api.admissionregistration.v1beta1.NamedRuleWithOperations",
+    atomic: true,
     fields: [
         0 resource_names = field("resourceNames", 1, T::StrList).omit_empty()
             .with_list(ListType::Atomic),
@@ -188,6 +191,7 @@ pub struct Variable {
 api_type! {
     Variable,
     full_name: "io.k8s.api.admissionregistration.v1beta1.Variable",
+    atomic: true,
     fields: [
         0 name = field("name", 1, T::Str).required(),
         1 expression = field("expression", 2, T::Str).required(),
@@ -337,6 +341,7 @@ pub struct ParamRef {
 api_type! {
     ParamRef,
     full_name: "io.k8s.api.admissionregistration.v1beta1.ParamRef",
+    atomic: true,
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 namespace = field("namespace", 2, T::Str).omit_empty(),

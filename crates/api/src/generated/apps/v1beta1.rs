@@ -319,6 +319,9 @@ pub struct ScaleSpec {
 api_type! {
     ScaleSpec,
     full_name: "io.k8s.api.apps.v1beta1.ScaleSpec",
+    defaults: &[
+        ("replicas", "0"),
+    ],
     fields: [
         0 replicas = field("replicas", 1, T::I32).omit_empty(),
     ],

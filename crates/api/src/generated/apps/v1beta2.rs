@@ -567,6 +567,9 @@ pub struct ScaleSpec {
 api_type! {
     ScaleSpec,
     full_name: "io.k8s.api.apps.v1beta2.ScaleSpec",
+    defaults: &[
+        ("replicas", "0"),
+    ],
     fields: [
         0 replicas = field("replicas", 1, T::I32).omit_empty(),
     ],
@@ -588,7 +591,7 @@ api_type! {
     full_name: "io.k8s.api.apps.v1beta2.ScaleStatus",
     fields: [
         0 replicas = field("replicas", 1, T::I32).required(),
-        1 selector = field("selector", 2, T::StrMap).omit_empty(),
+        1 selector = field("selector", 2, T::StrMap).omit_empty().with_list(ListType::Atomic),
         2 target_selector = field("targetSelector", 3, T::Str).omit_empty(),
     ],
 }

@@ -82,6 +82,7 @@ pub struct CrossVersionObjectReference {
 api_type! {
     CrossVersionObjectReference,
     full_name: "io.k8s.api.autoscaling.v1.CrossVersionObjectReference",
+    atomic: true,
     fields: [
         0 kind = field("kind", 1, T::Str).required(),
         1 name = field("name", 2, T::Str).required(),
@@ -163,6 +164,9 @@ pub struct ScaleSpec {
 api_type! {
     ScaleSpec,
     full_name: "io.k8s.api.autoscaling.v1.ScaleSpec",
+    defaults: &[
+        ("replicas", "0"),
+    ],
     fields: [
         0 replicas = field("replicas", 1, T::I32).omit_empty(),
     ],

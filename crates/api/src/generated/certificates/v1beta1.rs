@@ -266,6 +266,9 @@ pub struct PodCertificateRequestSpec {
 api_type! {
     PodCertificateRequestSpec,
     full_name: "io.k8s.api.certificates.v1beta1.PodCertificateRequestSpec",
+    defaults: &[
+        ("maxExpirationSeconds", "86400"),
+    ],
     fields: [
         0 signer_name = field("signerName", 1, T::Str).required(),
         1 pod_name = field("podName", 2, T::Str).required(),

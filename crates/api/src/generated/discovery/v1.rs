@@ -171,6 +171,7 @@ pub struct EndpointPort {
 api_type! {
     EndpointPort,
     full_name: "io.k8s.api.discovery.v1.EndpointPort",
+    atomic: true,
     fields: [
         0 name = field("name", 1, T::Str).pointer().omit_empty(),
         1 protocol = field("protocol", 2, T::Str).pointer().omit_empty(),

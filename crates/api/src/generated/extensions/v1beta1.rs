@@ -983,6 +983,9 @@ pub struct ScaleSpec {
 api_type! {
     ScaleSpec,
     full_name: "io.k8s.api.extensions.v1beta1.ScaleSpec",
+    defaults: &[
+        ("replicas", "0"),
+    ],
     fields: [
         0 replicas = field("replicas", 1, T::I32).omit_empty(),
     ],
@@ -1004,7 +1007,7 @@ api_type! {
     full_name: "io.k8s.api.extensions.v1beta1.ScaleStatus",
     fields: [
         0 replicas = field("replicas", 1, T::I32).required(),
-        1 selector = field("selector", 2, T::StrMap).omit_empty(),
+        1 selector = field("selector", 2, T::StrMap).omit_empty().with_list(ListType::Atomic),
         2 target_selector = field("targetSelector", 3, T::Str).omit_empty(),
     ],
 }

@@ -230,6 +230,7 @@ pub struct ServiceBackendPort {
 api_type! {
     ServiceBackendPort,
     full_name: "io.k8s.api.networking.v1.ServiceBackendPort",
+    atomic: true,
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 number = field("number", 2, T::I32).omit_empty(),

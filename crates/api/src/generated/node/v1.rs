@@ -74,7 +74,8 @@ api_type! {
     Scheduling,
     full_name: "io.k8s.api.node.v1.Scheduling",
     fields: [
-        0 node_selector = field("nodeSelector", 1, T::StrMap).omit_empty(),
+        0 node_selector = field("nodeSelector", 1, T::StrMap).omit_empty()
+            .with_list(ListType::Atomic),
         1 tolerations = field("tolerations", 2, T::MessageList(Toleration::SCHEMA)).omit_empty()
             .with_list(ListType::Atomic),
     ],

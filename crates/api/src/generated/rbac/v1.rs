@@ -171,6 +171,7 @@ pub struct Subject {
 api_type! {
     Subject,
     full_name: "io.k8s.api.rbac.v1.Subject",
+    atomic: true,
     fields: [
         0 kind = field("kind", 1, T::Str).required(),
         1 api_group = field("apiGroup", 2, T::Str).omit_empty(),
@@ -198,6 +199,7 @@ pub struct RoleRef {
 api_type! {
     RoleRef,
     full_name: "io.k8s.api.rbac.v1.RoleRef",
+    atomic: true,
     fields: [
         0 api_group = field("apiGroup", 1, T::Str),
         1 kind = field("kind", 2, T::Str).required(),

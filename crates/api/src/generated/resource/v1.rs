@@ -283,6 +283,9 @@ pub struct DeviceToleration {
 api_type! {
     DeviceToleration,
     full_name: "io.k8s.api.resource.v1.DeviceToleration",
+    defaults: &[
+        ("operator", "\"Equal\""),
+    ],
     fields: [
         0 key = field("key", 1, T::Str).omit_empty(),
         1 operator = field("operator", 2, T::Str).omit_empty(),

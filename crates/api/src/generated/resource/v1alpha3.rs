@@ -171,6 +171,9 @@ pub struct ResourcePoolStatusRequestSpec {
 api_type! {
     ResourcePoolStatusRequestSpec,
     full_name: "io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequestSpec",
+    defaults: &[
+        ("limit", "100"),
+    ],
     fields: [
         0 driver = field("driver", 1, T::Str).required(),
         1 pool_name = field("poolName", 2, T::Str).pointer().omit_empty(),

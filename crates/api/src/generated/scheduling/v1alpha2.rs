@@ -62,6 +62,9 @@ pub struct PodGroupSpec {
 api_type! {
     PodGroupSpec,
     full_name: "io.k8s.api.scheduling.v1alpha2.PodGroupSpec",
+    defaults: &[
+        ("disruptionMode", "\"Pod\""),
+    ],
     fields: [
         0 pod_group_template_ref =
             field("podGroupTemplateRef", 1, T::Message(PodGroupTemplateReference::SCHEMA))

@@ -188,6 +188,12 @@ pub struct AzureDiskVolumeSource {
 api_type! {
     AzureDiskVolumeSource,
     full_name: "io.k8s.api.core.v1.AzureDiskVolumeSource",
+    defaults: &[
+        ("cachingMode", "\"ReadWrite\""),
+        ("fsType", "\"ext4\""),
+        ("readOnly", "false"),
+        ("kind", "\"Shared\""),
+    ],
     fields: [
         0 disk_name = field("diskName", 1, T::Str).required(),
         1 disk_uri = field("diskURI", 2, T::Str).required(),

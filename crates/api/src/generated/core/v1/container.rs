@@ -183,6 +183,9 @@ pub struct ContainerPort {
 api_type! {
     ContainerPort,
     full_name: "io.k8s.api.core.v1.ContainerPort",
+    defaults: &[
+        ("protocol", "\"TCP\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 host_port = field("hostPort", 2, T::I32).omit_empty(),

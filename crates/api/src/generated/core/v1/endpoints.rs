@@ -96,6 +96,7 @@ pub struct EndpointAddress {
 api_type! {
     EndpointAddress,
     full_name: "io.k8s.api.core.v1.EndpointAddress",
+    atomic: true,
     fields: [
         0 ip = field("ip", 1, T::Str).required(),
         1 hostname = field("hostname", 3, T::Str).omit_empty(),
@@ -129,6 +130,7 @@ pub struct EndpointPort {
 api_type! {
     EndpointPort,
     full_name: "io.k8s.api.core.v1.EndpointPort",
+    atomic: true,
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 port = field("port", 2, T::I32).required(),

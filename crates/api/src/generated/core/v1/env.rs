@@ -20,6 +20,7 @@ pub struct ObjectFieldSelector {
 api_type! {
     ObjectFieldSelector,
     full_name: "io.k8s.api.core.v1.ObjectFieldSelector",
+    atomic: true,
     fields: [
         0 api_version = field("apiVersion", 1, T::Str).omit_empty(),
         1 field_path = field("fieldPath", 2, T::Str).required(),
@@ -46,6 +47,7 @@ pub struct ResourceFieldSelector {
 api_type! {
     ResourceFieldSelector,
     full_name: "io.k8s.api.core.v1.ResourceFieldSelector",
+    atomic: true,
     fields: [
         0 container_name = field("containerName", 1, T::Str).omit_empty(),
         1 resource = field("resource", 2, T::Str).required(),
@@ -98,6 +100,9 @@ pub struct ConfigMapEnvSource {
 api_type! {
     ConfigMapEnvSource,
     full_name: "io.k8s.api.core.v1.ConfigMapEnvSource",
+    defaults: &[
+        ("name", "\"\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 optional = field("optional", 2, T::Bool).pointer().omit_empty(),
@@ -127,6 +132,9 @@ pub struct SecretEnvSource {
 api_type! {
     SecretEnvSource,
     full_name: "io.k8s.api.core.v1.SecretEnvSource",
+    defaults: &[
+        ("name", "\"\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 optional = field("optional", 2, T::Bool).pointer().omit_empty(),
@@ -231,6 +239,10 @@ pub struct ConfigMapKeySelector {
 api_type! {
     ConfigMapKeySelector,
     full_name: "io.k8s.api.core.v1.ConfigMapKeySelector",
+    atomic: true,
+    defaults: &[
+        ("name", "\"\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 key = field("key", 2, T::Str).required(),
@@ -264,6 +276,10 @@ pub struct SecretKeySelector {
 api_type! {
     SecretKeySelector,
     full_name: "io.k8s.api.core.v1.SecretKeySelector",
+    atomic: true,
+    defaults: &[
+        ("name", "\"\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 key = field("key", 2, T::Str).required(),
@@ -301,6 +317,10 @@ pub struct FileKeySelector {
 api_type! {
     FileKeySelector,
     full_name: "io.k8s.api.core.v1.FileKeySelector",
+    atomic: true,
+    defaults: &[
+        ("optional", "false"),
+    ],
     fields: [
         0 volume_name = field("volumeName", 1, T::Str).required(),
         1 path = field("path", 2, T::Str).required(),

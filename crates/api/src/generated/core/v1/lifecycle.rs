@@ -118,6 +118,9 @@ pub struct GRPCAction {
 api_type! {
     GRPCAction,
     full_name: "io.k8s.api.core.v1.GRPCAction",
+    defaults: &[
+        ("service", "\"\""),
+    ],
     fields: [
         0 port = field("port", 1, T::I32).required(),
         1 service = field("service", 2, T::Str).pointer(),

@@ -95,6 +95,11 @@ pub struct RBDPersistentVolumeSource {
 api_type! {
     RBDPersistentVolumeSource,
     full_name: "io.k8s.api.core.v1.RBDPersistentVolumeSource",
+    defaults: &[
+        ("pool", "\"rbd\""),
+        ("user", "\"admin\""),
+        ("keyring", "\"/etc/ceph/keyring\""),
+    ],
     fields: [
         0 monitors = field("monitors", 1, T::StrList).required().with_list(ListType::Atomic),
         1 image = field("image", 2, T::Str).required(),
@@ -153,6 +158,9 @@ pub struct ISCSIPersistentVolumeSource {
 api_type! {
     ISCSIPersistentVolumeSource,
     full_name: "io.k8s.api.core.v1.ISCSIPersistentVolumeSource",
+    defaults: &[
+        ("iscsiInterface", "\"default\""),
+    ],
     fields: [
         0 target_portal = field("targetPortal", 1, T::Str).required(),
         1 iqn = field("iqn", 2, T::Str).required(),
@@ -371,6 +379,10 @@ pub struct ScaleIOPersistentVolumeSource {
 api_type! {
     ScaleIOPersistentVolumeSource,
     full_name: "io.k8s.api.core.v1.ScaleIOPersistentVolumeSource",
+    defaults: &[
+        ("storageMode", "\"ThinProvisioned\""),
+        ("fsType", "\"xfs\""),
+    ],
     fields: [
         0 gateway = field("gateway", 1, T::Str).required(),
         1 system = field("system", 2, T::Str).required(),
@@ -466,6 +478,9 @@ pub struct ISCSIVolumeSource {
 api_type! {
     ISCSIVolumeSource,
     full_name: "io.k8s.api.core.v1.ISCSIVolumeSource",
+    defaults: &[
+        ("iscsiInterface", "\"default\""),
+    ],
     fields: [
         0 target_portal = field("targetPortal", 1, T::Str).required(),
         1 iqn = field("iqn", 2, T::Str).required(),
@@ -542,6 +557,11 @@ pub struct RBDVolumeSource {
 api_type! {
     RBDVolumeSource,
     full_name: "io.k8s.api.core.v1.RBDVolumeSource",
+    defaults: &[
+        ("pool", "\"rbd\""),
+        ("user", "\"admin\""),
+        ("keyring", "\"/etc/ceph/keyring\""),
+    ],
     fields: [
         0 monitors = field("monitors", 1, T::StrList).required().with_list(ListType::Atomic),
         1 image = field("image", 2, T::Str).required(),
@@ -634,6 +654,10 @@ pub struct ScaleIOVolumeSource {
 api_type! {
     ScaleIOVolumeSource,
     full_name: "io.k8s.api.core.v1.ScaleIOVolumeSource",
+    defaults: &[
+        ("storageMode", "\"ThinProvisioned\""),
+        ("fsType", "\"xfs\""),
+    ],
     fields: [
         0 gateway = field("gateway", 1, T::Str).required(),
         1 system = field("system", 2, T::Str).required(),

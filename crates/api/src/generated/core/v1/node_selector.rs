@@ -17,6 +17,7 @@ pub struct NodeSelector {
 api_type! {
     NodeSelector,
     full_name: "io.k8s.api.core.v1.NodeSelector",
+    atomic: true,
     fields: [
         0 node_selector_terms =
             field("nodeSelectorTerms", 1, T::MessageList(NodeSelectorTerm::SCHEMA)).required()
@@ -40,6 +41,7 @@ pub struct NodeSelectorTerm {
 api_type! {
     NodeSelectorTerm,
     full_name: "io.k8s.api.core.v1.NodeSelectorTerm",
+    atomic: true,
     fields: [
         0 match_expressions =
             field("matchExpressions", 1, T::MessageList(NodeSelectorRequirement::SCHEMA))

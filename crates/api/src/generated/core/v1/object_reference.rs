@@ -37,6 +37,7 @@ pub struct ObjectReference {
 api_type! {
     ObjectReference,
     full_name: "io.k8s.api.core.v1.ObjectReference",
+    atomic: true,
     fields: [
         0 kind = field("kind", 1, T::Str).omit_empty(),
         1 namespace = field("namespace", 2, T::Str).omit_empty(),
@@ -64,6 +65,7 @@ pub struct SecretReference {
 api_type! {
     SecretReference,
     full_name: "io.k8s.api.core.v1.SecretReference",
+    atomic: true,
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 namespace = field("namespace", 2, T::Str).omit_empty(),
@@ -89,6 +91,7 @@ pub struct TypedLocalObjectReference {
 api_type! {
     TypedLocalObjectReference,
     full_name: "io.k8s.api.core.v1.TypedLocalObjectReference",
+    atomic: true,
     fields: [
         0 api_group = field("apiGroup", 1, T::Str).pointer(),
         1 kind = field("kind", 2, T::Str).required(),
@@ -142,6 +145,10 @@ pub struct LocalObjectReference {
 api_type! {
     LocalObjectReference,
     full_name: "io.k8s.api.core.v1.LocalObjectReference",
+    atomic: true,
+    defaults: &[
+        ("name", "\"\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
     ],

@@ -224,7 +224,7 @@ api_type! {
         23 access_modes = field("accessModes", 3, T::StrList).omit_empty()
             .with_list(ListType::Atomic),
         24 claim_ref = field("claimRef", 4, T::Message(ObjectReference::SCHEMA))
-            .pointer().omit_empty(),
+            .pointer().omit_empty().with_list(ListType::Granular),
         25 persistent_volume_reclaim_policy = field("persistentVolumeReclaimPolicy", 5, T::Str)
             .omit_empty(),
         26 storage_class_name = field("storageClassName", 6, T::Str).omit_empty(),

@@ -189,7 +189,7 @@ api_type! {
         4 allocated_resources = field("allocatedResources", 5, T::MessageMap(Quantity::SCHEMA))
             .omit_empty(),
         5 allocated_resource_statuses = field("allocatedResourceStatuses", 7, T::StrMap)
-            .omit_empty(),
+            .omit_empty().with_list(ListType::Granular),
         6 current_volume_attributes_class_name =
             field("currentVolumeAttributesClassName", 8, T::Str).pointer().omit_empty(),
         7 modify_volume_status =

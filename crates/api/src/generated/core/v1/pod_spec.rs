@@ -202,7 +202,8 @@ api_type! {
         6 active_deadline_seconds = field("activeDeadlineSeconds", 5, T::I64)
             .pointer().omit_empty(),
         7 dns_policy = field("dnsPolicy", 6, T::Str).omit_empty(),
-        8 node_selector = field("nodeSelector", 7, T::StrMap).omit_empty(),
+        8 node_selector = field("nodeSelector", 7, T::StrMap).omit_empty()
+            .with_list(ListType::Atomic),
         9 service_account_name = field("serviceAccountName", 8, T::Str).omit_empty(),
         10 service_account = field("serviceAccount", 9, T::Str).omit_empty(),
         11 automount_service_account_token = field("automountServiceAccountToken", 21, T::Bool)

@@ -149,6 +149,9 @@ pub struct ConfigMapVolumeSource {
 api_type! {
     ConfigMapVolumeSource,
     full_name: "io.k8s.api.core.v1.ConfigMapVolumeSource",
+    defaults: &[
+        ("name", "\"\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 items = field("items", 2, T::MessageList(KeyToPath::SCHEMA)).omit_empty()
@@ -255,6 +258,9 @@ pub struct SecretProjection {
 api_type! {
     SecretProjection,
     full_name: "io.k8s.api.core.v1.SecretProjection",
+    defaults: &[
+        ("name", "\"\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 items = field("items", 2, T::MessageList(KeyToPath::SCHEMA)).omit_empty()
@@ -310,6 +316,9 @@ pub struct ConfigMapProjection {
 api_type! {
     ConfigMapProjection,
     full_name: "io.k8s.api.core.v1.ConfigMapProjection",
+    defaults: &[
+        ("name", "\"\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 items = field("items", 2, T::MessageList(KeyToPath::SCHEMA)).omit_empty()

@@ -70,10 +70,14 @@ pub struct ReplicationControllerSpec {
 api_type! {
     ReplicationControllerSpec,
     full_name: "io.k8s.api.core.v1.ReplicationControllerSpec",
+    defaults: &[
+        ("replicas", "1"),
+        ("minReadySeconds", "0"),
+    ],
     fields: [
         0 replicas = field("replicas", 1, T::I32).pointer().omit_empty(),
         1 min_ready_seconds = field("minReadySeconds", 4, T::I32).omit_empty(),
-        2 selector = field("selector", 2, T::StrMap).omit_empty(),
+        2 selector = field("selector", 2, T::StrMap).omit_empty().with_list(ListType::Atomic),
         3 template = field("template", 3, T::Message(PodTemplateSpec::SCHEMA))
             .pointer().omit_empty(),
     ],

@@ -91,6 +91,7 @@ pub struct ScopeSelector {
 api_type! {
     ScopeSelector,
     full_name: "io.k8s.api.core.v1.ScopeSelector",
+    atomic: true,
     fields: [
         0 match_expressions =
             field("matchExpressions", 1, T::MessageList(ScopedResourceSelectorRequirement::SCHEMA))

@@ -136,7 +136,7 @@ api_type! {
     fields: [
         0 ports = field("ports", 1, T::MessageList(ServicePort::SCHEMA)).omit_empty()
             .with_merge(Merge::by("port")).with_list(ListType::Map(&["port", "protocol"])),
-        1 selector = field("selector", 2, T::StrMap).omit_empty(),
+        1 selector = field("selector", 2, T::StrMap).omit_empty().with_list(ListType::Atomic),
         2 cluster_ip = field("clusterIP", 3, T::Str).omit_empty(),
         3 cluster_ips = field("clusterIPs", 18, T::StrList).omit_empty()
             .with_list(ListType::Atomic),
@@ -198,6 +198,9 @@ pub struct ServicePort {
 api_type! {
     ServicePort,
     full_name: "io.k8s.api.core.v1.ServicePort",
+    defaults: &[
+        ("protocol", "\"TCP\""),
+    ],
     fields: [
         0 name = field("name", 1, T::Str).omit_empty(),
         1 protocol = field("protocol", 2, T::Str).omit_empty(),

@@ -40,6 +40,7 @@ pub struct TopologySelectorTerm {
 api_type! {
     TopologySelectorTerm,
     full_name: "io.k8s.api.core.v1.TopologySelectorTerm",
+    atomic: true,
     fields: [
         0 match_label_expressions =
             field("matchLabelExpressions", 1, T::MessageList(TopologySelectorLabelRequirement::SCHEMA))
