@@ -66,12 +66,17 @@ impl Request {
         self.header(IF_NONE_MATCH)
     }
 
+    /// Returns the program that makes the request.
+    pub(crate) fn user_agent(&self) -> &str {
+        self.header(USER_AGENT).unwrap_or_default()
+    }
+
     /// Reports whether JSON should be indented: by the query, or for user agents that people use.
     pub(crate) fn wants_pretty(&self) -> bool {
         if let Some(said) = self.query.first("pretty").filter(|it| !it.is_empty()) {
             return TRUE.contains(&said);
         }
-        let agent = self.header(USER_AGENT).unwrap_or_default();
+        let agent = self.user_agent();
         ["curl", "Wget", "Mozilla/5.0"]
             .iter()
             .any(|reader| agent.starts_with(reader))

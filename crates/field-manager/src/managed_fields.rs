@@ -147,7 +147,7 @@ impl ManagedFields {
 
 /// Seconds since the epoch; 0 without a time.
 pub(crate) fn seconds(owned: &OwnedFields) -> i64 {
-    owned.time.map_or(0, |time| time.unix())
+    owned.time.map_or(0, Time::unix)
 }
 
 fn entry_order(left: (&ManagerId, &OwnedFields), right: (&ManagerId, &OwnedFields)) -> Ordering {

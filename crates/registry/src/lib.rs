@@ -69,8 +69,9 @@ pub use registry::config::RegistryConfig;
 pub use registry::runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use registry::{CacheState, ObjectCount, Registry, storage_version};
 pub use rest::capability::{
-    CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
+    Applier, CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
+pub use rest::tracking::AppliedConfig;
 pub use rest::{Deleted, ListPage, Rest, Updated, Verb, deprecation_of};
 pub use storage::error::{Operation, StorageError};
 pub use storage::predicate::Predicate;

@@ -11,6 +11,7 @@ mod delete;
 mod read;
 pub(crate) mod scale;
 pub(crate) mod subresource;
+pub(crate) mod tracking;
 mod write;
 
 use crate::custom::scale::ScalePaths;

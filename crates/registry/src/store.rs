@@ -9,9 +9,11 @@ pub(crate) mod announcement;
 pub(crate) mod clock;
 pub(crate) mod create;
 pub(crate) mod creation_guards;
+pub(crate) mod custom_version;
 pub(crate) mod delete;
 pub(crate) mod deletion;
 pub(crate) mod engine;
+pub(crate) mod field_managers;
 pub(crate) mod finishing;
 mod hooked;
 pub(crate) mod hooks;
@@ -20,11 +22,13 @@ mod namespaces;
 pub(crate) mod random;
 pub(crate) mod resource_store;
 pub(crate) mod stores;
+pub(crate) mod track_fields;
 pub(crate) mod update;
 pub(crate) mod updated_object;
 
 use crate::storage::DryRunnable;
 use crate::storage::error::{Operation, StorageError};
+use crate::store::field_managers::FieldManagers;
 use crate::store::finishing::Finishing;
 use crate::store::hooks::Hooks;
 use crate::strategy::Strategy;
@@ -58,6 +62,8 @@ pub(crate) struct Store {
     pub(crate) hooks: Vec<Arc<dyn Hooks>>,
     /// Completes writes with hooks.
     pub(crate) finishing: Finishing,
+    /// Who owns the fields of objects.
+    pub(crate) field_managers: Arc<FieldManagers>,
     /// The CustomResourceDefinition of the resource; `None` for built-in resources.
     pub(crate) definition: Option<DefinedBy>,
     /// Signals the end of watches when the definition changes; `None` for built-in resources.

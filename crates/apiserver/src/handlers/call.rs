@@ -11,10 +11,14 @@ use crate::response::errors::method_not_allowed;
 use bytes::Bytes;
 use hyper::body::Incoming;
 use kubist_api::Kind;
-use kubist_apimachinery::{AnyObject, GroupResource, PostOptions, Status, StatusReason, WriteVerb};
-use kubist_codec::Format;
+use kubist_apimachinery::{
+    AnyObject, GroupResource, ManagedFieldsEntry, PostOptions, Status, StatusReason, WriteVerb,
+};
 use kubist_codec::negotiate::{Offer, body_format};
+use kubist_codec::{Format, yaml};
 use kubist_registry::RequestContext;
+use memchr::memmem;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A request and its context.
@@ -101,7 +105,10 @@ impl Call<'_> {
         let (format, bytes) = self.body(formats, body).await?;
         let options = PostOptions::from_query(verb, self.request.query.pairs());
         let options = options.map_err(|error| error.to_status())?;
-        let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+        let mut decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+        if resets_managers(&*decoded.value, &bytes, format) {
+            mark_reset(&mut *decoded.value);
+        }
         for warning in decoded.warnings {
             self.cx.warn(warning);
         }
@@ -122,4 +129,29 @@ impl Call<'_> {
         let found = lookup.get("", plural, namespace, name).await?;
         found.ok_or_else(|| Status::not_found(&GroupResource::new("", plural), name))
     }
+}
+
+/// Reports whether a body has an empty list of managed fields, which a decoded object cannot tell
+/// from none.
+fn resets_managers(object: &dyn AnyObject, body: &[u8], format: Format) -> bool {
+    if !object.meta().managed_fields.is_empty() || memmem::find(body, b"managedFields").is_none() {
+        return false;
+    }
+    let tree = match format {
+        Format::Json => serde_json::from_slice(body).ok(),
+        Format::Yaml => yaml::parse(body).ok().map(|it| it.value),
+        Format::Protobuf => None,
+    };
+    tree.is_some_and(|tree| has_no_managers(&tree))
+}
+
+/// Reports whether an object has an empty list of managed fields.
+pub(crate) fn has_no_managers(object: &Value) -> bool {
+    let entries = object["metadata"]["managedFields"].as_array();
+    entries.is_some_and(Vec::is_empty)
+}
+
+/// Resets the managed fields: one empty entry means the same as an empty list.
+pub(crate) fn mark_reset(object: &mut dyn AnyObject) {
+    object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
 }

@@ -1,11 +1,11 @@
-//! PATCH: JSON patch, merge patch, strategic merge patch.
+//! PATCH: JSON patch, merge patch, strategic merge patch, and server-side apply.
 //!
-//! A patch is applied to the stored object, and again if another write intervenes. Server-side
-//! apply is refused with 415.
+//! A patch is applied to the stored object, and again if another write intervenes.
 
+mod apply;
 mod quoted;
 
-use crate::handlers::call::Call;
+use crate::handlers::call::{Call, has_no_managers, mark_reset};
 use crate::handlers::target::Target;
 use crate::handlers::update;
 use crate::negotiation::decode::go_text::decode_text;
@@ -28,9 +28,9 @@ use kubist_registry::{RequestContext, Scheme, UpdatedObject, remove_patched_dupl
 use serde_json::Value;
 
 /// Supported patch types.
-const SERVED: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
+const SERVED: &[PatchType] = PatchType::ALL;
 /// Supported patch types of custom resources, whose lists have no merge strategy.
-const SERVED_CUSTOM: &[PatchType] = &[PatchType::Json, PatchType::Merge];
+const SERVED_CUSTOM: &[PatchType] = PatchType::CUSTOM;
 
 fn served(kind: &'static Kind) -> &'static [PatchType] {
     if kind.is_custom() {
@@ -50,8 +50,18 @@ pub(super) async fn handle(
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let bytes = call.bytes(body).await?;
     let pairs = call.request.query.pairs();
-    let options = PatchOptions::from_query(WriteVerb::Patch, pairs);
-    let options = options.map_err(|error| error.to_status())?.post;
+    let verb = match patch_type {
+        PatchType::Apply => WriteVerb::Apply,
+        _ => WriteVerb::Patch,
+    };
+    let options = PatchOptions::from_query(verb, pairs);
+    let options = options.map_err(|error| error.to_status())?;
+    if patch_type == PatchType::Apply {
+        let (call, target) = (&call, &target);
+        let updated = apply::handle(call, target, &bytes, &options).await?;
+        return update::encode(&encoder, &updated);
+    }
+    let options = options.post;
     let patched = Patched {
         cx: call.cx,
         target: &target,
@@ -73,17 +83,9 @@ pub(super) async fn handle(
 
 fn patch_type(content_type: Option<&str>, kind: &'static Kind) -> Result<PatchType, Status> {
     let served = served(kind);
-    let known = [PatchType::Apply, PatchType::Strategic];
-    let found = PatchType::parse(content_type, &known);
-    if !kind.is_custom() && found.is_ok_and(|found| !served.contains(&found)) {
-        return Err(Status::unsupported_media_type(&media_types(served)));
-    }
     PatchType::parse(content_type, served).map_err(|_| {
         if kind.is_custom() {
-            // Upstream's error text includes apply.
-            let mut accepted = media_types(served);
-            accepted.push(PatchType::Apply.media_type());
-            return Status::unsupported_media_type(&accepted);
+            return Status::unsupported_media_type(&media_types(served));
         }
         let message = "415: Unsupported Media Type";
         Status::failure(415, StatusReason::UnsupportedMediaType, message)
@@ -121,6 +123,9 @@ impl UpdatedObject for Patched<'_> {
         let patched = patch::apply(self.patch_type, reading, tree, &self.bytes, schema)
             .map_err(|error| refusal(&error))?;
         let mut object = self.decode(&patched, old)?;
+        if has_no_managers(&patched) {
+            mark_reset(&mut *object);
+        }
         self.target.set_namespace(&mut *object)?;
         self.target.check_name(&*object)?;
         remove_patched_duplicate_owners(self.cx, &mut *object);

@@ -153,12 +153,7 @@ fn from_json(
         FieldValidation::Strict => {
             let mut problems: Vec<String> = unknown.collect();
             if !duplicates.is_empty() {
-                let mut text = "yaml: unmarshal errors:".to_owned();
-                for duplicate in duplicates {
-                    // Writing to a string cannot fail.
-                    let _ = write!(text, "\n  {duplicate}");
-                }
-                problems.insert(0, text);
+                problems.insert(0, duplicates_text(duplicates));
             }
             if problems.is_empty() {
                 return Ok(Vec::new());
@@ -167,6 +162,16 @@ fn from_json(
             Err(refused(kind, &format!("strict decoding error: {problems}")))
         }
     }
+}
+
+/// Returns the error of repeated keys.
+pub(crate) fn duplicates_text(duplicates: &[yaml::DuplicateKey]) -> String {
+    let mut text = "yaml: unmarshal errors:".to_owned();
+    for duplicate in duplicates {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n  {duplicate}");
+    }
+    text
 }
 
 /// Returns the name in a body that is refused for another reason.

@@ -111,6 +111,7 @@ impl Service {
         let mut record =
             RequestRecord::begin(&self.context.metrics, labels, &request, protocol, slow);
         let mut cx = self.context.registry.request(User::default());
+        cx.user_agent = request.user_agent().into();
         cx.skip_unreadable = handlers::ignores_read_errors(&request, &labels);
         let incoming = IncomingRequest {
             request: &request,

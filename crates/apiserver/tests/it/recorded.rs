@@ -17,7 +17,8 @@ use tokio::task::JoinSet;
 const AT_ONCE: usize = 4;
 /// The required share of equal steps per area.
 const EQUAL_PERCENT: usize = 95;
-const AREAS: [&str; 7] = [
+const AREAS: [&str; 8] = [
+    "apply",
     "defaulting",
     "list-watch",
     "protocol",

@@ -3,11 +3,15 @@
 use super::names;
 use super::static_texts::Shortage;
 use crate::custom::CLEANUP;
+use crate::custom::scale::ScalePaths;
 use crate::custom::shape::Shape;
 use crate::store::DefinedBy;
+use crate::store::custom_version::CustomVersion;
+use crate::store::field_managers::FieldManagers;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionVersion,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The served content of a definition.
@@ -18,6 +22,9 @@ pub(crate) struct ServedContent {
     pub(crate) stored: Arc<Shape>,
     pub(crate) renames_versions: bool,
     pub(crate) is_ending: bool,
+    /// The generation of the definition, which any change of a schema increments.
+    pub(crate) generation: i64,
+    pub(crate) field_managers: Arc<FieldManagers>,
 }
 
 impl ServedContent {
@@ -35,6 +42,12 @@ impl ServedContent {
         let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
             return Ok(None);
         };
+        let types = versions.iter().map(|(version, shape)| {
+            let api_version = shape.kind.facts().api_version;
+            let replicas = shape.scale.as_ref().and_then(ScalePaths::replicas_path);
+            (api_version.into(), CustomVersion::new(version, replicas))
+        });
+        let field_managers = FieldManagers::custom(types.collect());
         let of_served = versions.iter().filter(|(version, _)| version.served);
         Ok(Some(Self {
             by: defined_by(definition),
@@ -42,6 +55,8 @@ impl ServedContent {
             shapes: of_served.map(|(_, shape)| Arc::clone(shape)).collect(),
             renames_versions,
             is_ending: is_ending(definition),
+            generation: definition.metadata.generation,
+            field_managers,
         }))
     }
 
@@ -69,6 +84,8 @@ impl ServedContent {
             stored,
             renames_versions: true,
             is_ending: true,
+            generation: definition.metadata.generation,
+            field_managers: FieldManagers::custom(BTreeMap::new()),
         })
     }
 }

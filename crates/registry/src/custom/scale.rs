@@ -3,6 +3,7 @@
 use crate::custom::json_path::JsonPath;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_apimachinery::{CustomObject, FieldError, FieldPath, Status, Str, json_type};
+use kubist_field_manager::PathElement;
 use serde_json::Value;
 
 /// The paths of the scale fields.
@@ -18,6 +19,14 @@ pub(crate) struct ScalePaths {
 struct Place {
     text: String,
     path: JsonPath,
+}
+
+impl ScalePaths {
+    /// Returns the path of the desired replicas.
+    pub(crate) fn replicas_path(&self) -> Option<Vec<PathElement>> {
+        let names = self.spec_replicas.path.names()?;
+        Some(names.into_iter().map(PathElement::from).collect())
+    }
 }
 
 impl Place {

@@ -6,6 +6,7 @@ use crate::storage::cacher::Cacher;
 use crate::storage::{DryRunnable, StorageFactory};
 use crate::store::Store;
 use crate::store::engine::Engine;
+use crate::store::field_managers::FieldManagers;
 use crate::store::finishing::Finishing;
 use crate::store::hooks::Hooks;
 use crate::store::kinds::RegistryParts;
@@ -88,6 +89,7 @@ pub(super) fn new_store(
         has_status: facts.subresources.iter().any(|it| it.name == "status"),
         hooks: Vec::new(),
         finishing: Finishing::default(),
+        field_managers: FieldManagers::built_in(),
         definition: None,
         ends: None,
     })

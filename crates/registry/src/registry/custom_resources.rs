@@ -203,6 +203,7 @@ impl Registry {
             scope: UpdateScope::Everything,
             subresource: "",
             dry_run: false,
+            tracking: None,
             rules: None,
         };
         let written = rest.store.update(request).await;

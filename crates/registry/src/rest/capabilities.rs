@@ -3,8 +3,9 @@
 use super::{Deleted, ListPage, Rest, Updated, Verb};
 use crate::custom::shape::shape_of;
 use crate::rest::capability::{
-    CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
+    Applier, CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
+use crate::rest::tracking::AppliedConfig;
 use crate::storage::watch::EventStream;
 use crate::store::action::Created;
 use crate::store::updated_object::UpdatedObject;
@@ -57,8 +58,20 @@ impl RestStorage for Rest {
         lister: Lister => List,
         watcher: Watcher => Watch,
         updater: Updater => Update,
+        applier: Applier => Patch,
         deleter: Deleter => Delete,
         collection_deleter: CollectionDeleter => DeleteCollection,
+    }
+}
+
+impl Applier for Rest {
+    fn merge_applied(
+        &self,
+        cx: &RequestContext,
+        old: Option<&dyn AnyObject>,
+        applied: &AppliedConfig<'_>,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        Self::merge_applied(self, cx, old, applied)
     }
 }
 

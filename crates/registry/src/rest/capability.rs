@@ -4,6 +4,7 @@
 //! them. A PATCH needs a resource with get and update. [`Rest`](crate::Rest) is the stored
 //! resource; an embedder can register others.
 
+use crate::rest::tracking::AppliedConfig;
 use crate::rest::{Deleted, ListPage, Updated, Verb};
 use crate::storage::watch::EventStream;
 use crate::store::action::Created;
@@ -61,6 +62,10 @@ pub trait RestStorage: fmt::Debug + Send + Sync {
     }
     /// Returns the resource as an [`Updater`], if objects can be updated.
     fn updater(&self) -> Option<&dyn Updater> {
+        None
+    }
+    /// Returns the resource as an [`Applier`], if configurations can be applied.
+    fn applier(&self) -> Option<&dyn Applier> {
         None
     }
     /// Returns the resource as a [`Deleter`], if objects can be deleted.
@@ -166,6 +171,17 @@ pub trait Updater: Send + Sync {
         object: &'a dyn UpdatedObject,
         options: &'a PostOptions,
     ) -> BoxFuture<'a, Result<Updated, Status>>;
+}
+
+/// Merges applied configurations into objects, for server-side apply, which is a PATCH.
+pub trait Applier: Send + Sync {
+    /// See [`Rest::merge_applied`](crate::Rest::merge_applied).
+    fn merge_applied(
+        &self,
+        cx: &RequestContext,
+        old: Option<&dyn AnyObject>,
+        applied: &AppliedConfig<'_>,
+    ) -> Result<Box<dyn AnyObject>, Status>;
 }
 
 /// Deletes one object: DELETE.

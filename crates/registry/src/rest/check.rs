@@ -47,6 +47,7 @@ impl Rest {
             scope: self.update_scope(),
             subresource: self.subresource_name(),
             dry_run: true,
+            tracking: None,
             rules: self.group_rules(),
         };
         let prepared = store.begin_update(&request, new, &*old)?;

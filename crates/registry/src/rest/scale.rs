@@ -4,6 +4,8 @@
 //! an update of the workload.
 
 use crate::custom::scale::ScalePaths;
+use crate::rest::Rest;
+use crate::rest::tracking::Tracking;
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::custom_object::{custom, custom_mut};
 use crate::stored::scheme::Scheme;
@@ -12,8 +14,10 @@ use crate::strategy::name_rule::NameRule;
 use crate::strategy::validate_metadata::validate_metadata;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, ObjectMeta, Preconditions, Status,
+    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, ManagedFieldsEntry, ObjectMeta,
+    Preconditions, Status,
 };
+use kubist_field_manager::{ReplicasPath, scale_entries, workload_entries};
 use std::any::Any;
 
 /// Replaces missing replicas of a custom object, for a patch to overwrite.
@@ -82,6 +86,8 @@ fn metadata(meta: &ObjectMeta) -> ObjectMeta {
 pub(crate) struct Scaled<'a> {
     /// Computes the new scale.
     pub(crate) scale: &'a dyn UpdatedObject,
+    /// Tracks the owners of the replicas.
+    pub(crate) owners: Option<ScaleOwners<'a>>,
     /// The resource of the workload.
     pub(crate) resource: GroupResource,
     /// The name of the workload.
@@ -94,6 +100,51 @@ pub(crate) struct Scaled<'a> {
     pub(crate) scheme: &'a Scheme,
 }
 
+/// Tracks the owners of the replicas of a workload.
+#[derive(Clone, Copy)]
+pub(crate) struct ScaleOwners<'a> {
+    /// The scale of the workload.
+    pub(crate) rest: &'a Rest,
+    /// Tracks updates of the scale.
+    pub(crate) tracking: &'a Tracking<'a>,
+}
+
+impl ScaleOwners<'_> {
+    fn path_of(&self, api_version: &str) -> ReplicasPath {
+        let kind = self.rest.kind.facts().kind;
+        self.rest
+            .store()
+            .field_managers
+            .replicas_path(api_version, kind)
+    }
+
+    /// Returns the managed fields of the scale of a workload.
+    fn of_scale(&self, workload: &dyn AnyObject) -> Vec<ManagedFieldsEntry> {
+        let entries = scale_entries(&workload.meta().managed_fields, |it| self.path_of(it));
+        entries.unwrap_or_default()
+    }
+
+    /// Returns the managed fields of a workload after an update of its scale. `has_managers`:
+    /// whether the new scale comes with its own.
+    fn of_workload(
+        &self,
+        workload: &dyn AnyObject,
+        old: &Scale,
+        new: &dyn AnyObject,
+        has_managers: bool,
+    ) -> Result<Vec<ManagedFieldsEntry>, Status> {
+        let of_scale = if has_managers {
+            new.meta().managed_fields.clone()
+        } else {
+            self.tracking.entries(Some(old), new)?
+        };
+        let version = self.rest.kind.facts().api_version;
+        let before = &workload.meta().managed_fields;
+        workload_entries(before, &of_scale, version, |it| self.path_of(it))
+            .map_err(Status::internal_error)
+    }
+}
+
 impl UpdatedObject for Scaled<'_> {
     fn preconditions(&self) -> Preconditions {
         self.scale.preconditions()
@@ -102,7 +153,15 @@ impl UpdatedObject for Scaled<'_> {
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let old = old.ok_or_else(|| self.missing.clone())?;
         let scale = begun(old, self.paths, self.scheme)?.ok_or_else(|| self.missing.clone())?;
+        let mut scale = scale;
+        if let Some(owners) = &self.owners {
+            scale.metadata.managed_fields = owners.of_scale(old);
+        }
         let new = self.scale.updated(Some(&scale))?;
+        let managed_fields = match &self.owners {
+            Some(owners) => owners.of_workload(old, &scale, &*new, self.scale.has_managers())?,
+            None => Vec::new(),
+        };
         let new: &dyn Any = &*new;
         let new = new
             .downcast_ref::<Scale>()
@@ -117,6 +176,7 @@ impl UpdatedObject for Scaled<'_> {
             self.check(new, old)?;
         }
         let mut object = old.boxed_clone();
+        object.meta_mut().managed_fields = managed_fields;
         let replicas = new.spec.replicas;
         match (custom_mut(&mut *object), self.paths) {
             (Some(object), Some(paths)) => paths.set(object, replicas),
@@ -207,6 +267,7 @@ mod tests {
         change(&mut scale);
         let scaled = Scaled {
             scale: &Replacement(Box::new(scale)),
+            owners: None,
             resource: GroupResource::new("apps", "deployments"),
             name: "web",
             missing: Status::internal_error("no scale"),

@@ -1,10 +1,12 @@
 //! Create and update, of objects and of their subresources.
 
 use super::{Rest, Updated, Verb};
-use crate::rest::scale;
+use crate::rest::scale::{self, ScaleOwners};
 use crate::rest::subresource::Subresource;
+use crate::rest::tracking::Tracking;
 use crate::store::GroupRules;
 use crate::store::action::{ActionCall, Created};
+use crate::store::create::CreateCall;
 use crate::store::resource_store::ResourceStore;
 use crate::store::update::{UpdateRequest, UpdateScope};
 use crate::store::updated_object::UpdatedObject;
@@ -38,10 +40,16 @@ impl Rest {
             };
             return action.act(call).await;
         }
-        let (object, rules) = (self.to_storage(object)?, self.group_rules());
-        let store = self.store();
-        let created = store.create(&self.stores, cx, namespace, object, dry_run, rules);
-        let created = created.await.map_err(|status| self.in_own_group(status))?;
+        let object = self.to_storage(object)?;
+        let call = CreateCall {
+            stores: &self.stores,
+            cx,
+            dry_run,
+            tracking: Some(&self.tracking(cx, options)),
+            rules: self.group_rules(),
+        };
+        let created = self.store().create(call, namespace, object).await;
+        let created = created.map_err(|status| self.in_own_group(status))?;
         Ok(Created::Object(self.serve(&created)?))
     }
 
@@ -57,14 +65,20 @@ impl Rest {
         self.check_verb(Verb::Update)?;
         let dry_run = options.dry_run;
         if matches!(self.subresource, Subresource::Scale) {
-            let object = self.rescale(cx, namespace, name, object, dry_run).await?;
+            let tracking = self.tracking(cx, options);
+            let object = self.rescale(cx, (namespace, name), object, &tracking, dry_run);
+            let object = object.await?;
             return Ok(Updated {
                 object,
                 created: false,
             });
         }
         let served = Served { rest: self, object };
-        let request = self.request(cx, namespace, name, &served, dry_run);
+        let tracking = self.tracking(cx, options);
+        let request = UpdateRequest {
+            tracking: (!object.has_managers()).then_some(&tracking),
+            ..self.request(cx, namespace, name, &served, dry_run)
+        };
         let outcome = self.store().update(request).await;
         let outcome = outcome.map_err(|status| self.in_own_group(status))?;
         Ok(Updated {
@@ -96,14 +110,18 @@ impl Rest {
     async fn rescale(
         &self,
         cx: &RequestContext,
-        namespace: &str,
-        name: &str,
+        (namespace, name): (&str, &str),
         object: &dyn UpdatedObject,
+        tracking: &Tracking<'_>,
         dry_run: bool,
     ) -> Result<Stored, Status> {
         let paths = self.scale_paths();
         let scaled = scale::Scaled {
             scale: object,
+            owners: Some(ScaleOwners {
+                rest: self,
+                tracking,
+            }),
             resource: self.group_resource(),
             name,
             missing: self.has_no_scale(),
@@ -139,6 +157,7 @@ impl Rest {
             scope: self.update_scope(),
             subresource: self.subresource.name(),
             dry_run,
+            tracking: None,
             rules: self.group_rules(),
         }
     }
@@ -178,6 +197,10 @@ impl UpdatedObject for Served<'_> {
 
     fn creates(&self) -> bool {
         self.object.creates()
+    }
+
+    fn has_managers(&self) -> bool {
+        self.object.has_managers()
     }
 
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {

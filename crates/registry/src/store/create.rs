@@ -5,6 +5,7 @@ use crate::storage::CreateRequest;
 use crate::storage::error::{Operation, StorageError};
 use crate::store::hooks::{AllBegun, Begin};
 use crate::store::stores::Stores;
+use crate::store::track_fields::TrackFields;
 use crate::stored::Stored;
 use crate::strategy::admission::Admission;
 use crate::strategy::context::RequestContext;
@@ -22,37 +23,35 @@ const GENERATE_NAME_TRIES: usize = 8;
 
 /// The context of a create.
 #[derive(Clone, Copy)]
-struct CreateCall<'a> {
-    stores: &'a Stores,
-    cx: &'a RequestContext,
-    dry_run: bool,
-    rules: Option<GroupRules>,
+pub(crate) struct CreateCall<'a> {
+    pub(crate) stores: &'a Stores,
+    pub(crate) cx: &'a RequestContext,
+    pub(crate) dry_run: bool,
+    /// Tracks the owners of fields; none for the server's own objects.
+    pub(crate) tracking: Option<&'a dyn TrackFields>,
+    /// The validation rules that replace the strategy's, if any.
+    pub(crate) rules: Option<GroupRules>,
 }
 
 impl Store {
-    /// Creates an object in `namespace`. `rules`, if given, replace the strategy's validation.
+    /// Creates an object in `namespace`.
     pub(crate) async fn create(
         &self,
-        stores: &Stores,
-        cx: &RequestContext,
+        call: CreateCall<'_>,
         namespace: &str,
         mut object: Box<dyn AnyObject>,
-        dry_run: bool,
-        rules: Option<GroupRules>,
     ) -> Result<Stored, Status> {
+        let CreateCall { stores, cx, .. } = call;
         self.ensure_namespace_matches(&mut *object, namespace)?;
         let name = object.meta().name.clone();
         let guards = self.creation_guards(stores, namespace, &name).await?;
         self.strategy.apply_defaults(&mut *object);
+        if let Some(tracking) = call.tracking {
+            tracking.track(None, &mut *object);
+        }
         let mut admission = Admission::new(cx, stores);
-        admission.dry_run = dry_run;
+        admission.dry_run = call.dry_run;
         self.strategy.admit(&admission, &mut *object, None).await?;
-        let call = CreateCall {
-            stores,
-            cx,
-            dry_run,
-            rules,
-        };
         self.create_named(call, object, guards).await
     }
 

@@ -5,6 +5,7 @@
 
 use crate::storage::error::{Operation, StorageError};
 use crate::store::Store;
+use crate::store::create::CreateCall;
 use crate::store::delete::DeleteCall;
 use crate::store::stores::Stores;
 use crate::store::update::{UpdateRequest, UpdateScope};
@@ -93,10 +94,14 @@ impl ResourceStore {
         namespace: &str,
         object: Box<dyn AnyObject>,
     ) -> Result<Stored, Status> {
-        let (store, stores) = (&self.store, &*self.stores);
-        store
-            .create(stores, cx, namespace, object, false, None)
-            .await
+        let call = CreateCall {
+            stores: &self.stores,
+            cx,
+            dry_run: false,
+            tracking: None,
+            rules: None,
+        };
+        self.store.create(call, namespace, object).await
     }
 
     /// Updates an object, and returns it as stored.
@@ -121,6 +126,7 @@ impl ResourceStore {
             scope,
             subresource,
             dry_run,
+            tracking: None,
             rules: None,
         };
         Ok(self.store.update(request).await?.stored)

@@ -6,6 +6,7 @@ use crate::storage::error::Operation;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
 use crate::store::hooks::{AllBegun, Begin};
 use crate::store::stores::Stores;
+use crate::store::track_fields::{TrackFields, keep_times};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;
 use crate::strategy::admission::Admission;
@@ -47,6 +48,9 @@ pub(crate) struct UpdateRequest<'a> {
     /// The subresource name; empty for the object itself.
     pub(crate) subresource: &'a str,
     pub(crate) dry_run: bool,
+    /// Tracks the owners of fields; none for the server's own changes, and for objects that come
+    /// with their managed fields.
+    pub(crate) tracking: Option<&'a dyn TrackFields>,
     /// The validation rules that replace the strategy's, if any.
     pub(crate) rules: Option<GroupRules>,
 }
@@ -244,7 +248,6 @@ impl Store {
 /// Restores metadata that users can never change.
 fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
     new.generation = old.generation;
-    new.managed_fields.clone_from(&old.managed_fields);
     if new.uid.is_empty() {
         new.uid = old.uid.clone();
     }
@@ -262,7 +265,9 @@ fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
         StatusKeeps::Everything => {
             let version = std::mem::take(&mut new.resource_version);
             let uid = std::mem::take(&mut new.uid);
+            let managed_fields = std::mem::take(&mut new.managed_fields);
             *new = old.clone();
+            new.managed_fields = managed_fields;
             new.resource_version = version;
             new.uid = uid;
         }
@@ -279,6 +284,7 @@ pub fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
         resource_version: std::mem::take(&mut new.resource_version),
         uid: std::mem::take(&mut new.uid),
         generate_name: std::mem::take(&mut new.generate_name),
+        managed_fields: std::mem::take(&mut new.managed_fields),
         deletion_grace_period_seconds: new.deletion_grace_period_seconds,
         ..old.clone()
     };
@@ -311,6 +317,9 @@ impl TryUpdate<'_> {
         let mut new = request.object.updated(old)?;
         store.ensure_namespace_matches(&mut *new, request.namespace)?;
         store.strategy.apply_defaults(&mut *new);
+        if let Some(tracking) = request.tracking {
+            tracking.track(old, &mut *new);
+        }
         let mut admission = Admission::new(request.cx, request.stores);
         admission.dry_run = request.dry_run;
         admission.subresource = request.subresource;
@@ -335,7 +344,8 @@ impl TryUpdate<'_> {
             return self.create(new, guards);
         };
         store.check_version(&*new, current.revision(), request.name)?;
-        let new = store.begin_update(request, new, old)?;
+        let mut new = store.begin_update(request, new, old)?;
+        keep_times(&mut *new, old);
         store.strategy.admit_update(&admission, &*new, old).await?;
         if store.is_finished(&*new, old) {
             return Ok(Changed::Delete(new));

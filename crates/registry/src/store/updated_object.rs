@@ -16,6 +16,12 @@ pub trait UpdatedObject: Send + Sync {
     /// or leaves the decision to the store by returning the object that it would create.
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status>;
 
+    /// Reports whether the new object comes with its managed fields (server-side apply). Those of
+    /// other updates are computed from what they change.
+    fn has_managers(&self) -> bool {
+        false
+    }
+
     /// Reports whether a missing object is created, even if the kind's PUT does not create
     /// (server-side apply).
     fn creates(&self) -> bool {

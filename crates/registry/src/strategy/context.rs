@@ -32,6 +32,8 @@ pub struct RequestContext {
     pub user: User,
     /// When the request came in, since the Unix epoch.
     pub received: Duration,
+    /// The program that made the request: the default name of the manager of what it writes.
+    pub user_agent: Str,
     /// Whether lists and the initial events of watches omit objects that cannot be decoded, instead
     /// of failing. A client must not treat such a list as complete, and delete what is missing from
     /// it. Default: no, as upstream.
@@ -51,6 +53,7 @@ impl RequestContext {
         Self {
             user,
             received,
+            user_agent: Str::default(),
             skip_unreadable: false,
             warnings: Arc::default(),
             work: Arc::default(),

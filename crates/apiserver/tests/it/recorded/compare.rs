@@ -124,23 +124,52 @@ fn first_symbol(text: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// Removes what recordings lack: managed fields, and column descriptions.
-pub(super) fn strip(value: &mut Value) {
+/// Removes what recordings lack: managed fields, unless the step has them, and column descriptions.
+pub(super) fn strip(value: &mut Value, keeps_managers: bool) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(strip),
+        Value::Array(items) => items.iter_mut().for_each(|it| strip(it, keeps_managers)),
         Value::Object(map) => {
             if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
-                metadata.remove("managedFields");
+                match metadata
+                    .get_mut("managedFields")
+                    .and_then(Value::as_array_mut)
+                {
+                    // Their order depends on the times.
+                    Some(managers) if keeps_managers => managers.sort_by_cached_key(|it| {
+                        ["operation", "manager", "subresource", "fieldsV1"]
+                            .map(|name| it[name].to_string())
+                    }),
+                    _ => drop(metadata.remove("managedFields")),
+                }
             }
             if let Some(Value::Array(columns)) = map.get_mut("columnDefinitions") {
                 for column in columns.iter_mut().filter_map(Value::as_object_mut) {
                     column.remove("description");
                 }
             }
-            map.values_mut().for_each(strip);
+            map.values_mut().for_each(|it| strip(it, keeps_managers));
         }
         _ => {}
     }
+}
+
+/// Removes managed fields from YAML text.
+pub(super) fn without_managers(yaml: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut skipped = None;
+    let mut kept = String::new();
+    for line in yaml.split_inclusive('\n') {
+        let of_list = line.trim_start().starts_with("- ");
+        let inside = skipped.is_some_and(|at| indent(line) > at || (indent(line) == at && of_list));
+        if inside {
+            continue;
+        }
+        skipped = (line.trim() == "managedFields:").then(|| indent(line));
+        if skipped.is_none() {
+            kept += line;
+        }
+    }
+    kept
 }
 
 /// Types instead of values.

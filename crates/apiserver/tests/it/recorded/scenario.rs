@@ -1,6 +1,6 @@
 //! A scenario: a fresh server, its steps in order, and the differences.
 
-use super::compare::{Symbols, at, strip, types};
+use super::compare::{Symbols, at, strip, types, without_managers};
 use crate::client::{Client, server};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, Response};
@@ -85,7 +85,10 @@ pub(super) async fn play(recording: String) -> Outcome {
             .and_then(|it| written_body(it, &captured));
         let ask = Ask::new(step, body, &captured);
         let got = answer(&mut client, &server, &ask, step, &mut captured).await;
-        let want = fill(&step["response"], &captured);
+        let mut want = fill(&step["response"], &captured);
+        if step["keep_managed_fields"] == true {
+            strip(&mut want["body"], true);
+        }
         if let Some(difference) = symbols.difference("", &want, &got) {
             let name = step["name"].as_str().expect("it has a name");
             differences.push((name.to_owned(), difference));
@@ -228,7 +231,7 @@ fn shown(bytes: &Bytes, is_json: bool, step: &Value, captured: &mut Captured) ->
     };
     let value = is_json.then(|| serde_json::from_str::<Value>(text).ok());
     let Some(mut value) = value.flatten() else {
-        return text.into();
+        return without_managers(text).into();
     };
     for (name, path) in step["capture"].as_object().into_iter().flatten() {
         let found = path.as_str().and_then(|path| at(&mut value, path));
@@ -238,7 +241,7 @@ fn shown(bytes: &Bytes, is_json: bool, step: &Value, captured: &mut Captured) ->
             None => drop(captured.remove(name)),
         }
     }
-    strip(&mut value);
+    strip(&mut value, step["keep_managed_fields"] == true);
     for path in ignored {
         if let Some(found) = at(&mut value, path) {
             *found = "<ignored>".into();
@@ -260,7 +263,7 @@ async fn events(body: &mut Incoming, limits: &Value) -> (Vec<Value>, bool) {
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let line = rest.split_to(end + 1);
             let mut event: Value = serde_json::from_slice(&line).expect("it is an event");
-            strip(&mut event);
+            strip(&mut event, false);
             events.push(json!({"type": event["type"], "object": event["object"]}));
             if u64::try_from(events.len()).is_ok_and(|it| it == most) {
                 return (events, false);

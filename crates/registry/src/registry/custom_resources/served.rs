@@ -58,6 +58,8 @@ pub(super) struct Installed {
     /// All objects, in the storage version, whether that is served or not.
     pub(super) objects: Arc<Rest>,
     is_ending: bool,
+    /// The generation of the definition.
+    generation: i64,
     storage: InstalledStorage,
     versions: Versions,
     /// Ends the watches.
@@ -191,6 +193,7 @@ impl Installed {
     fn matches(&self, content: &ServedContent) -> bool {
         let mut pairs = self.shapes.iter().zip(&content.shapes);
         self.is_ending == content.is_ending
+            && self.generation == content.generation
             && self.storage.matches(content)
             && Arc::ptr_eq(&self.stored, &content.stored)
             && self.shapes.len() == content.shapes.len()
@@ -205,6 +208,8 @@ impl Installed {
             stored: Arc::clone(&self.stored),
             renames_versions: self.storage.renames_versions,
             is_ending: is_ending(definition),
+            generation: self.generation,
+            field_managers: Arc::clone(&self.objects.store.field_managers),
         }
     }
 }
@@ -227,6 +232,7 @@ fn new_store(
         has_status,
         hooks: Vec::new(),
         finishing: stores.finishing.clone(),
+        field_managers: Arc::clone(&content.field_managers),
         definition: Some(storage.definition.clone()),
         ends: Some(ends.subscribe()),
     }
@@ -311,6 +317,7 @@ impl Registry {
             shapes: content.shapes,
             stored: content.stored,
             is_ending: content.is_ending,
+            generation: content.generation,
             storage,
             versions,
             ends,

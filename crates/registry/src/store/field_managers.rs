@@ -1,0 +1,155 @@
+//! `FieldManagers`: the field managers of one resource, each made at its first use.
+
+use crate::store::custom_version::CustomVersion;
+use crate::stored::scheme::Scheme;
+use hashbrown::HashMap;
+use kubist_api::{Kind, find_kind_by_api_version};
+use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
+use kubist_apimachinery::{AnyObject, Status, Str};
+use kubist_field_manager::schema::{Schema, TypeRef};
+use kubist_field_manager::{
+    ConvertError, FieldFilter, FieldManager, ObjectConverter, ObjectType, ReplicasPath,
+};
+use parking_lot::RwLock;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+/// The types of built-in kinds, by kind. A kind is converted at its first write.
+static BUILT_IN: LazyLock<RwLock<HashMap<usize, ObjectType>>> = LazyLock::new(RwLock::default);
+
+/// The field managers of a resource, by version and subresource.
+#[derive(Debug)]
+pub(crate) struct FieldManagers {
+    /// The versions of a custom resource; `None` for built-in resources.
+    custom: Option<BTreeMap<Str, CustomVersion>>,
+    made: RwLock<HashMap<(usize, &'static str), Arc<FieldManager>>>,
+}
+
+impl FieldManagers {
+    /// Returns those of a built-in resource.
+    pub(crate) fn built_in() -> Arc<Self> {
+        Arc::new(Self {
+            custom: None,
+            made: RwLock::default(),
+        })
+    }
+
+    /// Returns those of a custom resource with these versions.
+    pub(crate) fn custom(versions: BTreeMap<Str, CustomVersion>) -> Arc<Self> {
+        Arc::new(Self {
+            custom: Some(versions),
+            made: RwLock::default(),
+        })
+    }
+
+    /// Returns the field manager of the objects of a kind, written through a subresource.
+    pub(crate) fn get(
+        &self,
+        kind: &'static Kind,
+        subresource: &'static str,
+        filters: impl FnOnce() -> BTreeMap<Str, FieldFilter>,
+    ) -> Arc<FieldManager> {
+        let key = (address(kind), subresource);
+        if let Some(made) = self.made.read().get(&key) {
+            return Arc::clone(made);
+        }
+        let facts = kind.facts();
+        let empty = kind.new_object();
+        let made = Arc::new(FieldManager {
+            object_type: self.object_type(kind),
+            api_version: facts.api_version.into(),
+            kind: facts.kind.into(),
+            subresource: subresource.into(),
+            filters: filters(),
+            empty: empty.map_or(Value::Null, |it| to_json_value(&*it)),
+        });
+        Arc::clone(self.made.write().entry(key).or_insert(made))
+    }
+
+    fn object_type(&self, kind: &'static Kind) -> ObjectType {
+        let custom = self.custom.as_ref().filter(|_| kind.is_custom());
+        match custom.and_then(|versions| versions.get(kind.facts().api_version)) {
+            Some(of_version) => of_version.object_type().clone(),
+            None => built_in(kind),
+        }
+    }
+
+    /// Returns where the objects of a version have the replicas that a scale sets.
+    pub(crate) fn replicas_path(&self, api_version: &str, kind: &str) -> ReplicasPath {
+        if let Some(versions) = &self.custom {
+            return match versions.get(api_version).map(CustomVersion::replicas) {
+                None => ReplicasPath::NoVersion,
+                Some(None) => ReplicasPath::NoScale,
+                Some(Some(path)) => ReplicasPath::At(path.to_vec()),
+            };
+        }
+        match find_kind_by_api_version(api_version, kind) {
+            Some(_) => ReplicasPath::At(vec!["spec".into(), "replicas".into()]),
+            None => ReplicasPath::NoVersion,
+        }
+    }
+
+    /// Returns the converter of the versions of a kind.
+    pub(crate) fn converter<'a>(&'a self, scheme: &'a Scheme) -> impl ObjectConverter + 'a {
+        Versions {
+            managers: self,
+            scheme,
+        }
+    }
+}
+
+fn address(kind: &'static Kind) -> usize {
+    std::ptr::from_ref(kind).addr()
+}
+
+/// Returns the type of a built-in kind.
+fn built_in(kind: &'static Kind) -> ObjectType {
+    let key = address(kind);
+    if let Some(known) = BUILT_IN.read().get(&key) {
+        return known.clone();
+    }
+    let made = ObjectType {
+        schema: Arc::new(Schema::from_wire([kind.schema()])),
+        root: TypeRef::of_wire(kind.schema()),
+    };
+    BUILT_IN.write().entry(key).or_insert(made).clone()
+}
+
+/// Returns an object in the form of JSON as an object of its kind.
+pub(crate) fn object_of(value: &Value, kind: &'static Kind) -> Result<Box<dyn AnyObject>, Status> {
+    let mut object = kind.new_object().ok_or_else(|| {
+        Status::internal_error(format_args!("{} is no object", kind.facts().kind))
+    })?;
+    let json = serde_json::to_vec(value).map_err(Status::internal_error)?;
+    merge_json(&mut *object, &json, &mut DecodeContext::new()).map_err(Status::internal_error)?;
+    Ok(object)
+}
+
+/// Converts between the versions of a kind.
+struct Versions<'a> {
+    managers: &'a FieldManagers,
+    scheme: &'a Scheme,
+}
+
+impl ObjectConverter for Versions<'_> {
+    fn convert(&self, object: &Value, to: &str) -> Result<(Value, ObjectType), ConvertError> {
+        if let Some(versions) = &self.managers.custom {
+            let of_version = versions.get(to).ok_or(ConvertError::NoVersion)?;
+            let mut converted = object.clone();
+            if let Some(members) = converted.as_object_mut() {
+                members.insert("apiVersion".to_owned(), to.into());
+            }
+            return Ok((converted, of_version.object_type().clone()));
+        }
+        let text = |name: &str| object[name].as_str().unwrap_or_default();
+        let kind = text("kind");
+        let find = |version| find_kind_by_api_version(version, kind);
+        let to = find(to).ok_or(ConvertError::NoVersion)?;
+        let from = find(text("apiVersion")).ok_or(ConvertError::NoVersion)?;
+        let failed = |status: Status| ConvertError::Failed(status.message.to_string());
+        let typed = object_of(object, from).map_err(failed)?;
+        let converted = self.scheme.convert(typed, from, to).map_err(failed)?;
+        Ok((to_json_value(&*converted), built_in(to)))
+    }
+}

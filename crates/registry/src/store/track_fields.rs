@@ -1,0 +1,38 @@
+//! `TrackFields`: who owns the fields of a written object.
+
+use kubist_apimachinery::AnyObject;
+
+/// Updates the managed fields of a new object.
+///
+/// Runs after defaults and before admission, as upstream: what admission and preparation change has
+/// no owner.
+pub(crate) trait TrackFields: Send + Sync {
+    /// Gives the fields that differ from the old object to the manager of the request. Both objects
+    /// are in the storage version; `None` stands for an object that does not exist.
+    fn track(&self, old: Option<&dyn AnyObject>, new: &mut dyn AnyObject);
+}
+
+/// Reverts the times of managers if nothing else has changed, so that nothing is written.
+pub(crate) fn keep_times(new: &mut dyn AnyObject, old: &dyn AnyObject) {
+    let (entries, before) = (&new.meta().managed_fields, &old.meta().managed_fields);
+    let differ_in_time = entries.len() == before.len()
+        && entries
+            .iter()
+            .zip(before)
+            .any(|(it, old)| it.time != old.time)
+        && entries.iter().zip(before).all(|(it, old)| {
+            it.manager == old.manager
+                && it.operation == old.operation
+                && it.api_version == old.api_version
+                && it.fields_type == old.fields_type
+                && it.fields_v1 == old.fields_v1
+                && it.subresource == old.subresource
+        });
+    if !differ_in_time {
+        return;
+    }
+    let written = std::mem::replace(&mut new.meta_mut().managed_fields, before.clone());
+    if !new.equals(old) {
+        new.meta_mut().managed_fields = written;
+    }
+}
