@@ -1,15 +1,8 @@
-// Builds a kube-apiserver, which a long run of `cargo xtask interop` has beside ours on one etcd, and
-// `cargo xtask bench server --kube-apiserver PATH` measures:
-//
-//	go build -o PATH k8s.io/kubernetes/cmd/kube-apiserver
-//
-// `go.mod` of k8s.io/kubernetes takes the staging modules from its own folders, which a dependency's
-// go.mod cannot; each is named here.
+// Upstream's REST storages, as a library: `go.mod` of k8s.io/kubernetes takes the staging modules
+// from its own folders, which a dependency's go.mod cannot; each is named here.
 module github.com/kubist-rs/kubist/tests/interop/reset-fields
 
 go 1.26.0
-
-require k8s.io/kubernetes v1.36.3
 
 require (
 	github.com/go-logr/logr v1.4.3
@@ -20,6 +13,7 @@ require (
 	k8s.io/component-base v0.36.3
 	k8s.io/klog/v2 v2.140.0
 	k8s.io/kube-aggregator v0.0.0
+	k8s.io/kubernetes v1.36.3
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.3
 )
 

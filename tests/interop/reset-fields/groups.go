@@ -1,6 +1,6 @@
 package main
 
-// The groups of upstream, in its scheme.
+// Upstream's groups add themselves to its scheme.
 import (
 	_ "k8s.io/kubernetes/pkg/apis/admission/install"
 	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"

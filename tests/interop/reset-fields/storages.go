@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,6 +20,7 @@ import (
 	baseversion "k8s.io/component-base/version"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	api "k8s.io/kubernetes/pkg/apis/core"
+	kubelet "k8s.io/kubernetes/pkg/kubelet/client"
 	admissionregistration "k8s.io/kubernetes/pkg/registry/admissionregistration/rest"
 	apiserverinternal "k8s.io/kubernetes/pkg/registry/apiserverinternal/rest"
 	apps "k8s.io/kubernetes/pkg/registry/apps/rest"
@@ -52,8 +54,6 @@ import (
 	scheduling "k8s.io/kubernetes/pkg/registry/scheduling/rest"
 	storagerest "k8s.io/kubernetes/pkg/registry/storage/rest"
 	storagemigration "k8s.io/kubernetes/pkg/registry/storagemigration/rest"
-
-	kubelet "k8s.io/kubernetes/pkg/kubelet/client"
 )
 
 // provider creates the storages of a group.
@@ -62,7 +62,12 @@ type provider interface {
 }
 
 // gates are the features, off by default, without which resources have no storage.
-var gates = []string{"ClusterTrustBundle", "GenericWorkload", "PodCertificateRequest", "StorageVersionMigrator"}
+var gates = map[string]bool{
+	"ClusterTrustBundle":     true,
+	"GenericWorkload":        true,
+	"PodCertificateRequest":  true,
+	"StorageVersionMigrator": true,
+}
 
 // noClient is a client that storages require, and that nothing here calls.
 type noClient struct{ corev1.NamespaceInterface }
@@ -96,10 +101,8 @@ func addGroups(served map[schema.GroupVersion]storages) error {
 	enabled := serverstorage.NewResourceConfig()
 	enabled.EnableVersions(legacyscheme.Scheme.PrioritizedVersionsAllGroups()...)
 	allowed := authorizerfactory.NewAlwaysAllowAuthorizer()
-	for _, gate := range gates {
-		if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{gate: true}); err != nil {
-			return err
-		}
+	if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(gates); err != nil {
+		return err
 	}
 	expiration, err := genericapiserver.NewResourceExpirationEvaluator(version.MustParse(baseversion.DefaultKubeBinaryVersion))
 	if err != nil {
@@ -153,53 +156,34 @@ func addInfo(served map[schema.GroupVersion]storages, info *genericapiserver.API
 // addCore adds the core group, whose own provider needs a running server.
 func addCore(served map[schema.GroupVersion]storages) error {
 	all := storages{}
-	served[schema.GroupVersion{Version: "v1"}] = all
-	var err error
-	// keep keeps the first error.
-	keep := func(failed error) {
-		if err == nil {
-			err = failed
-		}
-	}
-	var failed error
-	all["configmaps"], failed = configmap.NewREST(nowhere{})
-	keep(failed)
-	all["endpoints"], failed = endpoint.NewREST(nowhere{})
-	keep(failed)
-	all["events"], failed = event.NewREST(nowhere{}, 0)
-	keep(failed)
-	all["limitranges"], failed = limitrange.NewREST(nowhere{})
-	keep(failed)
-	all["podtemplates"], failed = podtemplate.NewREST(nowhere{})
-	keep(failed)
-	all["secrets"], failed = secret.NewREST(nowhere{})
-	keep(failed)
-	all["serviceaccounts"], failed = serviceaccount.NewREST(nowhere{}, nil, nil, 0, nil, nil, nil, false, 0)
-	keep(failed)
-	all["namespaces"], all["namespaces/status"], all["namespaces/finalize"], failed = namespace.NewREST(nowhere{})
-	keep(failed)
-	all["resourcequotas"], all["resourcequotas/status"], failed = resourcequota.NewREST(nowhere{})
-	keep(failed)
-	all["persistentvolumes"], all["persistentvolumes/status"], failed = persistentvolume.NewREST(nowhere{})
-	keep(failed)
-	all["persistentvolumeclaims"], all["persistentvolumeclaims/status"], failed = persistentvolumeclaim.NewREST(nowhere{})
-	keep(failed)
-	all["services"], all["services/status"], _, failed = service.NewREST(nowhere{}, api.IPv4Protocol, nil, nil, nil, nil, nil)
-	keep(failed)
-	controllers, failed := replicationcontroller.NewStorage(nowhere{})
-	keep(failed)
-	all["replicationcontrollers"] = controllers.Controller
-	all["replicationcontrollers/status"] = controllers.Status
-	all["replicationcontrollers/scale"] = controllers.Scale
-	nodes, failed := node.NewStorage(nowhere{}, kubelet.KubeletClientConfig{}, nil)
-	keep(failed)
-	pods, failed := pod.NewStorage(nowhere{}, nil, nil, nil, nil)
-	keep(failed)
-	if err != nil {
-		return fmt.Errorf("the core group: %w", err)
+	var errs [15]error
+	all["configmaps"], errs[0] = configmap.NewREST(nowhere{})
+	all["endpoints"], errs[1] = endpoint.NewREST(nowhere{})
+	all["events"], errs[2] = event.NewREST(nowhere{}, 0)
+	all["limitranges"], errs[3] = limitrange.NewREST(nowhere{})
+	all["namespaces"], all["namespaces/status"], all["namespaces/finalize"], errs[4] = namespace.NewREST(nowhere{})
+	all["persistentvolumeclaims"], all["persistentvolumeclaims/status"], errs[5] = persistentvolumeclaim.NewREST(nowhere{})
+	all["persistentvolumes"], all["persistentvolumes/status"], errs[6] = persistentvolume.NewREST(nowhere{})
+	all["podtemplates"], errs[7] = podtemplate.NewREST(nowhere{})
+	all["resourcequotas"], all["resourcequotas/status"], errs[8] = resourcequota.NewREST(nowhere{})
+	all["secrets"], errs[9] = secret.NewREST(nowhere{})
+	all["serviceaccounts"], errs[10] = serviceaccount.NewREST(nowhere{}, nil, nil, 0, nil, nil, nil, false, 0)
+	all["services"], all["services/status"], _, errs[11] = service.NewREST(nowhere{}, api.IPv4Protocol, nil, nil, nil, nil, nil)
+	controllers, err := replicationcontroller.NewStorage(nowhere{})
+	errs[12] = err
+	nodes, err := node.NewStorage(nowhere{}, kubelet.KubeletClientConfig{}, nil)
+	errs[13] = err
+	pods, err := pod.NewStorage(nowhere{}, nil, nil, nil, nil)
+	errs[14] = err
+	if err := errors.Join(errs[:]...); err != nil {
+		return fmt.Errorf("core: %w", err)
 	}
 	all["nodes"], all["nodes/status"] = nodes.Node, nodes.Status
 	all["pods"], all["pods/status"] = pods.Pod, pods.Status
 	all["pods/ephemeralcontainers"], all["pods/resize"] = pods.EphemeralContainers, pods.Resize
+	all["replicationcontrollers"] = controllers.Controller
+	all["replicationcontrollers/status"] = controllers.Status
+	all["replicationcontrollers/scale"] = controllers.Scale
+	served[schema.GroupVersion{Version: "v1"}] = all
 	return nil
 }

@@ -91,7 +91,7 @@ mod tests {
     fn check(facts: StrategyFacts, has_status: bool, subresource: &str, expected: &str) {
         let all = FieldSet::from_json(ALL).expect("it is a field set");
         let filter = reset_filter(&PlainStrategy(facts), has_status, subresource);
-        let kept = filter.map_or(all.clone(), |it| it.apply(&all));
+        let kept = filter.map_or_else(|| all.clone(), |it| it.apply(&all));
         assert_eq!(kept.to_json(), expected);
     }
 
