@@ -90,6 +90,7 @@ pub use store::finishing::{Finishing, Place};
 pub use store::hooks::{Begin, Begun, Hooks};
 pub use store::kinds::{ClusterObjects, Kinds, PlainKinds, RegistryParts};
 pub use store::random::{Random, uuid_v4};
+pub use store::reset_filter::reset_filter;
 pub use store::resource_store::{ResourceStore, UpdatePath};
 pub use store::stores::Stores;
 pub use store::update::keep_most;
@@ -106,6 +107,7 @@ pub use strategy::facts::{
 pub use strategy::kind_strategy::{ForKind, KindStrategy};
 pub use strategy::name_rule::NameRule;
 pub use strategy::object_fields::text_at;
+pub use strategy::reset_fields::ResetFields;
 pub use strategy::validate_metadata::{
     validate_finalizer, validate_metadata, validate_metadata_change, validate_named,
 };

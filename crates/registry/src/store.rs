@@ -20,6 +20,7 @@ pub(crate) mod hooks;
 pub(crate) mod kinds;
 mod namespaces;
 pub(crate) mod random;
+pub(crate) mod reset_filter;
 pub(crate) mod resource_store;
 pub(crate) mod stores;
 pub(crate) mod track_fields;

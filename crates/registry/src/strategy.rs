@@ -15,6 +15,7 @@ pub(crate) mod facts;
 pub(crate) mod kind_strategy;
 pub(crate) mod name_rule;
 pub(crate) mod object_fields;
+pub(crate) mod reset_fields;
 pub(crate) mod validate_metadata;
 
 use crate::strategy::admission::Admission;
@@ -41,8 +42,9 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     /// store has already restored what that path cannot change: for a status, everything but
     /// `metadata` and `status` (and the metadata that [`status_keeps`](StrategyFacts::status_keeps)
     /// lists); for all others, the status. Of its facts, only
-    /// [`metadata_on_update`](StrategyFacts::metadata_on_update) counts. Default: no preparation,
-    /// and validation of the metadata only.
+    /// [`metadata_on_update`](StrategyFacts::metadata_on_update) and
+    /// [`reset_fields`](StrategyFacts::reset_fields) count. Default: no preparation, and validation
+    /// of the metadata only.
     fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
         let _ = name;
         None

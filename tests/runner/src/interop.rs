@@ -13,6 +13,7 @@ mod kubectl;
 mod manifests;
 mod merge;
 mod report;
+mod reset_fields;
 mod schema;
 pub(crate) mod server;
 mod steps;
@@ -48,7 +49,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `validation`, `etcd`, `followers`, `kube-rs`)
+    /// `merge`, `validation`, `reset-fields`, `etcd`, `followers`, `kube-rs`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -94,7 +95,7 @@ fn libraries(options: &Options, go: bool, scratch: &Path, report: &mut Report) -
             return Ok(true);
         }
     }
-    Ok(false)
+    reset_fields::part(options, go, scratch, report)
 }
 
 /// Runs all parts whose programs are installed.

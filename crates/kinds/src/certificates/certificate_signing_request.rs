@@ -9,8 +9,8 @@ use kubist_api::certificates::v1::{
 };
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 use kubist_registry::{
-    ForKind, KindStrategy, MetadataUpdate, NameRule, RequestContext, StatusKeeps, Strategy,
-    StrategyFacts,
+    ForKind, KindStrategy, MetadataUpdate, NameRule, RequestContext, ResetFields, StatusKeeps,
+    Strategy, StrategyFacts,
 };
 
 #[derive(Debug)]
@@ -52,6 +52,7 @@ impl KindStrategy for CertificateSigningRequests {
         name_rule: NameRule::Any,
         metadata_on_update: MetadataUpdate::WholeThenChange,
         status_keeps: StatusKeeps::Nothing,
+        reset_fields: ResetFields::Paths(&[&["spec"], &["status"]]),
         selectable_fields: &["spec.signerName"],
         ..StrategyFacts::PLAIN
     };
@@ -103,6 +104,7 @@ impl KindStrategy for CertificateSigningRequestsStatus {
     type Kind = CertificateSigningRequest;
     const FACTS: &'static StrategyFacts = &StrategyFacts {
         metadata_on_update: MetadataUpdate::WholeThenChange,
+        reset_fields: ResetFields::Paths(&[&["spec"], &["status", "conditions"]]),
         ..StrategyFacts::PLAIN
     };
 
@@ -130,7 +132,11 @@ struct CertificateSigningRequestsApproval;
 
 impl KindStrategy for CertificateSigningRequestsApproval {
     type Kind = CertificateSigningRequest;
-    const FACTS: &'static StrategyFacts = CertificateSigningRequestsStatus::FACTS;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        metadata_on_update: MetadataUpdate::WholeThenChange,
+        reset_fields: ResetFields::Paths(&[&["spec"], &["status", "certificate"]]),
+        ..StrategyFacts::PLAIN
+    };
 
     fn prepare_for_update(
         &self,

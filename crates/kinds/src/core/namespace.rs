@@ -7,8 +7,8 @@ use crate::shared::rules::Errors;
 use kubist_api::core::v1::Namespace;
 use kubist_apimachinery::{FieldError, FieldPath};
 use kubist_registry::{
-    ForKind, KindStrategy, MetadataUpdate, NameRule, RequestContext, StatusKeeps, Strategy,
-    StrategyFacts,
+    ForKind, KindStrategy, MetadataUpdate, NameRule, RequestContext, ResetFields, StatusKeeps,
+    Strategy, StrategyFacts,
 };
 
 #[derive(Debug)]
@@ -76,6 +76,10 @@ struct NamespacesFinalize;
 
 impl KindStrategy for NamespacesFinalize {
     type Kind = Namespace;
+    const FACTS: &'static StrategyFacts = &StrategyFacts {
+        reset_fields: ResetFields::Paths(&[&["status"]]),
+        ..StrategyFacts::PLAIN
+    };
 
     fn validate_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
         let path = FieldPath::new("spec").child("finalizers");

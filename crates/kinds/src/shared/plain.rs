@@ -1,6 +1,9 @@
-//! Strategies of kinds that need no code: their generation rules, name rules and selectable fields.
+//! Strategies of kinds that need no code: their generation rules, name rules, selectable fields and
+//! reset fields.
 
-use kubist_registry::{Generation, PlainStrategy, Strategy, StrategyFacts};
+use kubist_registry::{
+    Generation, PlainStrategy, ResetFields, StatusKeeps, Strategy, StrategyFacts,
+};
 use std::sync::Arc;
 
 /// Resources whose generation counts spec changes, and whose DELETE returns the object: group and
@@ -13,9 +16,18 @@ const WITH_GENERATION: [(&str, &str); 2] = [
 /// The selectable fields of ResourceSlices.
 const FIELDS_OF_SLICES: &[&str] = &["spec.driver", "spec.nodeName"];
 
+/// The facts of a resource without its own strategy.
+const PLAIN: StrategyFacts = StrategyFacts {
+    status_keeps: StatusKeeps::Most,
+    ..StrategyFacts::PLAIN
+};
+
 /// Returns the strategy of a resource without its own.
 pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
-    let mut facts = StrategyFacts::PLAIN;
+    if (group, plural) == ("certificates.k8s.io", "podcertificaterequests") {
+        return Arc::new(PodCertificateRequests);
+    }
+    let mut facts = PLAIN;
     if WITH_GENERATION.contains(&(group, plural)) {
         facts.generation = Generation::Spec;
         facts.returns_deleted = true;
@@ -23,5 +35,30 @@ pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
     if (group, plural) == ("resource.k8s.io", "resourceslices") {
         facts.selectable_fields = FIELDS_OF_SLICES;
     }
+    if (group, plural) == ("scheduling.k8s.io", "podgroups") {
+        // Upstream resets the status without declaring it.
+        facts.reset_fields = ResetFields::Paths(&[]);
+    }
     Arc::new(PlainStrategy(facts))
+}
+
+/// PodCertificateRequests. Upstream declares fewer reset fields than it resets.
+#[derive(Debug)]
+struct PodCertificateRequests;
+
+impl Strategy for PodCertificateRequests {
+    fn facts(&self) -> &StrategyFacts {
+        &StrategyFacts {
+            reset_fields: ResetFields::Paths(&[]),
+            ..PLAIN
+        }
+    }
+
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        const STATUS: &PlainStrategy = &PlainStrategy(StrategyFacts {
+            reset_fields: ResetFields::Paths(&[&["spec"]]),
+            ..PLAIN
+        });
+        (name == "status").then_some(STATUS)
+    }
 }

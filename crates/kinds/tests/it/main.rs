@@ -20,6 +20,7 @@ mod many_watchers;
 mod namespaces;
 mod overtaken;
 mod recorded_defaulting;
+mod reset_fields;
 mod rest_tester;
 mod service_allocation;
 mod services;

@@ -204,3 +204,61 @@ impl Strategy for CustomStrategy {
         .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::custom::content::ServedContent;
+    use crate::store::reset_filter::reset_filter;
+    use kubist_api::apiextensions::v1::CustomResourceDefinition;
+    use kubist_field_manager::FieldFilter;
+
+    /// The output of `tests/interop/reset-fields`.
+    const UPSTREAM: &str = include_str!("../../../kinds/tests/reset-fields.txt");
+
+    fn definition(plural: &str, subresources: Value) -> CustomResourceDefinition {
+        let definition = serde_json::json!({
+            "metadata": {"name": format!("{plural}.example.com")},
+            "spec": {
+                "group": "example.com",
+                "names": {"plural": plural, "kind": "Custom", "listKind": "CustomList"},
+                "scope": "Namespaced",
+                "versions": [{
+                    "name": "v1",
+                    "served": true,
+                    "storage": true,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                    "subresources": subresources,
+                }],
+            },
+        });
+        serde_json::from_value(definition).expect("it is a definition")
+    }
+
+    #[test]
+    fn writes_reset_the_fields_that_upstream_resets() {
+        let scale = serde_json::json!({
+            "specReplicasPath": ".spec.replicas",
+            "statusReplicasPath": ".status.replicas",
+        });
+        let full = serde_json::json!({"status": {}, "scale": scale});
+        for (plural, subresources, names) in [
+            ("fulls", full, &["", "/status", "/scale"][..]),
+            ("plains", Value::Object(Map::new()), &[""][..]),
+        ] {
+            let definition = definition(plural, subresources);
+            let content = ServedContent::of(&definition).expect("there is room");
+            let shape = content.expect("a version is served").stored;
+            let strategy = CustomStrategy::new(&shape, vec![Arc::clone(&shape)], false);
+            for name in names {
+                let subresource = name.trim_start_matches('/');
+                let found = match reset_filter(&strategy, shape.has_status, subresource) {
+                    Some(FieldFilter::Exclude(fields)) => fields.to_json(),
+                    found => format!("{found:?}").to_lowercase(),
+                };
+                let line = format!("example.com/v1 {plural}{name} {found}");
+                assert!(UPSTREAM.lines().any(|it| it == line), "{line}");
+            }
+        }
+    }
+}

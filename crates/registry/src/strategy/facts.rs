@@ -1,6 +1,7 @@
 //! `StrategyFacts`: the constants of a kind.
 
 use crate::strategy::name_rule::NameRule;
+use crate::strategy::reset_fields::ResetFields;
 use kubist_apimachinery::{AnyObject, DeleteOptions};
 use std::time::Duration;
 
@@ -24,6 +25,9 @@ pub struct StrategyFacts {
     pub keeps_status_on_create: bool,
     /// The metadata that an update of the status cannot change. Plain: labels.
     pub status_keeps: StatusKeeps,
+    /// The fields that a write through this path resets, and which get no owner. Plain: those that
+    /// the store resets.
+    pub reset_fields: ResetFields,
     /// Whether PUT creates an object that does not exist. Plain: no.
     pub allow_create_on_update: bool,
     /// Whether PUT without a resource version replaces any version. Plain: yes.
@@ -53,6 +57,7 @@ impl StrategyFacts {
         generation: Generation::None,
         keeps_status_on_create: false,
         status_keeps: StatusKeeps::Labels,
+        reset_fields: ResetFields::ByStore,
         allow_create_on_update: false,
         allow_unconditional_update: true,
         default_dependents: Dependents::Delete,
