@@ -1,10 +1,11 @@
 //! Field ownership of writes through a served resource.
 
 use super::Rest;
-use crate::rest::subresource::Subresource;
 use crate::store::field_managers::object_of;
+use crate::store::reset_filter::reset_filter;
 use crate::store::track_fields::TrackFields;
 use crate::strategy::context::RequestContext;
+use kubist_api::Kind;
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{
     AnyObject, FIELD_MANAGER_LENGTH_MAX, ManagedFieldsEntry, PostOptions, Status, StatusCause,
@@ -102,15 +103,17 @@ impl Rest {
 
     /// Returns the fields that can have owners, by API version.
     fn filters(&self) -> BTreeMap<Str, FieldFilter> {
-        let status = || FieldFilter::exclude([&["status".into()][..]]);
-        let spec = || FieldFilter::exclude([&["spec".into()][..]]);
-        let filter = match self.subresource {
-            Subresource::None if self.store().has_status => status(),
-            Subresource::Status(_) => spec(),
-            _ => return BTreeMap::new(),
+        let store = self.store();
+        let filter = reset_filter(&*store.strategy, store.has_status, self.subresource.name());
+        let Some(filter) = filter else {
+            return BTreeMap::new();
         };
-        let version = self.kind.facts().api_version;
-        BTreeMap::from([(version.into(), filter)])
+        let facts = self.kind.facts();
+        let same = |kind: &&Kind| (kind.facts().group, kind.facts().kind) == (facts.group, facts.kind);
+        let versions = kubist_api::KINDS.iter().filter(same);
+        let versions = versions.map(|kind| kind.facts().api_version);
+        let versions = versions.chain([facts.api_version]);
+        versions.map(|version| (version.into(), filter.clone())).collect()
     }
 }
 
