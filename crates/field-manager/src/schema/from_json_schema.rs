@@ -39,7 +39,7 @@ impl Schema {
     /// let object = json!({"kind": "Gate", "ports": [80]});
     /// let typed = TypedValue::new(object, Arc::new(schema), root, Duplicates::Refused)?;
     /// let fields = typed.to_field_set()?.to_json();
-    /// assert_eq!(fields, r#"{"f:kind":{},"f:ports":{".":{},"v:80":{}}}"#);
+    /// assert_eq!(fields, r#"{"f:kind":{},"f:ports":{"v:80":{}}}"#);
     /// # Ok::<(), kubist_field_manager::TypedErrors>(())
     /// ```
     pub fn from_json_schema(schema: Option<&Value>) -> (Self, TypeRef) {

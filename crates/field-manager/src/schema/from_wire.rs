@@ -7,6 +7,7 @@ use super::{
 };
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire;
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
 /// Events are decoded by kind, and have no field for it.
@@ -99,11 +100,9 @@ impl Converter {
             if field.flags.has(wire::FieldFlags::PROTOBUF_ONLY) {
                 continue;
             }
-            let mut defaults = message.defaults.iter();
-            let default = defaults.find(|(name, _)| *name == field.json);
             let field_type = FieldType {
                 type_ref: self.field(field),
-                default: default.and_then(|(_, text)| serde_json::from_str(text).ok()),
+                default: default(message, field),
             };
             map.fields.insert(self.str(field.json), field_type);
         }
@@ -182,6 +181,24 @@ impl Converter {
             relationship,
             keys: keys.iter().map(|it| self.str(it)).collect(),
         }))
+    }
+}
+
+/// Returns the published default of a field. Scalars that are always written have one: zero.
+fn default(message: &wire::Schema, field: &wire::Field) -> Option<Value> {
+    let mut defaults = message.defaults.iter();
+    if let Some((_, text)) = defaults.find(|(name, _)| *name == field.json) {
+        return serde_json::from_str(text).ok();
+    }
+    let optional = [wire::FieldFlags::OMIT_EMPTY, wire::FieldFlags::POINTER];
+    if optional.into_iter().any(|it| field.flags.has(it)) {
+        return None;
+    }
+    match field.ty {
+        wire::FieldType::Bool => Some(Value::from(false)),
+        wire::FieldType::I32 | wire::FieldType::I64 | wire::FieldType::F64 => Some(Value::from(0)),
+        wire::FieldType::Str => Some(Value::from("")),
+        _ => None,
     }
 }
 

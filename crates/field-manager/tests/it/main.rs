@@ -1,5 +1,7 @@
 //! Field sets and typed values beside upstream's.
 
 mod random;
+mod same_types;
 mod schemas;
 mod upstream;
+mod upstream_schemas;
