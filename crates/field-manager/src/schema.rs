@@ -11,10 +11,11 @@
 
 mod from_json_schema;
 mod from_wire;
+mod name_map;
 
 use kubist_apimachinery::Str;
+pub use name_map::NameMap;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The type of objects without a schema: lists are atomic, maps granular.
@@ -25,7 +26,7 @@ pub const UNTYPED: &str = "__untyped_atomic_";
 /// Named types.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
-    types: BTreeMap<Str, Atom>,
+    types: NameMap<Atom>,
 }
 
 /// A reference to a type. The default refers to none.
@@ -99,7 +100,7 @@ pub struct ListType {
 #[expect(clippy::exhaustive_structs, reason = "schemas are built outside")]
 pub struct MapType {
     /// The declared fields.
-    pub fields: BTreeMap<Str, FieldType>,
+    pub fields: NameMap<FieldType>,
     /// The type of all other members; the default if there are none.
     pub element_type: TypeRef,
     /// Whether members are owned one by one.
@@ -215,7 +216,7 @@ impl Atom {
                 keys: Vec::new(),
             })),
             map: Some(Arc::new(MapType {
-                fields: BTreeMap::new(),
+                fields: NameMap::default(),
                 element_type: TypeRef::named(members),
                 relationship: of_map,
             })),

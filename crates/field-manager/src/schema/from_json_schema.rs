@@ -5,12 +5,12 @@
 //! is deduced from values.
 
 use super::{
-    Atom, DEDUCED, FieldType, ListType, MapType, Relationship, Scalar, Schema, TypeRef, UNTYPED,
+    Atom, DEDUCED, FieldType, ListType, MapType, NameMap, Relationship, Scalar, Schema, TypeRef,
+    UNTYPED,
 };
-use kubist_apimachinery::ObjectMeta;
 use kubist_apimachinery::wire::Wire;
+use kubist_apimachinery::{ObjectMeta, Str};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// The maximum nesting of schemas. Deeper values are deduced.
 const DEPTH_MAX: usize = 128;
@@ -46,7 +46,7 @@ impl Schema {
         let types = Self::from_wire([ObjectMeta::SCHEMA]);
         let Some(root) = schema.and_then(Value::as_object) else {
             let free_form = MapType {
-                fields: BTreeMap::new(),
+                fields: NameMap::default(),
                 element_type: TypeRef::named(DEDUCED),
                 relationship: Relationship::Granular,
             };
@@ -101,7 +101,7 @@ impl Context {
     fn map(self, schema: &Map<String, Value>, is_object: bool) -> MapType {
         let properties = schema.get("properties").and_then(Value::as_object);
         let properties = properties.into_iter().flatten();
-        let mut fields: BTreeMap<_, _> = properties
+        let mut fields: Vec<(Str, FieldType)> = properties
             .map(|(name, property)| {
                 let field = FieldType {
                     type_ref: self.reference(Some(property)),
@@ -122,7 +122,7 @@ impl Context {
                     type_ref,
                     default: None,
                 };
-                fields.insert(name.into(), field);
+                fields.push((name.into(), field));
             }
         }
         let element_type = match schema.get("additionalProperties") {
@@ -133,7 +133,7 @@ impl Context {
             Some(members) => self.reference(Some(members)),
         };
         MapType {
-            fields,
+            fields: fields.into_iter().collect(),
             element_type,
             relationship: relationship(schema, "x-kubernetes-map-type", Relationship::Granular),
         }

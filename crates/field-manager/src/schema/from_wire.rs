@@ -3,12 +3,13 @@
 //! The types are those that an API server derives from its OpenAPI documents, with the same names.
 
 use super::{
-    Atom, DEDUCED, FieldType, ListType, MapType, Relationship, Scalar, Schema, TypeRef, UNTYPED,
+    Atom, DEDUCED, FieldType, ListType, MapType, NameMap, Relationship, Scalar, Schema, TypeRef,
+    UNTYPED,
 };
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Events are decoded by kind, and have no field for it.
 const WATCH_EVENT: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent";
@@ -24,12 +25,12 @@ impl Schema {
     ///
     /// let schema = Schema::from_wire([ObjectMeta::SCHEMA]);
     /// let metadata = schema.resolve(&TypeRef::of_wire(ObjectMeta::SCHEMA)).unwrap();
-    /// let owners = &metadata.map.unwrap().fields["ownerReferences"].type_ref.inlined;
-    /// assert_eq!(owners.list.as_ref().unwrap().keys, ["uid"]);
+    /// let owners = metadata.map.unwrap().type_of("ownerReferences").inlined.clone();
+    /// assert_eq!(owners.list.unwrap().keys, ["uid"]);
     /// ```
     pub fn from_wire(roots: impl IntoIterator<Item = &'static wire::Schema>) -> Self {
         let mut converter = Converter::default();
-        let mut types = Self::deduced().types;
+        let mut types: HashMap<Str, Atom> = HashMap::new();
         let mut pending: Vec<_> = roots.into_iter().collect();
         while let Some(message) = pending.pop() {
             let name = converter.str(message.full_name);
@@ -39,7 +40,9 @@ impl Schema {
             types.insert(name, converter.message(message));
             pending.extend(message.fields.iter().filter_map(|it| it.ty.schema()));
         }
-        Self { types }
+        types.insert(DEDUCED.into(), Atom::deduced());
+        types.insert(UNTYPED.into(), Atom::untyped());
+        Self::new(types)
     }
 }
 
@@ -86,14 +89,14 @@ impl Converter {
     }
 
     fn object(&mut self, message: &'static wire::Schema) -> MapType {
-        let mut map = self.free_form();
+        let mut fields = Vec::with_capacity(message.fields.len() + 2);
         if message.kind.is_some() && message.full_name != WATCH_EVENT {
             for name in ["apiVersion", "kind"] {
                 let field = FieldType {
                     type_ref: scalar(Scalar::String),
                     default: None,
                 };
-                map.fields.insert(self.str(name), field);
+                fields.push((self.str(name), field));
             }
         }
         for field in message.fields {
@@ -104,10 +107,12 @@ impl Converter {
                 type_ref: self.field(field),
                 default: default(message, field),
             };
-            map.fields.insert(self.str(field.json), field_type);
+            fields.push((self.str(field.json), field_type));
         }
-        if !map.fields.is_empty() {
+        let mut map = self.free_form();
+        if !fields.is_empty() {
             map.element_type = TypeRef::default();
+            map.fields = fields.into_iter().collect();
         }
         if message.atomic {
             map.relationship = Relationship::Atomic;
@@ -118,7 +123,7 @@ impl Converter {
     /// A map of anything.
     fn free_form(&mut self) -> MapType {
         MapType {
-            fields: BTreeMap::new(),
+            fields: NameMap::default(),
             element_type: self.named(DEDUCED),
             relationship: Relationship::Granular,
         }
@@ -212,7 +217,7 @@ fn map(field: &wire::Field, element_type: TypeRef) -> TypeRef {
         _ => Relationship::Granular,
     };
     TypeRef::inlined(Atom::map(MapType {
-        fields: BTreeMap::new(),
+        fields: NameMap::default(),
         element_type,
         relationship,
     }))

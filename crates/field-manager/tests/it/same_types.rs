@@ -72,9 +72,9 @@ impl Comparison<'_> {
             &ours.element_type,
             &theirs.element_type,
         );
-        let names = |it: &MapType| it.fields.keys().cloned().collect::<Vec<_>>();
+        let names = |it: &MapType| it.fields.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
         self.check(path, "fields", &names(ours), &names(theirs));
-        for (name, ours) in &ours.fields {
+        for (name, ours) in ours.fields.iter() {
             let Some(theirs) = theirs.field(name) else {
                 continue;
             };
