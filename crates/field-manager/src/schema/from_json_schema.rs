@@ -175,3 +175,48 @@ fn relationship(
         _ => otherwise,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn depth(schema: &Schema, root: &TypeRef) -> usize {
+        let (mut type_ref, mut depth) = (root.clone(), 0);
+        while let Some(list) = type_ref.inlined.list.clone() {
+            type_ref = list.element_type.clone();
+            depth += 1;
+        }
+        assert_eq!(type_ref.name, DEDUCED);
+        assert!(schema.resolve(&type_ref).is_some());
+        depth
+    }
+
+    #[test]
+    fn values_below_the_maximum_depth_are_deduced() {
+        let mut nested = json!({"type": "string"});
+        for _ in 0..5000 {
+            nested = json!({"type": "array", "items": nested});
+        }
+        let (schema, root) = Schema::from_json_schema(Some(&nested));
+        assert_eq!(depth(&schema, &root), DEPTH_MAX);
+    }
+
+    #[test]
+    fn what_is_not_a_schema_is_deduced() {
+        let deduced = Schema::from_json_schema(None).1;
+        for odd in [json!(null), json!(true), json!([]), json!("object")] {
+            assert_eq!(Schema::from_json_schema(Some(&odd)).1, deduced);
+        }
+        let odd = json!({
+            "type": "object",
+            "properties": {"a": 1, "b": {"type": "array"}, "c": {"type": 5}},
+            "additionalProperties": 7,
+        });
+        let (schema, root) = Schema::from_json_schema(Some(&odd));
+        let map = root.inlined.map.expect("it is an object");
+        for name in ["a", "b", "c", "d", "metadata"] {
+            assert!(schema.resolve(map.type_of(name)).is_some(), "{name}");
+        }
+    }
+}
