@@ -1,8 +1,8 @@
 //! Schemas of custom resources, from the OpenAPI v3 schemas of their definitions.
 //!
-//! Only what ownership depends on is read: types, list and map types, and which members are unknown.
-//! A schema is a structural one that validation of the definition has accepted; what cannot be read
-//! is deduced from values.
+//! Ownership depends on types, list and map types, and on unknown members; all else is ignored.
+//! Schemas are structural ones that validation of the definition has accepted. Values whose schema
+//! cannot be read are deduced.
 
 use super::{
     Atom, DEDUCED, FieldType, ListType, MapType, NameMap, Relationship, Scalar, Schema, TypeRef,
