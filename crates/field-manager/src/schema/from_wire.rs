@@ -24,9 +24,10 @@ impl Schema {
     /// use kubist_field_manager::schema::{Schema, TypeRef};
     ///
     /// let schema = Schema::from_wire([ObjectMeta::SCHEMA]);
-    /// let metadata = schema.resolve(&TypeRef::of_wire(ObjectMeta::SCHEMA)).unwrap();
-    /// let owners = metadata.map.unwrap().type_of("ownerReferences").inlined.clone();
-    /// assert_eq!(owners.list.unwrap().keys, ["uid"]);
+    /// let root = TypeRef::of_wire(ObjectMeta::SCHEMA);
+    /// let metadata = schema.resolve(&root).unwrap().into_owned().map.unwrap();
+    /// let owners = metadata.type_of("ownerReferences").inlined.list.clone();
+    /// assert_eq!(owners.unwrap().keys, ["uid"]);
     /// ```
     pub fn from_wire(roots: impl IntoIterator<Item = &'static wire::Schema>) -> Self {
         let mut converter = Converter::default();

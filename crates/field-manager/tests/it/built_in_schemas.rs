@@ -12,13 +12,14 @@ fn at(root: &'static wire::Schema, path: &str) -> Atom {
     let mut type_ref = TypeRef::of_wire(root);
     for segment in path.split('.') {
         let atom = schema.resolve(&type_ref).expect("the type is known");
-        type_ref = match (segment, atom.list, atom.map) {
+        type_ref = match (segment, &atom.list, &atom.map) {
             ("[]", Some(list), _) => list.element_type.clone(),
             (name, _, Some(map)) => map.type_of(name).clone(),
             (name, ..) => panic!("{path}: there is no {name}"),
         };
     }
-    schema.resolve(&type_ref).expect("the type is known")
+    let atom = schema.resolve(&type_ref).expect("the type is known");
+    atom.into_owned()
 }
 
 #[test]
