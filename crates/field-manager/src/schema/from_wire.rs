@@ -9,7 +9,7 @@ use super::{
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Events are decoded by kind, and have no field for it.
 const WATCH_EVENT: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent";
@@ -31,7 +31,7 @@ impl Schema {
     /// ```
     pub fn from_wire(roots: impl IntoIterator<Item = &'static wire::Schema>) -> Self {
         let mut converter = Converter::default();
-        let mut types: HashMap<Str, Atom> = HashMap::new();
+        let mut types: BTreeMap<Str, Atom> = BTreeMap::new();
         let mut pending: Vec<_> = roots.into_iter().collect();
         while let Some(message) = pending.pop() {
             let name = converter.str(message.full_name);
@@ -57,7 +57,7 @@ impl TypeRef {
 /// Names are repeated often, so each is kept once.
 #[derive(Default)]
 struct Converter {
-    names: HashMap<&'static str, Str>,
+    names: BTreeMap<&'static str, Str>,
 }
 
 impl Converter {

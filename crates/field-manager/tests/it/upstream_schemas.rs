@@ -3,12 +3,13 @@
 
 use crate::same_types::differences;
 use crate::schemas::parse;
-use kubist_api::{GROUPS, KINDS, find_kind};
+use kubist_api::{GROUPS, KINDS, Kind, find_kind};
 use kubist_field_manager::schema::{Schema, TypeRef};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The program; `cargo xtask interop` builds it and sets this.
@@ -22,16 +23,8 @@ const WIDGET: &str = "com.example.v1.Widget";
 /// The number of differences that are shown.
 const SHOWN: usize = 30;
 
-fn program() -> Option<PathBuf> {
-    let program = std::env::var_os(PROGRAM);
-    if program.is_none() {
-        println!("skipped: {PROGRAM} names no program");
-    }
-    program.map(Into::into)
-}
-
 /// Returns the schemas that the program prints.
-fn ask(program: &Path, mode: &str, lines: &str) -> Vec<Schema> {
+fn ask(program: &OsStr, mode: &str, lines: &str) -> Vec<Schema> {
     let child = Command::new(program)
         .arg(mode)
         .stdin(Stdio::piped())
@@ -53,19 +46,21 @@ fn ask(program: &Path, mode: &str, lines: &str) -> Vec<Schema> {
     schemas.collect()
 }
 
-fn report(differing: &[String]) {
-    for difference in differing.iter().take(SHOWN) {
-        println!("{difference}");
-    }
-    assert!(differing.is_empty(), "{} differences", differing.len());
+fn expect_none(differing: &[String]) {
+    let (count, shown) = (differing.len(), differing.len().min(SHOWN));
+    let shown = differing[..shown].join("\n");
+    assert!(differing.is_empty(), "{count} differences:\n{shown}");
 }
 
 #[test]
 fn built_in_types_are_upstreams() {
-    let Some(program) = program() else { return };
+    let Some(program) = std::env::var_os(PROGRAM) else {
+        println!("skipped: {PROGRAM} names no program");
+        return;
+    };
     let theirs = ask(&program, "kinds", "").pop().expect("it answers");
     let objects = || KINDS.iter().filter(|it| it.new_object().is_some());
-    let all = Schema::from_wire(objects().map(|it| it.schema()));
+    let all = Schema::from_wire(objects().map(Kind::schema));
     let (mut compared, mut differing) = (0, Vec::new());
     for kind in objects() {
         let root = TypeRef::of_wire(kind.schema());
@@ -87,15 +82,22 @@ fn built_in_types_are_upstreams() {
             assert!(is_known, "upstream has no {}", root.name);
         }
     }
-    report(&differing);
+    expect_none(&differing);
     println!("the types of {compared} built-in kinds agree");
 }
 
 #[test]
 fn custom_types_are_upstreams() {
-    let Some(program) = program() else { return };
+    let Some(program) = std::env::var_os(PROGRAM) else {
+        println!("skipped: {PROGRAM} names no program");
+        return;
+    };
     let mut schemas: BTreeMap<String, Value> = serde_json::from_str(CUSTOM).expect("it is JSON");
-    schemas.extend(of_manifests());
+    let of_manifests = of_manifests();
+    if of_manifests.is_empty() {
+        println!("skipped: there are no manifests in {MANIFESTS}");
+    }
+    schemas.extend(of_manifests);
     let lines: Vec<String> = schemas.values().map(Value::to_string).collect();
     let theirs = ask(&program, "custom", &(lines.join("\n") + "\n"));
     assert_eq!(theirs.len(), schemas.len());
@@ -105,21 +107,19 @@ fn custom_types_are_upstreams() {
         let found = differences((&ours, &root), (theirs, &TypeRef::named(WIDGET)));
         differing.extend(found.into_iter().map(|it| format!("{name}: {it}")));
     }
-    report(&differing);
+    expect_none(&differing);
     println!("the types of {} custom resources agree", schemas.len());
 }
 
-/// Returns the schemas of the definitions in manifests, by file and version.
+/// Returns the schemas of the definitions in manifests, by file and version; none if there are no
+/// manifests.
 fn of_manifests() -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(MANIFESTS);
-    let Ok(files) = std::fs::read_dir(folder) else {
-        println!("skipped: there are no manifests in {MANIFESTS}");
-        return found;
-    };
-    for file in files {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for file in std::fs::read_dir(folder.join(MANIFESTS))
+        .into_iter()
+        .flatten()
+    {
         let path = file.expect("it can be listed").path();
         let text = std::fs::read(&path).expect("it can be read");
         for document in kubist_codec::yaml::parse_all(&text).expect("it is YAML") {
