@@ -1,8 +1,8 @@
 //! Compares server-side apply's parts with upstream's, which programs link as libraries; tests of
 //! `kubist-field-manager` run them.
 //!
-//! - Field sets, comparisons and merges of random values of random schemas, with those of Go's
-//!   structured-merge-diff, in `tests/interop/merge`.
+//! - Field sets, comparisons, merges and sequences of writes, of random values of random schemas,
+//!   with those of Go's structured-merge-diff, in `tests/interop/merge`.
 //! - The types of all built-in kinds and of custom resources, with those of the API server, in
 //!   `tests/interop/schema`.
 
@@ -23,7 +23,7 @@ pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
     if let Some(program) = build("merge", "structured-merge-diff", scratch, report) {
         let count = if long { COUNT_LONG } else { COUNT };
         report.step(&format!("{count} cases"), || {
-            let mut tests = tests("upstream::");
+            let mut tests = tests(&["upstream::", "sequences::"]);
             tests.env("KUBIST_MERGE_PROGRAM", &program);
             tests.env("KUBIST_MERGE_COUNT", count.to_string());
             compare(&mut tests)
@@ -31,7 +31,7 @@ pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
     }
     if let Some(program) = build("schema", "upstream's type converter", scratch, report) {
         report.step("types of built-in kinds and custom resources", || {
-            compare(tests("upstream_schemas::").env("KUBIST_SCHEMA_PROGRAM", &program))
+            compare(tests(&["upstream_schemas::"]).env("KUBIST_SCHEMA_PROGRAM", &program))
         });
     }
 }
@@ -50,12 +50,13 @@ fn build(folder: &str, what: &str, scratch: &Path, report: &mut Report) -> Optio
     is_built.then_some(program)
 }
 
-/// Returns the command that runs the tests of a module.
-fn tests(module: &str) -> Command {
+/// Returns the command that runs the tests of modules.
+fn tests(modules: &[&str]) -> Command {
     let mut cargo = Command::new("cargo");
     cargo
         .args(["test", "--package", "kubist-field-manager", "--test", "it"])
-        .args(["--", "--nocapture", module])
+        .args(["--", "--nocapture"])
+        .args(modules)
         .env("RUST_BACKTRACE", "0")
         .current_dir(root());
     cargo
@@ -65,7 +66,7 @@ fn tests(module: &str) -> Command {
 fn compare(tests: &mut Command) -> Outcome {
     let output = tests.output()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let mut agreed = text.lines().filter(|it| it.ends_with(" agree")).peekable();
+    let mut agreed = text.lines().filter(|it| it.contains(" agree")).peekable();
     if output.status.success() && agreed.peek().is_some() {
         agreed.for_each(|line| eprintln!("          {}", line.trim_start_matches('.')));
         return Ok(());
