@@ -34,9 +34,9 @@ pub(crate) const fn group(number: u32, entries: &'static [Entry]) -> Entry {
 
 /// Declares the schema of a struct and implements `Message`, `Wire`, `Debug` and serde for it.
 ///
-/// `kind` is given for kinds, `form` for types whose JSON is not an object, `atomic` and `defaults`
-/// as server-side apply needs them, and `protobuf_order` for types with groups; without groups it is
-/// the order of the protobuf numbers.
+/// `kind` is given for kinds, `form` for types whose JSON is not an object, `atomic` for types that
+/// server-side apply treats as one value, `defaults` for types with published ones, and
+/// `protobuf_order` for types with groups; without groups it is the order of the protobuf numbers.
 ///
 /// The static that holds the schema has a name only in types that contain themselves.
 macro_rules! api_type {

@@ -11,10 +11,12 @@
 
 mod from_json_schema;
 mod from_wire;
+mod name_map;
 
 use kubist_apimachinery::Str;
+pub use name_map::NameMap;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The type of objects without a schema: lists are atomic, maps granular.
@@ -25,7 +27,7 @@ pub const UNTYPED: &str = "__untyped_atomic_";
 /// Named types.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
-    types: BTreeMap<Str, Atom>,
+    types: NameMap<Atom>,
 }
 
 /// A reference to a type. The default refers to none.
@@ -99,7 +101,7 @@ pub struct ListType {
 #[expect(clippy::exhaustive_structs, reason = "schemas are built outside")]
 pub struct MapType {
     /// The declared fields.
-    pub fields: BTreeMap<Str, FieldType>,
+    pub fields: NameMap<FieldType>,
     /// The type of all other members; the default if there are none.
     pub element_type: TypeRef,
     /// Whether members are owned one by one.
@@ -134,16 +136,18 @@ impl Schema {
 
     /// Returns the type that a reference means; none if the name is unknown, or a relationship is
     /// given for a scalar.
-    pub fn resolve(&self, type_ref: &TypeRef) -> Option<Atom> {
-        let mut atom = if type_ref.name.is_empty() {
-            type_ref.inlined.clone()
+    pub fn resolve<'a>(&'a self, type_ref: &'a TypeRef) -> Option<Cow<'a, Atom>> {
+        let atom = if type_ref.name.is_empty() {
+            &type_ref.inlined
         } else {
-            self.types.get(&type_ref.name)?.clone()
+            self.types.get(&type_ref.name)?
         };
-        let has_relationship = type_ref
-            .relationship
-            .is_none_or(|it| atom.set_relationship(it));
-        has_relationship.then_some(atom)
+        let Some(relationship) = type_ref.relationship else {
+            return Some(Cow::Borrowed(atom));
+        };
+        let mut atom = atom.clone();
+        atom.set_relationship(relationship)
+            .then_some(Cow::Owned(atom))
     }
 }
 
@@ -166,7 +170,7 @@ impl TypeRef {
 
     /// Reports whether it refers to no type.
     pub fn is_none(&self) -> bool {
-        *self == Self::default()
+        self.name.is_empty() && self.relationship.is_none() && self.inlined == Atom::default()
     }
 }
 
@@ -215,7 +219,7 @@ impl Atom {
                 keys: Vec::new(),
             })),
             map: Some(Arc::new(MapType {
-                fields: BTreeMap::new(),
+                fields: NameMap::default(),
                 element_type: TypeRef::named(members),
                 relationship: of_map,
             })),
@@ -235,7 +239,7 @@ impl Atom {
     }
 
     /// Returns the part that applies to a value; all of it if none does.
-    pub(crate) fn of_value(self, value: Option<&Value>) -> Self {
+    pub(crate) fn of_value(&self, value: Option<&Value>) -> Self {
         match value {
             Some(Value::Number(_) | Value::String(_) | Value::Bool(_)) if self.scalar.is_some() => {
                 Self {
@@ -244,14 +248,14 @@ impl Atom {
                 }
             }
             Some(Value::Array(_)) if self.list.is_some() => Self {
-                list: self.list,
+                list: self.list.clone(),
                 ..Self::default()
             },
             Some(Value::Object(_)) if self.map.is_some() => Self {
-                map: self.map,
+                map: self.map.clone(),
                 ..Self::default()
             },
-            _ => self,
+            _ => self.clone(),
         }
     }
 }

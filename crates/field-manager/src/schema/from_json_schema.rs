@@ -1,16 +1,16 @@
 //! Schemas of custom resources, from the OpenAPI v3 schemas of their definitions.
 //!
-//! Only what ownership depends on is read: types, list and map types, and which members are unknown.
-//! A schema is a structural one that validation of the definition has accepted; what cannot be read
-//! is deduced from values.
+//! Ownership depends on types, list and map types, and on unknown members; all else is ignored.
+//! Schemas are structural ones that validation of the definition has accepted. Values whose schema
+//! cannot be read are deduced.
 
 use super::{
-    Atom, DEDUCED, FieldType, ListType, MapType, Relationship, Scalar, Schema, TypeRef, UNTYPED,
+    Atom, DEDUCED, FieldType, ListType, MapType, NameMap, Relationship, Scalar, Schema, TypeRef,
+    UNTYPED,
 };
-use kubist_apimachinery::ObjectMeta;
 use kubist_apimachinery::wire::Wire;
+use kubist_apimachinery::{ObjectMeta, Str};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// The maximum nesting of schemas. Deeper values are deduced.
 const DEPTH_MAX: usize = 128;
@@ -39,14 +39,14 @@ impl Schema {
     /// let object = json!({"kind": "Gate", "ports": [80]});
     /// let typed = TypedValue::new(object, Arc::new(schema), root, Duplicates::Refused)?;
     /// let fields = typed.to_field_set()?.to_json();
-    /// assert_eq!(fields, r#"{"f:kind":{},"f:ports":{".":{},"v:80":{}}}"#);
+    /// assert_eq!(fields, r#"{"f:kind":{},"f:ports":{"v:80":{}}}"#);
     /// # Ok::<(), kubist_field_manager::TypedErrors>(())
     /// ```
     pub fn from_json_schema(schema: Option<&Value>) -> (Self, TypeRef) {
         let types = Self::from_wire([ObjectMeta::SCHEMA]);
         let Some(root) = schema.and_then(Value::as_object) else {
             let free_form = MapType {
-                fields: BTreeMap::new(),
+                fields: NameMap::default(),
                 element_type: TypeRef::named(DEDUCED),
                 relationship: Relationship::Granular,
             };
@@ -101,7 +101,7 @@ impl Context {
     fn map(self, schema: &Map<String, Value>, is_object: bool) -> MapType {
         let properties = schema.get("properties").and_then(Value::as_object);
         let properties = properties.into_iter().flatten();
-        let mut fields: BTreeMap<_, _> = properties
+        let mut fields: Vec<(Str, FieldType)> = properties
             .map(|(name, property)| {
                 let field = FieldType {
                     type_ref: self.reference(Some(property)),
@@ -122,7 +122,7 @@ impl Context {
                     type_ref,
                     default: None,
                 };
-                fields.insert(name.into(), field);
+                fields.push((name.into(), field));
             }
         }
         let element_type = match schema.get("additionalProperties") {
@@ -133,7 +133,7 @@ impl Context {
             Some(members) => self.reference(Some(members)),
         };
         MapType {
-            fields,
+            fields: fields.into_iter().collect(),
             element_type,
             relationship: relationship(schema, "x-kubernetes-map-type", Relationship::Granular),
         }
@@ -173,5 +173,50 @@ fn relationship(
         "atomic" => Relationship::Atomic,
         "granular" | "set" | "map" => Relationship::Granular,
         _ => otherwise,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn depth(schema: &Schema, root: &TypeRef) -> usize {
+        let (mut type_ref, mut depth) = (root.clone(), 0);
+        while let Some(list) = type_ref.inlined.list.clone() {
+            type_ref = list.element_type.clone();
+            depth += 1;
+        }
+        assert_eq!(type_ref.name, DEDUCED);
+        assert!(schema.resolve(&type_ref).is_some());
+        depth
+    }
+
+    #[test]
+    fn values_below_the_maximum_depth_are_deduced() {
+        let mut nested = json!({"type": "string"});
+        for _ in 0..2 * DEPTH_MAX {
+            nested = json!({"type": "array", "items": nested});
+        }
+        let (schema, root) = Schema::from_json_schema(Some(&nested));
+        assert_eq!(depth(&schema, &root), DEPTH_MAX);
+    }
+
+    #[test]
+    fn what_is_not_a_schema_is_deduced() {
+        let deduced = Schema::from_json_schema(None).1;
+        for odd in [json!(null), json!(true), json!([]), json!("object")] {
+            assert_eq!(Schema::from_json_schema(Some(&odd)).1, deduced);
+        }
+        let odd = json!({
+            "type": "object",
+            "properties": {"a": 1, "b": {"type": "array"}, "c": {"type": 5}},
+            "additionalProperties": 7,
+        });
+        let (schema, root) = Schema::from_json_schema(Some(&odd));
+        let map = root.inlined.map.expect("it is an object");
+        for name in ["a", "b", "c", "d", "metadata"] {
+            assert!(schema.resolve(map.type_of(name)).is_some(), "{name}");
+        }
     }
 }

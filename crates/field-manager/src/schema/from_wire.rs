@@ -3,11 +3,13 @@
 //! The types are those that an API server derives from its OpenAPI documents, with the same names.
 
 use super::{
-    Atom, DEDUCED, FieldType, ListType, MapType, Relationship, Scalar, Schema, TypeRef, UNTYPED,
+    Atom, DEDUCED, FieldType, ListType, MapType, NameMap, Relationship, Scalar, Schema, TypeRef,
+    UNTYPED,
 };
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire;
-use std::collections::{BTreeMap, HashMap};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Events are decoded by kind, and have no field for it.
 const WATCH_EVENT: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent";
@@ -22,13 +24,14 @@ impl Schema {
     /// use kubist_field_manager::schema::{Schema, TypeRef};
     ///
     /// let schema = Schema::from_wire([ObjectMeta::SCHEMA]);
-    /// let metadata = schema.resolve(&TypeRef::of_wire(ObjectMeta::SCHEMA)).unwrap();
-    /// let owners = &metadata.map.unwrap().fields["ownerReferences"].type_ref.inlined;
-    /// assert_eq!(owners.list.as_ref().unwrap().keys, ["uid"]);
+    /// let root = TypeRef::of_wire(ObjectMeta::SCHEMA);
+    /// let metadata = schema.resolve(&root).unwrap().into_owned().map.unwrap();
+    /// let owners = metadata.type_of("ownerReferences").inlined.list.clone();
+    /// assert_eq!(owners.unwrap().keys, ["uid"]);
     /// ```
     pub fn from_wire(roots: impl IntoIterator<Item = &'static wire::Schema>) -> Self {
         let mut converter = Converter::default();
-        let mut types = Self::deduced().types;
+        let mut types: BTreeMap<Str, Atom> = BTreeMap::new();
         let mut pending: Vec<_> = roots.into_iter().collect();
         while let Some(message) = pending.pop() {
             let name = converter.str(message.full_name);
@@ -38,7 +41,9 @@ impl Schema {
             types.insert(name, converter.message(message));
             pending.extend(message.fields.iter().filter_map(|it| it.ty.schema()));
         }
-        Self { types }
+        types.insert(DEDUCED.into(), Atom::deduced());
+        types.insert(UNTYPED.into(), Atom::untyped());
+        Self::new(types)
     }
 }
 
@@ -52,7 +57,7 @@ impl TypeRef {
 /// Names are repeated often, so each is kept once.
 #[derive(Default)]
 struct Converter {
-    names: HashMap<&'static str, Str>,
+    names: BTreeMap<&'static str, Str>,
 }
 
 impl Converter {
@@ -85,30 +90,30 @@ impl Converter {
     }
 
     fn object(&mut self, message: &'static wire::Schema) -> MapType {
-        let mut map = self.free_form();
+        let mut fields = Vec::with_capacity(message.fields.len() + 2);
         if message.kind.is_some() && message.full_name != WATCH_EVENT {
             for name in ["apiVersion", "kind"] {
                 let field = FieldType {
                     type_ref: scalar(Scalar::String),
                     default: None,
                 };
-                map.fields.insert(self.str(name), field);
+                fields.push((self.str(name), field));
             }
         }
         for field in message.fields {
             if field.flags.has(wire::FieldFlags::PROTOBUF_ONLY) {
                 continue;
             }
-            let mut defaults = message.defaults.iter();
-            let default = defaults.find(|(name, _)| *name == field.json);
             let field_type = FieldType {
                 type_ref: self.field(field),
-                default: default.and_then(|(_, text)| serde_json::from_str(text).ok()),
+                default: default(message, field),
             };
-            map.fields.insert(self.str(field.json), field_type);
+            fields.push((self.str(field.json), field_type));
         }
-        if !map.fields.is_empty() {
+        let mut map = self.free_form();
+        if !fields.is_empty() {
             map.element_type = TypeRef::default();
+            map.fields = fields.into_iter().collect();
         }
         if message.atomic {
             map.relationship = Relationship::Atomic;
@@ -119,7 +124,7 @@ impl Converter {
     /// A map of anything.
     fn free_form(&mut self) -> MapType {
         MapType {
-            fields: BTreeMap::new(),
+            fields: NameMap::default(),
             element_type: self.named(DEDUCED),
             relationship: Relationship::Granular,
         }
@@ -185,6 +190,24 @@ impl Converter {
     }
 }
 
+/// Returns the published default of a field. Scalars that are always written have one: zero.
+fn default(message: &wire::Schema, field: &wire::Field) -> Option<Value> {
+    let mut defaults = message.defaults.iter();
+    if let Some((_, text)) = defaults.find(|(name, _)| *name == field.json) {
+        return serde_json::from_str(text).ok();
+    }
+    let optional = [wire::FieldFlags::OMIT_EMPTY, wire::FieldFlags::POINTER];
+    if optional.into_iter().any(|it| field.flags.has(it)) {
+        return None;
+    }
+    match field.ty {
+        wire::FieldType::Bool => Some(Value::from(false)),
+        wire::FieldType::I32 | wire::FieldType::I64 | wire::FieldType::F64 => Some(Value::from(0)),
+        wire::FieldType::Str => Some(Value::from("")),
+        _ => None,
+    }
+}
+
 fn scalar(scalar: Scalar) -> TypeRef {
     TypeRef::inlined(Atom::scalar(scalar))
 }
@@ -195,7 +218,7 @@ fn map(field: &wire::Field, element_type: TypeRef) -> TypeRef {
         _ => Relationship::Granular,
     };
     TypeRef::inlined(Atom::map(MapType {
-        fields: BTreeMap::new(),
+        fields: NameMap::default(),
         element_type,
         relationship,
     }))

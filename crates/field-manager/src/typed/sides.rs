@@ -33,7 +33,7 @@ pub(super) fn types(
     new: Option<&Value>,
 ) -> Result<(Option<Atom>, Atom), TypedError> {
     let atom = resolve(schema, type_ref)?;
-    let (of_old, of_new) = (atom.clone().of_value(old), atom.of_value(new));
+    let (of_old, of_new) = (atom.of_value(old), atom.of_value(new));
     let kinds = |it: &Atom| (it.scalar.is_some(), it.list.is_some(), it.map.is_some());
     Ok(if new.is_none() {
         (None, of_old)

@@ -7,6 +7,7 @@ use crate::schema::{Atom, ListType, MapType, Relationship, Scalar, Schema, TypeR
 use kubist_apimachinery::go_text;
 use kubist_codec::patch::{go_print, go_type};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Appends the mismatches of a value.
@@ -22,7 +23,10 @@ pub(super) fn validate(
 }
 
 /// Returns the type that a reference means.
-pub(super) fn resolve(schema: &Schema, type_ref: &TypeRef) -> Result<Atom, TypedError> {
+pub(super) fn resolve<'a>(
+    schema: &'a Schema,
+    type_ref: &'a TypeRef,
+) -> Result<Cow<'a, Atom>, TypedError> {
     let found = schema.resolve(type_ref);
     found.ok_or_else(|| {
         let name = &type_ref.name;

@@ -1,7 +1,10 @@
-//! Field sets, typed values and sequences of writes beside upstream's.
+//! Field sets, typed values, schemas and sequences of writes beside upstream's.
 
+mod built_in_schemas;
 mod program;
 mod random;
+mod same_types;
 mod schemas;
 mod sequences;
 mod upstream;
+mod upstream_schemas;

@@ -1,10 +1,14 @@
-//! Compares field sets, comparisons and merges of random values of random schemas with those of
-//! Go's structured-merge-diff. The program in `tests/interop/merge` links it as a library; the test
-//! `field_sets_comparisons_and_merges_are_upstreams` of `kubist-field-manager` asks it.
+//! Compares server-side apply's parts with upstream's, which programs link as libraries; tests of
+//! `kubist-field-manager` run them.
+//!
+//! - Field sets, comparisons, merges and sequences of writes, of random values of random schemas,
+//!   with those of Go's structured-merge-diff, in `tests/interop/merge`.
+//! - The types of all built-in kinds and of custom resources, with those of the API server, in
+//!   `tests/interop/schema`.
 
 use super::report::Report;
 use kubist_test_support::process::{self, Outcome, root};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The part's name, for `--only`.
@@ -14,37 +18,57 @@ const COUNT: u64 = 10_000;
 /// The number of cases of a long run.
 const COUNT_LONG: u64 = 200_000;
 
-/// Builds the program and compares.
+/// Builds the programs and compares.
 pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
-    let program = scratch.join("merge");
-    let mut is_built = false;
-    report.step("structured-merge-diff builds", || {
-        let mut go = Command::new("go");
-        go.args(["build", "-o"]).arg(&program).arg(".");
-        process::run_with(go.current_dir(root().join("tests/interop/merge")))?;
-        is_built = true;
-        Ok(())
-    });
-    if is_built {
+    if let Some(program) = build("merge", "structured-merge-diff", scratch, report) {
         let count = if long { COUNT_LONG } else { COUNT };
-        report.step(&format!("{count} cases"), || compare(&program, count));
+        report.step(&format!("{count} cases"), || {
+            let mut tests = tests(&["upstream::", "sequences::"]);
+            tests.env("KUBIST_MERGE_PROGRAM", &program);
+            tests.env("KUBIST_MERGE_COUNT", count.to_string());
+            compare(&mut tests)
+        });
+    }
+    if let Some(program) = build("schema", "upstream's type converter", scratch, report) {
+        report.step("types of built-in kinds and custom resources", || {
+            compare(tests(&["upstream_schemas::"]).env("KUBIST_SCHEMA_PROGRAM", &program))
+        });
     }
 }
 
-fn compare(program: &Path, count: u64) -> Outcome {
-    let output = Command::new("cargo")
+/// Builds a program from its folder; none if that fails.
+fn build(folder: &str, what: &str, scratch: &Path, report: &mut Report) -> Option<PathBuf> {
+    let program = scratch.join(folder);
+    let mut is_built = false;
+    report.step(&format!("{what} builds"), || {
+        let mut go = Command::new("go");
+        go.args(["build", "-o"]).arg(&program).arg(".");
+        process::run_with(go.current_dir(root().join("tests/interop").join(folder)))?;
+        is_built = true;
+        Ok(())
+    });
+    is_built.then_some(program)
+}
+
+/// Returns the command that runs the tests of modules.
+fn tests(modules: &[&str]) -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo
         .args(["test", "--package", "kubist-field-manager", "--test", "it"])
-        .args(["--", "--exact", "--nocapture"])
-        .arg("upstream::field_sets_comparisons_and_merges_are_upstreams")
-        .env("KUBIST_MERGE_PROGRAM", program)
-        .env("KUBIST_MERGE_COUNT", count.to_string())
+        .args(["--", "--nocapture"])
+        .args(modules)
         .env("RUST_BACKTRACE", "0")
-        .current_dir(root())
-        .output()?;
+        .current_dir(root());
+    cargo
+}
+
+/// Runs tests and shows the lines that count what agrees, or else all output.
+fn compare(tests: &mut Command) -> Outcome {
+    let output = tests.output()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let agreed = text.lines().find(|line| line.ends_with("others agree"));
-    if let (Some(agreed), true) = (agreed, output.status.success()) {
-        eprintln!("          {agreed}");
+    let mut agreed = text.lines().filter(|it| it.contains(" agree")).peekable();
+    if output.status.success() && agreed.peek().is_some() {
+        agreed.for_each(|line| eprintln!("          {}", line.trim_start_matches('.')));
         return Ok(());
     }
     eprintln!("{text}{}", String::from_utf8_lossy(&output.stderr));
