@@ -13,6 +13,7 @@ mod from_json_schema;
 mod from_wire;
 mod name_map;
 
+use crate::path_element::PathElement;
 use kubist_apimachinery::Str;
 pub use name_map::NameMap;
 use serde_json::Value;
@@ -264,6 +265,12 @@ impl MapType {
     /// Returns a declared field.
     pub fn field(&self, name: &str) -> Option<&FieldType> {
         self.fields.get(name)
+    }
+
+    /// Returns the path element of a member. It shares the name of a declared field.
+    pub(crate) fn element(&self, name: &str) -> PathElement {
+        let declared = self.fields.get_key_value(name);
+        PathElement::Field(declared.map_or_else(|| name.into(), |(name, _)| name.clone()))
     }
 
     /// Returns the type of a member.

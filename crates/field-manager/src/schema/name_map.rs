@@ -11,8 +11,13 @@ pub struct NameMap<T>(Box<[(Str, T)]>);
 impl<T> NameMap<T> {
     /// Returns the value with this name.
     pub fn get(&self, name: &str) -> Option<&T> {
+        self.get_key_value(name).map(|(_, value)| value)
+    }
+
+    /// Returns the stored name that equals this one, and its value.
+    pub fn get_key_value(&self, name: &str) -> Option<(&Str, &T)> {
         let found = self.0.binary_search_by(|(it, _)| order(it, name)).ok()?;
-        self.0.get(found).map(|(_, value)| value)
+        self.0.get(found).map(|(name, value)| (name, value))
     }
 
     /// Returns the number of names.

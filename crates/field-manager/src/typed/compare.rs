@@ -1,8 +1,12 @@
 //! The differences of two values.
+//!
+//! Values that are equal are not looked into, so the cost is that of the differing parts and of one
+//! comparison of the rest for each level.
 
 use super::list_items::path_element;
 use super::sides::{Sides, types, zip_members};
 use super::{Comparison, TypedError, TypedErrors, TypedValue, prefix};
+use crate::field_set::FieldSet;
 use crate::path_element::PathElement;
 use crate::schema::{Atom, ListType, MapType, Schema, TypeRef};
 use crate::value_order::equal;
@@ -12,45 +16,87 @@ use std::collections::BTreeMap;
 pub(super) fn compare(old: &TypedValue, new: &TypedValue) -> Result<Comparison, TypedErrors> {
     let mut walker = Walker {
         schema: &old.schema,
-        path: Vec::new(),
-        found: Comparison::default(),
         errors: Vec::new(),
     };
-    walker.values(&old.type_ref, Some(&old.value), Some(&new.value));
+    let found = walker.values(&old.type_ref, Some(&old.value), Some(&new.value));
     TypedErrors::check(walker.errors)?;
-    Ok(walker.found)
+    Ok(found.below.map(|it| *it).unwrap_or_default())
+}
+
+/// The differences of two values.
+#[derive(Default)]
+struct Node {
+    /// Whether the value itself is added, removed or modified: it can be several.
+    added: bool,
+    removed: bool,
+    modified: bool,
+    /// The differences in it.
+    below: Option<Box<Comparison>>,
+}
+
+impl Node {
+    /// Notes the differences of a member or item.
+    fn insert(&mut self, element: impl FnOnce() -> PathElement, node: Self) {
+        if !(node.added || node.removed || node.modified || node.below.is_some()) {
+            return;
+        }
+        let element = element();
+        let below = node.below.map(|it| *it).unwrap_or_default();
+        let to = self.below.get_or_insert_default();
+        for (set, is_member, child) in [
+            (&mut to.added, node.added, below.added),
+            (&mut to.removed, node.removed, below.removed),
+            (&mut to.modified, node.modified, below.modified),
+        ] {
+            insert(set, &element, is_member, child);
+        }
+    }
+}
+
+fn insert(set: &mut FieldSet, element: &PathElement, is_member: bool, child: FieldSet) {
+    if is_member {
+        set.insert_member(element.clone());
+    }
+    if !child.is_empty() {
+        set.set_child(element.clone(), child);
+    }
 }
 
 struct Walker<'a> {
     schema: &'a Schema,
-    path: Vec<PathElement>,
-    found: Comparison,
     errors: Vec<TypedError>,
 }
 
 impl Walker<'_> {
-    fn values(&mut self, type_ref: &TypeRef, old: Option<&Value>, new: Option<&Value>) {
+    fn values(&mut self, type_ref: &TypeRef, old: Option<&Value>, new: Option<&Value>) -> Node {
+        let mut node = Node::default();
+        if let (Some(old), Some(new)) = (old, new)
+            && equal(old, new)
+        {
+            return node;
+        }
         let (of_old, of_new) = match types(self.schema, type_ref, old, new) {
             Ok(types) => types,
-            Err(error) => return self.errors.push(error),
+            Err(error) => {
+                self.errors.push(error);
+                return node;
+            }
         };
         if let Some(of_old) = of_old {
-            self.atom(&of_old, type_ref, old, new);
+            self.atom(&mut node, &of_old, type_ref, old, new);
         }
-        if self.atom(&of_new, type_ref, old, new) {
-            return;
+        if !self.atom(&mut node, &of_new, type_ref, old, new) {
+            // Items of sets and of lists with keys, and members, are fields of their own.
+            node.added |= old.is_none();
+            node.removed |= old.is_some() && new.is_none();
         }
-        // Items of sets and of lists with keys, and members, are fields of their own.
-        match (old, new) {
-            (None, _) => self.found.added.insert(&self.path),
-            (_, None) => self.found.removed.insert(&self.path),
-            _ => {}
-        }
+        node
     }
 
     /// Compares values as one type; reports whether they were compared as a whole.
     fn atom(
         &mut self,
+        node: &mut Node,
         atom: &Atom,
         type_ref: &TypeRef,
         old: Option<&Value>,
@@ -58,52 +104,43 @@ impl Walker<'_> {
     ) -> bool {
         match Sides::of(atom, type_ref, old, new) {
             Ok(Sides::Leaf) => {
-                self.leaf(old, new);
+                node.added |= old.is_none();
+                node.removed |= old.is_some() && new.is_none();
+                // Equal ones do not come here.
+                node.modified |= old.is_some() && new.is_some();
                 return true;
             }
-            Ok(Sides::Maps(map, old, new)) => self.map(&map, old, new),
-            Ok(Sides::Lists(list, old, new)) => self.list(&list, old, new),
+            Ok(Sides::Maps(map, old, new)) => self.map(node, &map, old, new),
+            Ok(Sides::Lists(list, old, new)) => self.list(node, &list, old, new),
             Err(errors) => self.errors.extend(errors),
         }
         false
     }
 
-    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) {
-        match (old, new) {
-            (None, _) => self.found.added.insert(&self.path),
-            (_, None) => self.found.removed.insert(&self.path),
-            (Some(old), Some(new)) if !equal(old, new) => self.found.modified.insert(&self.path),
-            _ => {}
-        }
-    }
-
-    fn below(
-        &mut self,
-        element: PathElement,
-        type_ref: &TypeRef,
-        old: Option<&Value>,
-        new: Option<&Value>,
-    ) {
-        let start = self.errors.len();
-        self.path.push(element);
-        self.values(type_ref, old, new);
-        if let Some(element) = self.path.pop() {
-            prefix(&mut self.errors, start, &element);
-        }
-    }
-
     fn map(
         &mut self,
+        node: &mut Node,
         map: &MapType,
         old: Option<&Map<String, Value>>,
         new: Option<&Map<String, Value>>,
     ) {
         zip_members(old, new, |name, old, new| {
-            self.below(PathElement::from(name), map.type_of(name), old, new);
+            let start = self.errors.len();
+            let found = self.values(map.type_of(name), old, new);
+            if self.errors.len() > start {
+                prefix(&mut self.errors, start, &PathElement::from(name));
+            }
+            node.insert(|| map.element(name), found);
         });
     }
 
-    fn list(&mut self, list: &ListType, old: Option<&Vec<Value>>, new: Option<&Vec<Value>>) {
+    fn list(
+        &mut self,
+        node: &mut Node,
+        list: &ListType,
+        old: Option<&Vec<Value>>,
+        new: Option<&Vec<Value>>,
+    ) {
         let mut all: BTreeMap<PathElement, [Vec<&Value>; 2]> = BTreeMap::new();
         for (side, items) in [old, new].into_iter().enumerate() {
             for (index, item) in items.into_iter().flatten().enumerate() {
@@ -117,41 +154,46 @@ impl Walker<'_> {
             }
         }
         for (element, [old, new]) in all {
-            self.items(list, element, &old, &new);
+            let start = self.errors.len();
+            let found = self.items(list, &old, &new);
+            if self.errors.len() > start {
+                prefix(&mut self.errors, start, &element);
+            }
+            node.insert(|| element, found);
         }
     }
 
     /// Compares the items with one path element. Repeated ones are compared as a whole.
-    fn items(&mut self, list: &ListType, element: PathElement, old: &[&Value], new: &[&Value]) {
+    fn items(&mut self, list: &ListType, old: &[&Value], new: &[&Value]) -> Node {
         let item_type = &list.element_type;
-        let mut path = self.path.clone();
-        path.push(element.clone());
         match (old, new) {
             ([] | [_], [] | [_]) => {
-                self.below(
-                    element,
-                    item_type,
-                    old.first().copied(),
-                    new.first().copied(),
-                );
+                self.values(item_type, old.first().copied(), new.first().copied())
             }
             ([_, _, ..], [_, _, ..]) => {
                 let same = old.len() == new.len() && old.iter().zip(new).all(|(l, r)| equal(l, r));
-                if !same {
-                    self.found.modified.insert(&path);
+                Node {
+                    modified: !same,
+                    ..Node::default()
                 }
             }
             ([_, _, ..], _) => {
-                if let Some(new) = new.first() {
-                    self.below(element, item_type, None, Some(new));
+                let new = new
+                    .first()
+                    .map(|new| self.values(item_type, None, Some(new)));
+                Node {
+                    removed: true,
+                    ..new.unwrap_or_default()
                 }
-                self.found.removed.insert(&path);
             }
             (_, [_, _, ..]) => {
-                if let Some(old) = old.first() {
-                    self.below(element, item_type, Some(old), None);
+                let old = old
+                    .first()
+                    .map(|old| self.values(item_type, Some(old), None));
+                Node {
+                    added: true,
+                    ..old.unwrap_or_default()
                 }
-                self.found.added.insert(&path);
             }
         }
     }
