@@ -135,6 +135,15 @@ impl Schema {
         ])
     }
 
+    /// Takes the types that another schema has as well from there, so that both share their memory.
+    pub fn share_types(&mut self, other: &Self) {
+        for (name, atom) in self.types.iter_mut() {
+            if let Some(shared) = other.types.get(name).filter(|it| *it == atom) {
+                *atom = shared.clone();
+            }
+        }
+    }
+
     /// Returns the type that a reference means; none if the name is unknown, or a relationship is
     /// given for a scalar.
     pub fn resolve<'a>(&'a self, type_ref: &'a TypeRef) -> Option<Cow<'a, Atom>> {

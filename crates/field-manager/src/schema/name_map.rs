@@ -34,6 +34,10 @@ impl<T> NameMap<T> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Str, &T)> {
         self.0.iter().map(|(name, value)| (name, value))
     }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&Str, &mut T)> {
+        self.0.iter_mut().map(|(name, value)| (&*name, value))
+    }
 }
 
 fn order(one: &str, other: &str) -> Ordering {

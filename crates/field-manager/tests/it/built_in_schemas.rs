@@ -5,6 +5,7 @@ use kubist_api::core::v1::{PersistentVolume, Pod, Secret, Service};
 use kubist_apimachinery::wire::{self, Wire};
 use kubist_field_manager::schema::{Atom, Relationship, Scalar, Schema, TypeRef};
 use serde_json::json;
+use std::sync::Arc;
 
 /// Returns the type at a path; `[]` stands for the items of a list, `*` for other members.
 fn at(root: &'static wire::Schema, path: &str) -> Atom {
@@ -20,6 +21,23 @@ fn at(root: &'static wire::Schema, path: &str) -> Atom {
     }
     let atom = schema.resolve(&type_ref).expect("the type is known");
     atom.into_owned()
+}
+
+#[test]
+fn kinds_with_the_same_types_can_share_them() {
+    let pod = Schema::from_wire([Pod::SCHEMA]);
+    let mut deployment = Schema::from_wire([Deployment::SCHEMA]);
+    let map = |schema: &Schema, name: &str| {
+        let type_ref = TypeRef::named(name);
+        let atom = schema.resolve(&type_ref).expect("the type is known");
+        atom.into_owned().map.expect("it is an object")
+    };
+    let (spec, own) = ("io.k8s.api.core.v1.PodSpec", Deployment::SCHEMA.full_name);
+    let before = map(&deployment, own);
+    assert!(!Arc::ptr_eq(&map(&pod, spec), &map(&deployment, spec)));
+    deployment.share_types(&pod);
+    assert!(Arc::ptr_eq(&map(&pod, spec), &map(&deployment, spec)));
+    assert!(Arc::ptr_eq(&before, &map(&deployment, own)));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use crate::same_types::differences;
 use crate::schemas::parse;
+use kubist_api::apiextensions::v1::JSONSchemaProps;
 use kubist_api::{GROUPS, KINDS, Kind, find_kind};
+use kubist_apimachinery::wire::to_json_value;
 use kubist_field_manager::schema::{Schema, TypeRef};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -109,6 +111,19 @@ fn custom_types_are_upstreams() {
     }
     expect_none(&differing);
     println!("the types of {} custom resources agree", schemas.len());
+}
+
+#[test]
+fn schemas_of_stored_definitions_give_the_same_types() {
+    let schemas: BTreeMap<String, Value> = serde_json::from_str(CUSTOM).expect("it is JSON");
+    for (name, schema) in schemas.iter().filter(|it| it.1.is_object()) {
+        let stored: JSONSchemaProps =
+            serde_json::from_value(schema.clone()).expect("it is a schema");
+        let (schema, root) = Schema::from_json_schema(Some(schema));
+        let (of_stored, stored_root) = Schema::from_json_schema(Some(&to_json_value(&stored)));
+        let found = differences((&of_stored, &stored_root), (&schema, &root));
+        assert!(found.is_empty(), "{name}: {found:?}");
+    }
 }
 
 /// Returns the schemas of the definitions in manifests, by file and version; none if there are no
