@@ -23,6 +23,7 @@ mod ingest;
 mod interner;
 mod json;
 mod json_encode;
+mod json_view;
 mod message;
 mod projection;
 #[cfg(feature = "prost")]
@@ -54,6 +55,7 @@ pub use ingest::{Encoding, Ingest, decode};
 pub use interner::Interner;
 pub use json::{deserialize, merge_json};
 pub use json_encode::{Json, to_json, to_json_value};
+pub use json_view::{is_json_null, same_view, view_to_json, written_field};
 pub use message::{JsonScalar, Message, Wire};
 pub use projection::{
     PathCheck, PathError, Projection, ProjectionField, ProjectionFields, ProjectionMeta,

@@ -11,16 +11,19 @@ pub use apply::{AppliedObject, ApplyError, ApplyRequest};
 
 use crate::field_filter::FieldFilter;
 use crate::field_set::FieldSet;
-use crate::managed_fields::{ManagedFields, OwnedFields};
+use crate::managed_fields::{ManagedFields, ManagedFieldsError, OwnedFields};
 use crate::manager_id::ManagerId;
-use crate::schema::{Schema, TypeRef};
-use crate::typed::{Duplicates, TypedErrors, TypedValue};
-use crate::updater::{ConvertError, UpdateError, Updater, VersionConverter};
-use kubist_apimachinery::{ManagedFieldsEntry, Str, Time};
+use crate::object_type::ObjectType;
+use crate::owned_set::SetCache;
+use crate::typed::{Comparison, Duplicates, TypedErrors, TypedValue, compare_messages};
+use crate::updater::{Change, ConvertError, UpdateError, Updater, VersionConverter};
+use kubist_apimachinery::wire::to_json_value;
+use kubist_apimachinery::{AnyObject, ManagedFieldsEntry, Str, Time};
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 /// The name of a manager without one.
 const UNKNOWN: &str = "unknown";
@@ -51,16 +54,6 @@ static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     set
 });
 
-/// The type of the objects of one version.
-#[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
-pub struct ObjectType {
-    /// The schema.
-    pub schema: Arc<Schema>,
-    /// The type of an object in it.
-    pub root: TypeRef,
-}
-
 /// Converts objects between versions, as JSON.
 pub trait ObjectConverter: Send + Sync {
     /// Converts an object to another version.
@@ -70,10 +63,10 @@ pub trait ObjectConverter: Send + Sync {
     fn convert(&self, object: &Value, to: &str) -> Result<(Value, ObjectType), ConvertError>;
 }
 
-/// Keeps the managed fields of a resource.
-#[derive(Clone, Debug)]
+/// The objects whose managed fields are kept.
+#[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
-pub struct FieldManager {
+pub struct ManagedKind {
     /// The type of the objects at the version of the requests.
     pub object_type: ObjectType,
     /// The API version of the requests.
@@ -85,10 +78,17 @@ pub struct FieldManager {
     /// The fields that can have owners, by API version; a version without a filter has all.
     pub filters: BTreeMap<Str, FieldFilter>,
     /// An object without content.
-    pub empty: Value,
+    pub empty: Box<dyn AnyObject>,
 }
 
-/// A stored object. An object that does not exist is an [`empty`](FieldManager::empty) one.
+/// Keeps the managed fields of a resource.
+#[derive(Debug)]
+pub struct FieldManager {
+    of: ManagedKind,
+    sets: SetCache,
+}
+
+/// A stored object. An object that does not exist is an empty one.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
 pub struct LiveObject<'a> {
@@ -96,20 +96,16 @@ pub struct LiveObject<'a> {
     pub object: &'a Value,
     /// Its managed fields.
     pub entries: &'a [ManagedFieldsEntry],
-    /// Whether it exists.
-    pub exists: bool,
 }
 
 /// A write other than an apply.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
 pub struct UpdateRequest<'a> {
-    /// The object before.
-    pub live: LiveObject<'a>,
-    /// The new object, without its managed fields.
-    pub object: &'a Value,
-    /// The managed fields in the new object.
-    pub entries: &'a [ManagedFieldsEntry],
+    /// The object before, at the version of the request; `None` if it does not exist.
+    pub live: Option<&'a dyn AnyObject>,
+    /// The new object. A client can change its managed fields.
+    pub new: &'a dyn AnyObject,
     /// The name of the manager.
     pub manager: &'a str,
     /// The time of the write.
@@ -117,6 +113,19 @@ pub struct UpdateRequest<'a> {
 }
 
 impl FieldManager {
+    /// Creates the field manager of these objects.
+    pub fn new(of: ManagedKind) -> Self {
+        Self {
+            of,
+            sets: SetCache::default(),
+        }
+    }
+
+    /// Returns an object without content, as JSON.
+    pub fn empty(&self) -> Value {
+        to_json_value(&*self.of.empty)
+    }
+
     /// Returns the managed fields of an object after an update.
     ///
     /// # Errors
@@ -127,18 +136,19 @@ impl FieldManager {
         request: &UpdateRequest<'_>,
         converter: &dyn ObjectConverter,
     ) -> Result<Vec<ManagedFieldsEntry>, UpdateError> {
-        let managers = self.managers_before(request.live.entries, request.entries);
-        if managers.is_empty() && request.live.exists {
+        let before = request.live.map_or(&[][..], |it| &it.meta().managed_fields);
+        let managers = self.managers_before(before, &request.new.meta().managed_fields);
+        if managers.is_empty() && request.live.is_some() {
             return Ok(Vec::new()); // Its fields are tracked from its first apply.
         }
-        let live = self.typed(request.live.object, Duplicates::Allowed);
-        let new = self.typed(request.object, Duplicates::Allowed);
-        let live =
-            live.map_err(|errors| UpdateError::Typed("failed to type the live object", errors))?;
-        let new =
-            new.map_err(|errors| UpdateError::Typed("failed to type the new object", errors))?;
+        let change = Objects {
+            of: &self.of,
+            live: request.live.unwrap_or(&*self.of.empty),
+            new: request.new,
+            typed: [OnceCell::new(), OnceCell::new()],
+        };
         let manager = self.updater_id(request.manager);
-        let managers = self.tracked(&live, &new, managers, &manager, request.now, converter)?;
+        let managers = self.tracked(&change, managers, &manager, request.now, converter)?;
         Ok(managers.to_entries())
     }
 
@@ -149,31 +159,38 @@ impl FieldManager {
         live: &[ManagedFieldsEntry],
         new: &[ManagedFieldsEntry],
     ) -> ManagedFields {
-        if self.subresource.is_empty() {
+        if self.of.subresource.is_empty() {
             if let [only] = new
                 && *only == ManagedFieldsEntry::default()
             {
                 return ManagedFields::default();
             }
-            match ManagedFields::from_entries(new) {
+            match self.read(new) {
                 Ok(managers) if !managers.is_empty() => return managers,
                 _ => {}
             }
         }
-        ManagedFields::from_entries(live).unwrap_or_default()
+        self.read(live).unwrap_or_default()
+    }
+
+    fn read(&self, entries: &[ManagedFieldsEntry]) -> Result<ManagedFields, ManagedFieldsError> {
+        ManagedFields::read(entries, |text| self.sets.read(text))
     }
 
     fn updater_id(&self, name: &str) -> ManagerId {
         let name = if name.is_empty() { UNKNOWN } else { name };
-        ManagerId::updater(name, self.api_version.clone(), self.subresource.clone())
+        ManagerId::updater(
+            name,
+            self.of.api_version.clone(),
+            self.of.subresource.clone(),
+        )
     }
 
     /// Gives what an update changed to its manager. The time of the manager changes only if it
     /// takes fields.
     fn tracked(
         &self,
-        live: &TypedValue,
-        new: &TypedValue,
+        change: &dyn Change,
         managers: ManagedFields,
         manager: &ManagerId,
         now: Time,
@@ -183,17 +200,18 @@ impl FieldManager {
         let this = ManagerId::updater("current-operation", "", "");
         let adapter = Typed { converter };
         let updater = self.updater(&adapter);
-        let mut managers = updater.update(live, new, managers, &this)?;
+        let mut managers = updater.update_changed(change, managers, &this)?;
         if let Some(taken) = managers.remove(&this) {
-            let fields = taken.fields.difference(&UNOWNED);
+            let mut fields = taken.fields.into_fields();
+            fields.subtract(&UNOWNED);
             if !fields.is_empty() {
                 let fields = match managers.get(manager) {
                     Some(before) => fields.union(&before.fields),
                     None => fields,
                 };
                 let owned = OwnedFields {
-                    fields,
-                    api_version: self.api_version.clone(),
+                    fields: fields.into(),
+                    api_version: self.of.api_version.clone(),
                     time: Some(now),
                 };
                 managers.set(manager.clone(), owned);
@@ -206,14 +224,59 @@ impl FieldManager {
     fn updater<'a>(&'a self, converter: &'a dyn VersionConverter) -> Updater<'a> {
         Updater {
             converter,
-            filters: &self.filters,
-            api_version: &self.api_version,
+            filters: &self.of.filters,
+            api_version: &self.of.api_version,
         }
     }
 
     fn typed(&self, object: &Value, duplicates: Duplicates) -> Result<TypedValue, TypedErrors> {
-        let ObjectType { schema, root } = &self.object_type;
-        TypedValue::new(object.clone(), Arc::clone(schema), root.clone(), duplicates)
+        self.of.object_type.typed(object.clone(), duplicates)
+    }
+}
+
+/// The objects of an update. They become JSON only for managers of other versions.
+struct Objects<'a> {
+    of: &'a ManagedKind,
+    live: &'a dyn AnyObject,
+    new: &'a dyn AnyObject,
+    typed: [OnceCell<TypedValue>; 2],
+}
+
+impl Objects<'_> {
+    fn typed<'c>(
+        &self,
+        cell: &'c OnceCell<TypedValue>,
+        object: &dyn AnyObject,
+    ) -> Result<&'c TypedValue, TypedErrors> {
+        if let Some(made) = cell.get() {
+            return Ok(made);
+        }
+        let mut plain = object.boxed_clone();
+        plain.meta_mut().managed_fields = Vec::new();
+        let tree = to_json_value(&*plain);
+        let typed = self.of.object_type.typed(tree, Duplicates::Allowed)?;
+        Ok(cell.get_or_init(|| typed))
+    }
+}
+
+impl Change for Objects<'_> {
+    fn object_type(&self) -> ObjectType {
+        self.of.object_type.clone()
+    }
+
+    fn compare(&self) -> Result<Comparison, TypedErrors> {
+        let ObjectType { schema, root } = &self.of.object_type;
+        compare_messages(schema, root, self.live, self.new)
+    }
+
+    fn live(&self) -> Result<&TypedValue, TypedErrors> {
+        let [cell, _] = &self.typed;
+        self.typed(cell, self.live)
+    }
+
+    fn new(&self) -> Result<&TypedValue, TypedErrors> {
+        let [_, cell] = &self.typed;
+        self.typed(cell, self.new)
     }
 }
 
@@ -230,8 +293,7 @@ impl VersionConverter for Typed<'_> {
         to: &str,
     ) -> Result<TypedValue, ConvertError> {
         let (object, object_type) = self.converter.convert(object.value(), to)?;
-        let ObjectType { schema, root } = object_type;
-        let typed = TypedValue::new(object, schema, root, Duplicates::Refused);
+        let typed = object_type.typed(object, Duplicates::Refused);
         typed.map_err(|errors| ConvertError::Failed(errors.to_string()))
     }
 }

@@ -43,7 +43,7 @@ impl FieldSet {
 
     /// Returns the set as FieldsV1.
     pub fn to_json(&self) -> String {
-        let mut out = String::with_capacity(16 * (1 + self.members().len()));
+        let mut out = String::with_capacity(512);
         write_node(&mut out, self, false);
         out
     }
@@ -83,11 +83,12 @@ fn write_node(out: &mut String, set: &FieldSet, is_member: bool) {
 
 /// Writes the name of an element, as a JSON string.
 fn write_name(out: &mut String, element: &PathElement) {
-    let mut name = String::new();
+    let mut name = String::with_capacity(64);
     match element {
         PathElement::Field(field) => {
-            name.push_str("f:");
-            name.push_str(field);
+            out.push_str("\"f:");
+            write_content(out, field, Html::Kept);
+            return out.push('"');
         }
         PathElement::Key(fields) => {
             name.push_str("k:{");
@@ -121,6 +122,20 @@ enum Html {
 
 fn write_string(out: &mut String, text: &str, html: Html) {
     out.push('"');
+    write_content(out, text, html);
+    out.push('"');
+}
+
+/// Writes what is between the quotation marks.
+fn write_content(out: &mut String, text: &str, html: Html) {
+    let is_plain = |byte: u8| match byte {
+        b'"' | b'\\' | 0..=0x1f => false,
+        b'<' | b'>' | b'&' | 0x80.. => html == Html::Kept,
+        _ => true,
+    };
+    if text.bytes().all(is_plain) {
+        return out.push_str(text);
+    }
     for character in text.chars() {
         match character {
             '"' => out.push_str("\\\""),
@@ -135,7 +150,6 @@ fn write_string(out: &mut String, text: &str, html: Html) {
             _ => out.push(character),
         }
     }
-    out.push('"');
 }
 
 fn write_escape(out: &mut String, character: char) {

@@ -25,6 +25,8 @@ mod field_set;
 mod fields_v1;
 mod managed_fields;
 mod manager_id;
+mod object_type;
+mod owned_set;
 mod path_element;
 mod scale_fields;
 pub mod schema;
@@ -35,13 +37,15 @@ mod value_order;
 pub use conflict::{Conflict, Conflicts};
 pub use field_filter::{FieldFilter, PathMatcher};
 pub use field_manager::{
-    AppliedObject, ApplyError, ApplyRequest, FieldManager, LiveObject, ObjectConverter, ObjectType,
-    UpdateRequest,
+    AppliedObject, ApplyError, ApplyRequest, FieldManager, LiveObject, ManagedKind,
+    ObjectConverter, UpdateRequest,
 };
 pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
 pub use managed_fields::{ManagedFields, ManagedFieldsError, OwnedFields};
 pub use manager_id::{ManagerId, Operation};
+pub use object_type::ObjectType;
+pub use owned_set::OwnedSet;
 pub use path_element::{KeyField, PathElement};
 pub use scale_fields::{ReplicasPath, scale_entries, workload_entries};
 pub use typed::{Comparison, Duplicates, TypedError, TypedErrors, TypedValue};

@@ -5,6 +5,7 @@
 use crate::field_set::FieldSet;
 use crate::fields_v1::FieldsV1Error;
 use crate::manager_id::ManagerId;
+use crate::owned_set::OwnedSet;
 use kubist_apimachinery::wire::FieldsV1;
 use kubist_apimachinery::{ManagedFieldsEntry, Str, Time};
 use std::cmp::Ordering;
@@ -24,7 +25,7 @@ pub struct ManagedFields {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnedFields {
     /// The fields.
-    pub fields: FieldSet,
+    pub fields: OwnedSet,
     /// The API version that the fields are named by.
     pub api_version: Str,
     /// When the fields last changed.
@@ -53,6 +54,14 @@ impl ManagedFields {
     /// # Errors
     /// The first entry that cannot be read.
     pub fn from_entries(entries: &[ManagedFieldsEntry]) -> Result<Self, ManagedFieldsError> {
+        Self::read(entries, |text| Ok(FieldSet::from_json(text)?.into()))
+    }
+
+    /// Reads the entries of an object, and their sets with `read`.
+    pub(crate) fn read(
+        entries: &[ManagedFieldsEntry],
+        read: impl Fn(&Str) -> Result<OwnedSet, FieldsV1Error>,
+    ) -> Result<Self, ManagedFieldsError> {
         let mut managers = BTreeMap::new();
         for (at, entry) in entries.iter().enumerate() {
             let id = ManagerId::of_entry(entry).ok_or(ManagedFieldsError::Operation)?;
@@ -70,8 +79,8 @@ impl ManagedFields {
                 }
             }
             let fields = match &entry.fields_v1 {
-                Some(text) => FieldSet::from_json(&text.raw),
-                None => Ok(FieldSet::default()),
+                Some(text) => read(&text.raw),
+                None => Ok(OwnedSet::default()),
             };
             let owned = OwnedFields {
                 fields: fields.map_err(ManagedFieldsError::Fields)?,
@@ -94,7 +103,7 @@ impl ManagedFields {
             time: owned.time,
             fields_type: FIELDS_TYPE.into(),
             fields_v1: Some(FieldsV1 {
-                raw: owned.fields.to_json().into(),
+                raw: owned.fields.text(),
             }),
             subresource: id.subresource.clone(),
         };

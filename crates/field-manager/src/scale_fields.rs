@@ -40,7 +40,7 @@ pub fn scale_entries(
             && owned.fields.has(&path)
         {
             let of_scale = OwnedFields {
-                fields: FieldSet::from_paths([&in_scale()[..]]),
+                fields: FieldSet::from_paths([&in_scale()[..]]).into(),
                 api_version: SCALE_VERSION.into(),
                 time: owned.time,
             };
@@ -75,6 +75,7 @@ pub fn workload_entries(
             Some(_) if of_scale.remove(id).is_some() => out.set(id.clone(), owned),
             Some(path) => {
                 let fields = owned.fields.difference(&FieldSet::from_paths([&path[..]]));
+                let fields = fields.into();
                 out.set(id.clone(), OwnedFields { fields, ..owned });
             }
         }
@@ -84,7 +85,7 @@ pub fn workload_entries(
     };
     for (id, _) in of_scale.iter().filter(|(_, it)| it.fields.has(&in_scale())) {
         let of_workload = OwnedFields {
-            fields: FieldSet::from_paths([&path[..]]),
+            fields: FieldSet::from_paths([&path[..]]).into(),
             api_version: api_version.into(),
             // As upstream, a manager that is new to the workload has no time.
             time: before.get(id).and_then(|it| it.time),

@@ -3,12 +3,15 @@
 mod compare;
 mod list_items;
 mod merge;
+mod messages;
 mod reconcile;
 mod remove;
 mod sides;
 mod to_field_set;
 mod validate;
 
+pub(crate) use self::messages::compare_messages;
+pub(crate) use self::reconcile::reconcile;
 use crate::field_filter::FieldFilter;
 use crate::field_set::FieldSet;
 use crate::schema::{Schema, TypeRef};
@@ -150,7 +153,17 @@ impl TypedValue {
     /// # Errors
     /// The schema refers to a type that it lacks.
     pub fn reconcile(&self, fields: &FieldSet) -> Result<Option<FieldSet>, TypedErrors> {
-        reconcile::reconcile(fields, self)
+        reconcile(fields, &self.schema, &self.type_ref)
+    }
+
+    /// Returns the schema.
+    pub(crate) fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Returns the type.
+    pub(crate) fn type_ref(&self) -> &TypeRef {
+        &self.type_ref
     }
 
     /// Adds the declared fields above owned ones to a set.

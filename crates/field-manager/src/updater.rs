@@ -13,7 +13,9 @@ use crate::field_filter::FieldFilter;
 use crate::field_set::FieldSet;
 use crate::managed_fields::{ManagedFields, OwnedFields};
 use crate::manager_id::ManagerId;
-use crate::typed::{Comparison, TypedErrors, TypedValue};
+use crate::object_type::ObjectType;
+use crate::owned_set::OwnedSet;
+use crate::typed::{Comparison, TypedErrors, TypedValue, reconcile};
 use kubist_apimachinery::{Str, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -85,15 +87,25 @@ impl Updater<'_> {
         &self,
         live: &TypedValue,
         new: &TypedValue,
+        managers: ManagedFields,
+        manager: &ManagerId,
+    ) -> Result<ManagedFields, UpdateError> {
+        self.update_changed(&Pair { live, new }, managers, manager)
+    }
+
+    /// As [`update`](Self::update), for objects that become typed values only if that is necessary.
+    pub(crate) fn update_changed(
+        &self,
+        change: &dyn Change,
         mut managers: ManagedFields,
         manager: &ManagerId,
     ) -> Result<ManagedFields, UpdateError> {
-        self.reconcile(live, &mut managers)?;
-        let changes = self.disown(live, new, &mut managers, manager, true)?;
-        let owned = managers.get(manager).map(|it| &it.fields);
+        self.reconcile(change, &mut managers)?;
+        let changes = self.disown(change, &mut managers, manager, true)?;
+        let before = managers.get(manager);
+        let (owned, time) = before.map_or((None, None), |it| (Some(&it.fields), it.time));
         let owned = owned.map_or_else(FieldSet::default, |it| it.difference(&changes.removed));
-        let owned = owned.union(&changes.modified).union(&changes.added);
-        let time = managers.get(manager).and_then(|it| it.time);
+        let owned = owned.into_union(changes.changed);
         self.own(&mut managers, manager, self.filtered(owned), time);
         Ok(managers)
     }
@@ -110,7 +122,7 @@ impl Updater<'_> {
         manager: &ManagerId,
         force: bool,
     ) -> Result<Applied, UpdateError> {
-        self.reconcile(live, &mut managers)?;
+        self.reconcile(&Pair { live, new: live }, &mut managers)?;
         let merged = live.merge(config);
         let merged = merged.map_err(typed("failed to merge config"))?;
         let applied = config.to_field_set();
@@ -122,7 +134,8 @@ impl Updater<'_> {
             Some(last) => self.prune(merged, &managers, &last)?,
             None => merged,
         };
-        self.disown(live, &new, &mut managers, manager, force)?;
+        let change = Pair { live, new: &new };
+        self.disown(&change, &mut managers, manager, force)?;
         let object = (!live.has_value_of(&new)).then_some(new);
         Ok(Applied { object, managers })
     }
@@ -135,7 +148,7 @@ impl Updater<'_> {
         time: Option<Time>,
     ) {
         let owned = OwnedFields {
-            fields,
+            fields: fields.into(),
             api_version: self.api_version.clone(),
             time,
         };
@@ -152,30 +165,34 @@ impl Updater<'_> {
     /// Takes changed and removed fields from all managers but the one that writes.
     fn disown(
         &self,
-        live: &TypedValue,
-        new: &TypedValue,
+        change: &dyn Change,
         managers: &mut ManagedFields,
         writer: &ManagerId,
         force: bool,
-    ) -> Result<Comparison, UpdateError> {
+    ) -> Result<Changes, UpdateError> {
         let mut versions: BTreeMap<Str, Option<Changes>> = BTreeMap::new();
-        let own = self.changes(live, new, self.api_version)?;
-        versions.insert(self.api_version.clone(), Some(own));
+        let own = self.changes(change.compare(), self.api_version)?;
         let mut conflicts = Vec::new();
         let mut failure = None;
         managers.retain(|id, owned| {
             if id == writer || failure.is_some() {
                 return true;
             }
-            let changes = match versions.get(&owned.api_version) {
-                Some(changes) => changes,
-                None => match self.changes_at(live, new, &owned.api_version) {
-                    Ok(changes) => versions.entry(owned.api_version.clone()).or_insert(changes),
+            let changes = if owned.api_version == *self.api_version {
+                Some(&own)
+            } else if let Some(known) = versions.get(&owned.api_version) {
+                known.as_ref()
+            } else {
+                match self.changes_at(change, &owned.api_version) {
+                    Ok(changes) => {
+                        let version = owned.api_version.clone();
+                        versions.entry(version).or_insert(changes).as_ref()
+                    }
                     Err(error) => {
                         failure = Some(error);
                         return true;
                     }
-                },
+                }
             };
             let Some(changes) = changes else { return false };
             let taken = owned.fields.intersection(&changes.changed);
@@ -185,11 +202,10 @@ impl Updater<'_> {
                     path: path.to_vec(),
                 });
             });
-            if !taken.is_empty() {
-                owned.fields = owned.fields.difference(&taken);
-            }
-            if !changes.all.removed.is_empty() {
-                owned.fields = owned.fields.difference(&changes.all.removed);
+            for lost in [taken, owned.fields.intersection(&changes.removed)] {
+                if !lost.is_empty() {
+                    owned.fields = owned.fields.difference(&lost).into();
+                }
             }
             true
         });
@@ -199,45 +215,37 @@ impl Updater<'_> {
         if !force && !conflicts.is_empty() {
             return Err(UpdateError::Conflicts(Conflicts::sorted(conflicts)));
         }
-        let own = versions.remove(self.api_version).flatten();
-        Ok(own.map(|it| it.all).unwrap_or_default())
+        Ok(own)
     }
 
     fn changes(
         &self,
-        live: &TypedValue,
-        new: &TypedValue,
+        all: Result<Comparison, TypedErrors>,
         version: &Str,
     ) -> Result<Changes, UpdateError> {
-        let all = live.compare(new);
         let all = all.map_err(typed("failed to compare objects"))?;
         let all = all.filtered(self.filters.get(version));
-        let changed = all.modified.union(&all.added);
-        Ok(Changes { all, changed })
+        Ok(Changes {
+            removed: all.removed,
+            changed: all.modified.into_union(all.added),
+        })
     }
 
     /// Returns the changes as another version has them; none if there is no such version any more.
     fn changes_at(
         &self,
-        live: &TypedValue,
-        new: &TypedValue,
+        change: &dyn Change,
         version: &Str,
     ) -> Result<Option<Changes>, UpdateError> {
-        let live = self.converted(
-            live,
-            self.api_version,
-            version,
-            "failed to convert old object",
-        );
-        let Some(live) = live? else { return Ok(None) };
-        let new = self.converted(
-            new,
-            self.api_version,
-            version,
-            "failed to convert new object",
-        );
-        let Some(new) = new? else { return Ok(None) };
-        self.changes(&live, &new, version).map(Some)
+        let context = "failed to convert old object";
+        let live = change.live().map_err(typed(context))?;
+        let live = self.converted(live, self.api_version, version, context)?;
+        let Some(live) = live else { return Ok(None) };
+        let context = "failed to convert new object";
+        let new = change.new().map_err(typed(context))?;
+        let new = self.converted(new, self.api_version, version, context)?;
+        let Some(new) = new else { return Ok(None) };
+        self.changes(live.compare(&new), version).map(Some)
     }
 
     /// Converts an object; returns none if there is no such version any more.
@@ -262,44 +270,106 @@ impl Updater<'_> {
     /// exist any more are dropped.
     fn reconcile(
         &self,
-        live: &TypedValue,
+        change: &dyn Change,
         managers: &mut ManagedFields,
     ) -> Result<(), UpdateError> {
-        let mut versions: BTreeMap<Str, Option<Cow<'_, TypedValue>>> = BTreeMap::new();
+        let mut versions: BTreeMap<Str, Option<ObjectType>> = BTreeMap::new();
         let mut failure = None;
+        let own = change.object_type();
         managers.retain(|_, owned| {
             if failure.is_some() {
                 return true;
             }
-            if !versions.contains_key(&owned.api_version) {
-                match self.converted(live, self.api_version, &owned.api_version, "") {
-                    Ok(live) => {
-                        versions.insert(owned.api_version.clone(), live);
-                    }
-                    Err(error) => failure = Some(error),
-                }
-            }
-            let Some(Some(live)) = versions.get(&owned.api_version) else {
-                return false;
+            let result = if owned.api_version == *self.api_version {
+                reconciled(&mut owned.fields, &own).map(|()| true)
+            } else {
+                self.reconciled_at(change, owned, &mut versions)
             };
-            match live.reconcile(&owned.fields) {
-                Ok(None) => {}
-                Ok(Some(fields)) => owned.fields = fields,
-                Err(errors) => {
-                    let context = "errors reconciling field set with schema";
-                    failure = Some(UpdateError::Typed(context, errors));
-                }
-            }
-            true
+            result.unwrap_or_else(|error| {
+                failure = Some(error);
+                true
+            })
         });
         failure.map_or(Ok(()), Err)
+    }
+
+    /// Adapts a manager of another version; returns false if there is no such version any more.
+    fn reconciled_at(
+        &self,
+        change: &dyn Change,
+        owned: &mut OwnedFields,
+        versions: &mut BTreeMap<Str, Option<ObjectType>>,
+    ) -> Result<bool, UpdateError> {
+        if !versions.contains_key(&owned.api_version) {
+            let live = change
+                .live()
+                .map_err(typed("failed to convert live object"))?;
+            let live = self.converted(live, self.api_version, &owned.api_version, "")?;
+            let of_version = live.map(|it| ObjectType::of(&it));
+            versions.insert(owned.api_version.clone(), of_version);
+        }
+        match versions.get(&owned.api_version) {
+            Some(Some(of_version)) => {
+                reconciled(&mut owned.fields, of_version)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Adapts a set to the current type of the objects.
+fn reconciled(fields: &mut OwnedSet, current: &ObjectType) -> Result<(), UpdateError> {
+    if fields.fits(&current.schema) {
+        return Ok(());
+    }
+    let adapted = reconcile(fields, &current.schema, &current.root);
+    let context = "errors reconciling field set with schema";
+    if let Some(adapted) = adapted.map_err(typed(context))? {
+        *fields = adapted.into();
+    }
+    fields.set_fits(&current.schema);
+    Ok(())
+}
+
+/// An old and a new object of one version.
+pub(crate) trait Change {
+    /// Returns their type.
+    fn object_type(&self) -> ObjectType;
+    /// Compares them.
+    fn compare(&self) -> Result<Comparison, TypedErrors>;
+    /// Returns the old one.
+    fn live(&self) -> Result<&TypedValue, TypedErrors>;
+    /// Returns the new one.
+    fn new(&self) -> Result<&TypedValue, TypedErrors>;
+}
+
+/// Two typed values.
+pub(crate) struct Pair<'a> {
+    pub(crate) live: &'a TypedValue,
+    pub(crate) new: &'a TypedValue,
+}
+
+impl Change for Pair<'_> {
+    fn object_type(&self) -> ObjectType {
+        ObjectType::of(self.live)
+    }
+    fn compare(&self) -> Result<Comparison, TypedErrors> {
+        self.live.compare(self.new)
+    }
+    fn live(&self) -> Result<&TypedValue, TypedErrors> {
+        Ok(self.live)
+    }
+    fn new(&self) -> Result<&TypedValue, TypedErrors> {
+        Ok(self.new)
     }
 }
 
 /// The differences between two objects at one version.
 struct Changes {
-    all: Comparison,
-    /// Those that are in the new object.
+    /// Those that only the old object has.
+    removed: FieldSet,
+    /// All others.
     changed: FieldSet,
 }
 

@@ -109,7 +109,7 @@ fn union_view(message: &dyn Message) -> View<'_> {
 }
 
 /// Reports whether JSON includes this field.
-fn is_written(field: &Field, view: View<'_>) -> bool {
+pub(super) fn is_written(field: &Field, view: View<'_>) -> bool {
     if field.flags.has(FieldFlags::PROTOBUF_ONLY) {
         return false;
     }
@@ -176,7 +176,7 @@ impl Serialize for Entry<'_> {
     }
 }
 
-fn is_null(view: View<'_>) -> bool {
+pub(super) fn is_null(view: View<'_>) -> bool {
     match view {
         View::Bool(_)
         | View::I32(_)

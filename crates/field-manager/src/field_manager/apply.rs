@@ -9,7 +9,7 @@ use crate::field_set::FieldSet;
 use crate::managed_fields::{ManagedFields, OwnedFields};
 use crate::manager_id::ManagerId;
 use crate::typed::{Duplicates, TypedValue};
-use crate::updater::UpdateError;
+use crate::updater::{Pair, UpdateError};
 use kubist_apimachinery::go_text::escape_html;
 use kubist_apimachinery::{ManagedFieldsEntry, Time};
 use serde_json::{Map, Value};
@@ -71,7 +71,7 @@ impl FieldManager {
         request: &ApplyRequest<'_>,
         converter: &dyn ObjectConverter,
     ) -> Result<AppliedObject, ApplyError> {
-        let managers = ManagedFields::from_entries(request.live.entries);
+        let managers = self.read(request.live.entries);
         let managers = managers.map_err(|error| {
             ApplyError::Failed(format!("failed to decode managed fields: {error}"))
         })?;
@@ -106,7 +106,7 @@ impl FieldManager {
     /// Checks the type of a configuration, and that it has no managed fields.
     fn check(&self, config: &Value) -> Result<(), ApplyError> {
         let text = |name: &str| config[name].as_str().unwrap_or_default();
-        if (text("apiVersion"), text("kind")) != (&*self.api_version, &*self.kind) {
+        if (text("apiVersion"), text("kind")) != (&*self.of.api_version, &*self.of.kind) {
             let why = format!("invalid object type: {}", GroupVersionKind(config));
             return Err(ApplyError::BadRequest(why));
         }
@@ -133,10 +133,14 @@ impl FieldManager {
                 "failed to create manager for existing fields: {why}"
             ))
         };
-        let empty = self.typed(&self.empty, Duplicates::Allowed);
+        let empty = self.typed(&self.empty(), Duplicates::Allowed);
         let empty = empty.map_err(|errors| failed(&errors))?;
         let earlier = self.updater_id(BEFORE_FIRST_APPLY);
-        let tracked = self.tracked(&empty, live, managers, &earlier, now, converter);
+        let change = Pair {
+            live: &empty,
+            new: live,
+        };
+        let tracked = self.tracked(&change, managers, &earlier, now, converter);
         tracked.map_err(|error| failed(&error))
     }
 
@@ -181,7 +185,7 @@ impl FieldManager {
         } else {
             request.manager
         };
-        let manager = ManagerId::applier(name, self.subresource.clone());
+        let manager = ManagerId::applier(name, self.of.subresource.clone());
         let adapter = Typed { converter };
         let applied = self
             .updater(&adapter)
@@ -193,7 +197,7 @@ impl FieldManager {
         let mut managers = applied.managers;
         if let Some(owned) = managers.get(&manager) {
             let owned = OwnedFields {
-                fields: owned.fields.difference(&UNOWNED),
+                fields: owned.fields.difference(&UNOWNED).into(),
                 ..owned.clone()
             };
             managers.set(manager.clone(), owned);
@@ -209,7 +213,7 @@ impl FieldManager {
     fn last_applied_fields(&self, live: &TypedValue) -> Option<FieldSet> {
         let annotation = annotation(live.value()).filter(|it| !it.is_empty())?;
         let last: Value = serde_json::from_str(annotation).ok()?;
-        if last["apiVersion"] != *self.api_version || !last["kind"].is_string() {
+        if last["apiVersion"] != *self.of.api_version || !last["kind"].is_string() {
             return None;
         }
         // As upstream, objects with repeated list items take no part in this.

@@ -46,7 +46,7 @@ pub(super) fn cap_updaters(managers: &mut ManagedFields) {
             continue;
         };
         let fields = match managers.get(&bucket) {
-            Some(before) => owned.fields.union(&before.fields),
+            Some(before) => owned.fields.union(&before.fields).into(),
             None => owned.fields,
         };
         managers.set(bucket, OwnedFields { fields, ..owned });

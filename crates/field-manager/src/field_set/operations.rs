@@ -59,6 +59,31 @@ impl FieldSet {
         out
     }
 
+    /// Returns the paths in either set.
+    #[must_use]
+    pub(crate) fn into_union(self, other: Self) -> Self {
+        match (self.is_empty(), other.is_empty()) {
+            (true, _) => other,
+            (_, true) => self,
+            _ => self.union(&other),
+        }
+    }
+
+    /// Removes the paths of another set, which is small.
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        if !other.members.is_empty() {
+            self.members.retain(|it| !other.has_member(it));
+        }
+        for (element, below) in &other.children {
+            if let Ok(at) = self.position(element) {
+                self.children[at].1.subtract(below);
+                if self.children[at].1.is_empty() {
+                    self.children.remove(at);
+                }
+            }
+        }
+    }
+
     /// Returns the paths in this set and not in the other. A path of the other set does not remove
     /// what is below it.
     #[must_use]
@@ -174,6 +199,10 @@ mod tests {
             prop_assert_eq!(l.union(&r), set(&(&left | &right)));
             prop_assert_eq!(l.intersection(&r), set(&(&left & &right)));
             prop_assert_eq!(l.difference(&r), set(&(&left - &right)));
+            prop_assert_eq!(l.clone().into_union(r.clone()), set(&(&left | &right)));
+            let mut rest = l.clone();
+            rest.subtract(&r);
+            prop_assert_eq!(rest, set(&(&left - &right)));
             let kept = left.iter().filter(|path| !below(path, &right)).cloned().collect();
             prop_assert_eq!(l.recursive_difference(&r), set(&kept));
             prop_assert_eq!(l == r, left == right);

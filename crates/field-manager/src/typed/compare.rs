@@ -14,18 +14,15 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 pub(super) fn compare(old: &TypedValue, new: &TypedValue) -> Result<Comparison, TypedErrors> {
-    let mut walker = Walker {
-        schema: &old.schema,
-        errors: Vec::new(),
-    };
+    let mut walker = Walker::new(&old.schema);
     let found = walker.values(&old.type_ref, Some(&old.value), Some(&new.value));
     TypedErrors::check(walker.errors)?;
-    Ok(found.below.map(|it| *it).unwrap_or_default())
+    Ok(found.into_comparison())
 }
 
 /// The differences of two values.
 #[derive(Default)]
-struct Node {
+pub(super) struct Node {
     /// Whether the value itself is added, removed or modified: it can be several.
     added: bool,
     removed: bool,
@@ -35,18 +32,44 @@ struct Node {
 }
 
 impl Node {
+    /// Returns the difference of values that are one field, and not the same.
+    pub(super) fn leaf(has_old: bool, has_new: bool) -> Self {
+        let mut node = Self {
+            modified: has_old && has_new,
+            ..Self::default()
+        };
+        node.note_absent(has_old, has_new);
+        node
+    }
+
+    /// Notes that one of the values is absent.
+    pub(super) fn note_absent(&mut self, has_old: bool, has_new: bool) {
+        self.added |= !has_old;
+        self.removed |= has_old && !has_new;
+    }
+
+    pub(super) fn is_same(&self) -> bool {
+        !(self.added || self.removed || self.modified || self.below.is_some())
+    }
+
+    /// Returns the differences in the value.
+    pub(super) fn into_comparison(self) -> Comparison {
+        self.below.map(|it| *it).unwrap_or_default()
+    }
+
     /// Notes the differences of a member or item.
-    fn insert(&mut self, element: impl FnOnce() -> PathElement, node: Self) {
-        if !(node.added || node.removed || node.modified || node.below.is_some()) {
+    pub(super) fn insert(&mut self, element: impl FnOnce() -> PathElement, node: Self) {
+        if node.is_same() {
             return;
         }
         let element = element();
-        let below = node.below.map(|it| *it).unwrap_or_default();
+        let (added, removed, modified) = (node.added, node.removed, node.modified);
+        let below = node.into_comparison();
         let to = self.below.get_or_insert_default();
         for (set, is_member, child) in [
-            (&mut to.added, node.added, below.added),
-            (&mut to.removed, node.removed, below.removed),
-            (&mut to.modified, node.modified, below.modified),
+            (&mut to.added, added, below.added),
+            (&mut to.removed, removed, below.removed),
+            (&mut to.modified, modified, below.modified),
         ] {
             insert(set, &element, is_member, child);
         }
@@ -62,13 +85,25 @@ fn insert(set: &mut FieldSet, element: &PathElement, is_member: bool, child: Fie
     }
 }
 
-struct Walker<'a> {
-    schema: &'a Schema,
-    errors: Vec<TypedError>,
+pub(super) struct Walker<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) errors: Vec<TypedError>,
 }
 
-impl Walker<'_> {
-    fn values(&mut self, type_ref: &TypeRef, old: Option<&Value>, new: Option<&Value>) -> Node {
+impl<'a> Walker<'a> {
+    pub(super) fn new(schema: &'a Schema) -> Self {
+        Self {
+            schema,
+            errors: Vec::new(),
+        }
+    }
+
+    pub(super) fn values(
+        &mut self,
+        type_ref: &TypeRef,
+        old: Option<&Value>,
+        new: Option<&Value>,
+    ) -> Node {
         let mut node = Node::default();
         if let (Some(old), Some(new)) = (old, new)
             && equal(old, new)
@@ -87,8 +122,7 @@ impl Walker<'_> {
         }
         if !self.atom(&mut node, &of_new, type_ref, old, new) {
             // Items of sets and of lists with keys, and members, are fields of their own.
-            node.added |= old.is_none();
-            node.removed |= old.is_some() && new.is_none();
+            node.note_absent(old.is_some(), new.is_some());
         }
         node
     }
@@ -104,8 +138,7 @@ impl Walker<'_> {
     ) -> bool {
         match Sides::of(atom, type_ref, old, new) {
             Ok(Sides::Leaf) => {
-                node.added |= old.is_none();
-                node.removed |= old.is_some() && new.is_none();
+                node.note_absent(old.is_some(), new.is_some());
                 // Equal ones do not come here.
                 node.modified |= old.is_some() && new.is_some();
                 return true;
@@ -117,7 +150,7 @@ impl Walker<'_> {
         false
     }
 
-    fn map(
+    pub(super) fn map(
         &mut self,
         node: &mut Node,
         map: &MapType,

@@ -3,23 +3,24 @@
 //! A type that became granular is treated as if it had always been, as upstream.
 
 use super::validate::{no_type, resolve};
-use super::{TypedError, TypedErrors, TypedValue, prefix};
+use super::{TypedError, TypedErrors, prefix};
 use crate::field_set::FieldSet;
 use crate::path_element::PathElement;
 use crate::schema::{DEDUCED, ListType, MapType, Relationship, Scalar, Schema, TypeRef};
 
-/// Returns the set as it is with the schema of the value; none if it is the same.
-pub(super) fn reconcile(
+/// Returns a set as it is with a schema; none if it is the same.
+pub(crate) fn reconcile(
     fields: &FieldSet,
-    typed: &TypedValue,
+    schema: &Schema,
+    type_ref: &TypeRef,
 ) -> Result<Option<FieldSet>, TypedErrors> {
     let mut walker = Walker {
-        schema: &typed.schema,
+        schema,
         path: Vec::new(),
         atomic: FieldSet::default(),
         errors: Vec::new(),
     };
-    walker.node(&typed.type_ref, Some(fields), false);
+    walker.node(type_ref, Some(fields), false);
     TypedErrors::check(walker.errors)?;
     if walker.atomic.is_empty() {
         return Ok(None);

@@ -63,16 +63,15 @@ impl Rest {
         old: Option<&dyn AnyObject>,
         applied: &AppliedConfig<'_>,
     ) -> Result<Box<dyn AnyObject>, Status> {
-        let manager = self.field_manager();
+        let manager = self.field_manager()?;
         let (live, entries) = match old {
             Some(old) => without_managers(old),
-            None => (manager.empty.clone(), Vec::new()),
+            None => (manager.empty(), Vec::new()),
         };
         let request = ApplyRequest {
             live: LiveObject {
                 object: &live,
                 entries: &entries,
-                exists: old.is_some(),
             },
             config: applied.config,
             manager: applied.manager,
@@ -93,7 +92,7 @@ impl Rest {
     }
 
     /// Returns the field manager of this version and subresource.
-    pub(crate) fn field_manager(&self) -> Arc<FieldManager> {
+    pub(crate) fn field_manager(&self) -> Result<Arc<FieldManager>, Status> {
         let subresource = self.subresource.name();
         let store = self.store();
         store
@@ -109,11 +108,15 @@ impl Rest {
             return BTreeMap::new();
         };
         let facts = self.kind.facts();
-        let same = |kind: &&Kind| (kind.facts().group, kind.facts().kind) == (facts.group, facts.kind);
-        let versions = kubist_api::KINDS.iter().filter(same);
-        let versions = versions.map(|kind| kind.facts().api_version);
-        let versions = versions.chain([facts.api_version]);
-        versions.map(|version| (version.into(), filter.clone())).collect()
+        // As upstream, the object of a custom resource has a filter for its own version only.
+        let is_own = self.kind.is_custom() && self.subresource.name().is_empty();
+        let same =
+            |kind: &&Kind| (kind.facts().group, kind.facts().kind) == (facts.group, facts.kind);
+        let built_in = kubist_api::KINDS.iter().filter(same);
+        let built_in = built_in.map(|kind| Str::from(kind.facts().api_version));
+        let others = store.field_managers.versions().filter(|_| !is_own);
+        let versions = built_in.chain(others).chain([facts.api_version.into()]);
+        versions.map(|version| (version, filter.clone())).collect()
     }
 }
 
@@ -146,20 +149,10 @@ impl Tracking<'_> {
         old: Option<&dyn AnyObject>,
         new: &dyn AnyObject,
     ) -> Result<Vec<ManagedFieldsEntry>, Status> {
-        let manager = self.rest.field_manager();
-        let (live, before) = match old {
-            Some(old) => without_managers(old),
-            None => (manager.empty.clone(), Vec::new()),
-        };
-        let (object, entries) = without_managers(new);
+        let manager = self.rest.field_manager()?;
         let request = UpdateRequest {
-            live: LiveObject {
-                object: &live,
-                entries: &before,
-                exists: old.is_some(),
-            },
-            object: &object,
-            entries: &entries,
+            live: old,
+            new,
             manager: &self.manager,
             now: self.now,
         };

@@ -8,7 +8,7 @@ use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
 use kubist_apimachinery::{AnyObject, Status, Str};
 use kubist_field_manager::schema::{Schema, TypeRef};
 use kubist_field_manager::{
-    ConvertError, FieldFilter, FieldManager, ObjectConverter, ObjectType, ReplicasPath,
+    ConvertError, FieldFilter, FieldManager, ManagedKind, ObjectConverter, ObjectType, ReplicasPath,
 };
 use parking_lot::RwLock;
 use serde_json::Value;
@@ -49,22 +49,27 @@ impl FieldManagers {
         kind: &'static Kind,
         subresource: &'static str,
         filters: impl FnOnce() -> BTreeMap<Str, FieldFilter>,
-    ) -> Arc<FieldManager> {
+    ) -> Result<Arc<FieldManager>, Status> {
         let key = (address(kind), subresource);
         if let Some(made) = self.made.read().get(&key) {
-            return Arc::clone(made);
+            return Ok(Arc::clone(made));
         }
         let facts = kind.facts();
-        let empty = kind.new_object();
-        let made = Arc::new(FieldManager {
+        let empty = kind.new_object().ok_or_else(|| no_object(kind))?;
+        let made = Arc::new(FieldManager::new(ManagedKind {
             object_type: self.object_type(kind),
             api_version: facts.api_version.into(),
             kind: facts.kind.into(),
             subresource: subresource.into(),
             filters: filters(),
-            empty: empty.map_or(Value::Null, |it| to_json_value(&*it)),
-        });
-        Arc::clone(self.made.write().entry(key).or_insert(made))
+            empty,
+        }));
+        Ok(Arc::clone(self.made.write().entry(key).or_insert(made)))
+    }
+
+    /// Returns the versions of a custom resource.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = Str> + '_ {
+        self.custom.iter().flat_map(BTreeMap::keys).cloned()
     }
 
     fn object_type(&self, kind: &'static Kind) -> ObjectType {
@@ -99,6 +104,10 @@ impl FieldManagers {
     }
 }
 
+fn no_object(kind: &Kind) -> Status {
+    Status::internal_error(format_args!("{} is no object", kind.facts().kind))
+}
+
 fn address(kind: &'static Kind) -> usize {
     std::ptr::from_ref(kind).addr()
 }
@@ -109,8 +118,12 @@ fn built_in(kind: &'static Kind) -> ObjectType {
     if let Some(known) = BUILT_IN.read().get(&key) {
         return known.clone();
     }
+    let mut schema = Schema::from_wire([kind.schema()]);
+    for known in BUILT_IN.read().values() {
+        schema.share_types(&known.schema);
+    }
     let made = ObjectType {
-        schema: Arc::new(Schema::from_wire([kind.schema()])),
+        schema: Arc::new(schema),
         root: TypeRef::of_wire(kind.schema()),
     };
     BUILT_IN.write().entry(key).or_insert(made).clone()
