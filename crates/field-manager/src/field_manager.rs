@@ -15,7 +15,9 @@ use crate::managed_fields::{ManagedFields, ManagedFieldsError, OwnedFields};
 use crate::manager_id::ManagerId;
 use crate::object_type::ObjectType;
 use crate::owned_set::SetCache;
-use crate::typed::{Comparison, Duplicates, TypedErrors, TypedValue, compare_messages};
+use crate::typed::{
+    Comparison, Duplicates, TypedErrors, TypedValue, compare_messages, created_fields,
+};
 use crate::updater::{Change, ConvertError, UpdateError, Updater, VersionConverter};
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{AnyObject, ManagedFieldsEntry, Str, Time};
@@ -143,7 +145,7 @@ impl FieldManager {
         }
         let change = Objects {
             of: &self.of,
-            live: request.live.unwrap_or(&*self.of.empty),
+            live: request.live,
             new: request.new,
             typed: [OnceCell::new(), OnceCell::new()],
         };
@@ -237,7 +239,8 @@ impl FieldManager {
 /// The objects of an update. They become JSON only for managers of other versions.
 struct Objects<'a> {
     of: &'a ManagedKind,
-    live: &'a dyn AnyObject,
+    /// `None` if it does not exist.
+    live: Option<&'a dyn AnyObject>,
     new: &'a dyn AnyObject,
     typed: [OnceCell<TypedValue>; 2],
 }
@@ -266,12 +269,18 @@ impl Change for Objects<'_> {
 
     fn compare(&self) -> Result<Comparison, TypedErrors> {
         let ObjectType { schema, root } = &self.of.object_type;
-        compare_messages(schema, root, self.live, self.new)
+        let Some(live) = self.live else {
+            return Ok(Comparison {
+                added: created_fields(schema, root, &*self.of.empty, self.new)?,
+                ..Comparison::default()
+            });
+        };
+        compare_messages(schema, root, live, self.new)
     }
 
     fn live(&self) -> Result<&TypedValue, TypedErrors> {
         let [cell, _] = &self.typed;
-        self.typed(cell, self.live)
+        self.typed(cell, self.live.unwrap_or(&*self.of.empty))
     }
 
     fn new(&self) -> Result<&TypedValue, TypedErrors> {

@@ -1,6 +1,8 @@
 //! `TypedValue`: a JSON value with its type, and what ownership needs of it.
 
 mod compare;
+mod created;
+mod forms;
 mod list_items;
 mod merge;
 mod messages;
@@ -10,6 +12,7 @@ mod sides;
 mod to_field_set;
 mod validate;
 
+pub(crate) use self::created::created_fields;
 pub(crate) use self::messages::compare_messages;
 pub(crate) use self::reconcile::reconcile;
 use crate::field_filter::FieldFilter;

@@ -24,9 +24,9 @@ pub(super) fn compare(old: &TypedValue, new: &TypedValue) -> Result<Comparison, 
 #[derive(Default)]
 pub(super) struct Node {
     /// Whether the value itself is added, removed or modified: it can be several.
-    added: bool,
-    removed: bool,
-    modified: bool,
+    pub(super) added: bool,
+    pub(super) removed: bool,
+    pub(super) modified: bool,
     /// The differences in it.
     below: Option<Box<Comparison>>,
 }

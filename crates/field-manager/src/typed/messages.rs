@@ -4,16 +4,13 @@
 //! sets, maps of messages, repeated keys, and raw JSON.
 
 use super::compare::{Node, Walker};
+use super::forms::{Form, elements, form, is_empty, items, members, message};
 use super::{Comparison, TypedErrors};
-use crate::path_element::{KeyField, PathElement};
-use crate::schema::{Atom, ListType, MapType, Relationship, Schema, TypeRef};
-use kubist_apimachinery::Str;
+use crate::schema::{ListType, MapType, Schema, TypeRef};
 use kubist_apimachinery::wire::{
-    JsonForm, Message, MessageList, View, is_json_null, same_view, view_to_json, written_field,
+    Message, MessageList, View, same_view, view_to_json, written_field,
 };
-use serde_json::Value;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 /// Compares two messages of one type, the old one and the new one.
 ///
@@ -28,7 +25,7 @@ pub(crate) fn compare_messages(
     let mut walker = Messages {
         values: Walker::new(schema),
     };
-    let found = walker.views(type_ref, Some(View::Message(old)), Some(View::Message(new)));
+    let found = walker.differing(type_ref, Some(View::Message(old)), Some(View::Message(new)));
     TypedErrors::check(walker.values.errors)?;
     Ok(found.into_comparison())
 }
@@ -44,11 +41,21 @@ impl<'a> Messages<'a> {
         {
             return Node::default();
         }
+        self.differing(type_ref, old, new)
+    }
+
+    /// Compares fields that are not the same, or of which some are expected not to be.
+    fn differing(
+        &mut self,
+        type_ref: &TypeRef,
+        old: Option<View<'_>>,
+        new: Option<View<'_>>,
+    ) -> Node {
         let schema: &'a Schema = self.values.schema;
         let Some(atom) = schema.resolve(type_ref) else {
             return self.trees(type_ref, old, new);
         };
-        match form(&atom, old, new) {
+        match form(schema, &atom, old, new) {
             Form::Leaf => Node::leaf(old.is_some(), new.is_some()),
             Form::Tree => self.trees(type_ref, old, new),
             Form::Object(map) => {
@@ -63,8 +70,8 @@ impl<'a> Messages<'a> {
                 node.note_absent(old.is_some(), new.is_some());
                 node
             }
-            Form::Texts(map) => {
-                let mut node = texts(map, old.and_then(text_map), new.and_then(text_map));
+            Form::Leaves(map) => {
+                let mut node = leaves(map, old, new);
                 node.note_absent(old.is_some(), new.is_some());
                 node
             }
@@ -143,186 +150,29 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// How two fields are compared.
-enum Form<'t> {
-    /// As a whole.
-    Leaf,
-    /// By their fields.
-    Object(&'t MapType),
-    /// As maps of texts.
-    Texts(&'t MapType),
-    /// As lists with keys.
-    Keyed(&'t ListType),
-    /// As JSON.
-    Tree,
-}
-
-fn form<'t>(atom: &'t Atom, old: Option<View<'_>>, new: Option<View<'_>>) -> Form<'t> {
-    let Some(either) = old.or(new) else {
-        return Form::Leaf;
-    };
-    // Null, and what only one type of JSON can be, is simple; the rest has its own rules.
-    let both = |fits: fn(View<'_>) -> bool| old.is_none_or(fits) && new.is_none_or(fits);
-    match (either, &atom.map, &atom.list, atom.scalar) {
-        (View::Message(_) | View::OptMessage(_), Some(map), None, None) if both(is_object) => {
-            match map.relationship {
-                Relationship::Atomic => Form::Leaf,
-                Relationship::Granular => Form::Object(map),
-            }
-        }
-        (View::StrMap(_), Some(map), None, None) if both(is_text_map) => match map.relationship {
-            Relationship::Atomic => Form::Leaf,
-            Relationship::Granular if has_texts(map) => Form::Texts(map),
-            Relationship::Granular => Form::Tree,
-        },
-        (View::MessageList(_), None, Some(list), None) if both(is_filled_list) => {
-            match list.relationship {
-                Relationship::Atomic => Form::Leaf,
-                Relationship::Granular if !list.keys.is_empty() => Form::Keyed(list),
-                Relationship::Granular => Form::Tree,
-            }
-        }
-        (
-            View::Bool(_)
-            | View::I32(_)
-            | View::I64(_)
-            | View::F64(_)
-            | View::Str(_)
-            | View::OptBool(_)
-            | View::OptI32(_)
-            | View::OptI64(_)
-            | View::OptF64(_)
-            | View::OptStr(_),
-            None,
-            None,
-            Some(_),
-        ) => Form::Leaf,
-        (View::Message(_) | View::OptMessage(_), _, _, Some(_)) if both(is_scalar) => Form::Leaf,
-        _ => Form::Tree,
-    }
-}
-
-/// Reports whether the members of a map are scalars without declared fields.
-fn has_texts(map: &MapType) -> bool {
-    let members = &map.element_type;
-    let inlined = &members.inlined;
-    map.fields.is_empty()
-        && members.name.is_empty()
-        && inlined.scalar.is_some()
-        && inlined.map.is_none()
-        && inlined.list.is_none()
-}
-
-fn message(view: View<'_>) -> Option<&dyn Message> {
-    match view {
-        View::Message(message) | View::OptMessage(Some(message)) => Some(message),
-        _ => None,
-    }
-}
-
-fn is_object(view: View<'_>) -> bool {
-    message(view).is_some_and(|it| it.schema().form == JsonForm::Object)
-}
-
-fn is_scalar(view: View<'_>) -> bool {
-    message(view).is_some_and(|it| it.schema().form == JsonForm::Scalar)
-}
-
-fn is_empty(message: Option<&dyn Message>) -> bool {
-    message.is_none_or(|it| {
-        let fields = it.schema().fields.len();
-        it.schema().kind.is_none()
-            && (0..fields).all(|index| written_field(it, index).is_none())
-            && it.others().is_none_or(|it| it.is_empty())
-    })
-}
-
-fn text_map(view: View<'_>) -> Option<&BTreeMap<Str, Str>> {
-    match view {
-        View::StrMap(map) => Some(map),
-        _ => None,
-    }
-}
-
-fn is_text_map(view: View<'_>) -> bool {
-    text_map(view).is_some_and(|it| !it.is_empty())
-}
-
-fn items(view: View<'_>) -> Option<&dyn MessageList> {
-    match view {
-        View::MessageList(list) => Some(list),
-        _ => None,
-    }
-}
-
-fn is_filled_list(view: View<'_>) -> bool {
-    items(view).is_some_and(|it| !it.is_empty())
-}
-
-fn texts(
-    map: &MapType,
-    old: Option<&BTreeMap<Str, Str>>,
-    new: Option<&BTreeMap<Str, Str>>,
-) -> Node {
+fn leaves(map: &MapType, old: Option<View<'_>>, new: Option<View<'_>>) -> Node {
     let mut node = Node::default();
-    for (name, value) in old.into_iter().flatten() {
-        let of_new = new.and_then(|it| it.get(name));
-        if of_new != Some(value) {
-            node.insert(|| map.element(name), Node::leaf(true, of_new.is_some()));
-        }
-    }
-    for name in new.into_iter().flat_map(BTreeMap::keys) {
-        if old.is_none_or(|it| !it.contains_key(name)) {
-            node.insert(|| map.element(name), Node::leaf(false, true));
-        }
-    }
-    node
-}
-
-/// Returns the items of a list by key, in order; none if a key is missing or repeated.
-fn elements<'m>(
-    list: &ListType,
-    item: &MapType,
-    items: Option<&'m dyn MessageList>,
-) -> Option<Vec<(PathElement, &'m dyn Message)>> {
-    let Some(items) = items else {
-        return Some(Vec::new());
-    };
-    let mut all = Vec::with_capacity(items.len());
-    for index in 0..items.len() {
-        let message = items.at(index)?;
-        all.push((key(list, item, message)?, message));
-    }
-    all.sort_by(|left, right| left.0.cmp(&right.0));
-    let repeated = all
-        .windows(2)
-        .any(|pair| matches!(pair, [left, right] if left.0 == right.0));
-    (!repeated).then_some(all)
-}
-
-fn key(list: &ListType, item: &MapType, message: &dyn Message) -> Option<PathElement> {
-    let mut fields = Vec::with_capacity(list.keys.len());
-    for name in &list.keys {
-        let index = message.schema().index_by_name(name, 0)?;
-        let value = match written_field(message, index) {
-            Some((_, view)) if is_json_null(view) => return None,
-            Some((_, View::Str(text) | View::OptStr(Some(text)))) => Value::from(text.as_str()),
-            Some((_, view)) => view_to_json(view),
-            None => match item.field(name).and_then(|it| it.default.clone()) {
-                Some(default) => default,
-                None => continue,
-            },
+    let mut old = old.into_iter().flat_map(members).peekable();
+    let mut new = new.into_iter().flat_map(members).peekable();
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (Some(old), Some(new)) => old.0.cmp(new.0),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return node,
         };
-        fields.push(KeyField {
-            name: name.clone(),
-            value,
-        });
+        let of_old = order.is_le().then(|| old.next()).flatten();
+        let of_new = order.is_ge().then(|| new.next()).flatten();
+        match (of_old, of_new) {
+            (Some(old), Some(new)) if same_view(old.1, new.1) => {}
+            (old, new) => {
+                if let Some((name, _)) = old.or(new) {
+                    let leaf = Node::leaf(old.is_some(), new.is_some());
+                    node.insert(|| map.element(name), leaf);
+                }
+            }
+        }
     }
-    if fields.is_empty() {
-        return None;
-    }
-    fields.sort();
-    Some(PathElement::Key(fields.into()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::compare_messages;
 use crate::schema::{Schema, TypeRef};
+use crate::typed::created_fields;
 use crate::typed::{Duplicates, TypedValue};
 use kubist_api::KINDS;
 use kubist_apimachinery::AnyObject;
@@ -118,6 +119,10 @@ fn messages_differ_where_their_json_differs() {
             let other = random.message(kind.schema(), 7);
             let other = mixed(&mut random, &one, &other);
             let empty = json!({});
+            let empty_tree = kind
+                .new_object()
+                .map(|it| to_json_value(&*it))
+                .unwrap_or_default();
             for (old, new) in [(&one, &other), (&empty, &one), (&one, &one)] {
                 let (Some(old), Some(new)) = (object(kind, old), object(kind, new)) else {
                     unfit += 1;
@@ -139,6 +144,15 @@ fn messages_differ_where_their_json_differs() {
                     of_messages, of_trees,
                     "{facts:?} {seed}\n{tree:?}\n{new_tree:?}"
                 );
+                if *tree.value() == empty_tree {
+                    let created = created_fields(&schema, &root, &*old, &*new);
+                    let of_trees = of_trees.added.union(&of_trees.modified);
+                    assert_eq!(
+                        created.expect("it fits"),
+                        of_trees,
+                        "{facts:?} {seed}\n{new_tree:?}"
+                    );
+                }
                 compared += 1;
             }
         }
