@@ -34,6 +34,7 @@ pub(super) fn form<'t>(
     };
     // Null, and what only one type of JSON can be, is simple; the rest has its own rules.
     let both = |fits: fn(View<'_>) -> bool| old.is_none_or(fits) && new.is_none_or(fits);
+    let is_none_filled = !old.is_some_and(is_filled) && !new.is_some_and(is_filled);
     match (either, &atom.map, &atom.list, atom.scalar) {
         (View::Message(_) | View::OptMessage(_), Some(map), None, None) if both(is_object) => {
             match map.relationship {
@@ -41,15 +42,17 @@ pub(super) fn form<'t>(
                 Relationship::Granular => Form::Object(map),
             }
         }
-        (View::StrMap(_) | View::MessageMap(_), Some(map), None, None) if both(is_filled_map) => {
+        (View::StrMap(_) | View::MessageMap(_), Some(map), None, None) if both(is_map) => {
             match map.relationship {
+                _ if is_none_filled => Form::Leaf,
                 Relationship::Atomic => Form::Leaf,
                 Relationship::Granular if has_leaves(schema, map) => Form::Leaves(map),
                 Relationship::Granular => Form::Tree,
             }
         }
-        (View::MessageList(_), None, Some(list), None) if both(is_filled_list) => {
+        (View::MessageList(_), None, Some(list), None) if both(is_list) => {
             match list.relationship {
+                _ if is_none_filled => Form::Leaf,
                 Relationship::Atomic => Form::Leaf,
                 Relationship::Granular if !list.keys.is_empty() => Form::Keyed(list),
                 Relationship::Granular => Form::Tree,
@@ -70,6 +73,7 @@ pub(super) fn form<'t>(
             None,
             Some(_),
         ) => Form::Leaf,
+        (View::OptMessage(None), None, None, Some(_)) if both(is_scalar_or_null) => Form::Leaf,
         (View::Message(_) | View::OptMessage(_), _, _, Some(_)) if both(is_scalar) => Form::Leaf,
         _ => Form::Tree,
     }
@@ -93,6 +97,10 @@ fn is_object(view: View<'_>) -> bool {
     message(view).is_some_and(|it| it.schema().form == JsonForm::Object)
 }
 
+fn is_scalar_or_null(view: View<'_>) -> bool {
+    matches!(view, View::OptMessage(None)) || is_scalar(view)
+}
+
 fn is_scalar(view: View<'_>) -> bool {
     message(view).is_some_and(|it| it.schema().form == JsonForm::Scalar)
 }
@@ -106,10 +114,20 @@ pub(super) fn is_empty(message: Option<&dyn Message>) -> bool {
     })
 }
 
-fn is_filled_map(view: View<'_>) -> bool {
+fn is_map(view: View<'_>) -> bool {
+    matches!(view, View::StrMap(_) | View::MessageMap(_))
+}
+
+fn is_list(view: View<'_>) -> bool {
+    matches!(view, View::MessageList(_))
+}
+
+/// Reports whether a map or list has members or items.
+fn is_filled(view: View<'_>) -> bool {
     match view {
         View::StrMap(map) => !map.is_empty(),
         View::MessageMap(map) => !map.is_empty(),
+        View::MessageList(list) => !list.is_empty(),
         _ => false,
     }
 }
@@ -130,10 +148,6 @@ pub(super) fn items(view: View<'_>) -> Option<&dyn MessageList> {
         View::MessageList(list) => Some(list),
         _ => None,
     }
-}
-
-fn is_filled_list(view: View<'_>) -> bool {
-    items(view).is_some_and(|it| !it.is_empty())
 }
 
 /// Returns the items of a list by key, in order; none if a key is missing or repeated.
