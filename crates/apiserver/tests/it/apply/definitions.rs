@@ -220,3 +220,44 @@ async fn repeated_and_unnamed_items_are_refused_in_configurations_and_kept_in_ob
     }
     it.shut_down().await;
 }
+
+#[tokio::test]
+async fn objects_of_every_depth_are_refused_or_can_be_read_and_deleted() {
+    let mut it = Cluster::new().await;
+    let properties = json!({
+        "map": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+        "other": {"type": "string"},
+    });
+    it.define(&properties).await;
+    let path = format!("{V1}?fieldManager=m");
+    let gadgets = V1.trim_end_matches("/g");
+    for depth in [10, 120, 121, 122, 123, 124, 125, 150, 190, 300, 100_000] {
+        for (open, inner, close) in [("{\"a\": ", "1", "}"), ("[", "", "]")] {
+            let value = open.repeat(depth) + inner + &close.repeat(depth);
+            let body = format!(
+                r#"{{"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {{"name": "g"}},
+                "spec": {{"map": {{"x": {value}}}}}}}"#
+            );
+            let client = &mut it.client;
+            for written in [
+                client.ask("PATCH", &path, APPLY, body.clone()).await,
+                client.ask("POST", gadgets, JSON, body.clone()).await,
+                client.ask("POST", gadgets, "application/yaml", body).await,
+            ] {
+                let code = written.code;
+                assert!([201, 400, 409].contains(&code), "{depth}: {written:?}");
+                if depth <= 120 {
+                    assert!(code != 400, "{depth}: {written:?}");
+                }
+            }
+            let got = client.get(V1).await.code;
+            assert!(got == 200 || depth > 120, "{depth}: {got}");
+            let patch = r#"{"spec": {"other": "x"}}"#;
+            let patched = client.ask("PATCH", &path, MERGE, patch).await;
+            assert_eq!(patched.code, got, "{depth}: {patched:?}");
+            assert_eq!(client.get(gadgets).await.code, 200, "{depth}");
+            assert_eq!(client.delete(V1).await.code, got, "{depth}");
+        }
+    }
+    it.shut_down().await;
+}
