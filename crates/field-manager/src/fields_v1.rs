@@ -24,7 +24,7 @@ pub struct FieldsV1Error {
 const EXACT_MAX: u64 = 1 << 53;
 
 impl FieldSet {
-    /// Parses FieldsV1. Objects may be nested 127 deep; upstream's limit is 10,000.
+    /// Parses FieldsV1. Objects may be nested [`FIELDS_DEPTH_MAX`](crate::FIELDS_DEPTH_MAX) deep.
     ///
     /// # Errors
     /// The text is not JSON, not an object, or has a member name that is no path element.

@@ -120,6 +120,11 @@ impl UpdatedObject for Patched<'_> {
             _ => Reading::Checked,
         };
         let tree = self.tree(old);
+        if tree.is_null() {
+            // A patch of nothing would replace the object by the patch.
+            let why = "the stored object is nested too deeply to be patched";
+            return Err(Status::internal_error(why));
+        }
         let patched = patch::apply(self.patch_type, reading, tree, &self.bytes, schema)
             .map_err(|error| refusal(&error))?;
         let mut object = self.decode(&patched, old)?;

@@ -1,5 +1,6 @@
 //! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
 
+mod apply;
 mod backups;
 mod capabilities;
 mod client;

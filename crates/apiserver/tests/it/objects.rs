@@ -84,7 +84,7 @@ async fn garbage_in_any_encoding_is_400_and_the_server_continues() {
 }
 
 #[tokio::test]
-async fn patches_of_three_types_apply_and_the_fourth_is_refused() {
+async fn patches_of_all_types_apply_but_in_cbor() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     let object = json!({"metadata": {"name": "c"}, "data": {"a": "1"}});
@@ -110,8 +110,13 @@ async fn patches_of_three_types_apply_and_the_fourth_is_refused() {
     let patched = client.get(&path).await.json();
     assert_eq!(patched["data"], json!({"b": "2"}));
     assert_eq!(patched["metadata"]["finalizers"], json!(["example.com/f"]));
+    let config = "{apiVersion: v1, kind: ConfigMap, data: {c: '3'}}";
+    let path = format!("{path}?fieldManager=m");
     let apply = "application/apply-patch+yaml";
-    let refused = client.ask("PATCH", &path, apply, "data: {}").await;
+    let applied = client.ask("PATCH", &path, apply, config).await;
+    assert_eq!(applied.json()["data"], json!({"b": "2", "c": "3"}));
+    let cbor = "application/apply-patch+cbor";
+    let refused = client.ask("PATCH", &path, cbor, config).await;
     assert_eq!(
         (refused.code, &refused.json()["kind"]),
         (415, &json!("Status"))

@@ -3,8 +3,8 @@
 use crate::fixture::{Fixture, START, config_map};
 use kubist_api::apps::v1::Deployment;
 use kubist_api::core::v1::{ConfigMap, Node, PersistentVolumeClaim};
-use kubist_apimachinery::wire::{DecodeContext, merge_json};
-use kubist_apimachinery::{ManagedFieldsEntry, OwnerReference, Time};
+use kubist_apimachinery::wire::{DecodeContext, FieldsV1, merge_json};
+use kubist_apimachinery::{ManagedFieldsEntry, OwnerReference, Str, Time};
 use std::any::Any;
 
 #[tokio::test]
@@ -42,15 +42,28 @@ async fn the_server_sets_uid_time_and_version() {
 }
 
 #[tokio::test]
-async fn managed_fields_that_a_client_brings_are_kept() {
+async fn managed_fields_that_a_client_brings_are_kept_if_all_can_be_read() {
     let fixture = Fixture::new().await;
-    let mut object = config_map("a", "");
-    object.metadata.managed_fields.push(ManagedFieldsEntry {
+    let entry = |fields: &str| ManagedFieldsEntry {
         manager: "importer".into(),
+        operation: "Update".into(),
+        api_version: "v1".into(),
+        fields_type: "FieldsV1".into(),
+        fields_v1: Some(FieldsV1 { raw: fields.into() }),
         ..ManagedFieldsEntry::default()
-    });
-    let created = fixture.create(object).await.metadata;
-    assert_eq!(created.managed_fields[0].manager, "importer");
+    };
+    let managers = |object: ConfigMap| -> Vec<Str> {
+        let entries = object.metadata.managed_fields.iter();
+        entries.map(|it| it.manager.clone()).collect()
+    };
+    let mut object = config_map("a", "l");
+    object.metadata.managed_fields = vec![entry(r#"{"f:data":{"f:kept":{}}}"#)];
+    let created = fixture.create(object.clone()).await;
+    assert_eq!(managers(created), ["importer", "unknown"]);
+    object.metadata.name = "b".into();
+    object.metadata.managed_fields.push(entry("{"));
+    let created = fixture.create(object).await;
+    assert_eq!(managers(created), ["unknown"]);
 }
 
 #[tokio::test]

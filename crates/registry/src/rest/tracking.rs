@@ -13,6 +13,7 @@ use kubist_apimachinery::{
 };
 use kubist_field_manager::{
     ApplyError, ApplyRequest, Conflicts, FieldFilter, FieldManager, LiveObject, UpdateRequest,
+    is_too_deep,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -68,6 +69,11 @@ impl Rest {
             Some(old) => without_managers(old),
             None => (manager.empty(), Vec::new()),
         };
+        if live.is_null() {
+            // An apply to nothing would replace the object by the configuration.
+            let why = "the stored object is nested too deeply to be applied";
+            return Err(Status::internal_error(why));
+        }
         let request = ApplyRequest {
             live: LiveObject {
                 object: &live,
@@ -87,7 +93,7 @@ impl Rest {
             (None, Some(old)) => old.boxed_clone(),
             (made, _) => object_of(made.as_ref().unwrap_or(&live), self.body_kind())?,
         };
-        object.meta_mut().managed_fields = made.entries;
+        object.meta_mut().managed_fields = storable(made.entries)?;
         Ok(object)
     }
 
@@ -133,6 +139,7 @@ impl TrackFields for Tracking<'_> {
                 self.entries(old.as_deref(), &*new)
             })
         };
+        let tracked = tracked.and_then(storable);
         let managed_fields = tracked.unwrap_or_else(|error| {
             let (kind, name) = (served.facts().kind, &new.meta().name);
             tracing::error!(kind, %name, %error, "fields are not tracked");
@@ -162,6 +169,14 @@ impl Tracking<'_> {
             .update(&request, &converter)
             .map_err(Status::internal_error)
     }
+}
+
+/// Returns managed fields that can be read again.
+fn storable(entries: Vec<ManagedFieldsEntry>) -> Result<Vec<ManagedFieldsEntry>, Status> {
+    if entries.iter().any(is_too_deep) {
+        return Err(Status::internal_error("fields are nested too deeply"));
+    }
+    Ok(entries)
 }
 
 /// Returns an object as JSON, and its managed fields.

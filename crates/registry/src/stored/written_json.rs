@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use kubist_apimachinery::AnyObject;
-use kubist_apimachinery::wire::{Json, to_json_value};
+use kubist_apimachinery::wire::Json;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
@@ -18,9 +18,12 @@ pub(crate) fn typed(object: &dyn AnyObject) -> serde_json::Result<Bytes> {
 }
 
 /// Encodes a custom object, with its fields sorted by name.
+///
+/// # Errors
+/// Raw JSON in it is malformed, or nested more deeply than a tree can be.
 pub(crate) fn custom(object: &dyn AnyObject) -> serde_json::Result<Bytes> {
     // The maps of JSON values are sorted.
-    encode(&to_json_value(object))
+    encode(&serde_json::to_value(Json::top(object))?)
 }
 
 /// Encodes a custom object as clients receive it: with its type first, and with numbers as Go

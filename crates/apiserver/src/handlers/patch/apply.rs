@@ -19,6 +19,7 @@ pub(super) async fn handle(
     options: &PatchOptions,
 ) -> Result<Updated, Status> {
     let (config, duplicates) = configuration(body)?;
+    check_depth(&config, CONFIG_DEPTH_MAX)?;
     let unsupported = || {
         Status::failure(
             415,
@@ -39,6 +40,30 @@ pub(super) async fn handle(
     updater
         .update(call.cx, namespace, name, &applied, &options.post)
         .await
+}
+
+/// The maximum depth of a configuration. Its fields then are as deep as a field set can be, and the
+/// object as deep as one in a create. Upstream's limit is that of Go's JSON decoder, 10,000.
+const CONFIG_DEPTH_MAX: usize = 126;
+
+/// Refuses a configuration that is nested too deeply. The recursion is bounded by `depth_max`.
+fn check_depth(value: &Value, depth_max: usize) -> Result<(), Status> {
+    let opened = match value {
+        Value::Array(_) => '[',
+        Value::Object(_) => '{',
+        _ => return Ok(()),
+    };
+    let Some(below) = depth_max.checked_sub(1) else {
+        return Err(Status::bad_request(format!(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: invalid character \
+             '{opened}' exceeded max depth"
+        )));
+    };
+    match value {
+        Value::Array(items) => items.iter().try_for_each(|it| check_depth(it, below)),
+        Value::Object(members) => members.values().try_for_each(|it| check_depth(it, below)),
+        _ => Ok(()),
+    }
 }
 
 /// Parses the configuration. Returns it with the error of its repeated keys, if there are any.
