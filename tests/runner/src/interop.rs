@@ -5,13 +5,17 @@
 
 mod applied;
 mod cases;
+mod cluster;
 mod conformance;
 mod controller_runtime;
+mod controllers;
 mod differential;
+mod e2e;
 mod etcd;
 mod followers;
 mod go_informer;
 mod go_tests;
+mod helm;
 mod kube_rs;
 mod kubectl;
 mod manifests;

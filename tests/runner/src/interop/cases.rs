@@ -26,6 +26,22 @@ pub(super) struct Case {
 }
 
 impl Case {
+    /// Returns the case for the outcome of a check.
+    pub(super) fn of(suite: impl Into<String>, name: impl Into<String>, outcome: Outcome) -> Self {
+        Self {
+            suite: suite.into(),
+            name: name.into(),
+            end: match outcome {
+                Ok(()) => End::Passed,
+                Err(error) => End::Failed(error.to_string()),
+            },
+        }
+    }
+
+    pub(super) fn is_failed(&self) -> bool {
+        matches!(self.end, End::Failed(_))
+    }
+
     /// The case as it is named on a list.
     fn key(&self) -> String {
         format!("{}: {}", self.suite, self.name)
@@ -145,6 +161,40 @@ impl Excused {
     }
 }
 
+/// Log lines that do not count, in the form of a list of cases. `*` in a line stands for any text.
+pub(super) struct Patterns(Vec<String>);
+
+impl Patterns {
+    /// Reads `tests/interop/excused/NAME.txt`.
+    pub(super) fn read(name: &str) -> Outcome<Self> {
+        Ok(Self(Excused::read(name)?.0.into_keys().collect()))
+    }
+
+    /// Reports whether a line is like one of them.
+    pub(super) fn match_line(&self, line: &str) -> bool {
+        self.0.iter().any(|it| is_like(line, it))
+    }
+}
+
+/// Reports whether a pattern describes the whole text.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let Some(mut rest) = text.strip_prefix(pieces.next().unwrap_or_default()) else {
+        return false;
+    };
+    let mut pieces = pieces.peekable();
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            return rest.ends_with(piece);
+        }
+        let Some(found) = rest.find(piece) else {
+            return false;
+        };
+        rest = &rest[found + piece.len()..];
+    }
+    rest.is_empty()
+}
+
 /// Returns how many of these listed cases failed.
 pub(super) fn failed_of(listed: &[&str], cases: &[Case]) -> usize {
     let failed: BTreeSet<String> = cases
@@ -153,6 +203,15 @@ pub(super) fn failed_of(listed: &[&str], cases: &[Case]) -> usize {
         .map(Case::key)
         .collect();
     listed.iter().filter(|it| failed.contains(**it)).count()
+}
+
+/// Returns the failed cases, a line each.
+pub(super) fn failures(cases: &[Case]) -> Vec<String> {
+    let line = |it: &Case| match &it.end {
+        End::Failed(message) => Some(format!("failed: {}: {}", it.key(), first_line(message))),
+        _ => None,
+    };
+    cases.iter().filter_map(line).collect()
 }
 
 fn first_line(message: &str) -> &str {
@@ -199,6 +258,14 @@ mod tests {
         assert_eq!(list.counts(&cases)["client"], expected);
         let reasons = list.by_reason();
         assert_eq!(failed_of(&reasons["Not there yet"], &cases), 1);
+    }
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        assert!(is_like("job.go: read 1 of 2", "job.go: read * of *"));
+        assert!(is_like("same", "same"));
+        assert!(!is_like("job.go: read 1", "job.go: read * of *"));
+        assert!(!is_like("a b c", "a *b"));
     }
 
     #[test]

@@ -4,10 +4,10 @@
 //! A run without `--docs` has no kube-apiserver: it compares the results with the committed lists of
 //! excused cases only.
 
-use super::cases::{Case, Counts, Excused, failed_of};
-use super::controller_runtime;
+use super::cases::{Case, Counts, Excused, failed_of, failures};
 use super::report::Report;
 use super::subject::Subject;
+use super::{controller_runtime, controllers, e2e, helm};
 use crate::upstream::Programs;
 use kubist_test_support::process::{Outcome, root};
 use std::collections::BTreeMap;
@@ -26,11 +26,28 @@ struct Program {
     run: fn(Subject<'_>, &Path, &Path) -> Outcome<Vec<Case>>,
 }
 
-const PROGRAMS: [Program; 1] = [Program {
-    part: controller_runtime::PART,
-    build: controller_runtime::build,
-    run: controller_runtime::run,
-}];
+const PROGRAMS: [Program; 4] = [
+    Program {
+        part: controller_runtime::PART,
+        build: controller_runtime::build,
+        run: controller_runtime::run,
+    },
+    Program {
+        part: controllers::PART,
+        build: controllers::build,
+        run: controllers::run,
+    },
+    Program {
+        part: e2e::PART,
+        build: e2e::build,
+        run: e2e::run,
+    },
+    Program {
+        part: helm::PART,
+        build: helm::build,
+        run: helm::run,
+    },
+];
 
 /// The names of the parts.
 pub(super) fn parts() -> impl Iterator<Item = &'static str> {
@@ -72,6 +89,9 @@ pub(super) fn run(
     }
     if let Some(programs) = upstream {
         let theirs = run(Subject::Upstream(programs))?;
+        for line in failures(&theirs) {
+            eprintln!("          kube-apiserver, {line}");
+        }
         let path = root().join(DOCUMENT);
         let text = std::fs::read_to_string(&path)?;
         let tables = tables(&counts, &excused, &theirs);
