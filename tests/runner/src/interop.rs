@@ -4,6 +4,7 @@
 //! check does not stop the run; the run fails at its end.
 
 mod applied;
+mod both_ways;
 mod cases;
 mod cluster;
 mod conformance;

@@ -7,7 +7,7 @@
 use super::cases::{Case, Counts, Excused, failed_of, failures};
 use super::report::Report;
 use super::subject::Subject;
-use super::{controller_runtime, controllers, e2e, helm};
+use super::{both_ways, controller_runtime, controllers, e2e, helm};
 use crate::upstream::Programs;
 use kubist_test_support::process::{Outcome, root};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ struct Program {
     run: fn(Subject<'_>, &Path, &Path) -> Outcome<Vec<Case>>,
 }
 
-const PROGRAMS: [Program; 4] = [
+const PROGRAMS: [Program; 5] = [
     Program {
         part: controller_runtime::PART,
         build: controller_runtime::build,
@@ -46,6 +46,11 @@ const PROGRAMS: [Program; 4] = [
         part: helm::PART,
         build: helm::build,
         run: helm::run,
+    },
+    Program {
+        part: both_ways::PART,
+        build: both_ways::build,
+        run: both_ways::run,
     },
 ];
 
