@@ -7,13 +7,17 @@ use super::cases::Case;
 use super::kubectl::Shell;
 use super::manifests::{self, Application};
 use super::subject::{Subject, Surroundings};
-use kubist_test_support::process::Outcome;
+use kubist_test_support::process::{Outcome, root};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The part's name, for `--only`.
 pub(super) const PART: &str = "apply";
+/// The committed applications.
+const OWN: [&str; 3] = ["guestbook", "shop", "platform"];
+/// The owners of their objects, written by a run with `--docs`.
+const OWNERS: &str = "tests/interop/owners.jsonl";
 /// The annotation of client-side apply.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Fields that differ between two servers, below `metadata` and `spec`.
@@ -50,13 +54,20 @@ pub(super) fn run(subject: Subject<'_>, _programs: &Path, folder: &Path) -> Outc
         eprintln!("          skipped: no larger manifests beside the checkout");
     }
     let mut cases = Vec::new();
+    let mut owners = Owners::of(subject)?;
     for application in &applications {
-        cases.extend(both_ways(application, &client, &server)?);
+        cases.extend(both_ways(application, &client, &server, &mut owners)?);
     }
+    owners.write()?;
     Ok(cases)
 }
 
-fn both_ways(application: &Application, client: &Shell, server: &Shell) -> Outcome<Vec<Case>> {
+fn both_ways(
+    application: &Application,
+    client: &Shell,
+    server: &Shell,
+    owners: &mut Owners,
+) -> Outcome<Vec<Case>> {
     let mut cases = Vec::new();
     let mut case = |name: String, outcome: Outcome| {
         cases.push(Case::of(application.name, name, outcome));
@@ -75,8 +86,8 @@ fn both_ways(application: &Application, client: &Shell, server: &Shell) -> Outco
         "apply --server-side".to_owned(),
         apply(server, "--server-side"),
     );
-    let (left, right) = (objects(client, &on)?, objects(server, &on)?);
-    for (name, left) in &left {
+    let (applied, right) = (objects(client, &on)?, objects(server, &on)?);
+    for (name, left) in &applied {
         let right = right.get(name);
         case(name.clone(), equal(left, right, bare));
     }
@@ -106,7 +117,78 @@ fn both_ways(application: &Application, client: &Shell, server: &Shell) -> Outco
         let right = right.get(name);
         case(format!("{name}, and its owners"), equal(left, right, owned));
     }
+    let states = [
+        ("applied", &applied),
+        ("applied on the server", &right),
+        ("migrated", &left),
+    ];
+    for (state, objects) in states {
+        for (name, object) in objects {
+            let key = format!("{}: {name}, {state}", application.name);
+            if let Some(outcome) = owners.see(&key, object) {
+                case(format!("owners of {name}, {state}"), outcome);
+            }
+        }
+    }
     Ok(cases)
+}
+
+/// The owners of the committed manifests' objects on a kube-apiserver.
+struct Owners {
+    /// Reports whether they are recorded, and not compared.
+    is_recording: bool,
+    /// The managedFields of each object in each state.
+    known: BTreeMap<String, Value>,
+}
+
+impl Owners {
+    fn of(subject: Subject<'_>) -> Outcome<Self> {
+        let is_recording = matches!(subject, Subject::Upstream(_));
+        let known = if is_recording {
+            BTreeMap::new()
+        } else {
+            let text = std::fs::read_to_string(root().join(OWNERS))?;
+            let lines = text.lines().map(serde_json::from_str);
+            lines
+                .collect::<Result<Vec<(String, Value)>, _>>()?
+                .into_iter()
+                .collect()
+        };
+        Ok(Self {
+            is_recording,
+            known,
+        })
+    }
+
+    /// Records or compares an object's owners. Others than committed manifests are not known.
+    fn see(&mut self, key: &str, object: &Value) -> Option<Outcome> {
+        let found = owned(object)["metadata"]["managedFields"].clone();
+        if self.is_recording {
+            let is_own = OWN.iter().any(|it| key.starts_with(&format!("{it}:")));
+            is_own.then(|| self.known.insert(key.to_owned(), found));
+            return None;
+        }
+        let expected = self.known.get(key)?;
+        if *expected == found {
+            return Some(Ok(()));
+        }
+        Some(Err(
+            format!("{found}, on a kube-apiserver {expected}").into()
+        ))
+    }
+
+    /// Writes what was recorded.
+    fn write(&self) -> Outcome {
+        if !self.is_recording {
+            return Ok(());
+        }
+        let mut text = String::new();
+        for line in &self.known {
+            text.push_str(&serde_json::to_string(&line)?);
+            text.push('\n');
+        }
+        Ok(std::fs::write(root().join(OWNERS), text)?)
+    }
 }
 
 /// Returns kubectl's arguments for an application: a copy that both servers' shells can read.
@@ -179,33 +261,43 @@ fn owned(object: &Value) -> Value {
             fields.retain(|key, _| !OF_ONE_SERVER.contains(&key.as_str()));
         }
     }
-    if let Some(ports) = object
-        .pointer_mut("/spec/ports")
-        .and_then(Value::as_array_mut)
-    {
-        for port in ports.iter_mut().filter_map(Value::as_object_mut) {
+    let ports = object.pointer_mut("/spec/ports");
+    for port in ports.and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(port) = port.as_object_mut() {
             port.remove("nodePort");
         }
     }
-    drop_key(&mut object["metadata"], "annotations", LAST_APPLIED);
-    let managers = object.pointer_mut("/metadata/managedFields");
-    let Some(managers) = managers.and_then(Value::as_array_mut) else {
+    let Some(metadata) = object.get_mut("metadata") else {
         return object;
+    };
+    drop_key(metadata, "annotations", LAST_APPLIED);
+    let mut managers = match metadata["managedFields"].take() {
+        Value::Array(managers) => managers,
+        _ => Vec::new(),
     };
     // After the migration it owns the annotation, and nothing else.
     managers.retain(|it| it["manager"] != "kubectl-last-applied");
-    for manager in managers.iter_mut() {
+    for manager in &mut managers {
         if let Some(fields) = manager.as_object_mut() {
             fields.remove("time");
         }
         let annotation = format!("f:{LAST_APPLIED}");
-        drop_key(
-            &mut manager["fieldsV1"]["f:metadata"],
-            "f:annotations",
-            &annotation,
-        );
+        let fields = manager.pointer_mut("/fieldsV1/f:metadata");
+        if let Some(fields) = fields {
+            drop_key(fields, "f:annotations", &annotation);
+        }
     }
+    metadata["managedFields"] = Value::Array(managers);
     object
+}
+
+/// Replaces an object's identity wherever it occurs: a Job has it in its labels.
+fn without_identity(object: &Value) -> Value {
+    let text = object.to_string();
+    match object["metadata"]["uid"].as_str() {
+        Some(uid) => serde_json::from_str(&text.replace(uid, "UID")).unwrap_or_default(),
+        None => object.clone(),
+    }
 }
 
 /// Removes a key of a map, and the map, if it has nothing else but `.`.
