@@ -54,13 +54,18 @@ impl Running {
         }
         Ok(())
     }
+
+    /// Kills it, and waits until it has ended.
+    pub(crate) fn kill(&mut self) {
+        // It may have ended already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already.
-        self.child.kill().ok();
-        self.child.wait().ok();
+        self.kill();
     }
 }
 

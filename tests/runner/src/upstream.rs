@@ -23,9 +23,10 @@ pub(crate) struct Programs<'a> {
 
 /// A running kube-apiserver. Dropping it kills both programs.
 pub(crate) struct Upstream {
-    // The first is dropped first.
-    _apiserver: Running,
-    _etcd: Running,
+    apiserver: Running,
+    etcd: Running,
+    /// What etcd stores, which is large and is removed at the end.
+    data: PathBuf,
     /// `https://ADDR`.
     pub(crate) url: String,
     /// The certificates that verify its own.
@@ -76,8 +77,9 @@ impl Upstream {
         // It listens before it is ready.
         await_ready(&url, token, &apiserver.log)?;
         Ok(Self {
-            _apiserver: apiserver,
-            _etcd: etcd,
+            apiserver,
+            etcd,
+            data: folder.join("etcd"),
             url,
             authority: certificates.join("apiserver.crt"),
         })
@@ -96,6 +98,14 @@ users: [{{name: {ADMIN}, user: {{token: '{token}'}}}}]
 "
         );
         Ok(std::fs::write(path, text)?)
+    }
+}
+
+impl Drop for Upstream {
+    fn drop(&mut self) {
+        self.apiserver.kill();
+        self.etcd.kill();
+        let _gone = std::fs::remove_dir_all(&self.data);
     }
 }
 

@@ -28,6 +28,8 @@ const STAGES: [&str; 5] = [
 ];
 /// Requests in a second, so that the clients' own limits are not what is measured.
 const RATE: [&str; 4] = ["--kube-api-qps", "200", "--kube-api-burst", "400"];
+/// Programs without symbols are half as large.
+pub(super) const STRIPPED: &str = "-ldflags=-s -w";
 /// The time limit for the nodes to become ready, and for the first controllers to have run.
 const READY_LIMIT: Duration = Duration::from_secs(60);
 
@@ -42,7 +44,7 @@ pub(super) fn build(programs: &Path) -> Outcome {
 /// Builds a package of a module below `tests/interop`.
 pub(super) fn go_build(module: &str, package: &str, to: &Path) -> Outcome {
     let mut go = Command::new("go");
-    go.args(["build", "-o"]).arg(to).arg(package);
+    go.args(["build", STRIPPED, "-o"]).arg(to).arg(package);
     process::run_with(go.current_dir(root().join("tests/interop").join(module)))
 }
 

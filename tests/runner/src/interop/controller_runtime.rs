@@ -5,6 +5,7 @@
 //! webhooks are left out, since they install their configurations in the server.
 
 use super::cases::Case;
+use super::cluster::STRIPPED;
 use super::go_tests;
 use super::subject::{Subject, Surroundings};
 use kubist_test_support::process::{self, Outcome, root};
@@ -36,7 +37,7 @@ pub(super) fn build(programs: &Path) -> Outcome {
     std::fs::create_dir_all(&folder)?;
     for package in PACKAGES {
         let mut go = Command::new("go");
-        go.args(["test", "-c", "-o"])
+        go.args(["test", "-c", STRIPPED, "-o"])
             .arg(program(programs, package))
             .arg(path(package));
         process::run_with(go.current_dir(module()))?;
