@@ -18,32 +18,33 @@
 //!
 //! Both use the same service address range. `curl` and `openssl` must be installed.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "it waits for programs by the clock of the machine"
-)]
-
 use crate::interop::server::{self, Server};
+use crate::upstream::{Programs, Upstream};
 use clap::Args;
 use kubist_test_support::process::{self, Outcome, root};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 /// Seeds of a long interop run.
 const SEEDS_LONG: &str = "0..200";
-/// The name of the administrator on Kubist's server.
-const ADMIN: &str = "kubernetes-admin";
 /// The administrator's token on both servers.
 const TOKEN: &str = "fidelity";
-/// The time limit for a program to become ready.
-const PATIENCE: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(100);
 /// Disabled admission plugins of the kube-apiserver.
 const DISABLED: &str = "ServiceAccount,TaintNodesByCondition,ResourceQuota,\
     MutatingAdmissionWebhook,ValidatingAdmissionWebhook,\
     MutatingAdmissionPolicy,ValidatingAdmissionPolicy";
+
+/// Arguments of the kube-apiserver.
+const ARGUMENTS: [&str; 7] = [
+    "--authorization-mode",
+    "AlwaysAllow",
+    "--disable-admission-plugins",
+    DISABLED,
+    // Kubist always has the deletion option of this feature.
+    "--feature-gates",
+    "AllowUnsafeMalformedObjectDeletion=true",
+    "--enable-priority-and-fairness=false",
+];
 
 /// Options of `cargo xtask fidelity`.
 #[derive(Args)]
@@ -95,17 +96,6 @@ impl Options {
     }
 }
 
-/// A child process, killed on drop.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended already.
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
-
 /// Starts both servers and runs the program.
 pub(crate) fn run(options: &Options) -> Outcome {
     let Some(kube_apiserver) = options.kube_apiserver.as_deref().filter(|_| !options.list) else {
@@ -128,11 +118,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
         "--anonymous-auth=false",
     ];
     let ours = Server::start(&binary, &kubeconfig, &arguments)?;
-    let (_etcd, etcd_url) = start_etcd(&options.etcd, &scratch)?;
-    let (_theirs, theirs_url) = start_apiserver(&kube_apiserver, &scratch, &etcd_url)?;
+    let programs = Programs {
+        kube_apiserver: &kube_apiserver,
+        etcd: &options.etcd,
+    };
+    let theirs = Upstream::start(programs, &scratch, TOKEN, &ARGUMENTS)?;
     let mut program = program(options);
     program
-        .args(["--theirs", &theirs_url, "--ours", &ours.url])
+        .args(["--theirs", &theirs.url, "--ours", &ours.url])
         .args(["--token", TOKEN]);
     process::run_with(&mut program)?;
     ours.stop()
@@ -159,123 +152,6 @@ fn program(options: &Options) -> Command {
         command.arg("--list");
     }
     command
-}
-
-fn start_etcd(binary: &Path, scratch: &Path) -> Outcome<(Running, String)> {
-    let (client, peer) = (free_port()?, free_port()?);
-    let url = |port: u16| format!("http://127.0.0.1:{port}");
-    let mut command = Command::new(binary);
-    command
-        .args(["--name", "fidelity", "--log-level", "error"])
-        .arg("--data-dir")
-        .arg(scratch.join("etcd"))
-        .args(["--listen-client-urls", &url(client)])
-        .args(["--advertise-client-urls", &url(client)])
-        .args(["--listen-peer-urls", &url(peer)])
-        .args(["--initial-advertise-peer-urls", &url(peer)])
-        .args(["--initial-cluster", &format!("fidelity={}", url(peer))])
-        // Nothing is kept after the run.
-        .arg("--unsafe-no-fsync");
-    let running = start(command, &scratch.join("etcd.log"))?;
-    await_port(client, &scratch.join("etcd.log"))?;
-    Ok((running, url(client)))
-}
-
-fn start_apiserver(binary: &Path, scratch: &Path, etcd: &str) -> Outcome<(Running, String)> {
-    let port = free_port()?;
-    let key = scratch.join("key.pem");
-    let file = key.display().to_string();
-    process::output("openssl", &["genrsa", "-out", file.as_str(), "2048"])?;
-    let tokens = scratch.join("tokens");
-    std::fs::write(
-        &tokens,
-        format!("{TOKEN},{ADMIN},{ADMIN},\"system:masters\"\n"),
-    )?;
-    let mut command = Command::new(binary);
-    command
-        .args(["--bind-address", "127.0.0.1"])
-        .args(["--secure-port", &port.to_string()])
-        .args(["--etcd-servers", etcd])
-        .arg("--cert-dir")
-        .arg(scratch.join("certificates"))
-        .arg("--token-auth-file")
-        .arg(&tokens)
-        .args(["--authorization-mode", "AlwaysAllow"])
-        // As clusters usually set it, and as Kubist does.
-        .arg("--allow-privileged")
-        .args(["--service-cluster-ip-range", "10.96.0.0/16"])
-        .args([
-            "--service-account-issuer",
-            "https://kubernetes.default.svc.cluster.local",
-        ])
-        .arg("--service-account-key-file")
-        .arg(&key)
-        .arg("--service-account-signing-key-file")
-        .arg(&key)
-        .args(["--disable-admission-plugins", DISABLED])
-        // Kubist always has the deletion option of this feature.
-        .args(["--feature-gates", "AllowUnsafeMalformedObjectDeletion=true"])
-        .arg("--enable-priority-and-fairness=false");
-    let log = scratch.join("kube-apiserver.log");
-    let running = start(command, &log)?;
-    await_port(port, &log)?;
-    // It listens before it is ready.
-    let url = format!("https://127.0.0.1:{port}");
-    await_ready(&url, &log)?;
-    Ok((running, url))
-}
-
-fn start(mut command: Command, log: &Path) -> Outcome<Running> {
-    let log = std::fs::File::create(log)?;
-    let program = command.get_program().to_string_lossy().into_owned();
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .spawn()
-        .map_err(|error| format!("{program}: {error}"))?;
-    Ok(Running(child))
-}
-
-fn await_port(port: u16, log: &Path) -> Outcome {
-    let start = Instant::now();
-    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-        if start.elapsed() > PATIENCE {
-            return Err(format!("nothing listens on port {port}; see {}", log.display()).into());
-        }
-        std::thread::sleep(PAUSE);
-    }
-    Ok(())
-}
-
-/// Waits until the server reports that it is ready.
-fn await_ready(url: &str, log: &Path) -> Outcome {
-    let start = Instant::now();
-    loop {
-        let header = format!("Authorization: Bearer {TOKEN}");
-        let ready = format!("{url}/readyz");
-        let arguments = [
-            "--insecure",
-            "--silent",
-            "--fail",
-            "--header",
-            header.as_str(),
-            ready.as_str(),
-        ];
-        if process::output("curl", &arguments).is_ok() {
-            return Ok(());
-        }
-        if start.elapsed() > PATIENCE {
-            return Err(format!("{url} is not ready; see {}", log.display()).into());
-        }
-        std::thread::sleep(PAUSE);
-    }
-}
-
-/// Returns a port that is free at the moment.
-fn free_port() -> Outcome<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
 }
 
 #[cfg(test)]

@@ -4,10 +4,19 @@
 //! check does not stop the run; the run fails at its end.
 
 mod applied;
+mod both_ways;
+mod cases;
+mod cluster;
+mod conformance;
+mod controller_runtime;
+mod controllers;
 mod differential;
+mod e2e;
 mod etcd;
 mod followers;
 mod go_informer;
+mod go_tests;
+mod helm;
 mod kube_rs;
 mod kubectl;
 mod manifests;
@@ -17,9 +26,11 @@ mod reset_fields;
 mod schema;
 pub(crate) mod server;
 mod steps;
+mod subject;
 mod tables;
 mod validation;
 
+use crate::upstream::Programs;
 use clap::Args;
 use kubectl::Kubectl;
 use kubist_test_support::process::{Outcome, root};
@@ -49,9 +60,14 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `validation`, `reset-fields`, `etcd`, `followers`, `kube-rs`)
+    /// `merge`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long` `reset-fields`,
+    /// `controller-runtime`, `e2e`, `helm`, `controllers`, `apply`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
+    /// counts to docs/CONFORMANCE.md
+    #[arg(long, requires = "long")]
+    docs: bool,
 }
 
 impl Options {
@@ -150,7 +166,41 @@ pub(crate) fn run(options: &Options) -> Outcome {
             kube_rs::run(&binary, &scratch, report)
         })?;
     }
+    if options.long {
+        outside(options, go, &binary, &scratch, &mut report)?;
+    }
     report.end()
+}
+
+/// Runs programs of other projects, on a kube-apiserver, too, if the results are documented.
+fn outside(
+    options: &Options,
+    go: bool,
+    binary: &Path,
+    scratch: &Path,
+    report: &mut Report,
+) -> Outcome {
+    let parts: Vec<&str> = conformance::parts()
+        .filter(|it| options.wants(it))
+        .collect();
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let etcd = scratch.join("etcd");
+    let kube_apiserver = scratch.join("kube-apiserver");
+    if options.docs && go {
+        etcd::build_programs(scratch)?;
+    }
+    let upstream = (options.docs && go).then_some(Programs {
+        kube_apiserver: &kube_apiserver,
+        etcd: &etcd,
+    });
+    for part in parts {
+        report.part_if(go, part, |report| {
+            conformance::run(part, binary, upstream, scratch, report)
+        })?;
+    }
+    Ok(())
 }
 
 /// A part that needs Go and a server.

@@ -11,7 +11,9 @@ mod attack;
 mod bench;
 mod fidelity;
 mod interop;
+mod running;
 mod test_program;
+mod upstream;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -77,6 +77,17 @@ pub(super) fn run(long: bool, packaged: &Path, scratch: &Path, report: &mut Repo
     Ok(())
 }
 
+/// Builds a kube-apiserver and the current etcd, named so in a folder.
+pub(super) fn build_programs(folder: &Path) -> Outcome {
+    build("etcd", "./server", &folder.join("etcd"))?;
+    build(
+        "kube-apiserver",
+        KUBE_APISERVER,
+        &folder.join("kube-apiserver"),
+    )?;
+    Ok(())
+}
+
 fn build(module: &str, package: &str, to: &Path) -> Outcome<PathBuf> {
     let mut go = Command::new("go");
     go.args(["build", "-o"]).arg(to).arg(package);

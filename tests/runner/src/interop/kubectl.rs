@@ -126,6 +126,15 @@ pub(super) struct Shell {
 }
 
 impl Shell {
+    /// Returns a shell for the `kubectl` on PATH.
+    pub(super) fn on_path(kubeconfig: &Path, home: &Path) -> Self {
+        Self {
+            path: PathBuf::from("kubectl"),
+            kubeconfig: kubeconfig.to_path_buf(),
+            home: home.to_path_buf(),
+        }
+    }
+
     /// Runs kubectl with these words, split at spaces, and returns its output; fails when kubectl
     /// fails.
     pub(super) fn run(&self, words: &str) -> Outcome<String> {

@@ -1,0 +1,94 @@
+//! The servers that programs of other projects are run against: Kubist's, and a kube-apiserver in
+//! the same surroundings.
+
+use super::server::Server;
+use crate::upstream::{Programs, Upstream, service_account_key};
+use kubist_test_support::process::Outcome;
+use std::path::{Path, PathBuf};
+
+/// The administrator's token on the kube-apiserver.
+const TOKEN: &str = "conformance";
+
+/// One of the two servers.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'a> {
+    /// The `kubist` binary.
+    Kubist(&'a Path),
+    Upstream(Programs<'a>),
+}
+
+/// What a server does besides serving objects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Surroundings {
+    /// No controllers: an object is what its clients make of it. The kube-apiserver has no
+    /// admission of service accounts, since nothing creates them; that is how envtest starts it.
+    Alone,
+    /// A kube-controller-manager is there.
+    Controllers,
+}
+
+/// A running server. Dropping it stops it.
+pub(super) struct Running {
+    /// The path of its administrator's kubeconfig.
+    pub(super) kubeconfig: PathBuf,
+    /// The path of the key that signs service account tokens.
+    pub(super) key: PathBuf,
+    _server: Either,
+}
+
+#[expect(
+    dead_code,
+    clippy::large_enum_variant,
+    reason = "the server is only held until it is dropped"
+)]
+enum Either {
+    Kubist(Server),
+    Upstream(Upstream),
+}
+
+impl Subject<'_> {
+    /// The name of its folders.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Kubist(_) => "kubist",
+            Self::Upstream(_) => "upstream",
+        }
+    }
+
+    /// Starts an empty server, with files in an emptied folder.
+    pub(super) fn start(&self, surroundings: Surroundings, folder: &Path) -> Outcome<Running> {
+        if folder.exists() {
+            std::fs::remove_dir_all(folder)?;
+        }
+        std::fs::create_dir_all(folder)?;
+        let kubeconfig = folder.join("kubeconfig");
+        match *self {
+            Self::Kubist(binary) => {
+                let key = service_account_key(folder)?;
+                let file = key.display().to_string();
+                let mut arguments = vec!["--controllers", "none"];
+                arguments.extend(["--service-account-key-file", file.as_str()]);
+                arguments.extend(["--service-account-signing-key-file", file.as_str()]);
+                let server = Server::start(binary, &kubeconfig, &arguments)?;
+                Ok(Running {
+                    kubeconfig,
+                    key,
+                    _server: Either::Kubist(server),
+                })
+            }
+            Self::Upstream(programs) => {
+                let mut arguments = vec!["--authorization-mode", "RBAC"];
+                if surroundings == Surroundings::Alone {
+                    arguments.extend(["--disable-admission-plugins", "ServiceAccount"]);
+                }
+                let server = Upstream::start(programs, folder, TOKEN, &arguments)?;
+                server.write_kubeconfig(TOKEN, &kubeconfig)?;
+                Ok(Running {
+                    kubeconfig,
+                    key: folder.join("key.pem"),
+                    _server: Either::Upstream(server),
+                })
+            }
+        }
+    }
+}
