@@ -46,7 +46,7 @@ pub use fields_v1::FieldsV1Error;
 pub use managed_fields::{ManagedFields, ManagedFieldsError, OwnedFields};
 pub use manager_id::{ManagerId, Operation};
 pub use nesting::{FIELDS_DEPTH_MAX, is_too_deep};
-pub use object_type::ObjectType;
+pub use object_type::{ExtractError, ObjectType};
 pub use owned_set::OwnedSet;
 pub use path_element::{KeyField, PathElement};
 pub use scale_fields::{ReplicasPath, scale_entries, workload_entries};

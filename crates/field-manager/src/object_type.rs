@@ -1,7 +1,10 @@
 //! `ObjectType`: the type of the objects of one version.
 
-use crate::schema::{Schema, TypeRef};
+use crate::field_set::FieldSet;
+use crate::fields_v1::FieldsV1Error;
+use crate::schema::{DEDUCED, Schema, TypeRef};
 use crate::typed::{Duplicates, TypedErrors, TypedValue};
+use kubist_apimachinery::ManagedFieldsEntry;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -15,6 +18,18 @@ pub struct ObjectType {
     pub root: TypeRef,
 }
 
+/// What a manager has applied cannot be extracted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExtractError {
+    /// The object does not fit the type.
+    #[error("error converting obj to typed: {0}")]
+    Object(#[from] TypedErrors),
+    /// The field set cannot be read.
+    #[error("error marshalling FieldsV1 to JSON: {0}")]
+    Fields(#[from] FieldsV1Error),
+}
+
 impl ObjectType {
     /// Checks an object against the type.
     ///
@@ -23,6 +38,66 @@ impl ObjectType {
     pub fn typed(&self, object: Value, duplicates: Duplicates) -> Result<TypedValue, TypedErrors> {
         let Self { schema, root } = self;
         TypedValue::new(object, Arc::clone(schema), root.clone(), duplicates)
+    }
+
+    /// Returns what a manager has applied of an object, through the object itself or one of its
+    /// subresources; none if it owns nothing. The counterpart of client-go's `ExtractInto`.
+    ///
+    /// The result is a configuration that can be changed and applied again.
+    ///
+    /// ```
+    /// use kubist_apimachinery::wire::FieldsV1;
+    /// use kubist_apimachinery::ManagedFieldsEntry;
+    /// use kubist_field_manager::ObjectType;
+    /// use serde_json::json;
+    ///
+    /// let object = json!({"kind": "Gate", "apiVersion": "v1", "spec": {"open": true, "width": 2}});
+    /// let entry = ManagedFieldsEntry {
+    ///     manager: "warden".into(),
+    ///     operation: "Apply".into(),
+    ///     fields_v1: Some(FieldsV1 { raw: r#"{"f:spec":{"f:open":{}}}"#.into() }),
+    ///     ..ManagedFieldsEntry::default()
+    /// };
+    /// let config = ObjectType::deduced().extract(object, &[entry], "warden", "")?;
+    /// let expected = json!({"kind": "Gate", "apiVersion": "v1", "spec": {"open": true}});
+    /// assert_eq!(config, Some(expected));
+    /// # Ok::<(), kubist_field_manager::ExtractError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The object does not fit the type, or the field set cannot be read.
+    pub fn extract(
+        &self,
+        object: Value,
+        entries: &[ManagedFieldsEntry],
+        manager: &str,
+        subresource: &str,
+    ) -> Result<Option<Value>, ExtractError> {
+        let entry = entries.iter().find(|it| {
+            it.manager == *manager && it.operation == *"Apply" && it.subresource == *subresource
+        });
+        let Some(fields) = entry.and_then(|it| it.fields_v1.as_ref()) else {
+            return Ok(None);
+        };
+        let fields = FieldSet::from_json(&fields.raw)?.leaves();
+        let type_meta = ["kind", "apiVersion"].map(|name| (name, object[name].clone()));
+        let typed = self.typed(object, Duplicates::Refused)?;
+        let Value::Object(mut config) = typed.extract(&fields).into_value() else {
+            return Err(TypedErrors::not_a_map().into());
+        };
+        if !config.contains_key("kind") {
+            let type_meta = type_meta.into_iter().filter(|it| !it.1.is_null());
+            config.extend(type_meta.map(|(name, value)| (name.to_owned(), value)));
+        }
+        Ok(Some(Value::Object(config)))
+    }
+
+    /// Returns the type of objects without a schema.
+    pub fn deduced() -> Self {
+        Self {
+            schema: Arc::new(Schema::deduced()),
+            root: TypeRef::named(DEDUCED),
+        }
     }
 
     /// Returns the type of a value.

@@ -2,6 +2,7 @@
 
 mod compare;
 mod created;
+mod extract;
 mod forms;
 mod list_items;
 mod merge;
@@ -148,6 +149,23 @@ impl TypedValue {
     #[must_use]
     pub fn remove(&self, fields: &FieldSet) -> Self {
         self.with_value(remove::remove(self, fields))
+    }
+
+    /// Returns the value with only the fields of a set; null if it has none of them. Atomic maps
+    /// and lists are taken as a whole.
+    #[must_use]
+    pub fn extract(&self, fields: &FieldSet) -> Self {
+        self.with_value(extract::extract(self, fields))
+    }
+
+    /// As [`extract`](Self::extract), with the key fields of list items, even if the set lacks
+    /// them.
+    #[must_use]
+    pub fn extract_with_keys(&self, fields: &FieldSet) -> Self {
+        match extract::key_fields(self, fields) {
+            Ok(keys) => self.extract(&fields.union(&keys)),
+            Err(_) => self.extract(fields),
+        }
     }
 
     /// Adapts a field set that was written with an older schema: maps and lists that have become

@@ -33,6 +33,8 @@ type answer struct {
 	Sets     map[string]string `json:"sets,omitempty"`
 	Merged   any               `json:"merged,omitempty"`
 	Removed  any               `json:"removed,omitempty"`
+	Kept     any               `json:"kept,omitempty"`
+	KeptKeys any               `json:"keptKeys,omitempty"`
 	Errors   map[string]string `json:"errors,omitempty"`
 }
 
@@ -107,6 +109,8 @@ func answered(parser *typed.Parser, asked question) (out answer) {
 		out.Merged = merged.AsValue().Unstructured()
 	}
 	out.Removed = live.RemoveItems(set).AsValue().Unstructured()
+	out.Kept = live.ExtractItems(set).AsValue().Unstructured()
+	out.KeptKeys = live.ExtractItems(set.Leaves(), typed.WithAppendKeyFields()).AsValue().Unstructured()
 	return out
 }
 

@@ -125,6 +125,17 @@ impl FieldSet {
         out
     }
 
+    /// Returns the paths without those above others.
+    #[must_use]
+    pub fn leaves(&self) -> Self {
+        let is_leaf = |it: &&PathElement| self.child(it).is_none();
+        let children = self.children.iter();
+        Self {
+            members: self.members.iter().filter(is_leaf).cloned().collect(),
+            children: children.map(|it| (it.0.clone(), it.1.leaves())).collect(),
+        }
+    }
+
     fn members_without(&self, other: &Self) -> Self {
         let mut out = Self::default();
         zip(

@@ -147,6 +147,9 @@ fn answer(case: &Value) -> Value {
                 Err(error) => drop(errors.insert("merge".to_owned(), error.to_string().into())),
             }
             out.insert("removed".to_owned(), live.remove(&set).into_value());
+            out.insert("kept".to_owned(), live.extract(&set).into_value());
+            let with_keys = live.extract_with_keys(&set.leaves());
+            out.insert("keptKeys".to_owned(), with_keys.into_value());
         }
         (live, config) => {
             for (name, error) in [("oldError", live.err()), ("newError", config.err())] {
