@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Patch types of objects without a built-in type.
-const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge];
+const PATCHES: &[PatchType] = PatchType::CUSTOM;
 
 /// A served group version of custom resources, with its definitions.
 #[derive(Debug)]

@@ -71,7 +71,6 @@ pub(super) struct Forms {
     pub(super) object: Value,
     pub(super) list: Value,
     pub(super) formats: &'static [Format],
-    /// Server-side apply is not supported and not listed.
     pub(super) patches: &'static [PatchType],
     /// Upstream's documents differ for custom resources.
     pub(super) is_custom: bool,
@@ -80,7 +79,7 @@ pub(super) struct Forms {
 }
 
 /// Patch types of objects with a built-in type.
-const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
+const PATCHES: &[PatchType] = PatchType::ALL;
 
 impl Forms {
     pub(super) fn built_in(object: &'static Schema, list: &'static Schema) -> Self {
