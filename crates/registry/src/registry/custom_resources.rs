@@ -31,6 +31,8 @@ const CLEANUP_RETRY: Duration = Duration::from_secs(1);
 /// The pause after a storage error.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// The name of the server as a field manager, as upstream.
+const SERVER_AGENT: &str = "kube-apiserver";
 /// The message for objects that are kept because their definition is not served.
 const NOT_READABLE: &str = "the limit for definitions is exhausted until the server restarts";
 
@@ -83,10 +85,12 @@ impl Registry {
     }
 
     fn own_request(&self) -> RequestContext {
-        self.request(User {
+        let mut cx = self.request(User {
             name: "system:apiserver".into(),
             ..User::default()
-        })
+        });
+        cx.user_agent = SERVER_AGENT.into();
+        cx
     }
 
     async fn follow_definitions(&self) -> Result<(), Status> {

@@ -59,7 +59,7 @@ impl Store {
     async fn create_named(
         &self,
         call: CreateCall<'_>,
-        object: Box<dyn AnyObject>,
+        mut object: Box<dyn AnyObject>,
         mut guards: Vec<Guard>,
     ) -> Result<Stored, Status> {
         let meta = object.meta();
@@ -67,13 +67,19 @@ impl Store {
         let generated = meta.name.is_empty() && !base.is_empty();
         let mut tries = GENERATE_NAME_TRIES;
         loop {
-            let mut object = object.boxed_clone();
+            let mut named = object.boxed_clone();
             if generated {
-                object.meta_mut().name = call.stores.random.name(&base).into();
+                named.meta_mut().name = call.stores.random.name(&base).into();
             }
-            let meta = object.meta();
+            let meta = named.meta();
             let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
-            match self.create_once(call, object, guards.clone()).await {
+            match self.create_once(call, named, guards.clone()).await {
+                Err(StorageError::ObjectTooLarge { .. })
+                    if !object.meta().managed_fields.is_empty() =>
+                {
+                    // As upstream, it is tried again without its managed fields.
+                    object.meta_mut().managed_fields = Vec::new();
+                }
                 // Upstream reports a generated name even where one was given beside the prefix.
                 Err(StorageError::Exists { terminating, .. }) if !base.is_empty() => {
                     tries -= 1;

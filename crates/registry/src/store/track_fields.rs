@@ -12,6 +12,16 @@ pub(crate) trait TrackFields: Send + Sync {
     fn track(&self, old: Option<&dyn AnyObject>, new: &mut dyn AnyObject);
 }
 
+/// Writes objects without managed fields. As upstream, an object that is too large to be stored is
+/// tried again without them.
+pub(crate) struct WithoutManagers;
+
+impl TrackFields for WithoutManagers {
+    fn track(&self, _old: Option<&dyn AnyObject>, new: &mut dyn AnyObject) {
+        new.meta_mut().managed_fields = Vec::new();
+    }
+}
+
 /// Reverts the times of managers if nothing else has changed, so that nothing is written.
 pub(crate) fn keep_times(new: &mut dyn AnyObject, old: &dyn AnyObject) {
     let (entries, before) = (&new.meta().managed_fields, &old.meta().managed_fields);

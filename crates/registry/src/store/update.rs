@@ -2,11 +2,11 @@
 
 use super::create::remove_duplicate_owners;
 use super::{GroupRules, Store};
-use crate::storage::error::Operation;
+use crate::storage::error::{Operation, StorageError};
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
 use crate::store::hooks::{AllBegun, Begin};
 use crate::store::stores::Stores;
-use crate::store::track_fields::{TrackFields, keep_times};
+use crate::store::track_fields::{TrackFields, WithoutManagers, keep_times};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;
 use crate::strategy::admission::Admission;
@@ -37,6 +37,7 @@ pub(crate) enum UpdateScope {
 }
 
 /// An update.
+#[derive(Clone, Copy)]
 pub(crate) struct UpdateRequest<'a> {
     pub(crate) stores: &'a Stores,
     pub(crate) cx: &'a RequestContext,
@@ -59,6 +60,20 @@ impl Store {
     /// Updates an object, or creates it where that is allowed. An update that removes the last
     /// finalizer of an object under deletion removes the object.
     pub(crate) async fn update(&self, request: UpdateRequest<'_>) -> Result<Outcome, Status> {
+        let outcome = match self.update_once(request).await {
+            Err(StorageError::ObjectTooLarge { .. }) if request.tracking.is_some() => {
+                let smaller = UpdateRequest {
+                    tracking: Some(&WithoutManagers),
+                    ..request
+                };
+                self.update_once(smaller).await
+            }
+            outcome => outcome,
+        };
+        outcome.map_err(self.failed(Operation::Update, request.name))
+    }
+
+    async fn update_once(&self, request: UpdateRequest<'_>) -> Result<Outcome, StorageError> {
         let key = self.storage.keys().key(request.namespace, request.name)?;
         let preconditions = request.object.preconditions();
         let creates = self.creates_on_update(&request);
@@ -68,7 +83,7 @@ impl Store {
             begun: AllBegun::default(),
         };
         let dry_run = request.dry_run;
-        let outcome = if self.writes_with_hooks(dry_run) {
+        if self.writes_with_hooks(dry_run) {
             self.update_hooked(key, preconditions, creates, &mut try_update)
                 .await
         } else {
@@ -79,8 +94,7 @@ impl Store {
                 .await;
             try_update.begun.rollback().await;
             updated
-        };
-        outcome.map_err(self.failed(Operation::Update, request.name))
+        }
     }
 
     fn creates_on_update(&self, request: &UpdateRequest<'_>) -> bool {
