@@ -278,12 +278,12 @@ impl Change for Objects<'_> {
         compare_messages(schema, root, live, self.new)
     }
 
-    fn live(&self) -> Result<&TypedValue, TypedErrors> {
+    fn live_object(&self) -> Result<&TypedValue, TypedErrors> {
         let [cell, _] = &self.typed;
         self.typed(cell, self.live.unwrap_or(&*self.of.empty))
     }
 
-    fn new(&self) -> Result<&TypedValue, TypedErrors> {
+    fn new_object(&self) -> Result<&TypedValue, TypedErrors> {
         let [_, cell] = &self.typed;
         self.typed(cell, self.new)
     }

@@ -4,8 +4,8 @@
 use crate::field_set::FieldSet;
 use crate::fields_v1::FieldsV1Error;
 use crate::schema::Schema;
+use hashbrown::HashMap;
 use kubist_apimachinery::Str;
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};

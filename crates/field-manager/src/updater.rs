@@ -219,11 +219,11 @@ impl Updater<'_> {
         version: &Str,
     ) -> Result<Option<Changes>, UpdateError> {
         let context = "failed to convert old object";
-        let live = change.live().map_err(typed(context))?;
+        let live = change.live_object().map_err(typed(context))?;
         let live = self.converted(live, self.api_version, version, context)?;
         let Some(live) = live else { return Ok(None) };
         let context = "failed to convert new object";
-        let new = change.new().map_err(typed(context))?;
+        let new = change.new_object().map_err(typed(context))?;
         let new = self.converted(new, self.api_version, version, context)?;
         let Some(new) = new else { return Ok(None) };
         self.changes(live.compare(&new), version).map(Some)
@@ -283,7 +283,7 @@ impl Updater<'_> {
     ) -> Result<bool, UpdateError> {
         if !versions.contains_key(&owned.api_version) {
             let live = change
-                .live()
+                .live_object()
                 .map_err(typed("failed to convert live object"))?;
             let live = self.converted(live, self.api_version, &owned.api_version, "")?;
             let of_version = live.map(|it| ObjectType::of(&it));
@@ -320,9 +320,9 @@ pub(crate) trait Change {
     /// Compares them.
     fn compare(&self) -> Result<Comparison, TypedErrors>;
     /// Returns the old one.
-    fn live(&self) -> Result<&TypedValue, TypedErrors>;
+    fn live_object(&self) -> Result<&TypedValue, TypedErrors>;
     /// Returns the new one.
-    fn new(&self) -> Result<&TypedValue, TypedErrors>;
+    fn new_object(&self) -> Result<&TypedValue, TypedErrors>;
 }
 
 /// Two typed values.
@@ -338,10 +338,10 @@ impl Change for Pair<'_> {
     fn compare(&self) -> Result<Comparison, TypedErrors> {
         self.live.compare(self.new)
     }
-    fn live(&self) -> Result<&TypedValue, TypedErrors> {
+    fn live_object(&self) -> Result<&TypedValue, TypedErrors> {
         Ok(self.live)
     }
-    fn new(&self) -> Result<&TypedValue, TypedErrors> {
+    fn new_object(&self) -> Result<&TypedValue, TypedErrors> {
         Ok(self.new)
     }
 }

@@ -4,10 +4,7 @@ use super::json_encode::{Value as JsonValue, is_null, is_written};
 use super::{Field, JsonScalar, Message, View};
 
 /// Returns a field of a message, if the message's JSON includes it.
-pub fn written_field<'a>(
-    message: &'a dyn Message,
-    index: usize,
-) -> Option<(&'static Field, View<'a>)> {
+pub fn written_field(message: &dyn Message, index: usize) -> Option<(&'static Field, View<'_>)> {
     let field = message.schema().fields.get(index)?;
     let view = message.view(index)?;
     is_written(field, view).then_some((field, view))

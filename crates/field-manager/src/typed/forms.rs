@@ -6,7 +6,7 @@ use kubist_apimachinery::Str;
 use kubist_apimachinery::wire::{
     JsonForm, Message, MessageList, View, is_json_null, view_to_json, written_field,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// How two fields are compared.
 pub(super) enum Form<'t> {
@@ -110,7 +110,7 @@ pub(super) fn is_empty(message: Option<&dyn Message>) -> bool {
         let fields = it.schema().fields.len();
         it.schema().kind.is_none()
             && (0..fields).all(|index| written_field(it, index).is_none())
-            && it.others().is_none_or(|it| it.is_empty())
+            && it.others().is_none_or(Map::is_empty)
     })
 }
 

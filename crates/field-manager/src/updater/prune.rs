@@ -61,7 +61,7 @@ impl Updater<'_> {
         let (mut merged, mut pruned) = (merged.clone(), pruned);
         // What conversion needs may be missing at other versions, so the version of the last apply
         // comes first.
-        let first = owned.remove_entry(&merged.version.clone());
+        let first = owned.remove_entry(&merged.version);
         for (version, fields) in first.into_iter().chain(owned) {
             (merged, pruned) = self.add_back_owned_at(merged, pruned, version, &fields)?;
         }

@@ -55,6 +55,7 @@ struct Seen {
 
 impl Seen {
     /// Reports whether both do the same in each step.
+    #[expect(clippy::print_stdout, reason = "it shows a difference")]
     fn agrees(&mut self, asked: &Value, theirs: Value) -> bool {
         let theirs = theirs.as_array().cloned().unwrap_or_default();
         let ours = run(&asked["sequence"]);
