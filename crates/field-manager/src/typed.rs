@@ -7,6 +7,7 @@ mod forms;
 mod list_items;
 mod merge;
 mod messages;
+mod prune;
 mod reconcile;
 mod remove;
 mod sides;
@@ -15,6 +16,7 @@ mod validate;
 
 pub(crate) use self::created::created_fields;
 pub(crate) use self::messages::compare_messages;
+pub(crate) use self::prune::prune;
 pub(crate) use self::reconcile::reconcile;
 use crate::field_filter::FieldFilter;
 use crate::field_set::FieldSet;

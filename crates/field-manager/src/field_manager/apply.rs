@@ -8,7 +8,8 @@ use crate::conflict::Conflicts;
 use crate::field_set::FieldSet;
 use crate::managed_fields::{ManagedFields, OwnedFields};
 use crate::manager_id::ManagerId;
-use crate::typed::{Duplicates, TypedValue};
+use crate::object_type::ObjectType;
+use crate::typed::{Duplicates, TypedErrors, TypedValue, prune};
 use crate::updater::{Pair, UpdateError};
 use kubist_apimachinery::go_text::escape_html;
 use kubist_apimachinery::{ManagedFieldsEntry, Time};
@@ -83,7 +84,7 @@ impl FieldManager {
                 "failed to create typed patch object ({named}): {errors}"
             ))
         })?;
-        let live = self.typed(request.live.object, Duplicates::Allowed);
+        let live = self.typed_live(request.live.object);
         let live = live.map_err(|errors| {
             let named = Named(request.live.object);
             ApplyError::Failed(format!(
@@ -100,6 +101,17 @@ impl FieldManager {
         Ok(AppliedObject {
             object,
             entries: managers.to_entries(),
+        })
+    }
+
+    /// Checks an object against its type. Fields that the type lacks, which were stored before the
+    /// schema changed, are pruned.
+    fn typed_live(&self, object: &Value) -> Result<TypedValue, TypedErrors> {
+        self.typed(object, Duplicates::Allowed).or_else(|_| {
+            let mut pruned = object.clone();
+            let ObjectType { schema, root } = &self.of.object_type;
+            prune(schema, root, &mut pruned);
+            self.of.object_type.typed(pruned, Duplicates::Allowed)
         })
     }
 

@@ -158,8 +158,12 @@ impl<'a> Walker<'a> {
         new: Option<&Map<String, Value>>,
     ) {
         zip_members(old, new, |name, old, new| {
+            let type_ref = map.type_of(name);
+            if type_ref.is_none() {
+                return; // A field that the type lacks has no owner.
+            }
             let start = self.errors.len();
-            let found = self.values(map.type_of(name), old, new);
+            let found = self.values(type_ref, old, new);
             if self.errors.len() > start {
                 prefix(&mut self.errors, start, &PathElement::from(name));
             }

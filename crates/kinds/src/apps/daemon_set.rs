@@ -51,6 +51,10 @@ impl KindStrategy for DaemonSets {
             rolling.max_surge.get_or_insert_default();
         }
         spec.revision_history_limit.get_or_insert(10);
+        // Upstream's internal type always has the number, so clients own it.
+        if !object.metadata.annotations.contains_key(TEMPLATE_GENERATION) {
+            set_template_generation(object, 0);
+        }
     }
     fn admit<'a>(
         &'a self,
