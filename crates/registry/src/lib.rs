@@ -68,10 +68,10 @@ pub use registry::catalog::{ServedGroup, ServedResource, ServedVersion};
 pub use registry::config::RegistryConfig;
 pub use registry::runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use registry::{CacheState, ObjectCount, Registry, storage_version};
+pub use rest::apply::AppliedConfig;
 pub use rest::capability::{
     Applier, CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
-pub use rest::tracking::AppliedConfig;
 pub use rest::{Deleted, ListPage, Rest, Updated, Verb, deprecation_of};
 pub use storage::error::{Operation, StorageError};
 pub use storage::predicate::Predicate;

@@ -4,6 +4,7 @@
 //! storage version. Every error is the `Status` for the client. It decodes no bodies and checks no
 //! permissions.
 
+pub(crate) mod apply;
 mod capabilities;
 pub(crate) mod capability;
 mod check;
@@ -11,7 +12,6 @@ mod delete;
 mod read;
 pub(crate) mod scale;
 pub(crate) mod subresource;
-pub(crate) mod tracking;
 mod write;
 
 use crate::custom::scale::ScalePaths;

@@ -24,6 +24,7 @@ pub(crate) mod reset_filter;
 pub(crate) mod resource_store;
 pub(crate) mod stores;
 pub(crate) mod track_fields;
+pub(crate) mod tracking;
 pub(crate) mod update;
 pub(crate) mod updated_object;
 

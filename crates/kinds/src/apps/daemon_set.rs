@@ -52,7 +52,11 @@ impl KindStrategy for DaemonSets {
         }
         spec.revision_history_limit.get_or_insert(10);
         // Upstream's internal type always has the number, so clients own it.
-        if !object.metadata.annotations.contains_key(TEMPLATE_GENERATION) {
+        if !object
+            .metadata
+            .annotations
+            .contains_key(TEMPLATE_GENERATION)
+        {
             set_template_generation(object, 0);
         }
     }

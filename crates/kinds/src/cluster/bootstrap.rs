@@ -34,11 +34,14 @@ const PRIORITY_CLASSES: [(&str, i32, &str); 2] = [
 
 /// Returns a request context for the server's own requests.
 pub(super) fn request(stores: &Arc<Stores>) -> RequestContext {
-    stores.request(User {
+    let mut cx = stores.request(User {
         name: "system:apiserver".into(),
         groups: vec!["system:masters".into()],
         ..User::default()
-    })
+    });
+    // The manager of what the server itself writes, as upstream.
+    cx.user_agent = "kube-apiserver".into();
+    cx
 }
 
 /// Creates missing objects. Existing objects are not changed.

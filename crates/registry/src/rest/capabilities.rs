@@ -2,10 +2,10 @@
 
 use super::{Deleted, ListPage, Rest, Updated, Verb};
 use crate::custom::shape::shape_of;
+use crate::rest::apply::AppliedConfig;
 use crate::rest::capability::{
     Applier, CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
-use crate::rest::tracking::AppliedConfig;
 use crate::storage::watch::EventStream;
 use crate::store::action::Created;
 use crate::store::updated_object::UpdatedObject;

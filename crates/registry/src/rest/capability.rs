@@ -4,7 +4,7 @@
 //! them. A PATCH needs a resource with get and update. [`Rest`](crate::Rest) is the stored
 //! resource; an embedder can register others.
 
-use crate::rest::tracking::AppliedConfig;
+use crate::rest::apply::AppliedConfig;
 use crate::rest::{Deleted, ListPage, Updated, Verb};
 use crate::storage::watch::EventStream;
 use crate::store::action::Created;

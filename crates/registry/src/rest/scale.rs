@@ -5,7 +5,7 @@
 
 use crate::custom::scale::ScalePaths;
 use crate::rest::Rest;
-use crate::rest::tracking::Tracking;
+use crate::store::tracking::Tracking;
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::custom_object::{custom, custom_mut};
 use crate::stored::scheme::Scheme;

@@ -3,11 +3,11 @@
 use super::{Rest, Updated, Verb};
 use crate::rest::scale::{self, ScaleOwners};
 use crate::rest::subresource::Subresource;
-use crate::rest::tracking::Tracking;
 use crate::store::GroupRules;
 use crate::store::action::{ActionCall, Created};
 use crate::store::create::CreateCall;
 use crate::store::resource_store::ResourceStore;
+use crate::store::tracking::Tracking;
 use crate::store::update::{UpdateRequest, UpdateScope};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;

@@ -8,12 +8,13 @@ use crate::store::Store;
 use crate::store::create::CreateCall;
 use crate::store::delete::DeleteCall;
 use crate::store::stores::Stores;
+use crate::store::tracking::{Tracking, WritePath};
 use crate::store::update::{UpdateRequest, UpdateScope};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;
 use crate::strategy::admission::Lookup;
 use crate::strategy::context::RequestContext;
-use kubist_apimachinery::{AnyObject, DeleteOptions, Status};
+use kubist_apimachinery::{AnyObject, DeleteOptions, PostOptions, Status};
 use std::fmt;
 use std::sync::Arc;
 
@@ -55,6 +56,19 @@ impl ResourceStore {
         }
     }
 
+    /// Tracks writes by the server itself, in the storage version.
+    fn tracking(&self, cx: &RequestContext, subresource: &'static str) -> Tracking<'_> {
+        let kind = self.store.kind();
+        let path = WritePath {
+            store: &self.store,
+            scheme: self.stores.kinds.scheme(),
+            kind,
+            body_kind: kind,
+            subresource,
+        };
+        path.tracking(cx, &PostOptions::default())
+    }
+
     /// Reads one object; `None` if it does not exist.
     ///
     /// # Errors
@@ -94,11 +108,12 @@ impl ResourceStore {
         namespace: &str,
         object: Box<dyn AnyObject>,
     ) -> Result<Stored, Status> {
+        let tracking = self.tracking(cx, "");
         let call = CreateCall {
             stores: &self.stores,
             cx,
             dry_run: false,
-            tracking: None,
+            tracking: Some(&tracking),
             rules: None,
         };
         self.store.create(call, namespace, object).await
@@ -117,6 +132,9 @@ impl ResourceStore {
         dry_run: bool,
     ) -> Result<Stored, Status> {
         let (scope, subresource) = path.update_scope();
+        let tracking = self.tracking(cx, subresource);
+        // As upstream, what actions change of an object has no owner.
+        let is_tracked = scope != UpdateScope::Everything && !object.has_managers();
         let request = UpdateRequest {
             stores: &self.stores,
             cx,
@@ -126,7 +144,7 @@ impl ResourceStore {
             scope,
             subresource,
             dry_run,
-            tracking: None,
+            tracking: is_tracked.then_some(&tracking),
             rules: None,
         };
         Ok(self.store.update(request).await?.stored)

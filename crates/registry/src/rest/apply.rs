@@ -1,0 +1,114 @@
+//! Server-side apply through a served resource.
+
+use super::Rest;
+use crate::store::field_managers::object_of;
+use crate::store::tracking::{Tracking, WritePath, storable};
+use crate::strategy::context::RequestContext;
+use kubist_apimachinery::wire::to_json_value;
+use kubist_apimachinery::{
+    AnyObject, ManagedFieldsEntry, PostOptions, Status, StatusCause, StatusDetails, StatusReason,
+};
+use kubist_field_manager::{ApplyError, ApplyRequest, Conflicts, LiveObject};
+use serde_json::Value;
+
+/// A configuration to apply.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
+pub struct AppliedConfig<'a> {
+    /// The configuration.
+    pub config: &'a Value,
+    /// The name of the manager.
+    pub manager: &'a str,
+    /// Whether it takes over fields of other managers.
+    pub force: bool,
+}
+
+impl Rest {
+    /// Tracks the writes of a request.
+    pub(crate) fn tracking(&self, cx: &RequestContext, options: &PostOptions) -> Tracking<'_> {
+        self.write_path().tracking(cx, options)
+    }
+
+    fn write_path(&self) -> WritePath<'_> {
+        WritePath {
+            store: self.store(),
+            scheme: self.scheme(),
+            kind: self.kind,
+            body_kind: self.body_kind(),
+            subresource: self.subresource.name(),
+        }
+    }
+
+    /// Merges a configuration into an object of the served version (or into the scale of one), and
+    /// returns the new object with its managed fields. `None` stands for an object that does not
+    /// exist.
+    ///
+    /// # Errors
+    /// The error for the client: 409 for conflicts.
+    pub fn merge_applied(
+        &self,
+        cx: &RequestContext,
+        old: Option<&dyn AnyObject>,
+        applied: &AppliedConfig<'_>,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        let path = self.write_path();
+        let manager = path.field_manager()?;
+        let (live, entries) = match old {
+            Some(old) => without_managers(old),
+            None => (manager.empty(), Vec::new()),
+        };
+        if live.is_null() {
+            // An apply to nothing would replace the object by the configuration.
+            let why = "the stored object is nested too deeply to be applied";
+            return Err(Status::internal_error(why));
+        }
+        let request = ApplyRequest {
+            live: LiveObject {
+                object: &live,
+                entries: &entries,
+            },
+            config: applied.config,
+            manager: applied.manager,
+            force: applied.force,
+            now: cx.now(),
+        };
+        let made = manager.apply(&request, &path.converter());
+        let made = made.map_err(|error| refusal(&error))?;
+        let mut object = match (made.object, old) {
+            (None, Some(old)) => old.boxed_clone(),
+            (made, _) => object_of(made.as_ref().unwrap_or(&live), self.body_kind())?,
+        };
+        object.meta_mut().managed_fields = storable(made.entries)?;
+        Ok(object)
+    }
+}
+
+/// Returns an object as JSON, and its managed fields.
+fn without_managers(object: &dyn AnyObject) -> (Value, Vec<ManagedFieldsEntry>) {
+    let mut plain = object.boxed_clone();
+    let entries = std::mem::take(&mut plain.meta_mut().managed_fields);
+    (to_json_value(&*plain), entries)
+}
+
+/// Returns the answer to an apply that failed.
+fn refusal(error: &ApplyError) -> Status {
+    match error {
+        ApplyError::BadRequest(why) => Status::bad_request(why),
+        ApplyError::Conflicts(conflicts) => conflict(conflicts),
+        // Upstream's error has no reason.
+        ApplyError::Failed(why) => Status::failure(500, StatusReason::Unknown, why),
+    }
+}
+
+fn conflict(conflicts: &Conflicts) -> Status {
+    let cause = |it: &kubist_field_manager::Conflict| StatusCause {
+        reason: "FieldManagerConflict".into(),
+        message: format!("conflict with {}", it.manager).into(),
+        field: it.field().into(),
+    };
+    let details = StatusDetails {
+        causes: conflicts.conflicts().iter().map(cause).collect(),
+        ..StatusDetails::default()
+    };
+    Status::failure(409, StatusReason::Conflict, conflicts.to_string()).with_details(details)
+}
