@@ -30,6 +30,7 @@ mod path_element;
 mod scale_fields;
 pub mod schema;
 mod typed;
+mod undeclared;
 mod updater;
 mod value_order;
 
@@ -47,4 +48,5 @@ pub use nesting::{FIELDS_DEPTH_MAX, is_too_deep};
 pub use path_element::{KeyField, PathElement};
 pub use scale_fields::{ReplicasPath, scale_entries, workload_entries};
 pub use typed::{Comparison, Duplicates, TypedError, TypedErrors, TypedValue};
+pub use undeclared::remove_undeclared;
 pub use updater::{Applied, ConvertError, UpdateError, Updater, VersionConverter};

@@ -12,6 +12,7 @@ mod read;
 pub(crate) mod scale;
 pub(crate) mod subresource;
 pub(crate) mod tracking;
+mod undeclared;
 mod write;
 
 use crate::custom::scale::ScalePaths;

@@ -87,9 +87,18 @@ impl Rest {
         };
         let store = self.store();
         let converter = store.field_managers.converter(self.scheme());
-        let made = manager
-            .apply(&request, &converter)
-            .map_err(|error| refusal(&error))?;
+        let made = match manager.apply(&request, &converter) {
+            Err(ApplyError::Failed(why)) => match self.declared(live.clone()) {
+                None => Err(ApplyError::Failed(why)),
+                Some(declared) => {
+                    let mut again = request;
+                    again.live.object = &declared;
+                    manager.apply(&again, &converter)
+                }
+            },
+            made => made,
+        };
+        let made = made.map_err(|error| refusal(&error))?;
         let mut object = match (made.object, old) {
             (None, Some(old)) => old.boxed_clone(),
             (made, _) => object_of(made.as_ref().unwrap_or(&live), self.body_kind())?,
@@ -139,6 +148,10 @@ impl TrackFields for Tracking<'_> {
                 self.entries(old.as_deref(), &*new)
             })
         };
+        let tracked = tracked.or_else(|error| match self.declared_entries(old, new) {
+            Ok(Some(entries)) => Ok(entries),
+            Ok(None) | Err(_) => Err(error),
+        });
         let tracked = tracked.and_then(storable);
         let managed_fields = tracked.unwrap_or_else(|error| {
             let (kind, name) = (served.facts().kind, &new.meta().name);
@@ -150,6 +163,28 @@ impl TrackFields for Tracking<'_> {
 }
 
 impl Tracking<'_> {
+    /// Returns the managed fields after a write of a custom object with undeclared fields, which
+    /// have no owners; none if there are no such fields.
+    fn declared_entries(
+        &self,
+        old: Option<&dyn AnyObject>,
+        new: &dyn AnyObject,
+    ) -> Result<Option<Vec<ManagedFieldsEntry>>, Status> {
+        let rest = self.rest;
+        let served = |object: &dyn AnyObject| rest.to_served(object.boxed_clone());
+        let declared = |object: &dyn AnyObject| -> Result<_, Status> {
+            let object = served(object)?;
+            let declared = rest.without_undeclared(&*object)?;
+            Ok((declared.is_some(), declared.unwrap_or(object)))
+        };
+        let (old, new) = (old.map(declared).transpose()?, declared(new)?);
+        if !new.0 && old.as_ref().is_none_or(|it| !it.0) {
+            return Ok(None);
+        }
+        let old = old.as_ref().map(|it| &*it.1);
+        self.entries(old, &*new.1).map(Some)
+    }
+
     /// Returns the managed fields after a write in the served version.
     pub(crate) fn entries(
         &self,
