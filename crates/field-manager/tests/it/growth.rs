@@ -168,3 +168,17 @@ fn an_apply_takes_as_long_as_its_lists_and_maps() {
         });
     }
 }
+
+#[test]
+fn an_apply_takes_as_long_as_there_are_managers() {
+    let text = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    for operation in ["Apply", "Update"] {
+        check(operation, |size| {
+            let live = typed(text.clone(), json!({"a": "1"}), Duplicates::Allowed);
+            let config = typed(text.clone(), json!({"a": "2"}), Duplicates::Refused);
+            let fields = |it: usize| format!(r#"{{"f:s":{{"f:a":{{}},"f:{it}":{{}}}}}}"#);
+            let managers = managers(size, fields, operation);
+            Box::new(move || apply(&live, &config, managers.clone()))
+        });
+    }
+}
