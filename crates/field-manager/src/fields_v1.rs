@@ -242,7 +242,8 @@ impl<'de> Visitor<'de> for NodeVisitor {
             set: FieldSet::default(),
             is_member: false,
         };
-        let mut is_leaf = true;
+        let (mut is_leaf, mut is_sorted) = (true, true);
+        let mut members: Vec<(PathElement, Node)> = Vec::new();
         while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
             if name == "." {
                 node.is_member = true;
@@ -255,6 +256,14 @@ impl<'de> Visitor<'de> for NodeVisitor {
             };
             is_leaf = false;
             let below: Node = map.next_value()?;
+            is_sorted &= members.last().is_none_or(|(last, _)| *last <= element);
+            members.push((element, below));
+        }
+        if !is_sorted {
+            // Inserting in the order of the text could move the rest each time.
+            members.sort_by(|(left, _), (right, _)| left.cmp(right));
+        }
+        for (element, below) in members {
             if below.is_member {
                 node.set.insert_member(element.clone());
             }

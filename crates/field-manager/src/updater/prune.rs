@@ -53,11 +53,16 @@ impl Updater<'_> {
         pruned: Versioned,
         managers: &ManagedFields,
     ) -> Result<Versioned, UpdateError> {
-        let mut owned: BTreeMap<&Str, FieldSet> = BTreeMap::new();
+        let mut sets: BTreeMap<&Str, Vec<&FieldSet>> = BTreeMap::new();
         for (_, of_one) in managers.iter() {
-            let all = owned.entry(&of_one.api_version).or_default();
-            *all = all.union(&of_one.fields);
+            sets.entry(&of_one.api_version)
+                .or_default()
+                .push(&of_one.fields);
         }
+        let owned = sets
+            .into_iter()
+            .map(|(version, sets)| (version, union_of(&sets)));
+        let mut owned: BTreeMap<&Str, FieldSet> = owned.collect();
         let (mut merged, mut pruned) = (merged.clone(), pruned);
         // What conversion needs may be missing at other versions, so the version of the last apply
         // comes first.
@@ -124,6 +129,18 @@ impl Updater<'_> {
             value: converted,
             version: version.clone(),
         })
+    }
+}
+
+/// Returns the union of all sets, in halves: one after the other would copy the first for each.
+fn union_of(sets: &[&FieldSet]) -> FieldSet {
+    match sets {
+        [] => FieldSet::default(),
+        [only] => (*only).clone(),
+        _ => {
+            let (left, right) = sets.split_at(sets.len() / 2);
+            union_of(left).union(&union_of(right))
+        }
     }
 }
 

@@ -72,7 +72,8 @@ impl FieldManagers {
         self.custom.iter().flat_map(BTreeMap::keys).cloned()
     }
 
-    fn object_type(&self, kind: &'static Kind) -> ObjectType {
+    /// Returns the type of the objects of a kind.
+    pub(crate) fn object_type(&self, kind: &'static Kind) -> ObjectType {
         let custom = self.custom.as_ref().filter(|_| kind.is_custom());
         match custom.and_then(|versions| versions.get(kind.facts().api_version)) {
             Some(of_version) => of_version.object_type().clone(),

@@ -261,3 +261,27 @@ async fn objects_of_every_depth_are_refused_or_can_be_read_and_deleted() {
     }
     it.shut_down().await;
 }
+
+#[tokio::test]
+async fn an_undeclared_field_of_an_object_does_not_stop_its_tracking() {
+    let mut it = Cluster::new().await;
+    it.define(&map("granular")).await;
+    it.apply(V1, "m", &gadget("v1", &json!({"map": {"a": "1"}})))
+        .await;
+    let path = format!("{V1}?fieldManager=u");
+    let patch = json!({"spec": {"undeclared": {"x": 1}, "map": {"b": "1"}}});
+    let patched = it.merge(&path, &patch).await;
+    let expected = [
+        "m Apply example.com/v1: spec{map{a}}",
+        "u Update example.com/v1: spec{map{b}}",
+    ];
+    assert_eq!(owners(&patched), expected);
+    let applied = it
+        .apply(V1, "m", &gadget("v1", &json!({"map": {"c": "1"}})))
+        .await;
+    assert_eq!(applied["spec"]["map"], json!({"b": "1", "c": "1"}));
+    let undeclared = gadget("v1", &json!({"undeclared": 1}));
+    let refused = it.try_apply(V1, "m", &undeclared).await;
+    assert_eq!(refused.code, 500, "{}", refused.json());
+    it.shut_down().await;
+}
