@@ -17,7 +17,7 @@ pub(super) const PART: &str = "controllers";
 const NAMESPACE: &str = "workloads";
 /// The time limit for a state to be reached.
 const LIMIT: Duration = Duration::from_secs(45);
-/// The time limit for a CronJob, which starts a Job each minute.
+/// The time limit for a `CronJob`, which starts a Job each minute.
 const CRON_LIMIT: Duration = Duration::from_secs(100);
 /// The list of log lines of level error that do not count.
 const LINES: &str = "log-lines";
