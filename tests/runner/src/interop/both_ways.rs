@@ -33,7 +33,10 @@ const OF_ONE_SERVER: [&str; 8] = [
 ];
 
 /// Builds nothing.
-#[expect(clippy::unnecessary_wraps, reason = "other parts have something to build")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "other parts have something to build"
+)]
 pub(super) fn build(_programs: &Path) -> Outcome {
     Ok(())
 }
