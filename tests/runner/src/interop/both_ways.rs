@@ -327,7 +327,7 @@ mod tests {
     fn what_differs_between_servers_is_left_out() {
         let object = json!({
             "metadata": {
-                "uid": "a", "name": "n", "annotations": {LAST_APPLIED: "x"},
+                "uid": "12-34", "name": "n", "annotations": {LAST_APPLIED: "x"},
                 "managedFields": [{"manager": "kubectl", "time": "t", "fieldsV1": {
                     "f:metadata": {"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}},
                 }}],
