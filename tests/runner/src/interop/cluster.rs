@@ -123,15 +123,14 @@ impl Cluster {
         Err("a node is not ready".into())
     }
 
-    /// Returns the log lines of level error, without time and process: the program, and the line.
-    pub(super) fn errors(&self) -> Outcome<Vec<(&'static str, String)>> {
-        let mut errors = Vec::new();
-        for (name, running) in &self.controllers {
-            let text = String::from_utf8_lossy(&std::fs::read(&running.log)?).into_owned();
-            let lines = text.lines().filter_map(error_line);
-            errors.extend(lines.map(|it| (*name, it)));
-        }
-        Ok(errors)
+    /// Returns each program with its log lines of level error, without times and processes.
+    pub(super) fn errors(&self) -> Outcome<Vec<(&'static str, Vec<String>)>> {
+        let read = |(name, running): &(&'static str, Running)| {
+            let text = std::fs::read(&running.log)?;
+            let text = String::from_utf8_lossy(&text);
+            Ok((*name, text.lines().filter_map(error_line).collect()))
+        };
+        self.controllers.iter().map(read).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Workloads that a kube-controller-manager, a kube-scheduler and kwok bring about on the server:
 //! all must converge, and the programs must not log errors except those on a list.
 
-use super::cases::{Case, End, Patterns};
+use super::cases::{Case, Patterns};
 use super::cluster::{self, Cluster, manifest};
 use super::kubectl::Shell;
 use super::subject::Subject;
@@ -17,7 +17,7 @@ pub(super) const PART: &str = "controllers";
 const NAMESPACE: &str = "workloads";
 /// The time limit for a state to be reached.
 const LIMIT: Duration = Duration::from_secs(45);
-/// The time limit for a CronJob, which starts a Job each minute.
+/// The time limit for a `CronJob`, which starts a Job each minute.
 const CRON_LIMIT: Duration = Duration::from_secs(100);
 /// The list of log lines of level error that do not count.
 const LINES: &str = "log-lines";
@@ -77,15 +77,14 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
         cases.push(Case::of("convergence", name, end));
     }
     let patterns = Patterns::read(LINES)?;
-    for (program, line) in cluster.errors()? {
-        let suite = format!("errors of {program}");
-        if !patterns.match_line(&line) && !cases.iter().any(|it: &Case| it.name == line) {
-            cases.push(Case {
-                suite,
-                end: End::Failed(line.clone()),
-                name: line,
-            });
-        }
+    for (program, mut lines) in cluster.errors()? {
+        lines.retain(|it| !patterns.match_line(it));
+        let outcome = match lines.first() {
+            None => Ok(()),
+            Some(first) => Err(format!("{} lines, such as {first}", lines.len()).into()),
+        };
+        let name = format!("{program} logs no errors");
+        cases.push(Case::of("logs", name, outcome));
     }
     Ok(cases)
 }

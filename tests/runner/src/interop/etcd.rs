@@ -22,6 +22,10 @@ const PACKAGED_VARIABLE: &str = "KUBIST_ETCD_3_4";
 /// The package of the kube-apiserver.
 const KUBE_APISERVER: &str = "k8s.io/kubernetes/cmd/kube-apiserver";
 
+/// The version that a kube-apiserver reports, which a build of a module does not have.
+const VERSION: &str = "-ldflags=-X k8s.io/component-base/version.gitVersion=v1.36.3 \
+    -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36";
+
 /// Returns the path of Debian's etcd. Its absence is an error if it is required.
 pub(super) fn packaged(required: bool) -> Outcome<Option<PathBuf>> {
     let named = std::env::var_os(PACKAGED_VARIABLE);
@@ -90,7 +94,7 @@ pub(super) fn build_programs(folder: &Path) -> Outcome {
 
 fn build(module: &str, package: &str, to: &Path) -> Outcome<PathBuf> {
     let mut go = Command::new("go");
-    go.args(["build", "-o"]).arg(to).arg(package);
+    go.args(["build", VERSION, "-o"]).arg(to).arg(package);
     process::run_with(go.current_dir(root().join("tests/interop").join(module)))?;
     Ok(to.to_path_buf())
 }

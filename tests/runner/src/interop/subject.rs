@@ -36,11 +36,7 @@ pub(super) struct Running {
     _server: Either,
 }
 
-#[expect(
-    dead_code,
-    clippy::large_enum_variant,
-    reason = "the server is only held until it is dropped"
-)]
+#[expect(dead_code, reason = "the server is only held until it is dropped")]
 enum Either {
     Kubist(Server),
     Upstream(Upstream),
