@@ -32,6 +32,9 @@ pub struct Options {
     /// Only the creates and updates, for a server without managed fields
     #[arg(long)]
     plain: bool,
+    /// Only cases whose name contains this text
+    #[arg(long, default_value = "")]
+    only: String,
 }
 
 /// A kind of object that is created and updated.
@@ -126,7 +129,8 @@ impl Case {
 pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
     server.make_namespace().await?;
     let managed = if options.plain { &[][..] } else { &MANAGED };
-    for &case in PLAIN.iter().chain(managed) {
+    let cases = PLAIN.iter().chain(managed);
+    for &case in cases.filter(|it| it.name().contains(&options.only)) {
         let clients = (0..options.clients).map(|client| Client {
             server,
             case,

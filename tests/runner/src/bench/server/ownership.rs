@@ -194,7 +194,7 @@ fn targets(size: &Size, found: &Found) -> Vec<Target> {
     }
     for case in WRITES {
         let ours = write(&memory, case);
-        let what = format!("CPU of: {case}");
+        let what = format!("CPU of a {}", case.replace(", ", " of a "));
         let before = write(UNMANAGED, case);
         add(what.clone(), ours, 1.3, before, "without managed fields");
         let reset = write(&memory, &format!("{case}{NO_MANAGERS}"));
