@@ -32,8 +32,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Create the namespaces and the Pods, with their status
+    /// Create the namespaces and the Pods, with their status; the server writes the managed fields
     Fill,
+    /// Remove the managed fields of the Pods
+    Reset,
     /// Change Pods one after another, then create the marker
     Update {
         #[arg(long, default_value_t = 20_000)]
@@ -68,6 +70,7 @@ async fn main() -> Result<(), Failure> {
     let start = Instant::now();
     let writes = match &arguments.command {
         Command::Fill => fill(&client, &arguments).await?,
+        Command::Reset => reset(&client, &arguments).await?,
         Command::Update { updates, marker } => {
             update(&client, &arguments, *updates, marker).await?
         }
@@ -112,10 +115,27 @@ async fn create(client: &Client, seed: u64, number: u64) -> Result<(), Failure> 
     let mut pod = Pod::from_json(&json, &mut DecodeContext::new())?;
     pod.metadata.resource_version = Default::default();
     pod.metadata.uid = Default::default();
+    pod.metadata.managed_fields = Default::default();
     let created = api.create(&pod).await?;
     pod.metadata = created.metadata;
     api.replace_status(&pod).await?;
     Ok(())
+}
+
+/// Replaces the managed fields of all Pods by an empty list, which ends their tracking.
+async fn reset(client: &Client, arguments: &Arguments) -> Result<u64, Failure> {
+    stream::iter(0..arguments.objects)
+        .map(|number| async move {
+            let pod = pods::pod(arguments.seed, number);
+            let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+            let api: Api<Pod> = Api::namespaced(client.clone(), pods::namespace(number));
+            let patch = Patch::Merge(json!({"metadata": {"managedFields": [{}]}}));
+            api.patch(name, &patch).await.map(drop)
+        })
+        .buffer_unordered(CONCURRENCY)
+        .try_for_each(|()| async { Ok(()) })
+        .await?;
+    Ok(arguments.objects)
 }
 
 async fn update(

@@ -1,9 +1,11 @@
-//! Loads a server and measures it from outside: lists, many watchers, writes, and their costs as
-//! the number of objects grows.
+//! Loads a server and measures it from outside: lists, many watchers, writes, applies, and their
+//! costs as the number of objects grows.
 //!
 //! It sends and reads bytes without decoding them, so that its own cost is small; the server's CPU
 //! time is the kernel's. Prints a line of JSON for each case.
 
+mod apply;
+mod deployment;
 mod grow;
 mod key;
 mod kv;
@@ -42,6 +44,9 @@ enum Command {
     Watch(watch::Options),
     /// Create and update objects
     Write(write::Options),
+    /// Apply a Deployment with three managers, and create and update objects with managed fields
+    /// and without
+    Apply(apply::Options),
     /// Create more and more objects, and measure each operation
     Grow(grow::Options),
     /// Write to etcd itself
@@ -64,6 +69,7 @@ async fn main() -> Result<(), Failure> {
         Command::List(options) => list::run(&server()?, &options).await,
         Command::Watch(options) => watch::run(&server()?, &options).await,
         Command::Write(options) => write::run(&server()?, &options).await,
+        Command::Apply(options) => apply::run(&server()?, &options).await,
         Command::Grow(options) => grow::run(&server()?, &options).await,
         Command::Kv(options) => kv::run(process, &options).await,
         Command::Ready(options) => ready::run(&server()?, &options).await,

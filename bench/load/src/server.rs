@@ -80,13 +80,25 @@ impl Server {
         Ok(response)
     }
 
-    /// Sends an object and reads the answer.
+    /// Sends an object as JSON and reads the answer.
     pub async fn send(&self, method: Method, path: &str, body: &Value) -> Result<(), Failure> {
+        let body = Bytes::from(body.to_string());
+        self.send_as(method, path, "application/json", body).await
+    }
+
+    /// Sends a body of this type and reads the answer.
+    pub async fn send_as(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: Bytes,
+    ) -> Result<(), Failure> {
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .header("content-type", "application/json")
-            .body(Body::from(Bytes::from(body.to_string())))?;
+            .header("content-type", content_type)
+            .body(Body::from(body))?;
         let response = self.transport.send(request).await?;
         let status = response.status();
         let body = response.into_body().bytes(ANSWER_MAX).await?;

@@ -52,7 +52,7 @@ enum Benchmark {
     /// Decoding and encoding Pods
     Codec(codec::Options),
     /// `kubist serve` on each storage engine, with etcd for comparison: start, lists, watches,
-    /// writes
+    /// writes, server-side apply
     Server(server::Options),
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         Benchmark::Queue(options) => vec![queue::run(&peers, options)?],
         Benchmark::Fanout(options) => vec![fanout::run(&peers, options)?],
         Benchmark::Codec(options) => vec![codec::run(&peers, options)?],
-        Benchmark::Server(options) => vec![server::run(&peers, options)?],
+        Benchmark::Server(options) => server::run(&peers, options)?,
     };
     report::emit(&reports, &options.output)
 }

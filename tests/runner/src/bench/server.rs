@@ -14,6 +14,7 @@
 mod etcd;
 mod figures;
 mod load;
+mod ownership;
 mod subject;
 
 use super::peers::Peers;
@@ -24,7 +25,7 @@ use etcd::Etcd;
 use kubist_test_support::process::{Outcome, root};
 use load::{Load, Watching};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use subject::{Engine, Subject};
 
@@ -75,6 +76,12 @@ pub(super) struct Options {
     /// Also measure this kube-apiserver, on an etcd without fsync
     #[arg(long, value_name = "PATH")]
     kube_apiserver: Option<PathBuf>,
+    /// Measure only apply, and writes and lists with managed fields
+    #[arg(long)]
+    ownership: bool,
+    /// Also measure the creates and updates of this kubist binary, which has no managed fields
+    #[arg(long, value_name = "PATH")]
+    unmanaged: Option<PathBuf>,
 }
 
 /// The sizes of the cases.
@@ -119,6 +126,10 @@ struct Found {
     watches: Vec<Value>,
     writes: Vec<Value>,
     growth: Vec<Value>,
+    /// Applies, and writes with managed fields and without.
+    applies: Vec<Value>,
+    /// Lists of Pods with managed fields and without.
+    managed_lists: Vec<Value>,
 }
 
 struct Bench {
@@ -131,7 +142,7 @@ struct Bench {
     found: Found,
 }
 
-pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
+pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Vec<Report>> {
     let scratch = root().join("target/bench/server");
     std::fs::create_dir_all(&scratch)?;
     let mut bench = Bench {
@@ -143,24 +154,16 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
         found: Found::default(),
         begun: Instant::now(),
     };
-    for engine in [Engine::Memory, Engine::Redb] {
-        bench.engine(engine)?;
+    let mut reports = Vec::new();
+    if !options.ownership {
+        bench.all(options)?;
+        reports.push(figures::report(&bench.size, &bench.found));
     }
-    if bench.etcd.is_some() {
-        bench.engine(Engine::Etcd)?;
-        bench.etcd_alone(FSYNC, true)?;
-        bench.etcd_alone(NO_FSYNC, false)?;
-    }
-    if let Some(path) = &options.kube_apiserver {
-        bench.apiserver(path.clone())?;
-    }
-    let subject = bench.kubist(Engine::Memory)?;
-    bench.lists(&subject, &named(Engine::Memory))?;
-    bench.watches(&subject, &named(Engine::Memory))?;
-    subject.stop()?;
-    bench.grow()?;
+    let apiserver = options.kube_apiserver.as_deref();
+    bench.ownership(apiserver, options.unmanaged.as_deref())?;
+    reports.push(ownership::report(&bench.size, &bench.found));
     eprintln!("measured in {:.0} s", bench.begun.elapsed().as_secs_f64());
-    Ok(figures::report(&bench.size, &bench.found))
+    Ok(reports)
 }
 
 fn named(engine: Engine) -> String {
@@ -176,6 +179,26 @@ fn of(subject: &str, mut lines: Vec<Value>) -> Vec<Value> {
 }
 
 impl Bench {
+    /// Runs everything but the cases of field ownership.
+    fn all(&mut self, options: &Options) -> Outcome {
+        for engine in [Engine::Memory, Engine::Redb] {
+            self.engine(engine)?;
+        }
+        if self.etcd.is_some() {
+            self.engine(Engine::Etcd)?;
+            self.etcd_alone(FSYNC, true)?;
+            self.etcd_alone(NO_FSYNC, false)?;
+        }
+        if let Some(path) = &options.kube_apiserver {
+            self.apiserver(path)?;
+        }
+        let subject = self.kubist(Engine::Memory)?;
+        self.lists(&subject, &named(Engine::Memory))?;
+        self.watches(&subject, &named(Engine::Memory))?;
+        subject.stop()?;
+        self.grow()
+    }
+
     fn start_etcd(&self, fsync: bool) -> Outcome<Etcd> {
         let binary = self.etcd.as_ref().ok_or("an etcd: see --etcd")?;
         Etcd::start(binary, &self.scratch.join("etcd"), fsync)
@@ -227,13 +250,17 @@ impl Bench {
         Ok(())
     }
 
-    fn apiserver(&mut self, path: PathBuf) -> Outcome {
+    fn start_apiserver(&self, path: &Path) -> Outcome<Subject> {
         let path = std::fs::canonicalize(path)?;
         let key = self.scratch.join("key.pem");
         self.load.key(&key)?;
         let etcd = self.start_etcd(false)?;
-        let ready = |kubeconfig: &std::path::Path| self.load.ready(kubeconfig);
-        let subject = Subject::apiserver(&path, &self.scratch, etcd, &key, ready)?;
+        let ready = |kubeconfig: &Path| self.load.ready(kubeconfig);
+        Subject::apiserver(&path, &self.scratch, etcd, &key, ready)
+    }
+
+    fn apiserver(&mut self, path: &Path) -> Outcome {
+        let subject = self.start_apiserver(path)?;
         self.started(&subject, APISERVER);
         self.writes(&subject, APISERVER)?;
         self.lists(&subject, APISERVER)?;

@@ -48,17 +48,17 @@ fn whose<'a>(lines: &'a [Value], subject: &str) -> impl Iterator<Item = &'a Valu
 }
 
 /// Returns a figure of a case of a subject.
-fn figure(lines: &[Value], subject: &str, case: &str, path: &str) -> f64 {
+pub(super) fn figure(lines: &[Value], subject: &str, case: &str, path: &str) -> f64 {
     let mut lines = whose(lines, subject);
     let line = lines.find(|line| line["case"] == *case);
     line.map_or(f64::NAN, |line| of(line, path))
 }
 
-fn text(line: &Value, key: &str) -> String {
+pub(super) fn text(line: &Value, key: &str) -> String {
     line[key].as_str().unwrap_or_default().to_owned()
 }
 
-fn of(line: &Value, path: &str) -> f64 {
+pub(super) fn of(line: &Value, path: &str) -> f64 {
     line.pointer(path)
         .and_then(Value::as_f64)
         .unwrap_or(f64::NAN)

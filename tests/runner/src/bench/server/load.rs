@@ -82,9 +82,34 @@ impl Load {
         )
     }
 
+    /// Applies, creates and updates; only creates and updates if `plain`.
+    pub(super) fn applies(
+        &self,
+        at: &Subject,
+        seconds: u32,
+        round: u32,
+        plain: bool,
+    ) -> Outcome<Vec<Value>> {
+        let (seconds, round) = (seconds.to_string(), round.to_string());
+        let mut flags = vec!["apply", "--seconds", &seconds, "--round", &round];
+        if plain {
+            flags.push("--plain");
+        }
+        self.run(at, &flags)
+    }
+
+    /// Lists all Pods, in protobuf and in JSON.
+    pub(super) fn whole_lists(&self, at: &Subject) -> Outcome<Vec<Value>> {
+        self.list(at, &LISTS[..2])
+    }
+
     pub(super) fn lists(&self, at: &Subject) -> Outcome<Vec<Value>> {
+        self.list(at, &LISTS)
+    }
+
+    fn list(&self, at: &Subject, cases: &[(&str, &[&str])]) -> Outcome<Vec<Value>> {
         let mut lines = Vec::new();
-        for (case, flags) in LISTS {
+        for &(case, flags) in cases {
             lines.extend(self.run(at, &[&["list", "--case", case], flags].concat())?);
         }
         Ok(lines)
@@ -113,18 +138,27 @@ impl Load {
 
     /// Fills a server with Pods, and measures its memory.
     pub(super) fn fill(&self, at: &Subject, objects: u64) -> Outcome<Value> {
-        let filled = peers::lines(
-            Command::new(&self.driver)
-                .args(["fill", "--objects", &objects.to_string()])
-                .arg("--kubeconfig")
-                .arg(&at.kubeconfig)
-                .stdin(Stdio::null()),
-        )?;
+        let filled = self.drive(at, "fill", objects)?;
         Ok(json!({
             "objects": objects,
             "rss_kb": machine::usage(at.id()).1,
             "seconds": filled.first().map(|line| line["seconds"].clone()),
         }))
+    }
+
+    /// Removes the managed fields of those Pods.
+    pub(super) fn reset(&self, at: &Subject, objects: u64) -> Outcome {
+        self.drive(at, "reset", objects).map(drop)
+    }
+
+    fn drive(&self, at: &Subject, command: &str, objects: u64) -> Outcome<Vec<Value>> {
+        peers::lines(
+            Command::new(&self.driver)
+                .args([command, "--objects", &objects.to_string()])
+                .arg("--kubeconfig")
+                .arg(&at.kubeconfig)
+                .stdin(Stdio::null()),
+        )
     }
 
     /// Waits until a server answers.
