@@ -13,7 +13,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All targets.
-const TARGETS: [&str; 5] = ["list", "watch", "selector", "quantity", "kubeconfig"];
+const TARGETS: [&str; 7] = [
+    "list",
+    "watch",
+    "selector",
+    "quantity",
+    "kubeconfig",
+    "fields_v1",
+    "apply",
+];
 
 /// Inputs for each target in CI and by default: always the same, so that the result for one commit
 /// is always the same. About 20 seconds.
@@ -47,7 +55,7 @@ const MEMORY_MIB_MAX: u32 = 2048;
 /// Options of `cargo xtask fuzz`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Targets to run: list, watch, selector, quantity, kubeconfig [default: all]
+    /// Targets to run: list, watch, selector, quantity, kubeconfig, fields_v1, apply [default: all]
     targets: Vec<String>,
     /// Run each target for this long, on new inputs each time; by default, on the same inputs as in
     /// CI
