@@ -151,7 +151,7 @@ impl FieldManager {
         };
         let manager = self.updater_id(request.manager);
         let managers = self.tracked(&change, managers, &manager, request.now, converter)?;
-        Ok(managers.to_entries())
+        managers.to_readable_entries()
     }
 
     /// Returns the managers that a write starts from. A client can set them, and an empty list, or

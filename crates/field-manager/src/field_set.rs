@@ -128,6 +128,13 @@ impl FieldSet {
         self.members.len() + self.children.iter().map(|it| it.1.len()).sum::<usize>()
     }
 
+    /// Returns the depth of objects in its FieldsV1.
+    pub fn depth(&self) -> usize {
+        let below = self.children.iter().map(|it| it.1.depth());
+        let members = usize::from(!self.members.is_empty());
+        1 + below.max().unwrap_or(0).max(members)
+    }
+
     /// Calls `visit` for each path: at each node first its members, then what is below, in order.
     pub fn for_each(&self, visit: &mut dyn FnMut(&[PathElement])) {
         self.walk(&mut Vec::new(), visit);

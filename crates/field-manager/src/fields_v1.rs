@@ -11,6 +11,10 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Number, Value};
 use std::fmt;
 
+/// The maximum depth of objects in FieldsV1. Field sets are read, compared and dropped recursively,
+/// and trees of JSON have the same limit. Upstream's limit is that of Go's JSON decoder, 10,000.
+pub const FIELDS_DEPTH_MAX: usize = 127;
+
 /// A text that is no field set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -24,7 +28,7 @@ pub struct FieldsV1Error {
 const EXACT_MAX: u64 = 1 << 53;
 
 impl FieldSet {
-    /// Parses FieldsV1. Objects may be nested [`FIELDS_DEPTH_MAX`](crate::FIELDS_DEPTH_MAX) deep.
+    /// Parses FieldsV1. Objects may be nested [`FIELDS_DEPTH_MAX`] deep.
     ///
     /// # Errors
     /// The text is not JSON, not an object, or has a member name that is no path element.
@@ -319,6 +323,23 @@ fn as_float(value: Value) -> Value {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_set_of_the_maximum_depth_can_be_read_and_a_deeper_one_cannot() {
+        for depth in [
+            1,
+            FIELDS_DEPTH_MAX - 1,
+            FIELDS_DEPTH_MAX,
+            FIELDS_DEPTH_MAX + 1,
+            100_000,
+        ] {
+            let text = r#"{"f:a}\"{":"#.repeat(depth - 1) + "{}" + &"}".repeat(depth - 1);
+            match FieldSet::from_json(&text) {
+                Ok(set) => assert_eq!((set.depth(), depth <= FIELDS_DEPTH_MAX), (depth, true)),
+                Err(_) => assert!(depth > FIELDS_DEPTH_MAX, "{depth}"),
+            }
+        }
+    }
 
     #[test]
     fn a_set_is_read_and_written_with_the_same_bytes() {

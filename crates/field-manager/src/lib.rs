@@ -25,7 +25,6 @@ mod field_set;
 mod fields_v1;
 mod managed_fields;
 mod manager_id;
-mod nesting;
 mod object_type;
 mod owned_set;
 mod path_element;
@@ -42,10 +41,9 @@ pub use field_manager::{
     ObjectConverter, UpdateRequest,
 };
 pub use field_set::FieldSet;
-pub use fields_v1::FieldsV1Error;
+pub use fields_v1::{FIELDS_DEPTH_MAX, FieldsV1Error};
 pub use managed_fields::{ManagedFields, ManagedFieldsError, OwnedFields};
 pub use manager_id::{ManagerId, Operation};
-pub use nesting::{FIELDS_DEPTH_MAX, is_too_deep};
 pub use object_type::{ExtractError, ObjectType};
 pub use owned_set::OwnedSet;
 pub use path_element::{KeyField, PathElement};

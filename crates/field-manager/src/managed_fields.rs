@@ -3,9 +3,10 @@
 //! Read from and written as `metadata.managedFields`. Sets that no write changes keep their text.
 
 use crate::field_set::FieldSet;
-use crate::fields_v1::FieldsV1Error;
+use crate::fields_v1::{FIELDS_DEPTH_MAX, FieldsV1Error};
 use crate::manager_id::ManagerId;
 use crate::owned_set::OwnedSet;
+use crate::updater::UpdateError;
 use kubist_apimachinery::wire::FieldsV1;
 use kubist_apimachinery::{ManagedFieldsEntry, Str, Time};
 use std::cmp::Ordering;
@@ -108,6 +109,16 @@ impl ManagedFields {
             subresource: id.subresource.clone(),
         };
         all.into_iter().map(entry).collect()
+    }
+
+    /// As [`to_entries`](Self::to_entries), unless a set is nested so deeply that it could not be
+    /// read again.
+    pub(crate) fn to_readable_entries(&self) -> Result<Vec<ManagedFieldsEntry>, UpdateError> {
+        let mut all = self.managers.values();
+        if all.any(|it| it.fields.depth() > FIELDS_DEPTH_MAX) {
+            return Err(UpdateError::TooDeep);
+        }
+        Ok(self.to_entries())
     }
 
     /// Reports whether there are no managers.

@@ -5,8 +5,9 @@ use kubist_apimachinery::Str;
 use serde_json::Value;
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
-/// One step of a path. Its text in a message is upstream's: `.spec`, `[name="a",port=1]`, `[="a"]`,
+/// One step of a path; clones share its texts and values. Its text in a message is upstream's: `.spec`, `[name="a",port=1]`, `[="a"]`,
 /// `[3]`.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "FieldsV1 has these four")]
@@ -14,9 +15,9 @@ pub enum PathElement {
     /// A field of an object or a map.
     Field(Str),
     /// The item of an associative list with these key fields, ordered by name.
-    Key(Box<[KeyField]>),
+    Key(Arc<[KeyField]>),
     /// The item of a set with this value.
-    Value(Box<Value>),
+    Value(Arc<Value>),
     /// The item of a list at this position.
     Index(i64),
 }
@@ -53,7 +54,7 @@ impl PathElement {
 
     /// Returns the item of a set.
     pub fn value(value: Value) -> Self {
-        Self::Value(Box::new(value))
+        Self::Value(Arc::new(value))
     }
 
     fn rank(&self) -> u8 {

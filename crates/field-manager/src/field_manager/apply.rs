@@ -98,10 +98,9 @@ impl FieldManager {
         if request.manager == KUBECTL {
             renew_last_applied(&mut object, request);
         }
-        Ok(AppliedObject {
-            object,
-            entries: managers.to_entries(),
-        })
+        let entries = managers.to_readable_entries();
+        let entries = entries.map_err(|error| ApplyError::Failed(error.to_string()))?;
+        Ok(AppliedObject { object, entries })
     }
 
     /// Checks an object against its type. Fields that the type lacks, which were stored before the

@@ -24,7 +24,7 @@ pub(super) fn key_fields(typed: &TypedValue, fields: &FieldSet) -> Result<FieldS
         }
         for (at, element) in path.iter().enumerate() {
             if let PathElement::Key(key) = element {
-                for field in key {
+                for field in key.iter() {
                     let mut path = path[..=at].to_vec();
                     path.push(PathElement::Field(field.name.clone()));
                     keys.insert(&path);

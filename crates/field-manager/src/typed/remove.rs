@@ -3,7 +3,6 @@
 use super::TypedValue;
 use super::list_items::path_element;
 use crate::field_set::FieldSet;
-use crate::path_element::PathElement;
 use crate::schema::{ListType, MapType, Relationship, Schema, TypeRef};
 use serde_json::{Map, Value};
 
@@ -49,7 +48,7 @@ impl Walker<'_> {
     fn map(&self, map: &MapType, members: &Map<String, Value>, fields: &FieldSet) -> Value {
         let mut out = Map::new();
         for (name, value) in members {
-            let element = PathElement::from(name.as_str());
+            let element = map.element(name);
             if fields.has_member(&element) {
                 continue;
             }

@@ -72,9 +72,9 @@ impl Walker<'_> {
     ) -> Node {
         let mut node = Node::default();
         for (name, value) in members {
-            let element = PathElement::from(name.as_str());
             let start = errors.len();
             let below = self.value(errors, map.type_of(name), value);
+            let element = map.element(name);
             prefix(errors, start, &element);
             // Members of maps are fields of their own, as are empty ones of declared fields.
             let is_empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);

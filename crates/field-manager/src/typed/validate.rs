@@ -104,16 +104,20 @@ impl Walker<'_> {
 
     fn map(&self, errors: &mut Vec<TypedError>, map: &MapType, members: &Map<String, Value>) {
         for (name, value) in members {
-            let element = PathElement::from(name.as_str());
             let start = errors.len();
-            if map.field(name).is_none() && map.element_type.is_none() {
-                // Upstream reports the first one only.
+            let type_ref = map.type_of(name);
+            let is_declared = !type_ref.is_none() || map.field(name).is_some();
+            if is_declared {
+                self.value(errors, type_ref, value);
+            } else {
                 errors.push(TypedError::new("field not declared in schema"));
-                prefix(errors, start, &element);
-                return;
             }
-            self.value(errors, map.type_of(name), value);
-            prefix(errors, start, &element);
+            if errors.len() > start {
+                prefix(errors, start, &PathElement::from(name.as_str()));
+            }
+            if !is_declared {
+                return; // Upstream reports the first one only.
+            }
         }
     }
 

@@ -24,6 +24,8 @@ pub enum UpdateError {
     Typed(&'static str, TypedErrors),
     /// An object cannot be converted. With upstream's context, and the reason.
     Convert(&'static str, String),
+    /// A field set would be nested more than [`FIELDS_DEPTH_MAX`](crate::FIELDS_DEPTH_MAX) deep.
+    TooDeep,
 }
 
 impl fmt::Display for ConvertError {
@@ -42,6 +44,7 @@ impl fmt::Display for UpdateError {
         match self {
             Self::Conflicts(conflicts) => write!(f, "{conflicts}"),
             Self::Typed(context, errors) => write!(f, "{context}: {errors}"),
+            Self::TooDeep => f.write_str("fields are nested too deeply"),
             Self::Convert("", why) => f.write_str(why),
             Self::Convert(context, why) => write!(f, "{context}: {why}"),
         }
@@ -53,7 +56,7 @@ impl std::error::Error for UpdateError {
         match self {
             Self::Conflicts(conflicts) => Some(conflicts),
             Self::Typed(_, errors) => Some(errors),
-            Self::Convert(..) => None,
+            Self::Convert(..) | Self::TooDeep => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Rest;
 use crate::store::field_managers::object_of;
-use crate::store::tracking::{Tracking, WritePath, storable};
+use crate::store::tracking::{Tracking, WritePath};
 use crate::strategy::context::RequestContext;
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{
@@ -78,7 +78,7 @@ impl Rest {
             (None, Some(old)) => old.boxed_clone(),
             (made, _) => object_of(made.as_ref().unwrap_or(&live), self.body_kind())?,
         };
-        object.meta_mut().managed_fields = storable(made.entries)?;
+        object.meta_mut().managed_fields = made.entries;
         Ok(object)
     }
 }

@@ -10,9 +10,7 @@ use kubist_api::Kind;
 use kubist_apimachinery::{
     AnyObject, FIELD_MANAGER_LENGTH_MAX, ManagedFieldsEntry, PostOptions, Status, Str, Time,
 };
-use kubist_field_manager::{
-    FieldFilter, FieldManager, ObjectConverter, UpdateRequest, is_too_deep,
-};
+use kubist_field_manager::{FieldFilter, FieldManager, ObjectConverter, UpdateRequest};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -97,7 +95,6 @@ impl TrackFields for Tracking<'_> {
                 self.entries(old.as_deref(), &*new)
             })
         };
-        let tracked = tracked.and_then(storable);
         let managed_fields = tracked.unwrap_or_else(|error| {
             let (kind, name) = (served.facts().kind, &new.meta().name);
             tracing::error!(kind, %name, %error, "fields are not tracked");
@@ -124,16 +121,6 @@ impl Tracking<'_> {
         let entries = manager.update(&request, &self.path.converter());
         entries.map_err(Status::internal_error)
     }
-}
-
-/// Returns managed fields that can be read again.
-pub(crate) fn storable(
-    entries: Vec<ManagedFieldsEntry>,
-) -> Result<Vec<ManagedFieldsEntry>, Status> {
-    if entries.iter().any(is_too_deep) {
-        return Err(Status::internal_error("fields are nested too deeply"));
-    }
-    Ok(entries)
 }
 
 /// Returns the name of a manager without a field manager option: the user agent up to the first
