@@ -61,7 +61,7 @@ pub(crate) struct Options {
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long` `reset-fields`,
-    /// `controller-runtime`, `e2e`, `helm`, `controllers`, `apply`)
+    /// `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the

@@ -1,5 +1,5 @@
-//! The committed manifests applied by kubectl on the client and on the server, on a server each: the
-//! objects must be equal, and so must their field owners after a migration.
+//! The committed manifests applied by kubectl on the client and on the server, on a server each.
+//! The objects must be equal, and so must their field owners after a migration.
 //!
 //! The larger manifests beside the checkout are applied, too, where they exist.
 

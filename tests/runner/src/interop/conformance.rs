@@ -1,8 +1,8 @@
 //! Programs of other projects that run against Kubist's server and against a kube-apiserver, with
 //! their counts in `docs/CONFORMANCE.md`.
 //!
-//! A run without `--docs` has no kube-apiserver: it compares the results with the committed lists of
-//! excused cases only.
+//! A run without `--docs` has no kube-apiserver: it compares the results only with the committed
+//! lists of excused cases.
 
 use super::cases::{Case, Counts, Excused, failed_of, failures};
 use super::report::Report;

@@ -1,5 +1,5 @@
-//! Test suites of controller-runtime, with `USE_EXISTING_CLUSTER`. `tests/interop/controller-runtime`
-//! has the version.
+//! Test suites of controller-runtime, with `USE_EXISTING_CLUSTER`.
+//! `tests/interop/controller-runtime` has the version.
 //!
 //! Each suite has a server of its own, without controllers, as envtest starts one. The suites of
 //! webhooks are left out, since they install their configurations in the server.
