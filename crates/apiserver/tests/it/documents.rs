@@ -53,6 +53,7 @@ fn check_operations(document: &Value) {
     let forms = patch["requestBody"]["content"].as_object();
     let forms: Vec<_> = forms.expect("there are some").keys().collect();
     let expected = [
+        "application/apply-patch+yaml",
         "application/json-patch+json",
         "application/merge-patch+json",
     ];
