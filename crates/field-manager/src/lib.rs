@@ -3,8 +3,8 @@
 //!
 //! Field sets are read and written with the same bytes as in Go. Types say which lists are sets or
 //! have keys, and which lists and maps are atomic; objects without a schema have a deduced type.
-//! [`Updater`] computes what writes make of objects and of the fields that managers own. It performs
-//! no I/O and reads no clock.
+//! [`Updater`] computes what writes make of objects and of the fields that managers own. It
+//! performs no I/O and reads no clock.
 //!
 //! ```
 //! use kubist_field_manager::FieldSet;

@@ -51,7 +51,8 @@ impl ObjectType {
     /// use kubist_field_manager::ObjectType;
     /// use serde_json::json;
     ///
-    /// let object = json!({"kind": "Gate", "apiVersion": "v1", "spec": {"open": true, "width": 2}});
+    /// let spec = json!({"open": true, "width": 2});
+    /// let object = json!({"kind": "Gate", "apiVersion": "v1", "spec": spec});
     /// let entry = ManagedFieldsEntry {
     ///     manager: "warden".into(),
     ///     operation: "Apply".into(),
