@@ -55,7 +55,8 @@ const MEMORY_MIB_MAX: u32 = 2048;
 /// Options of `cargo xtask fuzz`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Targets to run: list, watch, selector, quantity, kubeconfig, fields_v1, apply [default: all]
+    /// Targets to run: list, watch, selector, quantity, kubeconfig, `fields_v1`, apply
+    /// [default: all]
     targets: Vec<String>,
     /// Run each target for this long, on new inputs each time; by default, on the same inputs as in
     /// CI

@@ -1,8 +1,8 @@
 //! `FieldManager`: keeps `metadata.managedFields` of one resource, or subresource, at one version.
 //!
 //! The rules of Kubernetes around [`Updater`](crate::Updater): which managers there are and how
-//! they are named, what has no owner, how many updaters are kept, when times change, and the transition
-//! from and to client-side apply. As upstream's `managedfields` package.
+//! they are named, what has no owner, how many updaters are kept, when times change, and the
+//! transition from and to client-side apply. As upstream's `managedfields` package.
 
 mod apply;
 mod cap;

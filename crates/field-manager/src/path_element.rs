@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// One step of a path; clones share its texts and values. Its text is upstream's: `.spec`, `[name="a",port=1]`, `[="a"]`,
-/// `[3]`.
+/// One step of a path; clones share its texts and values. Its text is upstream's: `.spec`,
+/// `[name="a",port=1]`, `[="a"]`, `[3]`.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "FieldsV1 has these four")]
 pub enum PathElement {

@@ -18,7 +18,13 @@ const GROWTH_MAX: f64 = 40.0;
 const NOISE: Duration = Duration::from_millis(4);
 const SMALL: usize = 300;
 
+/// Makes a member, or a list, of a size.
+type Names = (&'static str, fn(usize) -> String);
+type Of = fn(usize, usize) -> Value;
+
 /// Compares the times of the small and the large size, the best of three each.
+#[expect(clippy::disallowed_methods, reason = "it measures real time")]
+#[expect(clippy::print_stdout, reason = "it shows the figures")]
 fn check(name: &str, work: impl Fn(usize) -> Box<dyn Fn()>) {
     let time = |size: usize| {
         let work = work(size);
@@ -42,7 +48,7 @@ fn join(size: usize, member: impl Fn(usize) -> String) -> String {
 
 #[test]
 fn reading_a_set_takes_as_long_as_its_text() {
-    let names: [(&str, fn(usize) -> String); 6] = [
+    let names: [Names; 6] = [
         ("ascending", |it| format!(r#""f:{it:08}":{{}}"#)),
         ("descending", |it| {
             format!(r#""f:{:08}":{{}}"#, 99_999_999 - it)
@@ -134,7 +140,6 @@ fn an_apply_takes_as_long_as_its_lists_and_maps() {
     });
     let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": text});
     let map = json!({"type": "object", "additionalProperties": text});
-    type Of = fn(usize, usize) -> Value;
     let lists: [(&str, Value, Of); 4] = [
         ("keyed list", keyed.clone(), |size, from| {
             let item = |it: usize| json!({"n": (from + it).to_string(), "v": from.to_string()});

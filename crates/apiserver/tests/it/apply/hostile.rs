@@ -85,7 +85,7 @@ async fn field_sets_of_a_megabyte_are_kept() {
         (format!(r#""k:{{\"name\":\"{long}\"}}":{{}}"#), 1),
         (repeated, 1),
     ] {
-        let started = std::time::Instant::now();
+        let started = tokio::time::Instant::now();
         let body = with_fields(&format!(r#"{{"f:data":{{{fields}}}}}"#));
         let answer = it.client.ask("PUT", CONFIG_MAP, JSON, body).await;
         assert_eq!(answer.code, 200, "{}", answer.json());
@@ -145,12 +145,12 @@ async fn deep_and_large_configurations_are_refused_within_the_deadline() {
     let (mut it, before) = with_object().await;
     let path = format!("{CONFIG_MAP}?fieldManager=n");
     let head = "apiVersion: v1\nkind: ConfigMap\n";
-    let mut aliases = format!("{head}a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
-    for level in 1..40 {
-        let before = level - 1;
-        let items = format!("*a{before},").repeat(10);
-        aliases.push_str(&format!("a{level}: &a{level} [{items}]\n"));
-    }
+    let level = |level: usize| {
+        let items = format!("*a{},", level - 1).repeat(10);
+        format!("a{level}: &a{level} [{items}]\n")
+    };
+    let aliases: String = (1..40).map(level).collect();
+    let aliases = format!("{head}a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n{aliases}");
     let bodies = [
         format!("{head}data: {}", nested("{a: ", "b", "}", 100_000)),
         format!("{head}data: {}", nested("[", "", "]", 1_000_000)),
@@ -183,7 +183,7 @@ async fn a_configuration_of_three_megabytes_is_merged_in_time() {
         .map(|it| (format!("k{it:06}"), json!("v")))
         .collect();
     let mut config = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": members});
-    let started = std::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let applied = it.apply(CONFIG_MAP, "m", &config).await;
     assert_eq!(
         applied["data"].as_object().map(serde_json::Map::len),

@@ -141,7 +141,7 @@ async fn finalizing_a_namespace_is_tracked_apart() {
     let mut created = it
         .create(&format!("{path}?fieldManager=m"), &namespace)
         .await;
-    let label = r#"m Update v1: metadata{labels{. kubernetes.io/metadata.name}}"#;
+    let label = "m Update v1: metadata{labels{. kubernetes.io/metadata.name}}";
     assert_eq!(owners(&created), [label]);
     created["spec"]["finalizers"] = json!(["kubernetes", "example.com/f"]);
     let path = format!("{path}/n/finalize?fieldManager=f");
