@@ -6,6 +6,7 @@
 use super::json_encode::is_zero;
 use super::{Encoding, Json, JsonForm, Message, View};
 use crate::Object;
+use serde::de::IgnoredAny;
 
 /// An object that can be written to a server.
 pub trait Encode: Object {
@@ -91,7 +92,8 @@ fn path_of_bad_raw(message: &dyn Message) -> Option<String> {
     let schema = message.schema();
     if schema.form == JsonForm::Raw {
         let is_set = message.view(0).is_some_and(|it| !is_zero(it));
-        return (is_set && message.raw_json().is_empty()).then(String::new);
+        let is_json = || serde_json::from_str::<IgnoredAny>(&message.raw_json()).is_ok();
+        return (is_set && !is_json()).then(String::new);
     }
     let mut fields = schema.fields.iter().enumerate();
     fields.find_map(|(index, field)| {

@@ -6,7 +6,7 @@
 
 use super::{Field, FieldFlags, JsonForm, JsonScalar, Message, MessageList, View};
 use crate::Str;
-use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
 /// A message that implements serde's `Serialize`.
@@ -70,8 +70,10 @@ impl Serialize for Json<'_> {
                 if text.is_empty() {
                     return serializer.serialize_unit();
                 }
-                let raw: &RawValue = serde_json::from_str(&text).map_err(S::Error::custom)?;
-                raw.serialize(serializer)
+                match serde_json::from_str::<&RawValue>(&text) {
+                    Ok(raw) => raw.serialize(serializer),
+                    Err(_) => serializer.serialize_unit(),
+                }
             }
             JsonForm::Union => Value(union_view(self.message)).serialize(serializer),
             JsonForm::Object => {

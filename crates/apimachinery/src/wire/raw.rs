@@ -133,10 +133,11 @@ raw_message!(
     }
 );
 
+// Every object has them, so they are not validated first: the encoder does that.
 raw_message!(
     FieldsV1,
     FIELDS_V1,
-    |this| json_or_null(this.raw.as_bytes()),
+    |this| Cow::Borrowed(this.raw.as_str()),
     |this, text, cx| {
         this.raw = cx.str(text);
         Ok(())
