@@ -2,14 +2,13 @@
 
 mod compare;
 mod created;
-mod extract;
 mod forms;
 mod list_items;
 mod merge;
 mod messages;
 mod prune;
 mod reconcile;
-mod remove;
+mod select;
 mod sides;
 mod to_field_set;
 mod validate;
@@ -18,6 +17,7 @@ pub(crate) use self::created::created_fields;
 pub(crate) use self::messages::compare_messages;
 pub(crate) use self::prune::prune;
 pub(crate) use self::reconcile::reconcile;
+use self::select::{Keep, key_fields, select};
 use crate::field_filter::FieldFilter;
 use crate::field_set::FieldSet;
 use crate::schema::{Schema, TypeRef};
@@ -150,21 +150,21 @@ impl TypedValue {
     /// own path is in the set, which removes the member or item.
     #[must_use]
     pub fn remove(&self, fields: &FieldSet) -> Self {
-        self.with_value(remove::remove(self, fields))
+        self.with_value(select(self, fields, Keep::AllBut))
     }
 
     /// Returns the value with only the fields of a set; null if it has none of them. Atomic maps
     /// and lists are taken as a whole.
     #[must_use]
     pub fn extract(&self, fields: &FieldSet) -> Self {
-        self.with_value(extract::extract(self, fields))
+        self.with_value(select(self, fields, Keep::Only))
     }
 
     /// As [`extract`](Self::extract), with the key fields of list items, even if the set lacks
     /// them.
     #[must_use]
     pub fn extract_with_keys(&self, fields: &FieldSet) -> Self {
-        match extract::key_fields(self, fields) {
+        match key_fields(self, fields) {
             Ok(keys) => self.extract(&fields.union(&keys)),
             Err(_) => self.extract(fields),
         }
@@ -238,6 +238,11 @@ impl TypedError {
 }
 
 impl TypedErrors {
+    /// Returns the error of an object that is no map.
+    pub(crate) fn not_a_map() -> Self {
+        Self(vec![TypedError::new("expected map")])
+    }
+
     fn check(errors: Vec<TypedError>) -> Result<(), Self> {
         if errors.is_empty() {
             Ok(())

@@ -1,15 +1,25 @@
-//! A value with only some of its fields.
+//! A value without some of its fields, or with only some.
 
 use super::list_items::path_element;
-use super::{TypedError, TypedErrors, TypedValue};
+use super::{TypedErrors, TypedValue};
 use crate::field_set::FieldSet;
 use crate::path_element::PathElement;
 use crate::schema::{ListType, MapType, Relationship, Schema, TypeRef};
 use serde_json::{Map, Value};
 
-pub(super) fn extract(typed: &TypedValue, fields: &FieldSet) -> Value {
+/// The fields of a value that are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// Those of the set. Atomic maps and lists are kept as a whole, and empty ones stay empty.
+    Only,
+    /// All but those of the set. A map or list of which nothing is left becomes null.
+    AllBut,
+}
+
+pub(super) fn select(typed: &TypedValue, fields: &FieldSet, keep: Keep) -> Value {
     let walker = Walker {
         schema: &typed.schema,
+        keep,
     };
     walker.value(&typed.type_ref, &typed.value, fields)
 }
@@ -37,10 +47,11 @@ pub(super) fn key_fields(typed: &TypedValue, fields: &FieldSet) -> Result<FieldS
 
 struct Walker<'a> {
     schema: &'a Schema,
+    keep: Keep,
 }
 
 impl Walker<'_> {
-    /// Returns what the set has of a value; null if that is nothing.
+    /// Returns what is kept of a value; null if nothing is.
     fn value(&self, type_ref: &TypeRef, value: &Value, fields: &FieldSet) -> Value {
         let Some(atom) = self.schema.resolve(type_ref) else {
             return Value::Null;
@@ -53,7 +64,7 @@ impl Walker<'_> {
                 {
                     self.map(map, members, fields)
                 }
-                Value::Object(_) | Value::Null => value.clone(),
+                Value::Object(_) => self.whole(value),
                 _ => Value::Null,
             }
         } else if atom.scalar.is_some() {
@@ -65,11 +76,19 @@ impl Walker<'_> {
                 {
                     self.list(list, items, fields)
                 }
-                Value::Array(_) | Value::Null => value.clone(),
+                Value::Array(_) => self.whole(value),
                 _ => Value::Null,
             }
         } else {
             Value::Null
+        }
+    }
+
+    /// A map or list that is atomic or empty.
+    fn whole(&self, value: &Value) -> Value {
+        match self.keep {
+            Keep::Only => value.clone(),
+            Keep::AllBut => Value::Null,
         }
     }
 
@@ -78,15 +97,13 @@ impl Walker<'_> {
         for (name, value) in members {
             let element = map.element(name);
             let type_ref = map.type_of(name);
-            let kept = if fields.has_member(&element) {
+            let kept = match (self.keep, fields.has_member(&element)) {
+                (Keep::AllBut, true) => None,
                 // As upstream, with the set of this level.
-                self.value(type_ref, value, fields)
-            } else if let Some(below) = fields.child(&element) {
-                self.value(type_ref, value, below)
-            } else {
-                continue;
+                (Keep::Only, true) => Some(self.value(type_ref, value, fields)),
+                (_, false) => self.below(type_ref, value, fields.child(&element)),
             };
-            out.insert(name.clone(), kept);
+            out.extend(kept.map(|it| (name.clone(), it)));
         }
         if out.is_empty() {
             return Value::Null;
@@ -97,25 +114,28 @@ impl Walker<'_> {
     fn list(&self, list: &ListType, items: &[Value], fields: &FieldSet) -> Value {
         let mut out = Vec::new();
         for item in items {
-            let Ok(element) = path_element(self.schema, list, item) else {
-                continue;
-            };
-            if let Some(below) = fields.child(&element) {
-                out.push(self.value(&list.element_type, item, below));
-            } else if fields.has_member(&element) {
-                out.push(item.clone());
-            }
+            // An item without a key is in no set.
+            let element = path_element(self.schema, list, item).ok();
+            let is_member = element.as_ref().is_some_and(|it| fields.has_member(it));
+            let below = element.and_then(|it| fields.child(&it));
+            out.extend(match (self.keep, is_member, below) {
+                (Keep::AllBut, true, _) => None,
+                (Keep::Only, true, None) => Some(item.clone()),
+                (_, _, below) => self.below(&list.element_type, item, below),
+            });
         }
         if out.is_empty() {
             return Value::Null;
         }
         Value::Array(out)
     }
-}
 
-impl TypedErrors {
-    /// Returns the error of an object that is no object.
-    pub(crate) fn not_a_map() -> Self {
-        Self(vec![TypedError::new("expected map")])
+    /// Returns what is kept of a member or item that is not in the set itself; none if it is not.
+    fn below(&self, type_ref: &TypeRef, value: &Value, fields: Option<&FieldSet>) -> Option<Value> {
+        match (fields, self.keep) {
+            (Some(fields), _) => Some(self.value(type_ref, value, fields)),
+            (None, Keep::AllBut) => Some(value.clone()),
+            (None, Keep::Only) => None,
+        }
     }
 }
