@@ -33,6 +33,7 @@ pub mod schema;
 mod typed;
 mod updater;
 mod value_order;
+mod zip;
 
 pub use conflict::{Conflict, Conflicts};
 pub use field_filter::{FieldFilter, PathMatcher};

@@ -3,34 +3,27 @@
 
 use super::FieldSet;
 use crate::path_element::PathElement;
-use std::cmp::Ordering;
+use crate::zip::zip_sorted;
+
+/// An element, and what is below it.
+type Child = (PathElement, FieldSet);
 
 impl FieldSet {
     /// Returns the paths in either set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let mut out = Self::default();
-        zip(
-            &self.members,
-            &other.members,
-            |it| it,
-            |left, right| {
-                out.members.extend(left.or(right).cloned());
-            },
-        );
-        zip(
-            &self.children,
-            &other.children,
-            |it| &it.0,
-            |left, right| {
-                let child = match (left, right) {
-                    (Some(left), Some(right)) => (left.0.clone(), left.1.union(&right.1)),
-                    (Some(it), None) | (None, Some(it)) => it.clone(),
-                    (None, None) => return,
-                };
-                out.push_child(child);
-            },
-        );
+        self.zip_members(other, |left, right| {
+            out.members.extend(left.or(right).cloned());
+        });
+        self.zip_children(other, |left, right| {
+            let child = match (left, right) {
+                (Some(left), Some(right)) => (left.0.clone(), left.1.union(&right.1)),
+                (Some(it), None) | (None, Some(it)) => it.clone(),
+                (None, None) => return,
+            };
+            out.push_child(child);
+        });
         out
     }
 
@@ -38,24 +31,14 @@ impl FieldSet {
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut out = Self::default();
-        zip(
-            &self.members,
-            &other.members,
-            |it| it,
-            |left, right| {
-                out.members.extend(left.and(right).cloned());
-            },
-        );
-        zip(
-            &self.children,
-            &other.children,
-            |it| &it.0,
-            |left, right| {
-                if let (Some(left), Some(right)) = (left, right) {
-                    out.push_child((left.0.clone(), left.1.intersection(&right.1)));
-                }
-            },
-        );
+        self.zip_members(other, |left, right| {
+            out.members.extend(left.and(right).cloned());
+        });
+        self.zip_children(other, |left, right| {
+            if let (Some(left), Some(right)) = (left, right) {
+                out.push_child((left.0.clone(), left.1.intersection(&right.1)));
+            }
+        });
         out
     }
 
@@ -89,18 +72,13 @@ impl FieldSet {
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         let mut out = self.members_without(other);
-        zip(
-            &self.children,
-            &other.children,
-            |it| &it.0,
-            |left, right| match (left, right) {
-                (Some(left), Some(right)) => {
-                    out.push_child((left.0.clone(), left.1.difference(&right.1)));
-                }
-                (Some(left), None) => out.push_child(left.clone()),
-                (None, _) => {}
-            },
-        );
+        self.zip_children(other, |left, right| match (left, right) {
+            (Some(left), Some(right)) => {
+                out.push_child((left.0.clone(), left.1.difference(&right.1)));
+            }
+            (Some(left), None) => out.push_child(left.clone()),
+            (None, _) => {}
+        });
         out
     }
 
@@ -108,20 +86,15 @@ impl FieldSet {
     #[must_use]
     pub fn recursive_difference(&self, other: &Self) -> Self {
         let mut out = self.members_without(other);
-        zip(
-            &self.children,
-            &other.children,
-            |it| &it.0,
-            |left, right| match (left, right) {
-                (Some(left), _) if other.has_member(&left.0) => {}
-                (Some(left), Some(right)) => {
-                    let rest = left.1.recursive_difference(&right.1);
-                    out.push_child((left.0.clone(), rest));
-                }
-                (Some(left), None) => out.push_child(left.clone()),
-                (None, _) => {}
-            },
-        );
+        self.zip_children(other, |left, right| match (left, right) {
+            (Some(left), _) if other.has_member(&left.0) => {}
+            (Some(left), Some(right)) => {
+                let rest = left.1.recursive_difference(&right.1);
+                out.push_child((left.0.clone(), rest));
+            }
+            (Some(left), None) => out.push_child(left.clone()),
+            (None, _) => {}
+        });
         out
     }
 
@@ -136,18 +109,33 @@ impl FieldSet {
         }
     }
 
+    /// Visits the members of both sets in order.
+    fn zip_members<'a>(
+        &'a self,
+        other: &'a Self,
+        visit: impl FnMut(Option<&'a PathElement>, Option<&'a PathElement>),
+    ) {
+        let order = |left: &&PathElement, right: &&PathElement| left.cmp(right);
+        zip_sorted(&self.members, &other.members, order, visit);
+    }
+
+    /// Visits the children of both sets in order.
+    fn zip_children<'a>(
+        &'a self,
+        other: &'a Self,
+        visit: impl FnMut(Option<&'a Child>, Option<&'a Child>),
+    ) {
+        let order = |left: &&Child, right: &&Child| left.0.cmp(&right.0);
+        zip_sorted(&self.children, &other.children, order, visit);
+    }
+
     fn members_without(&self, other: &Self) -> Self {
         let mut out = Self::default();
-        zip(
-            &self.members,
-            &other.members,
-            |it| it,
-            |left, right| {
-                if right.is_none() {
-                    out.members.extend(left.cloned());
-                }
-            },
-        );
+        self.zip_members(other, |left, right| {
+            if right.is_none() {
+                out.members.extend(left.cloned());
+            }
+        });
         out
     }
 
@@ -156,27 +144,6 @@ impl FieldSet {
         if !child.1.is_empty() {
             self.children.push(child);
         }
-    }
-}
-
-/// Visits two sorted lists in step: each element of either, with its equal in the other.
-fn zip<'a, T>(
-    left: &'a [T],
-    right: &'a [T],
-    element: impl Fn(&T) -> &PathElement,
-    mut visit: impl FnMut(Option<&'a T>, Option<&'a T>),
-) {
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    loop {
-        let order = match (left.peek(), right.peek()) {
-            (Some(left), Some(right)) => element(left).cmp(element(right)),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => return,
-        };
-        let take_left = order.is_le().then(|| left.next()).flatten();
-        let take_right = order.is_ge().then(|| right.next()).flatten();
-        visit(take_left, take_right);
     }
 }
 

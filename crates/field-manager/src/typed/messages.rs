@@ -7,10 +7,10 @@ use super::compare::{Node, Walker};
 use super::forms::{Form, elements, form, is_empty, items, members, message};
 use super::{Comparison, TypedErrors};
 use crate::schema::{ListType, MapType, Schema, TypeRef};
+use crate::zip::zip_sorted;
 use kubist_apimachinery::wire::{
     Message, MessageList, View, same_view, view_to_json, written_field,
 };
-use std::cmp::Ordering;
 
 /// Compares two messages of one type, the old one and the new one.
 ///
@@ -130,49 +130,40 @@ impl<'a> Messages<'a> {
         let item = schema.resolve(&list.element_type)?;
         let item = item.map.as_deref()?;
         let (old, new) = (elements(list, item, old)?, elements(list, item, new)?);
-        let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
         let mut node = Node::default();
-        loop {
-            let order = match (old.peek(), new.peek()) {
-                (Some(old), Some(new)) => old.0.cmp(&new.0),
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (None, None) => return Some(node),
-            };
-            let of_old = order.is_le().then(|| old.next()).flatten();
-            let of_new = order.is_ge().then(|| new.next()).flatten();
-            let views = [&of_old, &of_new].map(|it| it.as_ref().map(|it| View::Message(it.1)));
-            let found = self.views(&list.element_type, views[0], views[1]);
-            if let Some((element, _)) = of_old.or(of_new) {
-                node.insert(|| element, found);
-            }
-        }
+        zip_sorted(
+            old,
+            new,
+            |old, new| old.0.cmp(&new.0),
+            |old, new| {
+                let views = [&old, &new].map(|it| it.as_ref().map(|it| View::Message(it.1)));
+                let found = self.views(&list.element_type, views[0], views[1]);
+                if let Some((element, _)) = old.or(new) {
+                    node.insert(|| element, found);
+                }
+            },
+        );
+        Some(node)
     }
 }
 
 fn leaves(map: &MapType, old: Option<View<'_>>, new: Option<View<'_>>) -> Node {
     let mut node = Node::default();
-    let mut old = old.into_iter().flat_map(members).peekable();
-    let mut new = new.into_iter().flat_map(members).peekable();
-    loop {
-        let order = match (old.peek(), new.peek()) {
-            (Some(old), Some(new)) => old.0.cmp(new.0),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => return node,
-        };
-        let of_old = order.is_le().then(|| old.next()).flatten();
-        let of_new = order.is_ge().then(|| new.next()).flatten();
-        match (of_old, of_new) {
-            (Some(old), Some(new)) if same_view(old.1, new.1) => {}
-            (old, new) => {
-                if let Some((name, _)) = old.or(new) {
-                    let leaf = Node::leaf(old.is_some(), new.is_some());
-                    node.insert(|| map.element(name), leaf);
-                }
+    zip_sorted(
+        old.into_iter().flat_map(members),
+        new.into_iter().flat_map(members),
+        |old, new| old.0.cmp(new.0),
+        |old, new| {
+            let is_same = old
+                .zip(new)
+                .is_some_and(|(old, new)| same_view(old.1, new.1));
+            if let (false, Some((name, _))) = (is_same, old.or(new)) {
+                let leaf = Node::leaf(old.is_some(), new.is_some());
+                node.insert(|| map.element(name), leaf);
             }
-        }
-    }
+        },
+    );
+    node
 }
 
 #[cfg(test)]
