@@ -37,13 +37,11 @@ impl Updater<'_> {
         let pruned = merged_then.with(merged_then.value.remove(&all));
         let pruned = self.add_back_owned(&merged_then, pruned, managers)?;
         let pruned = self.add_back_dangling(&merged_then, pruned, last)?;
-        self.convert(pruned, self.api_version)
-            .map(|it| it.value)
-            .map_err(|error| match error {
-                ConvertError::NoVersion | ConvertError::Failed(_) => {
-                    UpdateError::Convert("failed to prune fields", error.to_string())
-                }
-            })
+        let pruned = self.convert(pruned, self.api_version)?;
+        if pruned.version != *self.api_version {
+            return Err(failed(ConvertError::NoVersion.to_string()));
+        }
+        Ok(pruned.value)
     }
 
     /// Adds back what managers own, those that apply, those that update, and the configuration.
@@ -80,17 +78,14 @@ impl Updater<'_> {
         version: &Str,
         owned: &FieldSet,
     ) -> Result<(Versioned, Versioned), UpdateError> {
-        let failed = |why| UpdateError::Convert("failed to prune fields", why);
-        let merged = match self.convert(merged.clone(), version) {
-            Ok(merged) => merged,
-            Err(ConvertError::NoVersion) => return Ok((merged, pruned)),
-            Err(ConvertError::Failed(why)) => return Err(failed(why)),
-        };
-        let pruned = match self.convert(pruned.clone(), version) {
-            Ok(pruned) => pruned,
-            Err(ConvertError::NoVersion) => return Ok((merged, pruned)),
-            Err(ConvertError::Failed(why)) => return Err(failed(why)),
-        };
+        let merged = self.convert(merged, version)?;
+        if merged.version != *version {
+            return Ok((merged, pruned));
+        }
+        let pruned = self.convert(pruned, version)?;
+        if pruned.version != *version {
+            return Ok((merged, pruned));
+        }
         let kept = pruned
             .fields()?
             .union(&merged.value.with_named_fields(owned));
@@ -106,30 +101,36 @@ impl Updater<'_> {
         pruned: Versioned,
         last: &OwnedFields,
     ) -> Result<Versioned, UpdateError> {
-        let pruned = match self.convert(pruned, &last.api_version) {
-            Ok(pruned) => pruned,
-            Err(ConvertError::NoVersion) => return Ok(merged.clone()),
-            Err(ConvertError::Failed(why)) => {
-                return Err(UpdateError::Convert("failed to prune fields", why));
-            }
-        };
+        let pruned = self.convert(pruned, &last.api_version)?;
+        if pruned.version != last.api_version {
+            return Ok(merged.clone());
+        }
         let gone = merged.fields()?.difference(&pruned.fields()?);
         let last = merged.value.with_named_fields(&last.fields);
         Ok(merged.with(merged.value.remove(&gone.intersection(&last))))
     }
 
-    fn convert(&self, object: Versioned, version: &Str) -> Result<Versioned, ConvertError> {
+    /// Converts an object, unless there is no such version any more: then it keeps its version.
+    fn convert(&self, object: Versioned, version: &Str) -> Result<Versioned, UpdateError> {
         if object.version == *version {
             return Ok(object);
         }
-        let converted = self
+        match self
             .converter
-            .convert(&object.value, &object.version, version)?;
-        Ok(Versioned {
-            value: converted,
-            version: version.clone(),
-        })
+            .convert(&object.value, &object.version, version)
+        {
+            Ok(value) => Ok(Versioned {
+                value,
+                version: version.clone(),
+            }),
+            Err(ConvertError::NoVersion) => Ok(object),
+            Err(ConvertError::Failed(why)) => Err(failed(why)),
+        }
     }
+}
+
+fn failed(why: String) -> UpdateError {
+    UpdateError::Convert("failed to prune fields", why)
 }
 
 /// Returns the union of all sets, in halves: one after the other would copy the first for each.
