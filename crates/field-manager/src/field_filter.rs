@@ -22,7 +22,7 @@ pub enum FieldFilter {
 /// use kubist_field_manager::{FieldFilter, FieldSet, PathMatcher};
 /// let matcher = PathMatcher::prefixes([&[Some("spec".into()), None, Some("image".into())][..]]);
 /// let all = FieldSet::from_json(r#"{"f:spec":{"f:a":{"f:image":{},"f:name":{}}}}"#)?;
-/// let kept = FieldFilter::Include(matcher).apply(&all);
+/// let kept = FieldFilter::Include(matcher).apply(all);
 /// assert_eq!(kept.to_json(), r#"{"f:spec":{"f:a":{"f:image":{}}}}"#);
 /// # Ok::<(), kubist_field_manager::FieldsV1Error>(())
 /// ```
@@ -42,10 +42,13 @@ impl FieldFilter {
 
     /// Returns the selected fields of a set.
     #[must_use]
-    pub fn apply(&self, fields: &FieldSet) -> FieldSet {
+    pub fn apply(&self, mut fields: FieldSet) -> FieldSet {
         match self {
-            Self::Exclude(excluded) => fields.recursive_difference(excluded),
-            Self::Include(matcher) => matcher.select(fields),
+            Self::Exclude(excluded) => {
+                fields.subtract_deep(excluded);
+                fields
+            }
+            Self::Include(matcher) => matcher.select(&fields),
         }
     }
 }

@@ -90,16 +90,6 @@ pub struct FieldManager {
     sets: SetCache,
 }
 
-/// A stored object. An object that does not exist is an empty one.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
-pub struct LiveObject<'a> {
-    /// The object at the version of the request, without its managed fields.
-    pub object: &'a Value,
-    /// Its managed fields.
-    pub entries: &'a [ManagedFieldsEntry],
-}
-
 /// A write other than an apply.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
@@ -121,11 +111,6 @@ impl FieldManager {
             of,
             sets: SetCache::default(),
         }
-    }
-
-    /// Returns an object without content, as JSON.
-    pub fn empty(&self) -> Value {
-        to_json_value(&*self.of.empty)
     }
 
     /// Returns the managed fields of an object after an update.
@@ -254,10 +239,10 @@ impl Objects<'_> {
         if let Some(made) = cell.get() {
             return Ok(made);
         }
-        let mut plain = object.boxed_clone();
-        plain.meta_mut().managed_fields = Vec::new();
-        let tree = to_json_value(&*plain);
-        let typed = self.of.object_type.typed(tree, Duplicates::Allowed)?;
+        let typed = self
+            .of
+            .object_type
+            .typed(plain_json(object), Duplicates::Allowed)?;
         Ok(cell.get_or_init(|| typed))
     }
 }
@@ -287,6 +272,16 @@ impl Change for Objects<'_> {
         let [_, cell] = &self.typed;
         self.typed(cell, self.new)
     }
+}
+
+/// Returns an object as JSON, without its managed fields.
+fn plain_json(object: &dyn AnyObject) -> Value {
+    if object.meta().managed_fields.is_empty() {
+        return to_json_value(object);
+    }
+    let mut plain = object.boxed_clone();
+    plain.meta_mut().managed_fields = Vec::new();
+    to_json_value(&*plain)
 }
 
 /// Converts typed values as objects.

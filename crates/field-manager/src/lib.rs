@@ -38,8 +38,8 @@ mod zip;
 pub use conflict::{Conflict, Conflicts};
 pub use field_filter::{FieldFilter, PathMatcher};
 pub use field_manager::{
-    AppliedObject, ApplyError, ApplyRequest, FieldManager, LiveObject, ManagedKind,
-    ObjectConverter, UpdateRequest,
+    AppliedObject, ApplyError, ApplyRequest, FieldManager, ManagedKind, ObjectConverter,
+    UpdateRequest,
 };
 pub use field_set::FieldSet;
 pub use fields_v1::{FIELDS_DEPTH_MAX, FieldsV1Error};

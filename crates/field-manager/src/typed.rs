@@ -215,9 +215,9 @@ impl Comparison {
         match filter {
             None => self,
             Some(filter) => Self {
-                removed: filter.apply(&self.removed),
-                modified: filter.apply(&self.modified),
-                added: filter.apply(&self.added),
+                removed: filter.apply(self.removed),
+                modified: filter.apply(self.modified),
+                added: filter.apply(self.added),
             },
         }
     }

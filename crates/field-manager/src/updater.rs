@@ -138,7 +138,7 @@ impl Updater<'_> {
 
     fn filtered(&self, fields: FieldSet) -> FieldSet {
         match self.filters.get(self.api_version) {
-            Some(filter) => filter.apply(&fields),
+            Some(filter) => filter.apply(fields),
             None => fields,
         }
     }

@@ -3,10 +3,10 @@
 //! It is the counterpart of `Ingest`, for clients: the same verbs write typed and
 //! [`Unstructured`](crate::Unstructured) objects. It adds no envelope.
 
+use super::json_check::is_json;
 use super::json_encode::is_zero;
 use super::{Encoding, Json, JsonForm, Message, View};
 use crate::Object;
-use serde::de::IgnoredAny;
 
 /// An object that can be written to a server.
 pub trait Encode: Object {
@@ -92,7 +92,7 @@ fn path_of_bad_raw(message: &dyn Message) -> Option<String> {
     let schema = message.schema();
     if schema.form == JsonForm::Raw {
         let is_set = message.view(0).is_some_and(|it| !is_zero(it));
-        let is_json = || serde_json::from_str::<IgnoredAny>(&message.raw_json()).is_ok();
+        let is_json = || is_json(&message.raw_json());
         return (is_set && !is_json()).then(String::new);
     }
     let mut fields = schema.fields.iter().enumerate();

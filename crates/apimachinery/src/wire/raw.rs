@@ -2,7 +2,7 @@
 
 use super::{
     DecodeContext, Field, FieldAccess, FieldFlags, FieldType, JsonForm, Message, Schema, Slot,
-    View, Wire, WireError, WireErrorKind,
+    View, Wire, WireError, WireErrorKind, is_json,
 };
 use crate::{ByteString, Str, schema};
 use std::borrow::Cow;
@@ -108,7 +108,7 @@ macro_rules! raw_message {
 /// Serializes raw bytes; those that are not JSON become null.
 fn json_or_null(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
-        Ok(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => text.into(),
+        Ok(text) if is_json(text) => text.into(),
         _ => Cow::Borrowed(""),
     }
 }

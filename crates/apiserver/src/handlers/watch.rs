@@ -18,7 +18,6 @@ use crate::shutdown::Shutdown;
 use bytes::Bytes;
 use http::StatusCode;
 use kubist_api::meta::v1::PartialObjectMetadata;
-use kubist_apimachinery::wire::to_protobuf;
 use kubist_apimachinery::{ListOptions, OptionsError, Status, Str, Time};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, Transform, negotiate};
@@ -296,17 +295,19 @@ impl WatchResponse {
                 | Transform::PartialObjectMetadataList { version },
                 _,
             ) => {
-                let partial = PartialObjectMetadata {
-                    metadata: stored.metadata()?.into_owned(),
-                };
                 if format == Format::Protobuf {
+                    let mut raw = Vec::new();
+                    stored.push_metadata_protobuf(&mut raw)?;
                     let object = FrameObject::Protobuf {
                         api_version: version.api_version(),
                         kind: "PartialObjectMetadata",
-                        raw: &to_protobuf(&partial),
+                        raw: &raw,
                     };
                     encode_frame(kind, object, out);
                 } else {
+                    let partial = PartialObjectMetadata {
+                        metadata: stored.metadata()?.into_owned(),
+                    };
                     let tree = partial_json(&partial, version);
                     encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
                 }

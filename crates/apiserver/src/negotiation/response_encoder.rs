@@ -17,7 +17,7 @@ use http::StatusCode;
 use indented::{Indented, Slices};
 use kubist_api::ResourceFacts;
 use kubist_api::meta::v1::PartialObjectMetadata;
-use kubist_apimachinery::wire::{Message, to_json_value, to_protobuf};
+use kubist_apimachinery::wire::{Message, to_json_value};
 use kubist_apimachinery::{ListMeta, Status, StatusReason, Time};
 use kubist_codec::negotiate::{
     MetaVersion, Negotiated, NotAcceptable, Offer, Transform, negotiate,
@@ -256,14 +256,15 @@ impl ResponseEncoder {
         stored: &Stored,
         version: MetaVersion,
     ) -> Result<ApiResponse, Status> {
-        let partial = PartialObjectMetadata {
-            metadata: stored.metadata()?.into_owned(),
-        };
         if self.chosen.format == Format::Protobuf {
-            let raw = to_protobuf(&partial);
+            let mut raw = Vec::new();
+            stored.push_metadata_protobuf(&mut raw)?;
             let bytes = envelope::wrap(version.api_version(), "PartialObjectMetadata", &raw);
             return Ok(self.answer(code, bytes));
         }
+        let partial = PartialObjectMetadata {
+            metadata: stored.metadata()?.into_owned(),
+        };
         self.tree(code, &partial_json(&partial, version))
     }
 

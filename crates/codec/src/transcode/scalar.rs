@@ -5,10 +5,9 @@ use super::text::{push_displayed, push_int, push_text};
 use super::{Irregular, Written};
 use kubist_apimachinery::wire::{
     DURATION, DecodeContext, FIELDS_V1, INT_OR_STRING, MICRO_TIME, Message, QUANTITY,
-    RAW_EXTENSION, RAW_JSON, Schema, TIME, int32,
+    RAW_EXTENSION, RAW_JSON, Schema, TIME, int32, is_json,
 };
 use kubist_apimachinery::{Duration, MicroTime, Quantity, Time};
-use serde::de::IgnoredAny;
 use std::fmt::Display;
 
 /// Reports whether the message is a time.
@@ -130,7 +129,7 @@ pub(super) fn push_raw(
         raw = field.contents.of(bytes);
     }
     match std::str::from_utf8(raw) {
-        Ok(text) if serde_json::from_str::<IgnoredAny>(text).is_ok() => {
+        Ok(text) if is_json(text) => {
             let white = [' ', '\n', '\r', '\t'];
             out.extend_from_slice(text.trim_matches(white).as_bytes());
         }

@@ -1,18 +1,19 @@
 //! Server-side apply.
 
 use super::{
-    BEFORE_FIRST_APPLY, FieldManager, GroupVersionKind, LiveObject, Named, ObjectConverter, Typed,
-    UNKNOWN, UNOWNED,
+    BEFORE_FIRST_APPLY, FieldManager, GroupVersionKind, Named, ObjectConverter, Typed, UNKNOWN,
+    UNOWNED, plain_json,
 };
 use crate::conflict::Conflicts;
 use crate::field_set::FieldSet;
 use crate::managed_fields::{ManagedFields, OwnedFields};
 use crate::manager_id::ManagerId;
 use crate::object_type::ObjectType;
-use crate::typed::{Duplicates, TypedErrors, TypedValue, prune};
+use crate::typed::{Duplicates, TypedValue, prune};
 use crate::updater::{Pair, UpdateError};
 use kubist_apimachinery::go_text::escape_html;
-use kubist_apimachinery::{ManagedFieldsEntry, Time};
+use kubist_apimachinery::wire::to_json_value;
+use kubist_apimachinery::{AnyObject, ManagedFieldsEntry, Time};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -27,8 +28,8 @@ const ANNOTATIONS_BYTES_MAX: usize = 256 << 10;
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
 pub struct ApplyRequest<'a> {
-    /// The object before.
-    pub live: LiveObject<'a>,
+    /// The object before, at the version of the request; `None` if it does not exist.
+    pub live: Option<&'a dyn AnyObject>,
     /// The configuration.
     pub config: &'a Value,
     /// The name of the manager.
@@ -72,7 +73,8 @@ impl FieldManager {
         request: &ApplyRequest<'_>,
         converter: &dyn ObjectConverter,
     ) -> Result<AppliedObject, ApplyError> {
-        let managers = self.read(request.live.entries);
+        let entries = request.live.map_or(&[][..], |it| &it.meta().managed_fields);
+        let managers = self.read(entries);
         let managers = managers.map_err(|error| {
             ApplyError::Failed(format!("failed to decode managed fields: {error}"))
         })?;
@@ -84,19 +86,13 @@ impl FieldManager {
                 "failed to create typed patch object ({named}): {errors}"
             ))
         })?;
-        let live = self.typed_live(request.live.object);
-        let live = live.map_err(|errors| {
-            let named = Named(request.live.object);
-            ApplyError::Failed(format!(
-                "failed to create typed live object ({named}): {errors}"
-            ))
-        })?;
+        let live = self.typed_live(request.live)?;
         let managers = self.with_earlier_fields(managers, &live, request.now, converter)?;
         let (object, managers) =
             self.apply_over_last(request, &live, &config, managers, converter)?;
         let mut object = object.map(TypedValue::into_value);
         if request.manager == KUBECTL {
-            renew_last_applied(&mut object, request);
+            renew_last_applied(&mut object, live.value(), request.config);
         }
         let entries = managers.to_readable_entries();
         let entries = entries.map_err(|error| ApplyError::Failed(error.to_string()))?;
@@ -105,12 +101,25 @@ impl FieldManager {
 
     /// Checks an object against its type. Fields that the type lacks, which were stored before the
     /// schema changed, are pruned.
-    fn typed_live(&self, object: &Value) -> Result<TypedValue, TypedErrors> {
-        self.typed(object, Duplicates::Allowed).or_else(|_| {
-            let mut pruned = object.clone();
-            let ObjectType { schema, root } = &self.of.object_type;
-            prune(schema, root, &mut pruned);
-            self.of.object_type.typed(pruned, Duplicates::Allowed)
+    fn typed_live(&self, live: Option<&dyn AnyObject>) -> Result<TypedValue, ApplyError> {
+        let live = live.unwrap_or(&*self.of.empty);
+        let object = plain_json(live);
+        if object.is_null() {
+            // An apply to nothing would replace the object by the configuration.
+            let why = "the stored object is nested too deeply to be applied";
+            return Err(ApplyError::Failed(why.to_owned()));
+        }
+        let ObjectType { schema, root } = &self.of.object_type;
+        if let Ok(typed) = self.of.object_type.typed(object, Duplicates::Allowed) {
+            return Ok(typed);
+        }
+        let mut pruned = plain_json(live);
+        let named = Named(&pruned).to_string();
+        prune(schema, root, &mut pruned);
+        let typed = self.of.object_type.typed(pruned, Duplicates::Allowed);
+        typed.map_err(|errors| {
+            let why = format!("failed to create typed live object ({named}): {errors}");
+            ApplyError::Failed(why)
         })
     }
 
@@ -144,7 +153,8 @@ impl FieldManager {
                 "failed to create manager for existing fields: {why}"
             ))
         };
-        let empty = self.typed(&self.empty(), Duplicates::Allowed);
+        let empty = to_json_value(&*self.of.empty);
+        let empty = self.of.object_type.typed(empty, Duplicates::Allowed);
         let empty = empty.map_err(|errors| failed(&errors))?;
         let earlier = self.updater_id(BEFORE_FIRST_APPLY);
         let change = Pair {
@@ -247,12 +257,12 @@ fn annotations_mut(object: &mut Value) -> Option<&mut Map<String, Value>> {
 
 /// Writes the configuration into the annotation of client-side apply, if the object has it, so that
 /// `kubectl apply` can go back to it.
-fn renew_last_applied(object: &mut Option<Value>, request: &ApplyRequest<'_>) {
-    let current = object.as_ref().unwrap_or(request.live.object);
+fn renew_last_applied(object: &mut Option<Value>, live: &Value, config: &Value) {
+    let current = object.as_ref().unwrap_or(live);
     if annotation(current).is_none_or(str::is_empty) {
         return;
     }
-    let mut config = request.config.clone();
+    let mut config = config.clone();
     if let Some(annotations) = annotations_mut(&mut config) {
         annotations.remove(LAST_APPLIED);
     }

@@ -67,6 +67,22 @@ impl FieldSet {
         }
     }
 
+    /// Removes the paths of another set, which is small, and those below them.
+    pub(crate) fn subtract_deep(&mut self, other: &Self) {
+        if !other.members.is_empty() {
+            self.members.retain(|it| !other.has_member(it));
+            self.children.retain(|it| !other.has_member(&it.0));
+        }
+        for (element, below) in &other.children {
+            if let Ok(at) = self.position(element) {
+                self.children[at].1.subtract_deep(below);
+                if self.children[at].1.is_empty() {
+                    self.children.remove(at);
+                }
+            }
+        }
+    }
+
     /// Returns the paths in this set and not in the other. A path of the other set does not remove
     /// what is below it.
     #[must_use]
@@ -183,6 +199,9 @@ mod tests {
             prop_assert_eq!(rest, set(&(&left - &right)));
             let kept = left.iter().filter(|path| !below(path, &right)).cloned().collect();
             prop_assert_eq!(l.recursive_difference(&r), set(&kept));
+            let mut rest = l.clone();
+            rest.subtract_deep(&r);
+            prop_assert_eq!(rest, set(&kept));
             prop_assert_eq!(l == r, left == right);
             prop_assert_eq!(l.is_empty(), left.is_empty());
         }

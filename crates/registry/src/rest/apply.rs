@@ -1,14 +1,13 @@
 //! Server-side apply through a served resource.
 
 use super::Rest;
-use crate::store::field_managers::object_of;
+use crate::store::field_managers::{new_object, object_of};
 use crate::store::tracking::{Tracking, WritePath};
 use crate::strategy::context::RequestContext;
-use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{
-    AnyObject, ManagedFieldsEntry, PostOptions, Status, StatusCause, StatusDetails, StatusReason,
+    AnyObject, PostOptions, Status, StatusCause, StatusDetails, StatusReason,
 };
-use kubist_field_manager::{ApplyError, ApplyRequest, Conflicts, LiveObject};
+use kubist_field_manager::{ApplyError, ApplyRequest, Conflicts};
 use serde_json::Value;
 
 /// A configuration to apply.
@@ -53,20 +52,8 @@ impl Rest {
     ) -> Result<Box<dyn AnyObject>, Status> {
         let path = self.write_path();
         let manager = path.field_manager()?;
-        let (live, entries) = match old {
-            Some(old) => without_managers(old),
-            None => (manager.empty(), Vec::new()),
-        };
-        if live.is_null() {
-            // An apply to nothing would replace the object by the configuration.
-            let why = "the stored object is nested too deeply to be applied";
-            return Err(Status::internal_error(why));
-        }
         let request = ApplyRequest {
-            live: LiveObject {
-                object: &live,
-                entries: &entries,
-            },
+            live: old,
             config: applied.config,
             manager: applied.manager,
             force: applied.force,
@@ -76,18 +63,12 @@ impl Rest {
         let made = made.map_err(|error| refusal(&error))?;
         let mut object = match (made.object, old) {
             (None, Some(old)) => old.boxed_clone(),
-            (made, _) => object_of(made.as_ref().unwrap_or(&live), self.body_kind())?,
+            (None, None) => new_object(self.body_kind())?,
+            (Some(made), _) => object_of(&made, self.body_kind())?,
         };
         object.meta_mut().managed_fields = made.entries;
         Ok(object)
     }
-}
-
-/// Returns an object as JSON, and its managed fields.
-fn without_managers(object: &dyn AnyObject) -> (Value, Vec<ManagedFieldsEntry>) {
-    let mut plain = object.boxed_clone();
-    let entries = std::mem::take(&mut plain.meta_mut().managed_fields);
-    (to_json_value(&*plain), entries)
 }
 
 /// Returns the answer to an apply that failed.

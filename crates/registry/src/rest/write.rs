@@ -45,7 +45,7 @@ impl Rest {
             stores: &self.stores,
             cx,
             dry_run,
-            tracking: Some(&self.tracking(cx, options)),
+            tracking: &self.tracking(cx, options),
             rules: self.group_rules(),
         };
         let created = self.store().create(call, namespace, object).await;

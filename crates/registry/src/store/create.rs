@@ -27,8 +27,8 @@ pub(crate) struct CreateCall<'a> {
     pub(crate) stores: &'a Stores,
     pub(crate) cx: &'a RequestContext,
     pub(crate) dry_run: bool,
-    /// Tracks the owners of fields; none for the server's own objects.
-    pub(crate) tracking: Option<&'a dyn TrackFields>,
+    /// Tracks the owners of fields.
+    pub(crate) tracking: &'a dyn TrackFields,
     /// The validation rules that replace the strategy's, if any.
     pub(crate) rules: Option<GroupRules>,
 }
@@ -46,9 +46,7 @@ impl Store {
         let name = object.meta().name.clone();
         let guards = self.creation_guards(stores, namespace, &name).await?;
         self.strategy.apply_defaults(&mut *object);
-        if let Some(tracking) = call.tracking {
-            tracking.track(None, &mut *object);
-        }
+        call.tracking.track(None, &mut *object);
         let mut admission = Admission::new(cx, stores);
         admission.dry_run = call.dry_run;
         self.strategy.admit(&admission, &mut *object, None).await?;

@@ -55,7 +55,7 @@ impl FieldManagers {
             return Ok(Arc::clone(made));
         }
         let facts = kind.facts();
-        let empty = kind.new_object().ok_or_else(|| no_object(kind))?;
+        let empty = new_object(kind)?;
         let made = Arc::new(FieldManager::new(ManagedKind {
             object_type: self.object_type(kind),
             api_version: facts.api_version.into(),
@@ -73,7 +73,7 @@ impl FieldManagers {
     }
 
     /// Returns the type of the objects of a kind.
-    pub(crate) fn object_type(&self, kind: &'static Kind) -> ObjectType {
+    fn object_type(&self, kind: &'static Kind) -> ObjectType {
         let custom = self.custom.as_ref().filter(|_| kind.is_custom());
         match custom.and_then(|versions| versions.get(kind.facts().api_version)) {
             Some(of_version) => of_version.object_type().clone(),
@@ -105,8 +105,10 @@ impl FieldManagers {
     }
 }
 
-fn no_object(kind: &Kind) -> Status {
-    Status::internal_error(format_args!("{} is no object", kind.facts().kind))
+/// Returns an object of a kind, without content.
+pub(crate) fn new_object(kind: &Kind) -> Result<Box<dyn AnyObject>, Status> {
+    let missing = || Status::internal_error(format_args!("{} is no object", kind.facts().kind));
+    kind.new_object().ok_or_else(missing)
 }
 
 fn address(kind: &'static Kind) -> usize {
@@ -132,9 +134,7 @@ fn built_in(kind: &'static Kind) -> ObjectType {
 
 /// Returns an object in the form of JSON as an object of its kind.
 pub(crate) fn object_of(value: &Value, kind: &'static Kind) -> Result<Box<dyn AnyObject>, Status> {
-    let mut object = kind.new_object().ok_or_else(|| {
-        Status::internal_error(format_args!("{} is no object", kind.facts().kind))
-    })?;
+    let mut object = new_object(kind)?;
     let json = serde_json::to_vec(value).map_err(Status::internal_error)?;
     merge_json(&mut *object, &json, &mut DecodeContext::new()).map_err(Status::internal_error)?;
     Ok(object)

@@ -17,7 +17,7 @@ type Paths = &'static [&'static [&'static str]];
 /// use kubist_registry::{PlainStrategy, reset_filter};
 /// let filter = reset_filter(&PlainStrategy::default(), true, "").expect("the status is reset");
 /// let fields = FieldSet::from_json(r#"{"f:spec":{},"f:status":{"f:phase":{}}}"#)?;
-/// assert_eq!(filter.apply(&fields).to_json(), r#"{"f:spec":{}}"#);
+/// assert_eq!(filter.apply(fields).to_json(), r#"{"f:spec":{}}"#);
 /// # Ok::<(), kubist_field_manager::FieldsV1Error>(())
 /// ```
 pub fn reset_filter(
@@ -91,7 +91,7 @@ mod tests {
     fn check(facts: StrategyFacts, has_status: bool, subresource: &str, expected: &str) {
         let all = FieldSet::from_json(ALL).expect("it is a field set");
         let filter = reset_filter(&PlainStrategy(facts), has_status, subresource);
-        let kept = filter.map_or_else(|| all.clone(), |it| it.apply(&all));
+        let kept = filter.map_or_else(|| all.clone(), |it| it.apply(all.clone()));
         assert_eq!(kept.to_json(), expected);
     }
 

@@ -113,7 +113,7 @@ impl ResourceStore {
             stores: &self.stores,
             cx,
             dry_run: false,
-            tracking: Some(&tracking),
+            tracking: &tracking,
             rules: None,
         };
         self.store.create(call, namespace, object).await

@@ -1,6 +1,6 @@
 //! `TrackFields`: who owns the fields of a written object.
 
-use kubist_apimachinery::AnyObject;
+use kubist_apimachinery::{AnyObject, ManagedFieldsEntry};
 
 /// Updates the managed fields of a new object.
 ///
@@ -25,19 +25,12 @@ impl TrackFields for WithoutManagers {
 /// Reverts the times of managers if nothing else has changed, so that nothing is written.
 pub(crate) fn keep_times(new: &mut dyn AnyObject, old: &dyn AnyObject) {
     let (entries, before) = (&new.meta().managed_fields, &old.meta().managed_fields);
-    let differ_in_time = entries.len() == before.len()
-        && entries
-            .iter()
-            .zip(before)
-            .any(|(it, old)| it.time != old.time)
-        && entries.iter().zip(before).all(|(it, old)| {
-            it.manager == old.manager
-                && it.operation == old.operation
-                && it.api_version == old.api_version
-                && it.fields_type == old.fields_type
-                && it.fields_v1 == old.fields_v1
-                && it.subresource == old.subresource
-        });
+    let timeless = |it: &ManagedFieldsEntry| ManagedFieldsEntry {
+        time: None,
+        ..it.clone()
+    };
+    let differ_in_time =
+        entries != before && entries.iter().map(timeless).eq(before.iter().map(timeless));
     if !differ_in_time {
         return;
     }

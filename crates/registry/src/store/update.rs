@@ -49,8 +49,8 @@ pub(crate) struct UpdateRequest<'a> {
     /// The subresource name; empty for the object itself.
     pub(crate) subresource: &'a str,
     pub(crate) dry_run: bool,
-    /// Tracks the owners of fields; none for the server's own changes, and for objects that come
-    /// with their managed fields.
+    /// Tracks the owners of fields; none if the new object comes with its managed fields, and for
+    /// changes of metadata that no manager owns.
     pub(crate) tracking: Option<&'a dyn TrackFields>,
     /// The validation rules that replace the strategy's, if any.
     pub(crate) rules: Option<GroupRules>,

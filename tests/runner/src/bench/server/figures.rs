@@ -27,7 +27,7 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
             starts(found),
             lists(found),
             watches(found),
-            writes(found),
+            write_table("write, clients", &found.writes),
             growth(found),
         ],
         targets: targets(size, found),
@@ -130,9 +130,10 @@ fn watches(found: &Found) -> Table {
     table
 }
 
-fn writes(found: &Found) -> Table {
+/// Returns the table of these writes.
+pub(super) fn write_table(first_column: &str, lines: &[Value]) -> Table {
     let head = [
-        "write, clients",
+        first_column,
         "of",
         "a second",
         "p50, ms",
@@ -141,7 +142,7 @@ fn writes(found: &Found) -> Table {
         "its etcd's, µs",
     ];
     let mut table = Table::new(head);
-    for line in &found.writes {
+    for line in lines {
         let beside = of(line, "/beside_microseconds");
         table.row([
             text(line, "case"),

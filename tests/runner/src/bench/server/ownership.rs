@@ -1,7 +1,7 @@
 //! The part of `bench server` about field ownership: server-side apply, and the cost of managed
 //! fields for creates, updates and lists.
 
-use super::figures::{figure, of, text};
+use super::figures::{figure, of, text, write_table};
 use super::subject::{Engine, Subject};
 use super::{APISERVER, Bench, Found, Size, named, of as lines_of};
 use crate::bench::chart::Chart;
@@ -110,37 +110,11 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
             "4 clients; the least CPU time of {ROUNDS} rounds. {} Pods for lists.",
             size.objects
         ),
-        tables: vec![writes(found), lists(found)],
+        tables: vec![write_table("write", &found.applies), lists(found)],
         targets: targets(size, found),
         charts: vec![chart(found)],
         json: json!({"applies": found.applies, "lists": found.managed_lists}),
     }
-}
-
-fn writes(found: &Found) -> Table {
-    let head = [
-        "write",
-        "of",
-        "a second",
-        "p50, ms",
-        "p99, ms",
-        "CPU, µs",
-        "its etcd's, µs",
-    ];
-    let mut table = Table::new(head);
-    for line in &found.applies {
-        let beside = of(line, "/beside_microseconds");
-        table.row([
-            text(line, "case"),
-            text(line, "subject"),
-            fixed(of(line, "/per_second"), 0),
-            fixed(of(line, "/latency/p50_ms"), 2),
-            fixed(of(line, "/latency/p99_ms"), 2),
-            fixed(cpu(line), 0),
-            fixed(if beside > 0.0 { beside } else { f64::NAN }, 0),
-        ]);
-    }
-    table
 }
 
 fn lists(found: &Found) -> Table {
