@@ -47,7 +47,7 @@ impl Store {
         let guards = self.creation_guards(stores, namespace, &name).await?;
         self.strategy.apply_defaults(&mut *object);
         if let Some(tracking) = call.tracking {
-            tracking.track(None, &mut *object);
+            self.track(cx, tracking, None, &mut *object).await;
         }
         let mut admission = Admission::new(cx, stores);
         admission.dry_run = call.dry_run;
