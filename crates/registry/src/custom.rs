@@ -3,19 +3,23 @@
 //! A definition is accepted (`names`), becomes a `Shape` with static names (limited by
 //! `static_texts`), and then a store and resources like any other, with its own strategy.
 //! `registry/custom_resources.rs` follows the stored definitions, and `custom_resources/served.rs`
-//! serves them. Schemas are stored but not enforced.
+//! serves them. All versions share one storage, and each is a view of it (`versioned_storage`)
+//! that converts objects (`conversion`). Schemas are stored but not enforced.
 
 mod approval;
 mod columns;
 pub(crate) mod content;
+pub(crate) mod conversion;
 pub(crate) mod json_path;
 pub(crate) mod names;
+pub(crate) mod pipeline;
 pub(crate) mod scale;
 pub(crate) mod serving_conditions;
 pub(crate) mod shape;
 pub(crate) mod static_texts;
 pub(crate) mod strategy;
 pub(crate) mod version_rank;
+pub(crate) mod versioned_storage;
 
 pub use approval::{ANNOTATION as APPROVAL_ANNOTATION, Approval, is_protected};
 pub use columns::{CustomCell, cells, column_descriptions};

@@ -58,6 +58,7 @@ mod rest;
 mod store;
 mod stored;
 mod strategy;
+mod webhook;
 
 pub mod metrics;
 pub use storage::cacher;
@@ -112,3 +113,7 @@ pub use strategy::validate_metadata::{
     validate_finalizer, validate_metadata, validate_metadata_change, validate_named,
 };
 pub use strategy::{BoxFuture, PlainStrategy, Strategy};
+pub use webhook::{
+    WebhookCall, WebhookCaller, WebhookClient, WebhookConfig, WebhookError, WebhookService,
+    WebhookTarget,
+};

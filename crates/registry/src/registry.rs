@@ -28,6 +28,7 @@ use crate::stored::scheme::Scheme;
 use crate::stored::transformer::LiveEncryption;
 use crate::strategy::admission::Lookup;
 use crate::strategy::context::{RequestContext, User};
+use crate::webhook::WebhookCaller;
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::{GroupResource, Status};
@@ -46,6 +47,7 @@ pub struct Registry {
     /// The prefix of all keys.
     key_root: Arc<str>,
     encryption: Option<LiveEncryption>,
+    webhooks: Option<Arc<dyn WebhookCaller>>,
 }
 
 /// Group, version and plural.
@@ -97,6 +99,7 @@ impl Registry {
             caches: Arc::new(Caches::new(cachers)),
             key_root: config.key_root.as_str().into(),
             encryption: config.encryption,
+            webhooks: config.webhooks,
             more: config.resources.into(),
             custom_resources: Arc::default(),
         };

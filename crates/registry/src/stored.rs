@@ -57,8 +57,9 @@ struct Forms {
     object: OnceLock<Result<Arc<dyn AnyObject>, Status>>,
     json: OnceLock<Result<Bytes, Status>>,
     protobuf: OnceLock<Result<Bytes, Status>>,
-    /// The object in other versions of the kind; a resource has few.
-    converted: Mutex<Vec<Stored>>,
+    /// The object in other versions of the kind, with the conversion that made it; a resource has
+    /// few.
+    converted: Mutex<Vec<(u64, Stored)>>,
     /// The frames sent to watchers, by event and format.
     frames: Mutex<Vec<(FrameKey, Bytes)>>,
 }
@@ -70,6 +71,9 @@ thread_local! {
     /// The scan results of a kind, which are most of the work, are reused by the next scan.
     static SCANNING: RefCell<DecodeContext> = RefCell::new(DecodeContext::new());
 }
+
+/// The conversion of the scheme, which is always the same. All others have another number.
+const BY_SCHEME: u64 = 0;
 
 /// The key of a frame of one version of an object.
 type FrameKey = (EventKind, Format);
@@ -281,14 +285,32 @@ impl Stored {
         if std::ptr::eq(self.kind(), kind) {
             return Ok(self.clone());
         }
-        let mut converted = self.forms().converted.lock();
-        if let Some(found) = converted.iter().find(|it| std::ptr::eq(it.kind(), kind)) {
-            return Ok(found.clone());
+        if let Some(found) = self.converted(BY_SCHEME, kind) {
+            return Ok(found);
         }
         let object = self.0.kind.convert(self.to_object()?, kind)?;
         let stored = Self::from_object(self.0.kind.version(kind), self.0.revision, object);
-        converted.push(stored.clone());
+        self.keep_converted(BY_SCHEME, &stored);
         Ok(stored)
+    }
+
+    /// Returns the object in another version, if this conversion is known.
+    pub(crate) fn converted(&self, conversion: u64, kind: &'static Kind) -> Option<Self> {
+        let converted = self.0.forms.get()?.converted.lock();
+        let mut same = converted.iter().filter(|it| it.0 == conversion);
+        let found = same.find(|(_, it)| std::ptr::eq(it.kind(), kind))?;
+        Some(found.1.clone())
+    }
+
+    /// Keeps the object in another version. Results of other conversions by webhook are dropped:
+    /// their definition has changed.
+    pub(crate) fn keep_converted(&self, conversion: u64, stored: &Self) {
+        let mut converted = self.forms().converted.lock();
+        converted.retain(|(by, it)| {
+            let is_same_version = std::ptr::eq(it.kind(), stored.kind());
+            *by == BY_SCHEME && conversion != BY_SCHEME || *by == conversion && !is_same_version
+        });
+        converted.push((conversion, stored.clone()));
     }
 
     /// Returns the bare protobuf message without resource version, as stored.

@@ -11,6 +11,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod context;
+pub(crate) mod conversion_memo;
 pub(crate) mod facts;
 pub(crate) mod kind_strategy;
 pub(crate) mod name_rule;

@@ -1,13 +1,14 @@
 //! `ServedContent`: the served content of a definition.
 
-use super::names;
 use super::static_texts::Shortage;
 use crate::custom::CLEANUP;
+use crate::custom::conversion::{Conversion, ConversionParts};
+use crate::custom::pipeline::Pipeline;
 use crate::custom::scale::ScalePaths;
 use crate::custom::shape::Shape;
 use crate::store::DefinedBy;
 use crate::store::custom_version::CustomVersion;
-use crate::store::field_managers::FieldManagers;
+use crate::store::field_managers::{ConvertVersions, FieldManagers};
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionVersion,
 };
@@ -20,7 +21,7 @@ pub(crate) struct ServedContent {
     /// The versions that are served.
     pub(crate) shapes: Vec<Arc<Shape>>,
     pub(crate) stored: Arc<Shape>,
-    pub(crate) renames_versions: bool,
+    pub(crate) conversion: Arc<Conversion>,
     pub(crate) is_ending: bool,
     /// The generation of the definition, which any change of a schema increments.
     pub(crate) generation: i64,
@@ -28,12 +29,17 @@ pub(crate) struct ServedContent {
 }
 
 impl ServedContent {
-    /// Returns the served content of a definition; `None` if it serves nothing.
-    pub(crate) fn of(definition: &CustomResourceDefinition) -> Result<Option<Self>, Shortage> {
-        // Versions that need a conversion webhook are omitted.
-        let renames_versions = !names::has_webhook(definition);
+    /// Returns the served content of a definition; `None` if it serves nothing. Without `parts`, no
+    /// webhook is called.
+    pub(crate) fn of(
+        definition: &CustomResourceDefinition,
+        parts: Option<&ConversionParts>,
+    ) -> Result<Option<Self>, Shortage> {
+        // Objects may still be stored in versions that are no longer served.
+        let stored_in = &definition.status.stored_versions;
         let versions = definition.spec.versions.iter();
-        let versions = versions.filter(|it| it.storage || (it.served && renames_versions));
+        let versions =
+            versions.filter(|it| it.storage || it.served || stored_in.contains(&it.name));
         let versions = versions.map(|version| {
             let shape = Shape::of(definition, version)?;
             Ok((version, shape))
@@ -42,18 +48,25 @@ impl ServedContent {
         let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
             return Ok(None);
         };
-        let types = versions.iter().map(|(version, shape)| {
+        let pipelines = versions.iter().map(|(_, it)| Pipeline { kind: it.kind });
+        let conversion = Arc::new(Conversion::of(definition, pipelines.collect(), parts));
+        let of_used = versions
+            .iter()
+            .filter(|(version, _)| version.storage || version.served);
+        let types = of_used.map(|(version, shape)| {
             let api_version = shape.kind.facts().api_version;
             let replicas = shape.scale.as_ref().and_then(ScalePaths::replicas_path);
             (api_version.into(), CustomVersion::new(version, replicas))
         });
-        let field_managers = FieldManagers::custom(types.collect());
+        let converter: Arc<dyn ConvertVersions> = Arc::clone(&conversion) as _;
+        let converter = conversion.has_webhook().then_some(converter);
+        let field_managers = FieldManagers::custom(types.collect(), converter);
         let of_served = versions.iter().filter(|(version, _)| version.served);
         Ok(Some(Self {
             by: defined_by(definition),
             stored: Arc::clone(stored),
             shapes: of_served.map(|(_, shape)| Arc::clone(shape)).collect(),
-            renames_versions,
+            conversion,
             is_ending: is_ending(definition),
             generation: definition.metadata.generation,
             field_managers,
@@ -82,10 +95,10 @@ impl ServedContent {
             by: defined_by(definition),
             shapes: Vec::new(),
             stored,
-            renames_versions: true,
+            conversion: Arc::new(Conversion::of(&bare, Vec::new(), None)),
             is_ending: true,
             generation: definition.metadata.generation,
-            field_managers: FieldManagers::custom(BTreeMap::new()),
+            field_managers: FieldManagers::custom(BTreeMap::new(), None),
         })
     }
 }

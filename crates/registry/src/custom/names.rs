@@ -117,7 +117,7 @@ pub(crate) fn settle(
             now,
         );
     }
-    set_conversion_condition(definition, &mut status, now);
+    status.conditions.retain(|it| it.type_ != *CONVERTED);
     let message =
         "the schema is stored but not enforced; objects are not pruned, defaulted or validated";
     set_once(
@@ -141,39 +141,7 @@ pub(crate) fn place(definition: &CustomResourceDefinition) -> Result<(), String>
     KeyLayout::check_custom(group, plural).map_err(|why| why.to_string())
 }
 
-/// Reports whether a definition uses a conversion webhook.
-pub(crate) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
-    let conversion = definition.spec.conversion.as_deref();
-    conversion.is_some_and(|it| it.strategy != "None")
-}
-
-/// Sets the condition that reports versions as not served because they need a conversion webhook.
-fn set_conversion_condition(
-    definition: &CustomResourceDefinition,
-    status: &mut CustomResourceDefinitionStatus,
-    now: Time,
-) {
-    if !has_webhook(definition) {
-        status.conditions.retain(|it| it.type_ != *CONVERTED);
-        return;
-    }
-    let mut versions = definition.spec.versions.iter();
-    let stored = versions.find(|it| it.storage).map_or("", |it| &it.name);
-    let message = format!(
-        "conversion webhooks are not implemented; only version {stored:?} is served, and objects \
-         stored in another version cannot be decoded"
-    );
-    let why = ("NotImplemented", message.as_str());
-    let mut conditions = status.conditions.iter();
-    let found = conditions.find(|it| it.type_ == *CONVERTED);
-    if found.is_some_and(|it| it.message.contains(&format!("{stored:?}"))) {
-        set_once(status, CONVERTED, false, why, now);
-    } else {
-        set(status, CONVERTED, false, why, now);
-    }
-}
-
-/// The condition of a definition with a conversion webhook.
+/// A condition that servers without conversion webhooks have set.
 const CONVERTED: &str = "VersionsConverted";
 /// The condition of a definition that is served.
 pub(crate) const ESTABLISHED: &str = "Established";
@@ -307,8 +275,6 @@ mod tests {
     #[test]
     fn messages_of_other_versions_of_the_server_are_not_rewritten() {
         let mut widgets = definition("widgets", "Widget", &["w"]);
-        let conversion = widgets.spec.conversion.get_or_insert_default();
-        conversion.strategy = "Webhook".into();
         widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
         for condition in &mut widgets.status.conditions {
             if condition.reason != *"NoConflicts" {
@@ -317,7 +283,7 @@ mod tests {
         }
         let again = settle(&widgets, &NamesInUse::default(), at(2));
         assert_eq!(again, widgets.status);
-        assert!(again.conditions.len() > 3, "{again:?}");
+        assert!(again.conditions.len() > 2, "{again:?}");
     }
 
     #[test]

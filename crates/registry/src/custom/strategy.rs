@@ -247,7 +247,7 @@ mod tests {
             ("plains", Value::Object(Map::new()), &[""][..]),
         ] {
             let definition = definition(plural, subresources);
-            let content = ServedContent::of(&definition).expect("there is room");
+            let content = ServedContent::of(&definition, None).expect("there is room");
             let shape = content.expect("a version is served").stored;
             let strategy = CustomStrategy::new(&shape, vec![Arc::clone(&shape)], false);
             for name in names {

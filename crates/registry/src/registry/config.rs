@@ -7,6 +7,7 @@ use crate::store::clock::{SystemClock, WallClock};
 use crate::store::hooks::Hooks;
 use crate::store::kinds::Kinds;
 use crate::stored::transformer::{LiveEncryption, Transformer};
+use crate::webhook::WebhookCaller;
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct RegistryConfig {
     /// The hooks of resources: group, plural, and hooks. Default: only those of the kinds, such as
     /// the allocation of service addresses.
     pub hooks: Vec<(String, String, Arc<dyn Hooks>)>,
+    /// Calls webhooks. Default: none; an operation that needs a webhook fails.
+    pub webhooks: Option<Arc<dyn WebhookCaller>>,
     /// Further served resources; they take precedence over others of the same name. Default: none.
     pub resources: Vec<Arc<dyn RestStorage>>,
 }
@@ -61,6 +64,7 @@ impl RegistryConfig {
             runtime_config: RuntimeConfig::default(),
             delete_collection_workers: 1,
             hooks: Vec::new(),
+            webhooks: None,
             resources: Vec::new(),
         }
     }

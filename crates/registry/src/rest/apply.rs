@@ -59,7 +59,7 @@ impl Rest {
             force: applied.force,
             now: cx.now(),
         };
-        let made = manager.apply(&request, &path.converter());
+        let made = manager.apply(&request, &path.converter(&cx.conversions));
         let made = made.map_err(|error| refusal(&error))?;
         let mut object = match (made.object, old) {
             (None, Some(old)) => old.boxed_clone(),

@@ -12,7 +12,7 @@ use crate::stored::scheme::StoredKind;
 use crate::stored::transformer::{Identity, LiveEncryption, TransformCounts, Transformer};
 use crate::strategy::{PlainStrategy, Strategy};
 use hashbrown::HashMap;
-use kubist_api::find_kind;
+use kubist_api::{Kind, find_kind};
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
 use parking_lot::Mutex;
@@ -70,8 +70,9 @@ pub struct StorageOptions {
     pub encoding: StorageEncoding,
     /// The version in which objects are written, if it differs from the storage version.
     pub version: Option<&'static str>,
-    /// Whether a custom resource's versions differ only in name.
-    pub renames_versions: bool,
+    /// The versions in which objects of a custom resource may be stored. If empty, an object in
+    /// any version is treated as one of the storage version.
+    pub versions: Arc<[&'static Kind]>,
     /// The field that a watch cache indexes watchers by.
     pub indexed_field: Option<&'static str>,
 }
@@ -204,7 +205,7 @@ impl StorageFactory {
             transformer: transformer.unwrap_or_else(|| Arc::new(Identity)),
             encoding: encoding.unwrap_or_else(|| upstream_form::encoding(resource)),
             version: upstream_form::version(resource),
-            renames_versions: true,
+            versions: Arc::default(),
             indexed_field: INDEXED
                 .iter()
                 .find(|(of_group, of_plural, _)| **group == **of_group && **plural == **of_plural)
@@ -213,9 +214,8 @@ impl StorageFactory {
     }
 
     /// Builds the storage of a custom resource with objects of `kind`, in JSON. Its group and
-    /// plural determine its watch cache and transformer. `renames_versions`: whether an object
-    /// stored in another version is treated as one of `kind` under another name; otherwise it
-    /// cannot be decoded.
+    /// plural determine its watch cache and transformer. `versions`: the versions in which objects
+    /// may be stored; each object is returned in its own.
     ///
     /// # Errors
     /// Its keys could overlap with those of another resource.
@@ -224,11 +224,11 @@ impl StorageFactory {
         kind: StoredKind,
         plural: &str,
         namespaced: bool,
-        renames_versions: bool,
+        versions: Arc<[&'static Kind]>,
     ) -> Result<MadeStorage, NoPlace> {
         let resource = GroupResource::new(kind.kind.facts().group, plural);
         let options = StorageOptions {
-            renames_versions,
+            versions,
             ..self.custom_options(&resource, namespaced)?
         };
         // A custom resource has no indexed field that needs a strategy.
@@ -293,13 +293,9 @@ impl StorageFactory {
         let mut codec = StoredCodec::new(kind, options.keys.clone())
             .with_transformer(Arc::clone(&options.transformer))
             .with_encoding(options.encoding)
-            .with_metrics(self.metrics_of(&resource.group, &resource.resource));
-        codec = if options.renames_versions {
-            codec.with_cache(Arc::clone(&self.made))
-        } else {
-            // The shared cache may hold the same values with renamed versions.
-            codec.without_other_versions()
-        };
+            .with_metrics(self.metrics_of(&resource.group, &resource.resource))
+            .with_versions(Arc::clone(&options.versions))
+            .with_cache(Arc::clone(&self.made));
         if let Some(version) = written_as {
             codec = codec.written_as(version);
         }

@@ -1,5 +1,8 @@
 //! Lists: version, match, limit and continue over one consistent snapshot.
 
+mod converting;
+
+use self::converting::Converting;
 use crate::storage::continue_token::ContinueToken;
 use crate::storage::error::{Operation, StorageError};
 use crate::storage::predicate::Predicate;
@@ -90,7 +93,17 @@ impl Listing<'_> {
             let revision = *cursor.revision.get_or_insert(response.revision.0);
             cursor.at = Some(Revision(revision));
             let left = limit.map(|limit| limit - listed.items.len());
-            let evaluated = self.select(&response, left, &mut listed, &mut budget).await;
+            let evaluated = match predicate.conversion() {
+                None => self.select(&response, left, &mut listed, &mut budget).await,
+                Some(conversion) => {
+                    let converting = Converting {
+                        listing: self,
+                        conversion: &**conversion,
+                        budget: &mut budget,
+                    };
+                    converting.select(&response.kvs, left, &mut listed).await?
+                }
+            };
             (fetched, examined) = (fetched + response.kvs.len(), examined + evaluated);
             let more = response.more || evaluated < response.kvs.len();
             let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);

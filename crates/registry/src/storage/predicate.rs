@@ -1,10 +1,14 @@
 //! `Predicate`: label and field selectors, matched against one object at a time.
 //!
+//! A predicate of a custom resource may come with a conversion: objects are then converted before
+//! they are matched, since a conversion can change labels and fields.
+//!
 //! Names come from the key and labels from the scanned metadata, so an object is decoded only for
 //! other fields.
 
 mod field_rules;
 
+use crate::storage::convert::ConvertStored;
 use crate::stored::Stored;
 use crate::strategy::{ALWAYS_SELECTABLE, Strategy};
 use field_rules::FieldRules;
@@ -16,6 +20,7 @@ use std::sync::Arc;
 pub struct Predicate {
     ready: Arc<Ready>,
     strategy: Arc<dyn Strategy>,
+    conversion: Option<Arc<dyn ConvertStored>>,
 }
 
 /// The selectors in the most compact and fastest form: each watch holds one.
@@ -87,6 +92,7 @@ impl Predicate {
         Ok(Self {
             ready: Arc::new(Ready::new(labels, &fields)),
             strategy,
+            conversion: None,
         })
     }
 
@@ -95,7 +101,20 @@ impl Predicate {
         Self {
             ready: Arc::default(),
             strategy,
+            conversion: None,
         }
+    }
+
+    /// Sets that objects are converted before they are matched.
+    #[must_use]
+    pub(crate) fn after(mut self, conversion: Arc<dyn ConvertStored>) -> Self {
+        self.conversion = Some(conversion);
+        self
+    }
+
+    /// Returns the conversion of objects before they are matched.
+    pub(crate) fn conversion(&self) -> Option<&Arc<dyn ConvertStored>> {
+        self.conversion.as_ref()
     }
 
     /// Returns the value that the selectors require for a field, if any.

@@ -11,8 +11,10 @@
 mod held;
 mod rewrite;
 mod start;
+mod views;
 
 use self::held::{ClientState, HeldBack};
+use self::views::Views;
 use crate::storage::StorageWatchRequest;
 use crate::storage::list::{narrow, no_keys};
 use crate::storage::reader::{Interest, Snapshot, WatchSource};
@@ -43,6 +45,10 @@ pub struct EventStream {
     /// Whether the initial events omit objects that cannot be decoded.
     skip_unreadable: bool,
     held: HeldBack,
+    /// The received events that are not delivered yet.
+    pending: Option<WatchBatch>,
+    /// The objects of these events, if they are converted.
+    views: Views,
     state: State,
     bookmarks: Option<Bookmarks>,
     budget: WorkBudget,
@@ -127,6 +133,8 @@ impl EventStream {
             everything,
             skip_unreadable: request.skip_unreadable,
             held: HeldBack::default(),
+            pending: None,
+            views: Views::default(),
             state: begin.state,
             bookmarks,
             budget: WorkBudget::new(),
@@ -199,7 +207,7 @@ impl EventStream {
             let cache = &self.codec.metrics().cache;
             cache.init_events.add(page.kvs.len());
         }
-        let mut events = Vec::with_capacity(page.kvs.len() + 1);
+        let (mut keys, mut found) = (Vec::new(), Vec::with_capacity(page.kvs.len()));
         for kv in &page.kvs {
             let match_cost = OBJECT + self.interest.predicate.cost();
             self.budget.spend(match_cost + kv.value.len()).await;
@@ -212,7 +220,13 @@ impl EventStream {
                 self.log_held_back(kv, &failure);
                 continue;
             }
-            let (namespace, name) = self.codec.keys().names(&kv.key);
+            keys.push(&kv.key);
+            found.push(stored);
+        }
+        let found = self.convert(&found).await?;
+        let mut events = Vec::with_capacity(found.len() + 1);
+        for (key, stored) in keys.into_iter().zip(found) {
+            let (namespace, name) = self.codec.keys().names(key);
             if self.interest.predicate.matches(&stored, namespace, name) {
                 events.push(WatchEvent::Added(stored.in_version(self.kind)?));
             }
@@ -238,6 +252,9 @@ impl EventStream {
     }
 
     async fn live(&mut self) -> Result<Vec<WatchEvent>, Status> {
+        if self.pending.is_some() {
+            return self.deliver_pending().await;
+        }
         let State::Live(watch) = &mut self.state else {
             return Ok(Vec::new());
         };
@@ -261,8 +278,25 @@ impl EventStream {
                 Ok(Vec::new())
             }
             Some(Err(error)) => Err(failure(&error, self.kind)),
-            Some(Ok(batch)) => self.deliver(&batch),
+            Some(Ok(batch)) => {
+                self.pending = Some(batch);
+                self.deliver_pending().await
+            }
         }
+    }
+
+    /// Delivers the received events. They are kept until their objects are converted, so that
+    /// dropping the future loses none.
+    async fn deliver_pending(&mut self) -> Result<Vec<WatchEvent>, Status> {
+        if let Some(batch) = &self.pending {
+            self.views = self.views_of(batch).await?;
+        }
+        let Some(batch) = self.pending.take() else {
+            return Ok(Vec::new());
+        };
+        let delivered = self.deliver(&batch);
+        self.views = Views::default();
+        delivered
     }
 
     fn deliver(&mut self, batch: &WatchBatch) -> Result<Vec<WatchEvent>, Status> {

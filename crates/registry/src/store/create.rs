@@ -46,7 +46,7 @@ impl Store {
         let name = object.meta().name.clone();
         let guards = self.creation_guards(stores, namespace, &name).await?;
         self.strategy.apply_defaults(&mut *object);
-        call.tracking.track(None, &mut *object);
+        self.track(cx, call.tracking, None, &mut *object).await;
         let mut admission = Admission::new(cx, stores);
         admission.dry_run = call.dry_run;
         self.strategy.admit(&admission, &mut *object, None).await?;

@@ -22,15 +22,11 @@ impl Engine {
         &self,
         kind: &'static Kind,
         facts: &ResourceFacts,
-        renames_versions: bool,
+        versions: Arc<[&'static Kind]>,
     ) -> Result<MadeStorage, NoPlace> {
         let (plural, namespaced) = (facts.plural, facts.namespaced);
-        self.factory.custom(
-            StoredKind::plain(kind),
-            plural,
-            namespaced,
-            renames_versions,
-        )
+        self.factory
+            .custom(StoredKind::plain(kind), plural, namespaced, versions)
     }
 }
 

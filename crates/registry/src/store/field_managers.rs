@@ -2,6 +2,9 @@
 
 use crate::store::custom_version::CustomVersion;
 use crate::stored::scheme::Scheme;
+use crate::strategy::BoxFuture;
+use crate::strategy::context::RequestContext;
+use crate::strategy::conversion_memo::{ConversionMemo, Wanted};
 use hashbrown::HashMap;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
@@ -13,7 +16,17 @@ use kubist_field_manager::{
 use parking_lot::RwLock;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, LazyLock};
+
+/// Converts custom objects in the form of JSON.
+pub(crate) trait ConvertVersions: fmt::Debug + Send + Sync {
+    /// Returns an object in another version.
+    ///
+    /// # Errors
+    /// The message for the client.
+    fn convert(&self, wanted: Wanted) -> BoxFuture<'_, Result<Value, String>>;
+}
 
 /// The types of built-in kinds, by kind. A kind is converted at its first write.
 static BUILT_IN: LazyLock<RwLock<HashMap<usize, ObjectType>>> = LazyLock::new(RwLock::default);
@@ -23,6 +36,8 @@ static BUILT_IN: LazyLock<RwLock<HashMap<usize, ObjectType>>> = LazyLock::new(Rw
 pub(crate) struct FieldManagers {
     /// The versions of a custom resource; `None` for built-in resources.
     custom: Option<BTreeMap<Str, CustomVersion>>,
+    /// Converts the objects of a custom resource whose versions differ in more than their name.
+    conversion: Option<Arc<dyn ConvertVersions>>,
     made: RwLock<HashMap<(usize, &'static str), Arc<FieldManager>>>,
 }
 
@@ -31,14 +46,20 @@ impl FieldManagers {
     pub(crate) fn built_in() -> Arc<Self> {
         Arc::new(Self {
             custom: None,
+            conversion: None,
             made: RwLock::default(),
         })
     }
 
-    /// Returns those of a custom resource with these versions.
-    pub(crate) fn custom(versions: BTreeMap<Str, CustomVersion>) -> Arc<Self> {
+    /// Returns those of a custom resource with these versions. `conversion`: converts between them
+    /// if they differ in more than their name.
+    pub(crate) fn custom(
+        versions: BTreeMap<Str, CustomVersion>,
+        conversion: Option<Arc<dyn ConvertVersions>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             custom: Some(versions),
+            conversion,
             made: RwLock::default(),
         })
     }
@@ -97,10 +118,44 @@ impl FieldManagers {
     }
 
     /// Returns the converter of the versions of a kind.
-    pub(crate) fn converter<'a>(&'a self, scheme: &'a Scheme) -> impl ObjectConverter + 'a {
+    pub(crate) fn converter<'a>(
+        &'a self,
+        scheme: &'a Scheme,
+        memo: &'a ConversionMemo,
+    ) -> impl ObjectConverter + 'a {
         Versions {
             managers: self,
             scheme,
+            memo,
+        }
+    }
+
+    /// Computes something that may need conversions: `compute` is repeated with the conversions
+    /// that it lacked, which it finds in the memo of the request.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the conversions.
+    pub(crate) async fn with_conversions<T>(
+        &self,
+        cx: &RequestContext,
+        mut compute: impl FnMut() -> Result<T, Status> + Send,
+    ) -> Result<T, Status> {
+        let Some(conversion) = &self.conversion else {
+            return compute();
+        };
+        let memo = &*cx.conversions;
+        memo.clear();
+        loop {
+            let computed = compute();
+            let missing = memo.take_missing();
+            if missing.is_empty() {
+                return computed;
+            }
+            drop(computed);
+            for wanted in missing {
+                let converted = conversion.convert(wanted.clone()).await;
+                memo.add(wanted, converted);
+            }
         }
     }
 }
@@ -144,12 +199,21 @@ pub(crate) fn object_of(value: &Value, kind: &'static Kind) -> Result<Box<dyn An
 struct Versions<'a> {
     managers: &'a FieldManagers,
     scheme: &'a Scheme,
+    memo: &'a ConversionMemo,
 }
 
 impl ObjectConverter for Versions<'_> {
     fn convert(&self, object: &Value, to: &str) -> Result<(Value, ObjectType), ConvertError> {
         if let Some(versions) = &self.managers.custom {
             let of_version = versions.get(to).ok_or(ConvertError::NoVersion)?;
+            let from = object["apiVersion"].as_str().unwrap_or_default();
+            let is_named = self.managers.conversion.is_none() || from == to;
+            if !is_named && versions.contains_key(from) {
+                let missing = || ConvertError::Failed("a conversion is missing".to_owned());
+                let converted = self.memo.find(object, to).ok_or_else(missing)?;
+                let converted = converted.map_err(ConvertError::Failed)?;
+                return Ok((converted, of_version.object_type().clone()));
+            }
             let mut converted = object.clone();
             if let Some(members) = converted.as_object_mut() {
                 members.insert("apiVersion".to_owned(), to.into());

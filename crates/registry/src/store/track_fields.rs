@@ -1,15 +1,45 @@
 //! `TrackFields`: who owns the fields of a written object.
 
-use kubist_apimachinery::{AnyObject, ManagedFieldsEntry};
+use crate::store::Store;
+use crate::strategy::context::RequestContext;
+use kubist_apimachinery::{AnyObject, ManagedFieldsEntry, Status};
 
 /// Updates the managed fields of a new object.
 ///
 /// Runs after defaults and before admission, as upstream: what admission and preparation change has
 /// no owner.
 pub(crate) trait TrackFields: Send + Sync {
-    /// Gives the fields that differ from the old object to the manager of the request. Both objects
-    /// are in the storage version; `None` stands for an object that does not exist.
-    fn track(&self, old: Option<&dyn AnyObject>, new: &mut dyn AnyObject);
+    /// Returns the managed fields of the new object: the fields that differ from the old object
+    /// belong to the manager of the request. Both objects are in the storage version; `None` stands
+    /// for an object that does not exist.
+    fn track(
+        &self,
+        old: Option<&dyn AnyObject>,
+        new: &dyn AnyObject,
+    ) -> Result<Vec<ManagedFieldsEntry>, Status>;
+}
+
+impl Store {
+    /// Sets the managed fields of a new object. If they cannot be computed, it has none.
+    pub(crate) async fn track(
+        &self,
+        cx: &RequestContext,
+        tracking: &dyn TrackFields,
+        old: Option<&dyn AnyObject>,
+        new: &mut dyn AnyObject,
+    ) {
+        let managers = &self.field_managers;
+        let written: &dyn AnyObject = new;
+        let tracked = managers
+            .with_conversions(cx, || tracking.track(old, written))
+            .await;
+        let managed_fields = tracked.unwrap_or_else(|error| {
+            let (kind, name) = (self.kind().facts().kind, &new.meta().name);
+            tracing::error!(kind, %name, %error, "fields are not tracked");
+            Vec::new()
+        });
+        new.meta_mut().managed_fields = managed_fields;
+    }
 }
 
 /// Writes objects without managed fields. As upstream, an object that is too large to be stored is
@@ -17,8 +47,12 @@ pub(crate) trait TrackFields: Send + Sync {
 pub(crate) struct WithoutManagers;
 
 impl TrackFields for WithoutManagers {
-    fn track(&self, _old: Option<&dyn AnyObject>, new: &mut dyn AnyObject) {
-        new.meta_mut().managed_fields = Vec::new();
+    fn track(
+        &self,
+        _old: Option<&dyn AnyObject>,
+        _new: &dyn AnyObject,
+    ) -> Result<Vec<ManagedFieldsEntry>, Status> {
+        Ok(Vec::new())
     }
 }
 

@@ -6,6 +6,7 @@ use crate::store::reset_filter::reset_filter;
 use crate::store::track_fields::TrackFields;
 use crate::stored::scheme::Scheme;
 use crate::strategy::context::RequestContext;
+use crate::strategy::conversion_memo::ConversionMemo;
 use kubist_api::Kind;
 use kubist_apimachinery::{
     AnyObject, FIELD_MANAGER_LENGTH_MAX, ManagedFieldsEntry, PostOptions, Status, Str, Time,
@@ -32,6 +33,7 @@ pub(crate) struct Tracking<'a> {
     path: WritePath<'a>,
     manager: Str,
     now: Time,
+    memo: Arc<ConversionMemo>,
 }
 
 impl<'a> WritePath<'a> {
@@ -46,6 +48,7 @@ impl<'a> WritePath<'a> {
             path: self,
             manager,
             now: cx.now(),
+            memo: Arc::clone(&cx.conversions),
         }
     }
 
@@ -56,9 +59,15 @@ impl<'a> WritePath<'a> {
     }
 
     /// Returns the converter between the versions of the kind.
-    pub(crate) fn converter(&self) -> impl ObjectConverter + 'a {
+    pub(crate) fn converter<'b>(
+        &self,
+        memo: &'b ConversionMemo,
+    ) -> impl ObjectConverter + use<'a, 'b>
+    where
+        'a: 'b,
+    {
         let managers: &'a FieldManagers = &self.store.field_managers;
-        managers.converter(self.scheme)
+        managers.converter(self.scheme, memo)
     }
 
     /// Returns the fields that can have owners, by API version.
@@ -82,25 +91,20 @@ impl<'a> WritePath<'a> {
 }
 
 impl TrackFields for Tracking<'_> {
-    fn track(&self, old: Option<&dyn AnyObject>, new: &mut dyn AnyObject) {
+    fn track(
+        &self,
+        old: Option<&dyn AnyObject>,
+        new: &dyn AnyObject,
+    ) -> Result<Vec<ManagedFieldsEntry>, Status> {
         let WritePath { store, scheme, .. } = self.path;
         let (stored, served) = (store.kind(), self.path.kind);
-        let tracked = if std::ptr::eq(stored, served) {
-            self.entries(old, new)
-        } else {
-            let converted =
-                |object: &dyn AnyObject| scheme.convert(object.boxed_clone(), stored, served);
-            old.map(converted).transpose().and_then(|old| {
-                let new = converted(new)?;
-                self.entries(old.as_deref(), &*new)
-            })
-        };
-        let managed_fields = tracked.unwrap_or_else(|error| {
-            let (kind, name) = (served.facts().kind, &new.meta().name);
-            tracing::error!(kind, %name, %error, "fields are not tracked");
-            Vec::new()
-        });
-        new.meta_mut().managed_fields = managed_fields;
+        if std::ptr::eq(stored, served) {
+            return self.entries(old, new);
+        }
+        let converted =
+            |object: &dyn AnyObject| scheme.convert(object.boxed_clone(), stored, served);
+        let old = old.map(converted).transpose()?;
+        self.entries(old.as_deref(), &*converted(new)?)
     }
 }
 
@@ -118,7 +122,7 @@ impl Tracking<'_> {
             manager: &self.manager,
             now: self.now,
         };
-        let entries = manager.update(&request, &self.path.converter());
+        let entries = manager.update(&request, &self.path.converter(&self.memo));
         entries.map_err(Status::internal_error)
     }
 }

@@ -328,11 +328,13 @@ impl TryUpdate<'_> {
         request.cx.begin_work(bytes).await;
         let old = current.map(Stored::object).transpose()?;
         let old = old.map(|old| &**old);
-        let mut new = request.object.updated(old)?;
+        let managers = &store.field_managers;
+        let updated = managers.with_conversions(request.cx, || request.object.updated(old));
+        let mut new = updated.await?;
         store.ensure_namespace_matches(&mut *new, request.namespace)?;
         store.strategy.apply_defaults(&mut *new);
         if let Some(tracking) = request.tracking {
-            tracking.track(old, &mut *new);
+            store.track(request.cx, tracking, old, &mut *new).await;
         }
         let mut admission = Admission::new(request.cx, request.stores);
         admission.dry_run = request.dry_run;

@@ -31,9 +31,9 @@ pub struct StoredCodec {
     transformer: Arc<dyn Transformer>,
     encoding: StorageEncoding,
     metrics: Arc<ResourceMetrics>,
-    /// Whether a custom object of another version is treated as one of this kind under another
-    /// name.
-    renames_versions: bool,
+    /// The versions in which objects of a custom resource may be stored. Each is decoded in the
+    /// version that it states. If empty, every object is treated as one of `kind`.
+    versions: Arc<[&'static Kind]>,
 }
 
 /// The encoding of objects.
@@ -68,7 +68,7 @@ impl StoredCodec {
             transformer: Arc::new(Identity),
             encoding: StorageEncoding::default(),
             metrics: Arc::new(ResourceMetrics::new(facts.group, facts.kind)),
-            renames_versions: true,
+            versions: Arc::default(),
         }
     }
 
@@ -219,17 +219,17 @@ impl StoredCodec {
         let found = self
             .cache
             .get(&kv.key, revision, weight, || self.open(kv, revision));
-        if std::ptr::eq(found.kind(), self.kind.kind) {
+        if self.is_current(&found) {
             return found;
         }
-        // The storage version of the custom resource has changed since this was cached.
+        // The versions of the custom resource have changed since this was cached.
         self.open(kv, revision)
     }
 
     /// Returns the object that was just written, from its encoding.
     pub(crate) fn written(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
         self.cache.get(key, revision, self.weight(value), || {
-            decode(self.kind, revision, value).sound()
+            self.decode(revision, value).sound()
         })
     }
 
@@ -261,10 +261,7 @@ impl StoredCodec {
 
     fn read(&self, kv: &KeyValue, revision: u64) -> Stored {
         match self.transformer.open(&kv.value, &kv.key) {
-            Ok(read) => match self.other_version(&read.value) {
-                None => decode(self.kind, revision, &read.value),
-                Some(status) => Stored::from_error(self.kind, revision, status),
-            },
+            Ok(read) => self.decode(revision, &read.value),
             Err(error) => {
                 let key = String::from_utf8_lossy(&kv.key);
                 let why = format_args!("unable to transform key {key:?}: {error}");
@@ -275,24 +272,45 @@ impl StoredCodec {
 }
 
 impl StoredCodec {
-    /// Sets that versions of a custom resource differ in more than their name: objects in another
-    /// version than this one cannot be decoded.
-    pub(crate) fn without_other_versions(mut self) -> Self {
-        self.renames_versions = false;
+    /// Sets the versions in which objects of a custom resource may be stored.
+    pub(crate) fn with_versions(mut self, versions: Arc<[&'static Kind]>) -> Self {
+        self.versions = versions;
         self
     }
 
-    /// Returns the error of a value in a version that would need a conversion.
-    fn other_version(&self, value: &Bytes) -> Option<Status> {
-        if self.renames_versions {
-            return None;
+    /// Reports whether a cached object would be decoded in the same version now.
+    fn is_current(&self, stored: &Stored) -> bool {
+        if self.versions.is_empty() {
+            return std::ptr::eq(stored.kind(), self.kind.kind);
         }
-        let named: TypeMeta = serde_json::from_slice(value).ok()?;
-        let (found, own) = (named.api_version, self.kind.kind.facts().api_version);
-        (found != own).then(|| {
-            unreadable(&format_args!(
-                "it is stored as {found}; conversion webhooks (to {own}) are not implemented"
-            ))
+        let mut versions = self.versions.iter();
+        stored.failure().is_none() && versions.any(|it| std::ptr::eq(*it, stored.kind()))
+    }
+
+    /// Returns the object in a value. A decoding error is found on first access.
+    fn decode(&self, revision: u64, value: &Bytes) -> Stored {
+        let kind = self.kind;
+        if self.versions.is_empty() {
+            return decode(kind, revision, value);
+        }
+        let decoded = self.version_in(value).and_then(|found| {
+            let mut object = empty(found)?;
+            let cx = &mut DecodeContext::new();
+            merge_json(&mut *object, value, cx).map_err(|error| unreadable(&error))?;
+            Ok(Stored::from_object(kind.version(found), revision, object))
+        });
+        decoded.unwrap_or_else(|status| Stored::from_error(kind, revision, status))
+    }
+
+    /// Returns the version that a custom object states.
+    fn version_in(&self, value: &Bytes) -> Result<&'static Kind, Status> {
+        let named: TypeMeta = serde_json::from_slice(value).map_err(|error| unreadable(&error))?;
+        let found = &*named.api_version;
+        let mut versions = self.versions.iter();
+        let known = versions.find(|it| it.facts().api_version == found);
+        known.copied().ok_or_else(|| {
+            let why = format!("request to convert CR from an invalid group/version: {found}");
+            Status::unmapped_error(why)
         })
     }
 }

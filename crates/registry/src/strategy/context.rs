@@ -3,6 +3,7 @@
 //!
 //! The server creates it. It carries no deadline: dropping a future cancels the request.
 
+use crate::strategy::conversion_memo::ConversionMemo;
 use kubist_apimachinery::{MicroTime, Str, Time};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub struct RequestContext {
     pub skip_unreadable: bool,
     warnings: Arc<Mutex<Vec<String>>>,
     work: Arc<AtomicUsize>,
+    /// The conversions that field ownership needs.
+    pub(crate) conversions: Arc<ConversionMemo>,
 }
 
 impl RequestContext {
@@ -57,6 +60,7 @@ impl RequestContext {
             skip_unreadable: false,
             warnings: Arc::default(),
             work: Arc::default(),
+            conversions: Arc::default(),
         }
     }
 

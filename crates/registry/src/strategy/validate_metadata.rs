@@ -5,7 +5,7 @@ use crate::strategy::name_rule::NameRule;
 use kubist_apimachinery::{
     FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, validate_labels, validate_name,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum size of all annotations together, in bytes.
 const ANNOTATIONS_BYTES_MAX: usize = 256 << 10;
@@ -207,20 +207,29 @@ fn immutable_time(
 fn common(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
     let mut errors = validate_labels(&meta.labels, &path.child("labels"));
     let annotations = path.child("annotations");
-    let mut bytes = 0;
-    for (key, value) in &meta.annotations {
-        bytes += key.len() + value.len();
-        for problem in validate_name::qualified_name(&key.to_lowercase()) {
-            errors.push(FieldError::invalid(&annotations, key, problem));
-        }
-    }
-    if bytes > ANNOTATIONS_BYTES_MAX {
-        errors.push(FieldError::too_long(&annotations, ANNOTATIONS_BYTES_MAX));
-    }
+    errors.extend(validate_annotations(&meta.annotations, &annotations));
     errors.extend(owners(
         &meta.owner_references,
         &path.child("ownerReferences"),
     ));
+    errors
+}
+
+/// Returns the errors of annotations.
+pub(crate) fn validate_annotations(
+    annotations: &BTreeMap<Str, Str>,
+    path: &FieldPath,
+) -> Vec<FieldError> {
+    let (mut errors, mut bytes) = (Vec::new(), 0);
+    for (key, value) in annotations {
+        bytes += key.len() + value.len();
+        for problem in validate_name::qualified_name(&key.to_lowercase()) {
+            errors.push(FieldError::invalid(path, key, problem));
+        }
+    }
+    if bytes > ANNOTATIONS_BYTES_MAX {
+        errors.push(FieldError::too_long(path, ANNOTATIONS_BYTES_MAX));
+    }
     errors
 }
 

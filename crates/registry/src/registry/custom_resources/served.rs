@@ -3,12 +3,14 @@
 //! The set is replaced as a whole, so a request sees one consistent state of it.
 
 use crate::custom::content::{ServedContent, defined_by, is_ending};
+use crate::custom::conversion::{Conversion, ConversionParts};
 use crate::custom::names;
 use crate::custom::names::ESTABLISHED;
 use crate::custom::serving_conditions::Serving;
 use crate::custom::shape::Shape;
 use crate::custom::static_texts::Shortage;
 use crate::custom::strategy::CustomStrategy;
+use crate::custom::versioned_storage::VersionedStorage;
 use crate::registry::catalog::ServedGroup;
 use crate::registry::{Registry, RunningCache, catalog};
 use crate::rest::Rest;
@@ -19,7 +21,8 @@ use crate::store::stores::Stores;
 use crate::store::{DefinedBy, Store};
 use crate::stored::key::NoPlace;
 use hashbrown::HashMap;
-use kubist_api::apiextensions::v1::CustomResourceDefinition;
+use kubist_api::Kind;
+use kubist_api::apiextensions::v1::{CustomResourceConversion, CustomResourceDefinition};
 use kubist_apimachinery::{GroupResource, Str};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -55,12 +58,14 @@ pub(crate) struct Served {
 pub(super) struct Installed {
     shapes: Vec<Arc<Shape>>,
     stored: Arc<Shape>,
-    /// All objects, in the storage version, whether that is served or not.
+    /// All objects, each in the version it is stored in. Never converted, so that the objects of a
+    /// deleted definition can be deleted without its webhook.
     pub(super) objects: Arc<Rest>,
     is_ending: bool,
     /// The generation of the definition.
     generation: i64,
     storage: InstalledStorage,
+    conversion: Arc<Conversion>,
     versions: Versions,
     /// Ends the watches.
     ends: Arc<watch::Sender<()>>,
@@ -68,16 +73,21 @@ pub(super) struct Installed {
 
 /// The properties of a definition that the watches of its objects depend on: watches continue while
 /// they are equal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Versions {
     by: DefinedBy,
     served: Vec<&'static str>,
     stored: &'static str,
+    /// The conversion, unless it only renames versions.
+    conversion: Option<Box<CustomResourceConversion>>,
 }
 
 impl Versions {
-    fn of(content: &ServedContent) -> Self {
+    fn of(content: &ServedContent, definition: &CustomResourceDefinition) -> Self {
+        let conversion = content.conversion.has_webhook();
+        let conversion = conversion.then(|| definition.spec.conversion.clone());
         Self {
+            conversion: conversion.flatten(),
             by: content.by.clone(),
             served: content.shapes.iter().map(|it| it.facts.version).collect(),
             stored: content.stored.facts.version,
@@ -92,7 +102,8 @@ struct InstalledStorage {
     definition: DefinedBy,
     inner: DryRunnable,
     namespaced: bool,
-    renames_versions: bool,
+    /// The versions in which objects may be stored.
+    versions: Arc<[&'static Kind]>,
     cache: Option<Arc<RunningCache>>,
 }
 
@@ -101,11 +112,11 @@ impl InstalledStorage {
         stores: &Stores,
         shape: &Shape,
         definition: DefinedBy,
-        renames_versions: bool,
+        versions: Arc<[&'static Kind]>,
     ) -> Result<Self, NoPlace> {
         let made = stores
             .engine
-            .custom(shape.kind, shape.facts, renames_versions)?;
+            .custom(shape.kind, shape.facts, Arc::clone(&versions))?;
         let cache = match made.cacher {
             Some(cacher) => Some(Arc::new(RunningCache::start(cacher).await)),
             None => None,
@@ -114,7 +125,7 @@ impl InstalledStorage {
             definition,
             inner: DryRunnable(made.storage),
             namespaced: shape.facts.namespaced,
-            renames_versions,
+            versions,
             cache,
         })
     }
@@ -126,7 +137,7 @@ impl InstalledStorage {
             ..
         } = content;
         std::ptr::eq(self.inner.kind().kind, shape.kind)
-            && self.renames_versions == content.renames_versions
+            && same_kinds(&self.versions, content.conversion.versions())
             && self.namespaced == shape.facts.namespaced
             && self.definition == *definition
     }
@@ -206,7 +217,7 @@ impl Installed {
             by: self.storage.definition.clone(),
             shapes: self.shapes.clone(),
             stored: Arc::clone(&self.stored),
-            renames_versions: self.storage.renames_versions,
+            conversion: Arc::clone(&self.conversion),
             is_ending: is_ending(definition),
             generation: self.generation,
             field_managers: Arc::clone(&self.objects.store.field_managers),
@@ -214,26 +225,33 @@ impl Installed {
     }
 }
 
+/// Reports whether two sets of versions are equal. Kinds are unique, so they are compared by
+/// address.
+fn same_kinds(ours: &[&'static Kind], others: impl Iterator<Item = &'static Kind>) -> bool {
+    let address = |kind: &'static Kind| std::ptr::from_ref(kind).addr();
+    ours.iter().map(|it| address(it)).eq(others.map(address))
+}
+
+/// Creates the store of the objects in one version.
 fn new_store(
     stores: &Stores,
-    storage: &InstalledStorage,
+    (shape, storage): (&Arc<Shape>, DryRunnable),
     content: &ServedContent,
     ends: &watch::Sender<()>,
 ) -> Store {
-    let shape = Arc::clone(&content.stored);
     let (facts, has_status) = (shape.facts, shape.has_status);
-    let strategy = CustomStrategy::new(&shape, content.shapes.clone(), content.is_ending);
+    let strategy = CustomStrategy::new(shape, content.shapes.clone(), content.is_ending);
     Store {
         group: facts.group,
         plural: facts.plural,
         namespaced: facts.namespaced,
-        storage: storage.inner.clone(),
+        storage,
         strategy: Arc::new(strategy),
         has_status,
         hooks: Vec::new(),
         finishing: stores.finishing.clone(),
         field_managers: Arc::clone(&content.field_managers),
-        definition: Some(storage.definition.clone()),
+        definition: Some(content.by.clone()),
         ends: Some(ends.subscribe()),
     }
 }
@@ -249,13 +267,18 @@ impl Registry {
         }
         let served = self.custom_resources.served();
         let before = served.by_definition.get(name);
-        let content = ServedContent::of(definition).and_then(|content| match content {
-            Some(content) if !served.has_room(before, &content) => Err(Shortage::Process),
-            content => Ok(content),
-        });
+        let parts = ConversionParts {
+            caller: self.webhooks.clone(),
+            stores: Arc::clone(&self.stores),
+        };
+        let content =
+            ServedContent::of(definition, Some(&parts)).and_then(|content| match content {
+                Some(content) if !served.has_room(before, &content) => Err(Shortage::Process),
+                content => Ok(content),
+            });
         match content {
             Ok(Some(content)) => {
-                self.install_content(name, before, content).await;
+                self.install_content(definition, before, content).await;
                 Serving::AsDefined
             }
             Ok(None) => {
@@ -265,7 +288,8 @@ impl Registry {
             Err(shortage) => match before {
                 Some(before) if before.storage.definition == defined_by(definition) => {
                     let content = before.unchanged(definition);
-                    self.install_content(name, Some(before), content).await;
+                    self.install_content(definition, Some(before), content)
+                        .await;
                     Serving::Previous(shortage)
                 }
                 _ => {
@@ -278,18 +302,20 @@ impl Registry {
 
     async fn install_content(
         &self,
-        name: &Str,
+        definition: &CustomResourceDefinition,
         before: Option<&Installed>,
         content: ServedContent,
     ) {
+        let name = &definition.metadata.name;
         if before.is_some_and(|it| it.matches(&content)) {
             return;
         }
         let storage = match before {
             Some(before) if before.storage.matches(&content) => before.storage.clone(),
             _ => {
-                let (by, renames) = (content.by.clone(), content.renames_versions);
-                let made = InstalledStorage::make(&self.stores, &content.stored, by, renames).await;
+                let (by, versions) = (content.by.clone(), content.conversion.versions().collect());
+                let made = InstalledStorage::make(&self.stores, &content.stored, by, versions);
+                let made = made.await;
                 let Ok(storage) = made else {
                     // A condition reports it.
                     self.uninstall(name);
@@ -298,22 +324,33 @@ impl Registry {
                 storage
             }
         };
-        let versions = Versions::of(&content);
+        let versions = Versions::of(&content, definition);
         let same = before.filter(|it| it.versions == versions);
         let ends = match same {
             Some(same) => Arc::clone(&same.ends),
             None => Arc::new(watch::Sender::new(())),
         };
-        let store = Arc::new(new_store(&self.stores, &storage, &content, &ends));
-        let rest = |shape: &Shape| Rest {
+        let rest = |shape: &Arc<Shape>, inner: DryRunnable| Rest {
             stores: Arc::clone(&self.stores),
             facts: shape.facts,
             kind: shape.kind,
-            store: Arc::clone(&store),
+            store: Arc::new(new_store(&self.stores, (shape, inner), &content, &ends)),
             subresource: Subresource::None,
         };
+        let view = |shape: &Arc<Shape>| {
+            let (inner, conversion) = (Arc::clone(&storage.inner.0), &content.conversion);
+            let view = VersionedStorage::new(inner, shape.kind, Arc::clone(conversion));
+            rest(shape, DryRunnable(Arc::new(view)))
+        };
+        let views = content.shapes.iter().map(|shape| {
+            let facts = shape.facts;
+            let path = (facts.group, facts.version, facts.plural);
+            (path, Arc::new(view(shape)))
+        });
+        let views: Vec<_> = views.collect();
         let installed = Installed {
-            objects: Arc::new(rest(&content.stored)),
+            objects: Arc::new(rest(&content.stored, storage.inner.clone())),
+            conversion: Arc::clone(&content.conversion),
             shapes: content.shapes,
             stored: content.stored,
             is_ending: content.is_ending,
@@ -324,11 +361,7 @@ impl Registry {
         };
         self.custom_resources.change(|next| {
             next.remove(name);
-            for shape in &installed.shapes {
-                let facts = shape.facts;
-                let path = (facts.group, facts.version, facts.plural);
-                next.resources.insert(path, Arc::new(rest(shape)));
-            }
+            next.resources.extend(views);
             next.by_definition.insert(name.clone(), installed);
         });
         if let (Some(before), None) = (before, same) {
@@ -353,10 +386,11 @@ impl Registry {
             definition: content.by.clone(),
             inner: DryRunnable(Arc::new(made)),
             namespaced: shape.facts.namespaced,
-            renames_versions: content.renames_versions,
+            versions: Arc::default(),
             cache: None,
         };
-        let store = new_store(&self.stores, &storage, &content, &watch::Sender::new(()));
+        let (inner, ends) = (storage.inner.clone(), watch::Sender::new(()));
+        let store = new_store(&self.stores, (shape, inner), &content, &ends);
         Some(Arc::new(Rest {
             stores: Arc::clone(&self.stores),
             facts: shape.facts,

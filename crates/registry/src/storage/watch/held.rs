@@ -35,6 +35,11 @@ impl HeldBack {
         true
     }
 
+    /// Returns the client's state of a held-back object.
+    pub(super) fn get(&self, key: &Bytes) -> Option<&ClientState> {
+        self.0.get(key)
+    }
+
     /// Returns the client's state of an object, and no longer holds it back.
     pub(super) fn take(&mut self, key: &Bytes) -> Option<ClientState> {
         // Almost always empty.

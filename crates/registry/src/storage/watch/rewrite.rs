@@ -29,7 +29,7 @@ impl EventStream {
         match held {
             Some(ClientState::Absent) => return Ok(None),
             Some(ClientState::Version(kv)) => {
-                let last = self.codec.replaced(&kv, revision);
+                let last = self.view(&kv, self.codec.replaced(&kv, revision))?;
                 return Ok(Some(WatchEvent::Deleted(last)));
             }
             Some(ClientState::Unknown) | None => {}
@@ -41,6 +41,7 @@ impl EventStream {
         let removed = self.codec.removed(previous, revision);
         // The client may have an unknown older version, so it must list again.
         self.check(&removed)?;
+        let removed = self.view(previous, removed)?;
         let shown = self.shows(&event.key, &removed);
         Ok(shown.then_some(WatchEvent::Deleted(removed)))
     }
@@ -54,18 +55,22 @@ impl EventStream {
         let new = self.codec.stored(kv);
         let previous = event.previous.as_ref().filter(|_| !kv.is_created());
         if let Err(failure) = self.check(&new) {
-            let state = held.unwrap_or_else(|| self.client_state(&event.key, previous));
+            let state = match held {
+                Some(held) => held,
+                None => self.client_state(&event.key, previous)?,
+            };
             if !self.held.hold(&event.key, state) {
                 return Err(failure);
             }
             self.log_held_back(kv, &failure);
             return Ok(None);
         }
+        let new = self.view(kv, new)?;
         let shown = self.shows(&event.key, &new);
         let state = match (held, previous) {
             (Some(state), _) => state,
             (None, None) => ClientState::Absent,
-            (None, Some(previous)) => self.assumed_client_state(&event.key, previous),
+            (None, Some(previous)) => self.assumed_client_state(&event.key, previous)?,
         };
         Ok(match (state, shown) {
             (ClientState::Absent, true) => Some(WatchEvent::Added(new)),
@@ -75,6 +80,7 @@ impl EventStream {
             (ClientState::Absent, false) => None,
             (ClientState::Version(old), false) => {
                 let last = self.codec.replaced(&old, event.revision.0);
+                let last = self.view(&old, last)?;
                 Some(WatchEvent::Deleted(last))
             }
             // The client may have a matching version, which it would keep forever.
@@ -86,33 +92,45 @@ impl EventStream {
     }
 
     /// Returns the client's state, from the version before an undecodable one.
-    fn client_state(&self, key: &Bytes, previous: Option<&Arc<KeyValue>>) -> ClientState {
+    fn client_state(
+        &self,
+        key: &Bytes,
+        previous: Option<&Arc<KeyValue>>,
+    ) -> Result<ClientState, Status> {
         let Some(previous) = previous else {
-            return ClientState::Absent;
+            return Ok(ClientState::Absent);
         };
         let old = self.codec.stored(previous);
         if self.check(&old).is_err() {
-            ClientState::Unknown
-        } else if self.shows(key, &old) {
-            ClientState::Version(Arc::clone(previous))
-        } else {
-            ClientState::Absent
+            return Ok(ClientState::Unknown);
         }
+        self.seen(key, previous, old)
     }
 
     /// Returns the client's state before a decodable version, without extra work.
-    fn assumed_client_state(&self, key: &Bytes, previous: &Arc<KeyValue>) -> ClientState {
+    fn assumed_client_state(
+        &self,
+        key: &Bytes,
+        previous: &Arc<KeyValue>,
+    ) -> Result<ClientState, Status> {
         if self.everything {
-            return ClientState::Version(Arc::clone(previous));
+            return Ok(ClientState::Version(Arc::clone(previous)));
         }
         let old = self.codec.stored(previous);
         if old.failure().is_some() {
-            ClientState::Unknown
-        } else if self.shows(key, &old) {
-            ClientState::Version(Arc::clone(previous))
+            return Ok(ClientState::Unknown);
+        }
+        self.seen(key, previous, old)
+    }
+
+    /// Returns the client's state after a decodable version.
+    fn seen(&self, key: &Bytes, kv: &Arc<KeyValue>, stored: Stored) -> Result<ClientState, Status> {
+        let stored = self.view(kv, stored)?;
+        Ok(if self.shows(key, &stored) {
+            ClientState::Version(Arc::clone(kv))
         } else {
             ClientState::Absent
-        }
+        })
     }
 
     fn shows(&self, key: &Bytes, stored: &Stored) -> bool {
