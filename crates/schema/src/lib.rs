@@ -11,17 +11,24 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod convert;
+mod correlate;
 mod defaults;
 mod format;
 mod go_value;
+mod list_types;
 mod pattern;
 mod prune;
 mod schema;
+mod steps;
 mod unknown_fields;
+mod validate;
 
 pub use convert::{ConvertError, SCHEMA_DEPTH_MAX};
 pub use defaults::{apply_defaults, remove_nulls};
 pub use go_value::DEPTH_MAX;
+pub use list_types::{validate_list_types, validate_list_types_update};
 pub use prune::prune;
 pub use schema::{AdditionalProperties, Kind, ListType, Schema};
+pub use steps::Steps;
 pub use unknown_fields::UnknownFields;
+pub use validate::{validate, validate_update};
