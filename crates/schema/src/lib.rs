@@ -1,0 +1,34 @@
+//! Structural schemas of custom resources: what the `openAPIV3Schema` of a
+//! CustomResourceDefinition means for its objects. The counterpart of the schema packages of
+//! upstream's apiextensions-apiserver and of kube-openapi's validation.
+//!
+//! A [`Schema`] is converted from a definition. [`prune`] removes unknown fields, [`remove_nulls`]
+//! and [`apply_defaults`] fill in what is absent, and objects are validated with the words, paths
+//! and order of upstream's errors.
+//!
+//! It performs no I/O, reads no clock and evaluates no CEL rules.
+
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
+mod convert;
+mod correlate;
+mod defaults;
+mod format;
+mod go_value;
+mod list_types;
+mod pattern;
+mod prune;
+mod schema;
+mod steps;
+mod unknown_fields;
+mod validate;
+
+pub use convert::{ConvertError, SCHEMA_DEPTH_MAX};
+pub use defaults::{apply_defaults, remove_nulls};
+pub use go_value::DEPTH_MAX;
+pub use list_types::{validate_list_types, validate_list_types_update};
+pub use prune::prune;
+pub use schema::{AdditionalProperties, Kind, ListType, Schema};
+pub use steps::Steps;
+pub use unknown_fields::UnknownFields;
+pub use validate::{validate, validate_update};

@@ -1,0 +1,178 @@
+//! Lists of type `set` and `map`: items, or their keys, are unique.
+
+use crate::go_value::{bad_value, json_text};
+use crate::schema::{ListType, Schema};
+use hashbrown::HashMap;
+use kubist_apimachinery::{FieldError, FieldPath};
+use serde_json::{Map, Value};
+
+/// The maximum size of all errors together, in bytes.
+const ERRORS_BYTES_MAX: usize = 1 << 20;
+
+/// Checks that the items of sets and the keys of maps are unique, everywhere in an object.
+pub fn validate_list_types(
+    object: &Map<String, Value>,
+    schema: &Schema,
+    path: &FieldPath,
+) -> Vec<FieldError> {
+    let mut errors = Errors {
+        list: Vec::new(),
+        bytes_left: ERRORS_BYTES_MAX,
+    };
+    errors.object(object, schema, &At::Root(path));
+    errors.list
+}
+
+/// As [`validate_list_types`], but an object that had such errors before may have any.
+pub fn validate_list_types_update(
+    new: &Map<String, Value>,
+    old: &Map<String, Value>,
+    schema: &Schema,
+    path: &FieldPath,
+) -> Vec<FieldError> {
+    if validate_list_types(old, schema, path).is_empty() {
+        validate_list_types(new, schema, path)
+    } else {
+        Vec::new()
+    }
+}
+
+/// The place of a value, as a path only where there is an error.
+enum At<'a> {
+    Root(&'a FieldPath),
+    Property(&'a Self, &'a str),
+    Member(&'a Self, &'a str),
+    Item(&'a Self, usize),
+}
+
+impl At<'_> {
+    fn path(&self) -> FieldPath {
+        match self {
+            Self::Root(path) => (*path).clone(),
+            Self::Property(above, name) => above.path().child(name),
+            Self::Member(above, name) => above.path().key(name),
+            Self::Item(above, index) => above.path().index(*index),
+        }
+    }
+}
+
+struct Errors {
+    list: Vec<FieldError>,
+    bytes_left: usize,
+}
+
+impl Errors {
+    fn object(&mut self, object: &Map<String, Value>, schema: &Schema, at: &At<'_>) {
+        if let Some(additional) = schema.additional() {
+            for (name, member) in object {
+                self.value(member, additional, &At::Member(at, name));
+            }
+        }
+        for (name, member) in object {
+            if let Some(property) = schema.property(name) {
+                self.value(member, property, &At::Property(at, name));
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value, schema: &Schema, at: &At<'_>) {
+        match value {
+            Value::Object(members) => self.object(members, schema, at),
+            Value::Array(items) => {
+                match schema.list_type {
+                    Some(ListType::Set) => {
+                        self.unique(items.iter().map(Key::Item), at);
+                    }
+                    Some(ListType::Map) => self.keys(items, schema, at),
+                    _ => {}
+                }
+                if let Some(of_items) = schema.items.as_deref() {
+                    for (index, item) in items.iter().enumerate() {
+                        self.value(item, of_items, &At::Item(at, index));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn keys(&mut self, items: &[Value], schema: &Schema, at: &At<'_>) {
+        let is_object = |it: &Value| it.is_null() || it.is_object();
+        if let Some(index) = items.iter().position(|it| !is_object(it)) {
+            let detail = "must be an object for an array of list-type map";
+            self.add(&At::Item(at, index), |path| {
+                FieldError::invalid(path, bad_value(&items[index]), detail)
+            });
+            return;
+        }
+        let names = &schema.list_map_keys;
+        let keys = items.iter().map(|item| {
+            let fields = names.iter().filter_map(|name| {
+                let value = item.as_object()?.get(name.as_str())?;
+                Some((name.to_string(), value.clone()))
+            });
+            let fields = Value::Object(fields.collect());
+            if names.len() == 1 {
+                Key::Field(fields)
+            } else {
+                Key::Fields(fields)
+            }
+        });
+        self.unique(keys, at);
+    }
+
+    /// Reports the second one of equal keys.
+    fn unique<'a>(&mut self, keys: impl Iterator<Item = Key<'a>>, at: &At<'_>) {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for (index, key) in keys.enumerate() {
+            let count = seen.entry(key.text()).or_default();
+            *count += 1;
+            if *count == 2 {
+                self.add(&At::Item(at, index), |path| {
+                    FieldError::duplicate(path, bad_value(key.value()))
+                });
+            }
+        }
+    }
+
+    fn add(&mut self, at: &At<'_>, make: impl FnOnce(&FieldPath) -> FieldError) {
+        if self.bytes_left == 0 && !self.list.is_empty() {
+            return;
+        }
+        let error = make(&at.path());
+        let size = error.to_string().len() + 64;
+        self.bytes_left = self.bytes_left.saturating_sub(size);
+        self.list.push(error);
+    }
+}
+
+/// What must be unique.
+enum Key<'a> {
+    Item(&'a Value),
+    /// An object with the only key, or without it.
+    Field(Value),
+    Fields(Value),
+}
+
+impl Key<'_> {
+    fn value(&self) -> &Value {
+        match self {
+            Self::Item(value) => value,
+            Self::Field(value) | Self::Fields(value) => value,
+        }
+    }
+
+    /// Returns a text that is equal for equal keys. A scalar keeps its type; lists and objects are
+    /// compared as JSON text, in which 1.0 is 1.
+    fn text(&self) -> String {
+        match self {
+            Self::Item(value @ (Value::Array(_) | Value::Object(_))) => json_text(value),
+            Self::Item(value) => format!("{value:?}"),
+            Self::Field(value) => {
+                let member = value.as_object().and_then(|it| it.values().next());
+                member.map_or_else(String::new, |it| Key::Item(it).text())
+            }
+            Self::Fields(value) => json_text(value),
+        }
+    }
+}
