@@ -8,6 +8,7 @@
 
 mod approval;
 mod columns;
+mod compiled_schema;
 pub(crate) mod content;
 pub(crate) mod conversion;
 pub(crate) mod json_path;
@@ -18,6 +19,7 @@ pub(crate) mod serving_conditions;
 pub(crate) mod shape;
 pub(crate) mod static_texts;
 pub(crate) mod strategy;
+mod validation;
 pub(crate) mod version_rank;
 pub(crate) mod versioned_storage;
 

@@ -29,7 +29,7 @@ use kubist_codec::watch_stream::EventKind;
 use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// One version of one object.
@@ -46,6 +46,8 @@ struct Inner {
     place: Option<VersionPlace>,
     /// Whether the structure of `raw` is known to be valid.
     sound: AtomicBool,
+    /// The number of the steps that do not change it when it is read; 0 if none are known.
+    complete: AtomicU64,
     /// The derived forms; empty until one is requested.
     forms: OnceLock<Box<Forms>>,
 }
@@ -103,6 +105,7 @@ impl Stored {
             raw: OnceLock::from(raw),
             place: Some(place),
             sound: AtomicBool::new(true),
+            complete: AtomicU64::new(0),
             forms: OnceLock::new(),
         }))
     }
@@ -140,6 +143,7 @@ impl Stored {
             raw,
             place: None,
             sound: AtomicBool::new(false),
+            complete: AtomicU64::new(0),
             forms,
         }))
     }
@@ -292,6 +296,16 @@ impl Stored {
         let stored = Self::from_object(self.0.kind.version(kind), self.0.revision, object);
         self.keep_converted(BY_SCHEME, &stored);
         Ok(stored)
+    }
+
+    /// Reports whether these steps of a read do not change it.
+    pub(crate) fn is_complete(&self, reading: u64) -> bool {
+        self.0.complete.load(Ordering::Relaxed) == reading
+    }
+
+    /// Records that these steps of a read do not change it.
+    pub(crate) fn set_complete(&self, reading: u64) {
+        self.0.complete.store(reading, Ordering::Relaxed);
     }
 
     /// Returns the object in another version, if this conversion is known.

@@ -51,6 +51,17 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         None
     }
 
+    /// Removes the fields of a request body that the kind's schema does not specify. Returns a
+    /// message for each, if they are reported to the client. Runs once for a body, and once for
+    /// each patched object; must be idempotent.
+    ///
+    /// # Errors
+    /// The body cannot be completed.
+    fn prune(&self, object: &mut dyn AnyObject, reports: bool) -> Result<Vec<String>, Status> {
+        let _ = (object, reports);
+        Ok(Vec::new())
+    }
+
     /// Sets the defaults of omitted fields. Runs on create, on update and on patched objects; must
     /// be idempotent.
     fn apply_defaults(&self, object: &mut dyn AnyObject) {

@@ -253,9 +253,6 @@ mod tests {
     fn values_have_the_text_of_go() {
         let value = json!({"a": [1, 2.0, null, "x<"], "b": {"c": true}});
         assert_eq!(plain_text(&value), "map[a:[1 2 <nil> x<] b:map[c:true]]");
-        assert_eq!(
-            json_text(&value),
-            r#"{"a":[1,2,null,"x<"],"b":{"c":true}}"#
-        );
+        assert_eq!(json_text(&value), r#"{"a":[1,2,null,"x<"],"b":{"c":true}}"#);
     }
 }

@@ -4,7 +4,7 @@ use crate::filters::seat_reservation::SeatReservation;
 use crate::handlers::context::ServerContext;
 use crate::handlers::target::Target;
 use crate::metrics::RequestLabels;
-use crate::negotiation::decode;
+use crate::negotiation::decode::{self, Decoding};
 use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::{Request, validation_of};
 use crate::response::errors::method_not_allowed;
@@ -16,7 +16,7 @@ use kubist_apimachinery::{
 };
 use kubist_codec::negotiate::{Offer, body_format};
 use kubist_codec::{Format, yaml};
-use kubist_registry::RequestContext;
+use kubist_registry::{RequestContext, RestStorage};
 use memchr::memmem;
 use serde_json::Value;
 use std::sync::Arc;
@@ -93,19 +93,30 @@ impl Call<'_> {
         Ok(bytes)
     }
 
-    /// Reads and decodes a body that is an object of `kind`, with the options of `verb`. Warnings
+    /// Reads and decodes a body that is an object of `kind`, with the options of `verb`. A custom
+    /// object is completed as its resource says. Warnings
     /// go to the client, whether or not the request succeeds.
     pub(crate) async fn object(
         &self,
         body: &mut Incoming,
         formats: &[Format],
-        kind: &'static Kind,
+        (kind, rest): (&'static Kind, Option<&dyn RestStorage>),
         verb: WriteVerb,
     ) -> Result<(Box<dyn AnyObject>, PostOptions), Status> {
         let (format, bytes) = self.body(formats, body).await?;
         let options = PostOptions::from_query(verb, self.request.query.pairs());
         let options = options.map_err(|error| error.to_status())?;
-        let mut decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+        let prunes = |object: &mut dyn AnyObject, reports| match rest {
+            Some(rest) => rest.prune(object, reports),
+            None => Ok(Vec::new()),
+        };
+        let decoding = Decoding {
+            format,
+            kind,
+            validation: validation_of(&options),
+            prune: kind.is_custom().then_some(&prunes),
+        };
+        let mut decoded = decode::object(&bytes, decoding)?;
         if resets_managers(&*decoded.value, &bytes, format) {
             mark_reset(&mut *decoded.value);
         }

@@ -176,6 +176,10 @@ impl Patched<'_> {
                     self.unfit(patched, old, &why)
                 })?;
                 problems.extend(cx.take_problems().iter().map(ToString::to_string));
+                if of.is_custom() {
+                    let reports = self.validation != FieldValidation::Ignore;
+                    problems.extend(self.target.rest.prune(&mut *object, reports)?);
+                }
             }
             Found::Unversioned if self.validation != FieldValidation::Ignore => {
                 problems.extend(unversioned_problems(patched));

@@ -39,7 +39,7 @@ pub(super) async fn handle(
     let encoder = ResponseEncoder::of(call.request, &OFFER, facts, call.cx.now())?;
     let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
     let (mut review, _) = call
-        .object(body, Format::ALL, kind, WriteVerb::Create)
+        .object(body, Format::ALL, (kind, None), WriteVerb::Create)
         .await?;
     set_namespace(&mut *review, namespace.unwrap_or_default())?;
     remove_system_fields(review.meta_mut());

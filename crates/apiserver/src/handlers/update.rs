@@ -17,7 +17,9 @@ pub(super) async fn handle(
 ) -> Result<ApiResponse, Status> {
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let (formats, kind) = (target.formats(), target.rest.body_kind());
-    let (mut object, options) = call.object(body, formats, kind, WriteVerb::Update).await?;
+    let (mut object, options) = call
+        .object(body, formats, (kind, Some(&*target.rest)), WriteVerb::Update)
+        .await?;
     target.set_namespace(&mut *object)?;
     target.check_name(&*object)?;
     remove_duplicate_owners(call.cx, &mut *object);

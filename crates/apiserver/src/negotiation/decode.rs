@@ -12,7 +12,7 @@ use errors::{refused, unrecognized};
 use go_text::decode_text;
 use kind_check::{check_group_version, check_kind, check_named};
 use kubist_api::Kind;
-use kubist_apimachinery::wire::{DecodeContext, Message, merge_json, merge_protobuf};
+use kubist_apimachinery::wire::{DecodeContext, merge_json, merge_protobuf};
 use kubist_apimachinery::{AnyObject, FieldValidation, Status};
 use kubist_codec::envelope::{Envelope, EnvelopeError};
 use kubist_codec::{Format, go_json, yaml};
@@ -28,81 +28,123 @@ pub(crate) struct Decoded<T> {
     pub(crate) warnings: Vec<String>,
 }
 
+/// Removes the fields of an object that its schema does not specify, and returns a message for each
+/// if they are reported.
+pub(crate) type Prune<'a> = dyn Fn(&mut dyn AnyObject, bool) -> Result<Vec<String>, Status> + 'a;
+
+/// How a body is decoded.
+#[derive(Clone, Copy)]
+pub(crate) struct Decoding<'a> {
+    pub(crate) format: Format,
+    pub(crate) kind: &'static Kind,
+    pub(crate) validation: FieldValidation,
+    /// `None` for kinds that have only the fields that they declare.
+    pub(crate) prune: Option<&'a Prune<'a>>,
+}
+
 /// Decodes a body as an object. JSON that is not valid Unicode is decoded again with replacement
 /// characters, as Go does.
 pub(crate) fn object(
     body: &[u8],
-    format: Format,
-    kind: &'static Kind,
-    validation: FieldValidation,
+    decoding: Decoding<'_>,
 ) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
-    let decoded = object_of(body, format, kind, validation);
+    let decoded = decoding.object(body);
     if decoded.is_err()
-        && format == Format::Json
+        && decoding.format == Format::Json
         && let Some(body) = go_json::replaced(body)
     {
-        return object_of(&body, format, kind, validation);
+        return decoding.object(&body);
     }
     decoded
 }
 
-fn object_of(
-    body: &[u8],
-    format: Format,
-    kind: &'static Kind,
-    validation: FieldValidation,
-) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
-    let mut object = kind.new_object().ok_or_else(|| {
-        let name = kind.facts().kind;
-        Status::internal_error(format_args!("{name} is no object"))
-    })?;
-    let warnings = into_message(&mut *object, body, format, kind, validation)?;
-    Ok(Decoded {
-        value: object,
-        warnings,
-    })
-}
+impl Decoding<'_> {
+    fn object(self, body: &[u8]) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
+        let mut object = self.kind.new_object().ok_or_else(|| {
+            let name = self.kind.facts().kind;
+            Status::internal_error(format_args!("{name} is no object"))
+        })?;
+        let warnings = self.read(&mut *object, body)?;
+        Ok(Decoded {
+            value: object,
+            warnings,
+        })
+    }
 
-/// Decodes a body as a message of a kind.
-fn into_message(
-    message: &mut dyn Message,
-    body: &[u8],
-    format: Format,
-    kind: &'static Kind,
-    validation: FieldValidation,
-) -> Result<Vec<String>, Status> {
-    match format {
-        Format::Json => {
-            let meta = if kind.is_custom() {
-                custom_type_meta(body)
-            } else {
-                json_type_meta(body)
-            };
-            let meta = meta.map_err(|why| unrecognized(kind, &why, body))?;
-            check_group_version(kind, meta.0.as_deref(), body)?;
-            let name = || name_in(body);
-            check_named(kind, meta.1.as_deref(), body)?;
-            check_kind(kind, meta.0.as_deref(), meta.1.as_deref(), body, name)?;
-            from_json(message, body, kind, validation, &[])
+    /// Reads a body into an object of the kind. Returns warnings.
+    fn read(self, object: &mut dyn AnyObject, body: &[u8]) -> Result<Vec<String>, Status> {
+        let kind = self.kind;
+        match self.format {
+            Format::Json => {
+                let meta = if kind.is_custom() {
+                    custom_type_meta(body)
+                } else {
+                    json_type_meta(body)
+                };
+                let meta = meta.map_err(|why| unrecognized(kind, &why, body))?;
+                check_group_version(kind, meta.0.as_deref(), body)?;
+                let name = || name_in(body);
+                check_named(kind, meta.1.as_deref(), body)?;
+                check_kind(kind, meta.0.as_deref(), meta.1.as_deref(), body, name)?;
+                self.read_json(object, body, &[])
+            }
+            Format::Yaml => {
+                let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
+                let text = |key: &str| document.value.get(key).and_then(Value::as_str);
+                check_group_version(kind, text("apiVersion"), body)?;
+                check_named(kind, text("kind"), body)?;
+                let json = serde_json::to_vec(&document.value).map_err(Status::internal_error)?;
+                let name = || name_of(&document.value);
+                check_kind(kind, text("apiVersion"), text("kind"), &json, name)?;
+                self.read_json(object, &json, &document.duplicates)
+            }
+            Format::Protobuf => {
+                let envelope = open(body, kind)?;
+                let name = String::new;
+                let (api_version, of) = (Some(envelope.api_version), Some(envelope.kind));
+                check_kind(kind, api_version, of, &[], name)?;
+                merge_protobuf(object, envelope.raw, &mut DecodeContext::new())
+                    .map_err(|error| refused(kind, &error.to_string()))?;
+                Ok(Vec::new())
+            }
         }
-        Format::Yaml => {
-            let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
-            let text = |key: &str| document.value.get(key).and_then(Value::as_str);
-            check_group_version(kind, text("apiVersion"), body)?;
-            check_named(kind, text("kind"), body)?;
-            let json = serde_json::to_vec(&document.value).map_err(Status::internal_error)?;
-            let name = || name_of(&document.value);
-            check_kind(kind, text("apiVersion"), text("kind"), &json, name)?;
-            from_json(message, &json, kind, validation, &document.duplicates)
+    }
+
+    fn read_json(
+        self,
+        object: &mut dyn AnyObject,
+        json: &[u8],
+        duplicates: &[yaml::DuplicateKey],
+    ) -> Result<Vec<String>, Status> {
+        let (kind, validation) = (self.kind, self.validation);
+        let mut cx = DecodeContext::new();
+        if validation != FieldValidation::Ignore {
+            cx = cx.strict();
         }
-        Format::Protobuf => {
-            let envelope = open(body, kind)?;
-            let name = String::new;
-            let (api_version, of) = (Some(envelope.api_version), Some(envelope.kind));
-            check_kind(kind, api_version, of, &[], name)?;
-            merge_protobuf(message, envelope.raw, &mut DecodeContext::new())
-                .map_err(|error| refused(kind, &error.to_string()))?;
-            Ok(Vec::new())
+        merge_json(object, json, &mut cx)
+            .map_err(|error| refused(kind, &decode_text(&error, json, kind.schema())))?;
+        let unknown = cx.take_problems();
+        let mut unknown: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+        if let Some(prune) = self.prune {
+            unknown.extend(prune(object, validation != FieldValidation::Ignore)?);
+        }
+        match validation {
+            FieldValidation::Ignore => Ok(Vec::new()),
+            FieldValidation::Warn => {
+                let duplicates = duplicates.iter().map(ToString::to_string);
+                Ok(duplicates.chain(unknown).collect())
+            }
+            FieldValidation::Strict => {
+                let mut problems = unknown;
+                if !duplicates.is_empty() {
+                    problems.insert(0, duplicates_text(duplicates));
+                }
+                if problems.is_empty() {
+                    return Ok(Vec::new());
+                }
+                let problems = problems.join(", ");
+                Err(refused(kind, &format!("strict decoding error: {problems}")))
+            }
         }
     }
 }
@@ -127,41 +169,6 @@ fn open<'a>(body: &'a [u8], kind: &'static Kind) -> Result<Envelope<'a>, Status>
         };
         unrecognized(kind, &why, body)
     })
-}
-
-fn from_json(
-    message: &mut dyn Message,
-    json: &[u8],
-    kind: &'static Kind,
-    validation: FieldValidation,
-    duplicates: &[yaml::DuplicateKey],
-) -> Result<Vec<String>, Status> {
-    let mut cx = DecodeContext::new();
-    if validation != FieldValidation::Ignore {
-        cx = cx.strict();
-    }
-    merge_json(message, json, &mut cx)
-        .map_err(|error| refused(kind, &decode_text(&error, json, kind.schema())))?;
-    let unknown = cx.take_problems();
-    let unknown = unknown.iter().map(ToString::to_string);
-    match validation {
-        FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Warn => {
-            let duplicates = duplicates.iter().map(ToString::to_string);
-            Ok(duplicates.chain(unknown).collect())
-        }
-        FieldValidation::Strict => {
-            let mut problems: Vec<String> = unknown.collect();
-            if !duplicates.is_empty() {
-                problems.insert(0, duplicates_text(duplicates));
-            }
-            if problems.is_empty() {
-                return Ok(Vec::new());
-            }
-            let problems = problems.join(", ");
-            Err(refused(kind, &format!("strict decoding error: {problems}")))
-        }
-    }
 }
 
 /// Returns the error of repeated keys.

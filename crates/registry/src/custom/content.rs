@@ -48,7 +48,9 @@ impl ServedContent {
         let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
             return Ok(None);
         };
-        let pipelines = versions.iter().map(|(_, it)| Pipeline { kind: it.kind });
+        let pipelines = versions
+            .iter()
+            .map(|(version, shape)| Pipeline::new(definition, version, shape.kind));
         let conversion = Arc::new(Conversion::of(definition, pipelines.collect(), parts));
         let of_used = versions
             .iter()

@@ -110,6 +110,11 @@ impl Conversion {
         self.webhook.is_some()
     }
 
+    /// Reports whether reading an object can change more than the name of its version.
+    pub(crate) fn changes_objects(&self) -> bool {
+        self.has_webhook() || self.pipelines.iter().any(|it| it.reading() > 0)
+    }
+
     /// Returns the versions in which objects can be stored.
     pub(crate) fn versions(&self) -> impl Iterator<Item = &'static Kind> + '_ {
         self.pipelines.iter().map(|it| it.kind)

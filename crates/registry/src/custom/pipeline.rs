@@ -5,34 +5,92 @@
 //! the requested version, and pruned there. A written object is converted to the storage version
 //! and pruned there; defaults are not added on this way.
 //!
-//! Schemas are not enforced yet, so no step changes anything. An object that needs no step and no
-//! conversion is served from its stored form, without decoding.
+//! A stored object that the steps would not change is served from its stored form, without decoding:
+//! that is found out once for each object and schema.
 
+use crate::custom::compiled_schema::CompiledSchema;
 use kubist_api::Kind;
+use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
 use kubist_apimachinery::CustomObject;
+use kubist_schema::{Schema, UnknownFields, apply_defaults, prune, remove_nulls};
+use std::sync::Arc;
 
 /// The steps for the objects of one version of a definition.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
     /// The version.
     pub(crate) kind: &'static Kind,
+    schema: Option<Arc<CompiledSchema>>,
+    /// Whether fields that the schema lacks are kept, which only definitions from before
+    /// `apiextensions.k8s.io/v1` can say.
+    keeps_unknown_fields: bool,
 }
 
-#[expect(clippy::unused_self, reason = "the schema of the version will decide")]
 impl Pipeline {
-    /// Reports whether the steps of a read change nothing, whatever the object.
-    pub(crate) fn reads_unchanged(&self) -> bool {
-        true
+    /// Returns the steps of a version of a definition.
+    pub(crate) fn new(
+        definition: &CustomResourceDefinition,
+        version: &CustomResourceDefinitionVersion,
+        kind: &'static Kind,
+    ) -> Self {
+        Self {
+            kind,
+            schema: CompiledSchema::of(version),
+            keeps_unknown_fields: definition.spec.preserve_unknown_fields,
+        }
     }
 
-    /// Completes an object that was read from storage in this version, before any conversion:
-    /// prunes it, then sets defaults.
+    /// Returns no steps, for objects that are only deleted.
+    pub(crate) fn plain(kind: &'static Kind) -> Self {
+        Self {
+            kind,
+            schema: None,
+            keeps_unknown_fields: true,
+        }
+    }
+
+    /// Returns the schema of the version.
+    pub(crate) fn schema(&self) -> Option<&Schema> {
+        self.schema.as_deref().map(|it| &*it.schema)
+    }
+
+    /// Returns what identifies the steps of a read: 0 if there are none.
+    pub(crate) fn reading(&self) -> u64 {
+        let id = self.schema.as_deref().map_or(0, |it| it.id);
+        id << 1 | u64::from(self.keeps_unknown_fields && id > 0)
+    }
+
+    /// Completes a request body, except for defaults, and records the fields that it removes.
+    pub(crate) fn request(&self, object: &mut CustomObject, unknown: Option<&mut UnknownFields>) {
+        self.prune(object, unknown);
+    }
+
+    /// Sets defaults.
+    pub(crate) fn apply_defaults(&self, object: &mut CustomObject) {
+        if let Some(schema) = self.schema() {
+            apply_defaults(object.content_mut(), schema);
+        }
+    }
+
+    /// Completes an object that was read from storage in this version, before any conversion.
     pub(crate) fn read(&self, object: &mut CustomObject) {
-        let _ = object;
+        self.prune(object, None);
+        self.apply_defaults(object);
     }
 
-    /// Completes an object that was converted to this version: prunes it.
+    /// Completes an object that was converted to this version.
     pub(crate) fn converted(&self, object: &mut CustomObject) {
-        let _ = object;
+        self.prune(object, None);
+    }
+
+    fn prune(&self, object: &mut CustomObject, unknown: Option<&mut UnknownFields>) {
+        let Some(schema) = self.schema() else {
+            return;
+        };
+        let content = object.content_mut();
+        if !self.keeps_unknown_fields {
+            prune(content, Some(schema), unknown);
+        }
+        remove_nulls(content, schema);
     }
 }

@@ -1,8 +1,9 @@
 //! The strategy of custom objects, derived from their definition.
 
 use crate::custom::json_path::JsonPath;
-use crate::custom::scale::ScalePaths;
+use crate::custom::pipeline::Pipeline;
 use crate::custom::shape::Shape;
+use crate::custom::validation::Validation;
 use crate::stored::custom_object::{custom, custom_mut};
 use crate::strategy::admission::Admission;
 use crate::strategy::context::RequestContext;
@@ -10,7 +11,8 @@ use crate::strategy::facts::{Generation, MetadataRules, StatusKeeps, StrategyFac
 use crate::strategy::validate_metadata::is_domain_qualified;
 use crate::strategy::{BoxFuture, Strategy};
 use kubist_apimachinery::go_text::quote;
-use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason, Str};
+use kubist_apimachinery::{AnyObject, FieldError, Status, StatusReason, Str};
+use kubist_schema::UnknownFields;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -27,6 +29,7 @@ pub(crate) struct CustomStrategy {
     /// Whether the definition is being deleted, so that creates are rejected.
     is_ending: bool,
     facts: StrategyFacts,
+    validation: Validation,
     status: CustomStatus,
 }
 
@@ -42,7 +45,16 @@ fn restore_field(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &
 
 impl CustomStrategy {
     /// Creates the strategy for objects stored as `shape`; `versions` are all served versions.
-    pub(crate) fn new(shape: &Arc<Shape>, versions: Vec<Arc<Shape>>, is_ending: bool) -> Self {
+    pub(crate) fn new(
+        shape: &Arc<Shape>,
+        pipeline: Pipeline,
+        versions: Vec<Arc<Shape>>,
+        is_ending: bool,
+    ) -> Self {
+        let validation = Validation {
+            pipeline,
+            scale: shape.scale.clone(),
+        };
         let bumps = if shape.has_status {
             content_differs
         } else {
@@ -61,8 +73,9 @@ impl CustomStrategy {
                 ..StrategyFacts::PLAIN
             },
             status: CustomStatus {
-                shape: Arc::clone(shape),
+                validation: validation.clone(),
             },
+            validation,
         }
     }
 }
@@ -70,7 +83,7 @@ impl CustomStrategy {
 /// The strategy of updates through the `status` subresource.
 #[derive(Debug)]
 struct CustomStatus {
-    shape: Arc<Shape>,
+    validation: Validation,
 }
 
 impl Strategy for CustomStatus {
@@ -88,20 +101,11 @@ impl Strategy for CustomStatus {
         new.metadata.uid = uid;
     }
 
-    fn validate_update(&self, new: &dyn AnyObject, _: &dyn AnyObject) -> Vec<FieldError> {
-        check_scale(&self.shape, new, ScalePaths::check_status)
-    }
-}
-
-/// Returns the errors of one field of the scale, if the kind has a scale.
-fn check_scale(
-    shape: &Shape,
-    object: &dyn AnyObject,
-    check: fn(&ScalePaths, &CustomObject) -> Vec<FieldError>,
-) -> Vec<FieldError> {
-    match (custom(object), &shape.scale) {
-        (Some(object), Some(paths)) => check(paths, object),
-        _ => Vec::new(),
+    fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
+        match (custom(new), custom(old)) {
+            (Some(new), Some(old)) => self.validation.status_update(new, old),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -131,6 +135,21 @@ impl Strategy for CustomStrategy {
 
     fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
         (name == STATUS).then_some(&self.status)
+    }
+
+    fn prune(&self, object: &mut dyn AnyObject, reports: bool) -> Result<Vec<String>, Status> {
+        let Some(object) = custom_mut(object) else {
+            return Ok(Vec::new());
+        };
+        let mut unknown = reports.then(UnknownFields::new);
+        self.validation.pipeline.request(object, unknown.as_mut());
+        Ok(unknown.map_or_else(Vec::new, UnknownFields::into_messages))
+    }
+
+    fn apply_defaults(&self, object: &mut dyn AnyObject) {
+        if let Some(object) = custom_mut(object) {
+            self.validation.pipeline.apply_defaults(object);
+        }
     }
 
     fn admit<'a>(
@@ -169,7 +188,14 @@ impl Strategy for CustomStrategy {
     }
 
     fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
-        check_scale(&self.shape, new, ScalePaths::check_spec)
+        custom(new).map_or_else(Vec::new, |new| self.validation.create(new))
+    }
+
+    fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
+        match (custom(new), custom(old)) {
+            (Some(new), Some(old)) => self.validation.update(new, old),
+            _ => Vec::new(),
+        }
     }
 
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {
@@ -248,8 +274,14 @@ mod tests {
         ] {
             let definition = definition(plural, subresources);
             let content = ServedContent::of(&definition, None).expect("there is room");
-            let shape = content.expect("a version is served").stored;
-            let strategy = CustomStrategy::new(&shape, vec![Arc::clone(&shape)], false);
+            let content = content.expect("a version is served");
+            let shape = content.stored;
+            let pipeline = content
+                .conversion
+                .pipeline(shape.kind)
+                .expect("it is stored");
+            let pipeline = pipeline.clone();
+            let strategy = CustomStrategy::new(&shape, pipeline, vec![Arc::clone(&shape)], false);
             for name in names {
                 let subresource = name.trim_start_matches('/');
                 let found = match reset_filter(&strategy, shape.has_status, subresource) {

@@ -9,6 +9,7 @@
 //! that is known for an object, as upstream's watch cache does.
 
 use crate::custom::conversion::Conversion;
+use crate::custom::pipeline::Pipeline;
 use crate::storage::convert::ConvertStored;
 use crate::storage::error::StorageError;
 use crate::storage::predicate::Predicate;
@@ -137,16 +138,16 @@ impl VersionedStorage {
 }
 
 impl View {
-    /// Reports whether a conversion can change what selectors match.
+    /// Reports whether reading can change what selectors match.
     fn converts_metadata(&self) -> bool {
-        self.conversion.has_webhook()
+        self.conversion.changes_objects()
     }
 
     /// Reports whether an object can be served as it is stored.
     fn is_ready(&self, stored: &Stored) -> bool {
         let pipeline = self.conversion.pipeline(self.kind.kind);
-        std::ptr::eq(stored.kind(), self.kind.kind)
-            && pipeline.is_none_or(crate::custom::pipeline::Pipeline::reads_unchanged)
+        let reading = pipeline.map_or(0, Pipeline::reading);
+        std::ptr::eq(stored.kind(), self.kind.kind) && (reading == 0 || stored.is_complete(reading))
     }
 
     /// Converts one object anew.
@@ -166,10 +167,16 @@ impl View {
             stored.converted(id, kind).filter(|_| reuses)
         };
         let mut converted: Vec<Option<Stored>> = objects.iter().map(known).collect();
-        let missing = objects.iter().zip(&converted);
-        let missing = missing.filter(|(_, known)| known.is_none());
-        let missing = missing.map(|(stored, _)| self.read(stored));
-        let missing = missing.collect::<Result<Vec<_>, _>>()?;
+        let mut missing = Vec::new();
+        for (known, stored) in converted.iter_mut().zip(objects) {
+            if known.is_some() {
+                continue;
+            }
+            match self.read(stored)? {
+                Some(object) => missing.push(object),
+                None => *known = Some(stored.clone()),
+            }
+        }
         let made = self.conversion.convert(missing, kind).await;
         let mut made = made.map_err(Status::unmapped_error)?.into_iter();
         for (known, stored) in converted.iter_mut().zip(objects) {
@@ -184,15 +191,19 @@ impl View {
         Ok(converted.into_iter().flatten().collect())
     }
 
-    /// Returns an object as it is before a conversion.
-    fn read(&self, stored: &Stored) -> Result<CustomObject, Status> {
-        let mut object = custom(&**stored.object()?)
-            .cloned()
-            .ok_or_else(not_custom)?;
+    /// Returns an object as it is before a conversion; none if it can be served as it is stored.
+    fn read(&self, stored: &Stored) -> Result<Option<CustomObject>, Status> {
+        let object = stored.to_object()?;
+        let object = custom(&*object).ok_or_else(not_custom)?;
+        let mut read = object.clone();
         if let Some(pipeline) = self.conversion.pipeline(stored.kind()) {
-            pipeline.read(&mut object);
+            pipeline.read(&mut read);
+            if std::ptr::eq(stored.kind(), self.kind.kind) && read.content() == object.content() {
+                stored.set_complete(pipeline.reading());
+                return Ok(None);
+            }
         }
-        Ok(object)
+        Ok(Some(read))
     }
 
     /// Converts an object to the version in which it is written.

@@ -52,6 +52,9 @@ impl RestStorage for Rest {
     fn subresource(&self, name: &str) -> Option<Arc<dyn RestStorage>> {
         Some(Arc::new(Self::subresource(self, name)?))
     }
+    fn prune(&self, object: &mut dyn AnyObject, reports: bool) -> Result<Vec<String>, Status> {
+        self.strategy().prune(object, reports)
+    }
     capability! {
         creater: Creater => Create,
         getter: Getter => Get,

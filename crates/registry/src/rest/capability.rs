@@ -44,6 +44,17 @@ pub trait RestStorage: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Removes the fields of a request body that its schema does not specify, where kinds have more
+    /// fields than they declare: custom objects. Returns a message for each, if they are reported
+    /// to the client.
+    ///
+    /// # Errors
+    /// 400 for a body that cannot be completed.
+    fn prune(&self, object: &mut dyn AnyObject, reports: bool) -> Result<Vec<String>, Status> {
+        let _ = (object, reports);
+        Ok(Vec::new())
+    }
+
     /// Returns the resource as a [`Creater`], if objects can be created.
     fn creater(&self) -> Option<&dyn Creater> {
         None

@@ -5,9 +5,24 @@ use super::kind_check::SCHEME;
 use super::*;
 use kubist_api::find_kind;
 
+fn decoded(
+    body: &[u8],
+    format: Format,
+    kind: &'static Kind,
+    validation: FieldValidation,
+) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
+    let decoding = Decoding {
+        format,
+        kind,
+        validation,
+        prune: None,
+    };
+    object(body, decoding)
+}
+
 fn decode(body: &str, format: Format, validation: FieldValidation) -> Result<Vec<String>, String> {
     let kind = find_kind("", "v1", "ConfigMap").expect("it is built in");
-    object(body.as_bytes(), format, kind, validation)
+    decoded(body.as_bytes(), format, kind, validation)
         .map(|it| it.warnings)
         .map_err(|status| {
             assert_eq!(status.code, 400);
@@ -186,8 +201,8 @@ fn wrong_types_are_named_with_their_go_field() {
 fn bytes_may_be_lists_of_numbers() {
     let kind = find_kind("", "v1", "ConfigMap").expect("it is built in");
     let body = br#"{"binaryData":{"empty":[],"two":[null,7]}}"#;
-    let decoded = object(body, Format::Json, kind, FieldValidation::Strict);
-    let decoded = decoded.expect("it is what upstream takes").value;
+    let read = decoded(body, Format::Json, kind, FieldValidation::Strict);
+    let decoded = read.expect("it is what upstream takes").value;
     let tree = kubist_apimachinery::wire::to_json_value(&*decoded);
     let expected = serde_json::json!({"empty": "", "two": "AAc="});
     assert_eq!(tree["binaryData"], expected);
@@ -255,7 +270,7 @@ fn places_are_named_as_go_does() {
 fn a_kind_of_another_group_that_has_the_same_name_is_of_another_version() {
     let kind = find_kind("events.k8s.io", "v1", "Event").expect("it is built in");
     let body = br#"{"apiVersion":"v1","kind":"Event","metadata":{"name":"x"}}"#;
-    let refused = object(body, Format::Json, kind, FieldValidation::Strict);
+    let refused = decoded(body, Format::Json, kind, FieldValidation::Strict);
     let message = refused.err().map(|status| status.message.to_string());
     let expected = "the API version in the data (v1) does not match the expected API version \
                     (events.k8s.io/v1)";
@@ -270,14 +285,14 @@ fn text_that_is_not_quite_unicode_is_read_as_go_reads_it() {
         b"{\"data\":{\"a\":\"x\",\"b\":\"\xffz\"},\"metadata\":{\"name\":\"n\"}}",
     ];
     for body in bodies {
-        let read = object(body, Format::Json, kind, FieldValidation::Strict);
+        let read = decoded(body, Format::Json, kind, FieldValidation::Strict);
         let tree = kubist_apimachinery::wire::to_json_value(&*read.expect("it is read").value);
         assert_eq!(
             tree["data"],
             serde_json::json!({"a": "x", "b": "\u{fffd}z"})
         );
     }
-    let outside = object(b"{\xff}", Format::Json, kind, FieldValidation::Strict);
+    let outside = decoded(b"{\xff}", Format::Json, kind, FieldValidation::Strict);
     assert!(outside.is_err());
     let unknown = r#"{"kind":"Config\ud800"}"#;
     let words = "Config\u{fffd} in version \"v1\" cannot be handled as a ConfigMap: no kind \

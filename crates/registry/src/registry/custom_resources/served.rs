@@ -6,6 +6,7 @@ use crate::custom::content::{ServedContent, defined_by, is_ending};
 use crate::custom::conversion::{Conversion, ConversionParts};
 use crate::custom::names;
 use crate::custom::names::ESTABLISHED;
+use crate::custom::pipeline::Pipeline;
 use crate::custom::serving_conditions::Serving;
 use crate::custom::shape::Shape;
 use crate::custom::static_texts::Shortage;
@@ -240,7 +241,9 @@ fn new_store(
     ends: &watch::Sender<()>,
 ) -> Store {
     let (facts, has_status) = (shape.facts, shape.has_status);
-    let strategy = CustomStrategy::new(shape, content.shapes.clone(), content.is_ending);
+    let pipeline = content.conversion.pipeline(shape.kind);
+    let pipeline = pipeline.map_or_else(|| Pipeline::plain(shape.kind), Pipeline::clone);
+    let strategy = CustomStrategy::new(shape, pipeline, content.shapes.clone(), content.is_ending);
     Store {
         group: facts.group,
         plural: facts.plural,

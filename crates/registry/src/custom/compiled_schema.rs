@@ -1,0 +1,75 @@
+//! `CompiledSchema`: what is made of a version's schema, once for all versions and definitions with
+//! the same schema.
+
+use hashbrown::HashMap;
+use kubist_api::apiextensions::v1::{CustomResourceDefinitionVersion, JSONSchemaProps};
+use kubist_apimachinery::wire::to_json_value;
+use kubist_schema::Schema;
+use parking_lot::Mutex;
+use ring::digest;
+use std::sync::{Arc, LazyLock, Weak};
+
+/// A schema in the form that objects are checked with.
+#[derive(Debug)]
+pub(crate) struct CompiledSchema {
+    /// Identifies it among all schemas of this process; never 0.
+    pub(crate) id: u64,
+    pub(crate) schema: Arc<Schema>,
+}
+
+/// The digest of a schema's JSON.
+type Digest = [u8; digest::SHA256_OUTPUT_LEN];
+
+/// The schemas in use.
+static COMPILED: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
+#[derive(Default)]
+struct Known {
+    by_digest: HashMap<Digest, Weak<CompiledSchema>>,
+    /// The number of schemas so far.
+    made: u64,
+}
+
+impl CompiledSchema {
+    /// Returns the compiled schema of a version; `None` if it has no schema, or none that objects
+    /// can be checked with. Validation refuses such a definition; one that is stored is served
+    /// without a schema, as upstream serves definitions that are not structural.
+    pub(crate) fn of(version: &CustomResourceDefinitionVersion) -> Option<Arc<Self>> {
+        let schema = version.schema.as_deref()?.open_api_v3_schema.as_deref()?;
+        let digest = digest_of(schema);
+        if let Some(known) = COMPILED.lock().get(&digest) {
+            return Some(known);
+        }
+        let made = Schema::convert(schema).inspect_err(|error| {
+            let version = &version.name;
+            tracing::warn!(%version, %error, "a schema is not enforced");
+        });
+        Some(COMPILED.lock().add(digest, made.ok()?))
+    }
+}
+
+impl Known {
+    fn get(&self, digest: &Digest) -> Option<Arc<CompiledSchema>> {
+        self.by_digest.get(digest)?.upgrade()
+    }
+
+    fn add(&mut self, digest: Digest, schema: Arc<Schema>) -> Arc<CompiledSchema> {
+        if let Some(known) = self.get(&digest) {
+            return known;
+        }
+        self.by_digest.retain(|_, it| it.strong_count() > 0);
+        self.made += 1;
+        let id = self.made;
+        let made = Arc::new(CompiledSchema { id, schema });
+        self.by_digest.insert(digest, Arc::downgrade(&made));
+        made
+    }
+}
+
+fn digest_of(schema: &JSONSchemaProps) -> Digest {
+    let json = to_json_value(schema).to_string();
+    let made = digest::digest(&digest::SHA256, json.as_bytes());
+    let mut bytes = [0; digest::SHA256_OUTPUT_LEN];
+    bytes.copy_from_slice(made.as_ref());
+    bytes
+}

@@ -1,0 +1,106 @@
+//! Validation of custom objects by the schema of their version, in upstream's order: the schema,
+//! the scale, embedded resources, lists that are sets or maps.
+
+use crate::custom::pipeline::Pipeline;
+use crate::custom::scale::ScalePaths;
+use kubist_apimachinery::wire::{Message as _, to_json_value};
+use kubist_apimachinery::{CustomObject, FieldError, FieldPath};
+use kubist_schema::{
+    Schema, Steps, validate, validate_list_types, validate_list_types_update, validate_update,
+};
+use serde_json::Value;
+
+/// The field that has a subresource of its own.
+const STATUS: &str = "status";
+
+/// Validates the objects of one version.
+#[derive(Clone, Debug)]
+pub(crate) struct Validation {
+    pub(crate) pipeline: Pipeline,
+    pub(crate) scale: Option<ScalePaths>,
+}
+
+impl Validation {
+    /// Validates a new object.
+    pub(crate) fn create(&self, new: &CustomObject) -> Vec<FieldError> {
+        let schema = self.pipeline.schema();
+        let tree = schema.map(|_| whole(new));
+        let mut errors = Vec::new();
+        if let (Some(schema), Some(tree)) = (schema, &tree) {
+            errors.extend(validate(
+                tree,
+                schema,
+                &FieldPath::ROOT,
+                &mut Steps::default(),
+            ));
+        }
+        errors.extend(self.scale_errors(new, ScalePaths::check_spec));
+        if let Some(schema) = schema {
+            errors.extend(validate_list_types(new.content(), schema, &FieldPath::ROOT));
+        }
+        errors
+    }
+
+    /// Validates an update. Errors in what does not change pass.
+    pub(crate) fn update(&self, new: &CustomObject, old: &CustomObject) -> Vec<FieldError> {
+        let schema = self.pipeline.schema();
+        let mut errors = Vec::new();
+        if let Some(schema) = schema {
+            let trees = (whole(new), whole(old));
+            let steps = &mut Steps::default();
+            errors.extend(validate_update(
+                &trees.0,
+                &trees.1,
+                schema,
+                &FieldPath::ROOT,
+                steps,
+            ));
+        }
+        errors.extend(self.scale_errors(new, ScalePaths::check_spec));
+        if let Some(schema) = schema {
+            errors.extend(list_type_errors(new, old, schema));
+        }
+        errors
+    }
+
+    /// Validates an update through the `status` subresource.
+    pub(crate) fn status_update(&self, new: &CustomObject, old: &CustomObject) -> Vec<FieldError> {
+        let schema = self.pipeline.schema();
+        let mut errors = Vec::new();
+        let of_status = schema.and_then(|it| it.property(STATUS));
+        if let (Some(schema), Some(status)) = (of_status, new.content().get(STATUS)) {
+            let before = old.content().get(STATUS).unwrap_or(&Value::Null);
+            let (path, steps) = (FieldPath::new(STATUS), &mut Steps::default());
+            errors.extend(validate_update(status, before, schema, &path, steps));
+        }
+        errors.extend(self.scale_errors(new, ScalePaths::check_status));
+        if let Some(schema) = schema {
+            errors.extend(list_type_errors(new, old, schema));
+        }
+        errors
+    }
+
+    fn scale_errors(
+        &self,
+        object: &CustomObject,
+        check: fn(&ScalePaths, &CustomObject) -> Vec<FieldError>,
+    ) -> Vec<FieldError> {
+        let scale = self.scale.as_ref();
+        scale.map_or_else(Vec::new, |paths| check(paths, object))
+    }
+}
+
+fn list_type_errors(new: &CustomObject, old: &CustomObject, schema: &Schema) -> Vec<FieldError> {
+    validate_list_types_update(new.content(), old.content(), schema, &FieldPath::ROOT)
+}
+
+/// Returns an object as its schema sees it. Schemas restrict names of the metadata only.
+fn whole(object: &CustomObject) -> Value {
+    let mut tree = object.content().clone();
+    if let Some(kind) = &object.schema().kind {
+        tree.insert("apiVersion".to_owned(), kind.api_version.into());
+        tree.insert("kind".to_owned(), kind.kind.into());
+    }
+    tree.insert("metadata".to_owned(), to_json_value(&object.metadata));
+    Value::Object(tree)
+}
