@@ -60,6 +60,7 @@ mod response;
 mod routes;
 mod server;
 mod shutdown;
+mod webhook;
 
 pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
@@ -75,3 +76,4 @@ pub use config::{
 };
 pub use routes::version::API_MINOR;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
+pub use webhook::{CALLS_MAX, ClusterResolver, ServiceAddress, ServiceResolver, Webhooks};

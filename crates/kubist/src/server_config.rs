@@ -3,6 +3,7 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
+use kubist_apiserver::Webhooks;
 use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
@@ -118,6 +119,7 @@ impl ServerConfig {
         }
         let mut settings = RegistryConfig::new(kv, Arc::new(kinds));
         settings.seed = self.seed;
+        settings.webhooks = Some(Arc::new(Webhooks::new()));
         settings.watch_cache.enabled = watch_caches;
         settings.watch_cache.sizes = self.watch_cache_sizes.clone();
         settings.runtime_config = self.runtime_config.clone();

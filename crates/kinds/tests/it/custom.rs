@@ -3,6 +3,7 @@
 mod built_in_conflicts;
 mod changes;
 mod checks;
+mod conversions;
 mod limits;
 mod objects;
 mod scales;

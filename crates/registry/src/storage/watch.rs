@@ -14,7 +14,7 @@ mod start;
 mod views;
 
 use self::held::{ClientState, HeldBack};
-use self::views::Views;
+use self::views::{Views, convert};
 use crate::storage::StorageWatchRequest;
 use crate::storage::list::{narrow, no_keys};
 use crate::storage::reader::{Interest, Snapshot, WatchSource};
@@ -223,7 +223,7 @@ impl EventStream {
             keys.push(&kv.key);
             found.push(stored);
         }
-        let found = self.convert(&found).await?;
+        let found = convert(self.conversion(), found).await?;
         let mut events = Vec::with_capacity(found.len() + 1);
         for (key, stored) in keys.into_iter().zip(found) {
             let (namespace, name) = self.codec.keys().names(key);
@@ -288,9 +288,8 @@ impl EventStream {
     /// Delivers the received events. They are kept until their objects are converted, so that
     /// dropping the future loses none.
     async fn deliver_pending(&mut self) -> Result<Vec<WatchEvent>, Status> {
-        if let Some(batch) = &self.pending {
-            self.views = self.views_of(batch).await?;
-        }
+        let conversion = self.conversion();
+        self.views = self.unconverted().convert(conversion).await?;
         let Some(batch) = self.pending.take() else {
             return Ok(Vec::new());
         };

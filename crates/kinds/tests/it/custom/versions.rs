@@ -1,16 +1,7 @@
-//! Versions of definitions: conversion webhooks, deprecation, and the end of watches.
+//! Versions of definitions: deprecation, and the end of watches.
 
 use super::*;
 use kubist_registry::EventStream;
-
-fn webhook(definition: &mut CustomResourceDefinition) {
-    let text = json!({"spec": {"conversion": {"strategy": "Webhook", "webhook": {
-        "clientConfig": {"url": "https://example.com/convert"},
-        "conversionReviewVersions": ["v1"],
-    }}}});
-    let text = text.to_string();
-    merge_json(definition, text.as_bytes(), &mut DecodeContext::new()).expect("it is valid");
-}
 
 async fn change(fixture: &Fixture, edit: impl Fn(&mut CustomResourceDefinition)) {
     loop {
@@ -23,67 +14,6 @@ async fn change(fixture: &Fixture, edit: impl Fn(&mut CustomResourceDefinition))
             other => return drop(other.expect("it is fine")),
         }
     }
-}
-
-#[tokio::test]
-async fn what_a_webhook_would_convert_is_not_served_in_other_versions() {
-    let (fixture, task) = following().await;
-    let mut widgets = definition("widgets", "Widget", &versions());
-    webhook(&mut widgets);
-    fixture.create(widgets).await;
-    served(&fixture, "v1").await;
-    let found = condition(&fixture, "widgets.example.com", "VersionsConverted").await;
-    assert_eq!(found, ("False".into(), "NotImplemented".into()));
-    let registry = &fixture.registry;
-    assert!(registry.resource(GROUP, "v1beta1", "widgets").is_none());
-
-    // Without a webhook, versions differ only in their name.
-    change(&fixture, |it| it.spec.conversion = None).await;
-    served(&fixture, "v1beta1").await;
-    drop(task);
-}
-
-#[tokio::test]
-async fn what_is_stored_in_another_version_is_never_relabelled() {
-    let (fixture, task) = following().await;
-    fixture
-        .create(definition("widgets", "Widget", &versions()))
-        .await;
-    let rest = served(&fixture, "v1").await;
-    create(&fixture, &rest, &json!({"metadata": {"name": "old"}}))
-        .await
-        .expect("it is fine");
-    change(&fixture, |it| {
-        webhook(it);
-        it.spec.versions[0].storage = false;
-        it.spec.versions[1].storage = true;
-    })
-    .await;
-    let (cx, any) = (fixture.cx(), ResourceVersion::default());
-    let beta = until(async || {
-        let beta = fixture.registry.resource(GROUP, "v1beta1", "widgets");
-        let v1 = fixture.registry.resource(GROUP, "v1", "widgets");
-        beta.filter(|_| v1.is_none())
-    })
-    .await;
-    let refused = match beta.get(&cx, "default", "old", &any).await {
-        Ok(got) => got.failure().cloned().expect("it is in v1"),
-        Err(status) => status,
-    };
-    assert_eq!(refused.code, 500);
-    assert!(refused.message.contains("example.com/v1"), "{refused:?}");
-    create(&fixture, &beta, &json!({"metadata": {"name": "new"}}))
-        .await
-        .expect("it is fine");
-    let got = beta.get(&cx, "default", "new", &any).await.expect("fine");
-    assert_eq!(shown(&got)["apiVersion"], "example.com/v1beta1");
-
-    // With conversion by name only, both are readable again.
-    change(&fixture, |it| it.spec.conversion = None).await;
-    let v1 = served(&fixture, "v1").await;
-    let got = v1.get(&cx, "default", "old", &any).await.expect("fine");
-    assert_eq!(shown(&got)["apiVersion"], "example.com/v1");
-    drop(task);
 }
 
 async fn watch(fixture: &Fixture, rest: &Rest) -> EventStream {

@@ -4,27 +4,67 @@
 //! call of a webhook converts many objects.
 
 use super::{ClientState, EventStream};
+use crate::storage::convert::ConvertStored;
 use crate::stored::Stored;
 use bytes::Bytes;
 use hashbrown::HashMap;
 use kubist_apimachinery::Status;
-use kubist_storage::{EventKind, KeyValue, WatchBatch};
+use kubist_storage::{EventKind, KeyValue};
 use std::sync::Arc;
 
 /// Converted objects, by key and revision.
 #[derive(Debug, Default)]
 pub(super) struct Views(HashMap<(Bytes, u64), Stored>);
 
-impl EventStream {
-    /// Converts the objects that the events of a batch can deliver. Empty if the watch converts
-    /// nothing.
+/// The objects of a batch that must be converted, with their keys and revisions.
+#[derive(Debug, Default)]
+pub(super) struct Unconverted {
+    places: Vec<(Bytes, u64)>,
+    objects: Vec<Stored>,
+}
+
+impl Unconverted {
+    /// Converts the objects.
     ///
     /// # Errors
     /// The error event that ends the watch.
-    pub(super) async fn views_of(&self, batch: &WatchBatch) -> Result<Views, Status> {
-        if self.interest.predicate.conversion().is_none() {
-            return Ok(Views::default());
-        }
+    pub(super) async fn convert(
+        self,
+        conversion: Option<Arc<dyn ConvertStored>>,
+    ) -> Result<Views, Status> {
+        let converted = convert(conversion, self.objects).await?;
+        Ok(Views(self.places.into_iter().zip(converted).collect()))
+    }
+}
+
+/// Converts objects to the version of a watch, if it has a conversion.
+///
+/// # Errors
+/// The error event that ends the watch.
+pub(super) async fn convert(
+    conversion: Option<Arc<dyn ConvertStored>>,
+    objects: Vec<Stored>,
+) -> Result<Vec<Stored>, Status> {
+    let Some(conversion) = conversion.filter(|_| !objects.is_empty()) else {
+        return Ok(objects);
+    };
+    let converted = conversion.convert(&objects).await;
+    // As upstream, an error event is always an internal error.
+    converted.map_err(|status| Status::internal_error(status.message))
+}
+
+impl EventStream {
+    /// Returns the conversion of the objects, if there is one.
+    pub(super) fn conversion(&self) -> Option<Arc<dyn ConvertStored>> {
+        self.interest.predicate.conversion().map(Arc::clone)
+    }
+
+    /// Returns the objects that the pending events can deliver. Empty if the watch converts
+    /// nothing.
+    pub(super) fn unconverted(&self) -> Unconverted {
+        let (Some(batch), Some(_)) = (&self.pending, self.interest.predicate.conversion()) else {
+            return Unconverted::default();
+        };
         let mut found: HashMap<(Bytes, u64), Stored> = HashMap::new();
         let mut add = |kv: &Arc<KeyValue>| {
             let stored = self.codec.stored(kv);
@@ -48,21 +88,8 @@ impl EventStream {
                 add(kv);
             }
         }
-        let (places, objects): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        let converted = self.convert(&objects).await?;
-        Ok(Views(places.into_iter().zip(converted).collect()))
-    }
-
-    /// Converts objects to the version of the watch, if it has a conversion.
-    pub(super) async fn convert(&self, objects: &[Stored]) -> Result<Vec<Stored>, Status> {
-        match self.interest.predicate.conversion() {
-            None => Ok(objects.to_vec()),
-            Some(conversion) => {
-                let converted = conversion.convert(objects).await;
-                // As upstream, an error event is always an internal error.
-                converted.map_err(|status| Status::internal_error(status.message))
-            }
-        }
+        let (places, objects) = found.into_iter().unzip();
+        Unconverted { places, objects }
     }
 
     /// Returns an object as the predicate and the client see it. `stored` is the content of `kv`.
