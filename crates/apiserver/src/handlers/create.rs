@@ -53,7 +53,12 @@ async fn read(call: Call<'_>, target: &Target, body: &mut Incoming) -> Result<Po
     let encoder = call.encoder(target, &Offer::BUILT_IN)?;
     let (formats, kind) = (target.formats(), target.rest.body_kind());
     let (mut object, options) = call
-        .object(body, formats, (kind, Some(&*target.rest)), WriteVerb::Create)
+        .object(
+            body,
+            formats,
+            (kind, Some(&*target.rest)),
+            WriteVerb::Create,
+        )
         .await?;
     target.set_namespace(&mut *object)?;
     remove_duplicate_owners(call.cx, &mut *object);

@@ -18,7 +18,12 @@ pub(super) async fn handle(
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let (formats, kind) = (target.formats(), target.rest.body_kind());
     let (mut object, options) = call
-        .object(body, formats, (kind, Some(&*target.rest)), WriteVerb::Update)
+        .object(
+            body,
+            formats,
+            (kind, Some(&*target.rest)),
+            WriteVerb::Update,
+        )
         .await?;
     target.set_namespace(&mut *object)?;
     target.check_name(&*object)?;

@@ -3,6 +3,7 @@
 mod content;
 mod definitions;
 mod objects;
+mod schemas;
 
 use crate::client::Client;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ fn definition() -> Value {
     let schema = json!({"openAPIV3Schema": {
         "type": "object",
         "properties": {"spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+        "x-kubernetes-preserve-unknown-fields": true,
     }});
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
