@@ -21,6 +21,7 @@ pub(crate) mod static_texts;
 pub(crate) mod strategy;
 mod validation;
 pub(crate) mod version_rank;
+pub(crate) mod version_view;
 pub(crate) mod versioned_storage;
 
 pub use approval::{ANNOTATION as APPROVAL_ANNOTATION, Approval, is_protected};

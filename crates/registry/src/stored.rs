@@ -46,7 +46,8 @@ struct Inner {
     place: Option<VersionPlace>,
     /// Whether the structure of `raw` is known to be valid.
     sound: AtomicBool,
-    /// The number of the steps that do not change it when it is read; 0 if none are known.
+    /// The number of the last steps of a read that it was checked with, and in the last bit whether
+    /// they leave it unchanged.
     complete: AtomicU64,
     /// The derived forms; empty until one is requested.
     forms: OnceLock<Box<Forms>>,
@@ -298,14 +299,16 @@ impl Stored {
         Ok(stored)
     }
 
-    /// Reports whether these steps of a read do not change it.
-    pub(crate) fn is_complete(&self, reading: u64) -> bool {
-        self.0.complete.load(Ordering::Relaxed) == reading
+    /// Reports whether these steps of a read leave it unchanged; none if that is not known.
+    pub(crate) fn is_complete(&self, reading: u64) -> Option<bool> {
+        let known = self.0.complete.load(Ordering::Relaxed);
+        (known >> 1 == reading).then_some(known & 1 == 1)
     }
 
-    /// Records that these steps of a read do not change it.
-    pub(crate) fn set_complete(&self, reading: u64) {
-        self.0.complete.store(reading, Ordering::Relaxed);
+    /// Records whether these steps of a read leave it unchanged.
+    pub(crate) fn set_complete(&self, reading: u64, is_complete: bool) {
+        let known = reading << 1 | u64::from(is_complete);
+        self.0.complete.store(known, Ordering::Relaxed);
     }
 
     /// Returns the object in another version, if this conversion is known.

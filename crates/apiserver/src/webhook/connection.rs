@@ -10,8 +10,10 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use std::error::Error as _;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::pin::{Pin, pin};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
@@ -133,7 +135,9 @@ async fn read(mut body: Incoming, body_max: usize) -> Result<Bytes, Failure> {
 
 impl From<hyper::Error> for Failure {
     fn from(error: hyper::Error) -> Self {
-        if error.is_canceled() || error.is_closed() || error.is_incomplete_message() {
+        let source = error.source().and_then(|it| it.downcast_ref::<io::Error>());
+        let is_end = source.is_some_and(|it| it.kind() == io::ErrorKind::UnexpectedEof);
+        if error.is_canceled() || error.is_closed() || error.is_incomplete_message() || is_end {
             Self::Closed
         } else {
             Self::Other(error)
@@ -146,7 +150,10 @@ impl fmt::Display for Failure {
         match self {
             Self::Closed => f.write_str("EOF"),
             Self::TooLarge => f.write_str("the response is too long"),
-            Self::Other(error) => write!(f, "{error}"),
+            Self::Other(error) => match error.source() {
+                Some(source) => write!(f, "{error}: {source}"),
+                None => write!(f, "{error}"),
+            },
         }
     }
 }

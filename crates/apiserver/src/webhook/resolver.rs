@@ -142,3 +142,6 @@ fn typed<K: KubeObject>(object: &dyn AnyObject) -> Option<&K> {
     let object: &dyn Any = object;
     object.downcast_ref()
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,11 +55,16 @@ pub(crate) async fn server_with(
 
 /// A server that does not listen.
 pub(crate) async fn silent_server() -> RunningServer {
-    server(Config {
+    silent_server_with(|_| {}).await
+}
+
+/// The same with a registry that differs from the default.
+pub(crate) async fn silent_server_with(set_up: impl FnOnce(&mut RegistryConfig)) -> RunningServer {
+    let config = Config {
         listen: None,
         ..Config::default()
-    })
-    .await
+    };
+    server_with(config, set_up).await
 }
 
 /// The protocol of a client.

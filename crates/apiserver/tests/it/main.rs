@@ -8,6 +8,7 @@ mod clock;
 mod compacted;
 mod component_statuses;
 mod connections;
+mod conversions;
 mod corrupt;
 mod credentials;
 mod custom;

@@ -9,6 +9,7 @@
 //! held during a call, and watch caches hold the stored form.
 
 pub(crate) mod answer;
+pub(crate) mod flights;
 pub(crate) mod review;
 
 use crate::custom::conversion::answer::Refusal;
@@ -390,3 +391,6 @@ fn config_of(conversion: &CustomResourceConversion) -> Result<WebhookConfig, Web
         },
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,6 +60,13 @@ impl Pipeline {
         id << 1 | u64::from(self.keeps_unknown_fields && id > 0)
     }
 
+    /// Reports whether a read leaves an object as it is stored.
+    pub(crate) fn reads_unchanged(&self, object: &CustomObject) -> bool {
+        let mut read = object.clone();
+        self.read(&mut read);
+        read.content() == object.content()
+    }
+
     /// Completes a request body, except for defaults, and records the fields that it removes.
     pub(crate) fn request(&self, object: &mut CustomObject, unknown: Option<&mut UnknownFields>) {
         self.prune(object, unknown);

@@ -5,11 +5,9 @@
 //! version. A write is computed in the version of the view, as upstream: validation and field
 //! ownership are those of the version that the client uses.
 //!
-//! A single object is converted for each read and each write. Lists and watches reuse a conversion
-//! that is known for an object, as upstream's watch cache does.
 
 use crate::custom::conversion::Conversion;
-use crate::custom::pipeline::Pipeline;
+use crate::custom::version_view::View;
 use crate::storage::convert::ConvertStored;
 use crate::storage::error::StorageError;
 use crate::storage::predicate::Predicate;
@@ -19,12 +17,11 @@ use crate::storage::{
     StorageState, StorageStats, StorageWatchRequest, UpdateRequest,
 };
 use crate::stored::Stored;
-use crate::stored::custom_object::custom;
 use crate::stored::key::KeyLayout;
 use crate::stored::scheme::StoredKind;
 use crate::strategy::BoxFuture;
 use kubist_api::Kind;
-use kubist_apimachinery::{AnyObject, CustomObject, Status};
+use kubist_apimachinery::{AnyObject, Status};
 use std::sync::Arc;
 
 /// The objects of a definition in one version.
@@ -34,15 +31,6 @@ pub(crate) struct VersionedStorage {
     view: Arc<View>,
 }
 
-/// One version of the objects of a definition.
-#[derive(Debug)]
-struct View {
-    conversion: Arc<Conversion>,
-    kind: StoredKind,
-    /// The version in which objects are written.
-    stored: &'static Kind,
-}
-
 impl VersionedStorage {
     /// Creates a view of `inner` in the version `kind`.
     pub(crate) fn new(
@@ -50,11 +38,7 @@ impl VersionedStorage {
         kind: &'static Kind,
         conversion: Arc<Conversion>,
     ) -> Self {
-        let view = View {
-            conversion,
-            stored: inner.kind().kind,
-            kind: StoredKind::plain(kind),
-        };
+        let view = View::new(conversion, kind, inner.kind().kind);
         Self {
             inner,
             view: Arc::new(view),
@@ -68,7 +52,7 @@ impl VersionedStorage {
     }
 
     async fn list_objects(&self, request: ListRequest<'_>) -> Result<Listed, Status> {
-        if self.view.converts_metadata() {
+        if self.view.changes_objects() {
             let predicate = self.predicate(request.predicate);
             let request = ListRequest {
                 predicate: &predicate,
@@ -79,7 +63,7 @@ impl VersionedStorage {
         let mut listed = self.inner.list(request).await?;
         for stored in &mut listed.items {
             if !self.view.is_ready(stored) {
-                *stored = stored.in_version(self.view.kind.kind)?;
+                *stored = stored.in_version(self.view.kind().kind)?;
             }
         }
         Ok(listed)
@@ -124,7 +108,7 @@ impl VersionedStorage {
         let (current, last) = (converted.current, converted.last);
         outcome.stored = match (current, last) {
             (Some(current), Some(last)) if outcome.deleted => {
-                Stored::from_object(view.kind, current.revision(), last)
+                Stored::from_object(view.kind(), current.revision(), last)
             }
             (Some(current), None) if outcome.deleted => {
                 current.at_revision(outcome.stored.revision())
@@ -134,98 +118,6 @@ impl VersionedStorage {
             _ => view.one(&outcome.stored).await?,
         };
         Ok(outcome)
-    }
-}
-
-impl View {
-    /// Reports whether reading can change what selectors match.
-    fn converts_metadata(&self) -> bool {
-        self.conversion.changes_objects()
-    }
-
-    /// Reports whether an object can be served as it is stored.
-    fn is_ready(&self, stored: &Stored) -> bool {
-        let pipeline = self.conversion.pipeline(self.kind.kind);
-        let reading = pipeline.map_or(0, Pipeline::reading);
-        std::ptr::eq(stored.kind(), self.kind.kind) && (reading == 0 || stored.is_complete(reading))
-    }
-
-    /// Converts one object anew.
-    async fn one(&self, stored: &Stored) -> Result<Stored, Status> {
-        let converted = self.converted(std::slice::from_ref(stored), false).await?;
-        let missing = || Status::internal_error("an object was not converted");
-        converted.into_iter().next().ok_or_else(missing)
-    }
-
-    /// Converts objects. `reuses`: whether a known conversion is used again.
-    async fn converted(&self, objects: &[Stored], reuses: bool) -> Result<Vec<Stored>, Status> {
-        let (id, kind) = (self.conversion.id(), self.kind.kind);
-        let known = |stored: &Stored| {
-            if self.is_ready(stored) {
-                return Some(stored.clone());
-            }
-            stored.converted(id, kind).filter(|_| reuses)
-        };
-        let mut converted: Vec<Option<Stored>> = objects.iter().map(known).collect();
-        let mut missing = Vec::new();
-        for (known, stored) in converted.iter_mut().zip(objects) {
-            if known.is_some() {
-                continue;
-            }
-            match self.read(stored)? {
-                Some(object) => missing.push(object),
-                None => *known = Some(stored.clone()),
-            }
-        }
-        let made = self.conversion.convert(missing, kind).await;
-        let mut made = made.map_err(Status::unmapped_error)?.into_iter();
-        for (known, stored) in converted.iter_mut().zip(objects) {
-            if known.is_none()
-                && let Some(object) = made.next()
-            {
-                let object = Stored::from_object(self.kind, stored.revision(), Box::new(object));
-                stored.keep_converted(id, &object);
-                *known = Some(object);
-            }
-        }
-        Ok(converted.into_iter().flatten().collect())
-    }
-
-    /// Returns an object as it is before a conversion; none if it can be served as it is stored.
-    fn read(&self, stored: &Stored) -> Result<Option<CustomObject>, Status> {
-        let object = stored.to_object()?;
-        let object = custom(&*object).ok_or_else(not_custom)?;
-        let mut read = object.clone();
-        if let Some(pipeline) = self.conversion.pipeline(stored.kind()) {
-            pipeline.read(&mut read);
-            if std::ptr::eq(stored.kind(), self.kind.kind) && read.content() == object.content() {
-                stored.set_complete(pipeline.reading());
-                return Ok(None);
-            }
-        }
-        Ok(Some(read))
-    }
-
-    /// Converts an object to the version in which it is written.
-    async fn to_stored(&self, object: Box<dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
-        if std::ptr::eq(self.kind.kind, self.stored) {
-            return Ok(object);
-        }
-        let object = custom(&*object).cloned().ok_or_else(not_custom)?;
-        let converted = self.conversion.convert(vec![object], self.stored).await;
-        let converted = converted.map_err(Status::unmapped_error)?;
-        let object = converted.into_iter().next().ok_or_else(not_custom)?;
-        Ok(Box::new(object))
-    }
-}
-
-fn not_custom() -> Status {
-    Status::internal_error("a custom object was expected")
-}
-
-impl ConvertStored for View {
-    fn convert<'a>(&'a self, objects: &'a [Stored]) -> BoxFuture<'a, Result<Vec<Stored>, Status>> {
-        Box::pin(self.converted(objects, true))
     }
 }
 
@@ -268,7 +160,7 @@ impl Change for ConvertedChange<'_> {
 
 impl Storage for VersionedStorage {
     fn kind(&self) -> StoredKind {
-        self.view.kind
+        self.view.kind()
     }
 
     fn keys(&self) -> &KeyLayout {
@@ -319,7 +211,7 @@ impl Storage for VersionedStorage {
         &'a self,
         request: StorageWatchRequest<'a>,
     ) -> BoxFuture<'a, Result<EventStream, Status>> {
-        if !self.view.converts_metadata() {
+        if !self.view.changes_objects() {
             return self.inner.watch(request);
         }
         let predicate = self.predicate(request.predicate);
