@@ -12,6 +12,7 @@ mod compiled_schema;
 pub(crate) mod content;
 pub(crate) mod conversion;
 pub(crate) mod json_path;
+pub(crate) mod known_definition;
 pub(crate) mod names;
 pub(crate) mod pipeline;
 pub(crate) mod scale;

@@ -117,16 +117,9 @@ pub(crate) fn settle(
             now,
         );
     }
-    status.conditions.retain(|it| it.type_ != *CONVERTED);
-    let message =
-        "the schema is stored but not enforced; objects are not pruned, defaulted or validated";
-    set_once(
-        &mut status,
-        "SchemaEnforced",
-        false,
-        ("NotImplemented", message),
-        now,
-    );
+    // Servers from before schemas and conversion have set these.
+    let is_outdated = |kind: &str| [CONVERTED, ENFORCED].contains(&kind);
+    status.conditions.retain(|it| !is_outdated(&it.type_));
     status
 }
 
@@ -143,6 +136,8 @@ pub(crate) fn place(definition: &CustomResourceDefinition) -> Result<(), String>
 
 /// A condition that servers without conversion webhooks have set.
 const CONVERTED: &str = "VersionsConverted";
+/// The condition of schemas that are stored and not enforced.
+const ENFORCED: &str = "SchemaEnforced";
 /// The condition of a definition that is served.
 pub(crate) const ESTABLISHED: &str = "Established";
 /// The condition of a definition that is being deleted.

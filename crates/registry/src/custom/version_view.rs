@@ -5,7 +5,6 @@
 
 use crate::custom::conversion::Conversion;
 use crate::custom::conversion::flights::{Flights, Place};
-use crate::custom::pipeline::Pipeline;
 use crate::storage::convert::ConvertStored;
 use crate::stored::Stored;
 use crate::stored::custom_object::custom;

@@ -6,6 +6,7 @@
 pub(crate) mod served;
 
 use crate::custom::content::is_ending;
+use crate::custom::known_definition::KnownDefinition;
 use crate::custom::names::{NamesInUse, TERMINATING};
 use crate::custom::{CLEANUP, names};
 use crate::registry::Registry;
@@ -14,13 +15,11 @@ use crate::storage::error::Operation;
 use crate::storage::watch_event::WatchEvent;
 use crate::store::update::{UpdateRequest, UpdateScope};
 use crate::store::updated_object::Replacement;
-use crate::stored::Stored;
 use crate::strategy::context::{RequestContext, User};
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};
 use kubist_apimachinery::{
-    AnyObject, DeleteOptions, GroupResource, ListOptions, PostOptions, ResourceVersion, Status, Str,
+    DeleteOptions, GroupResource, ListOptions, PostOptions, ResourceVersion, Status, Str,
 };
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -37,7 +36,7 @@ const SERVER_AGENT: &str = "kube-apiserver";
 const NOT_READABLE: &str = "the limit for definitions is exhausted until the server restarts";
 
 /// The last observed definitions, by name.
-type Known = BTreeMap<Str, CustomResourceDefinition>;
+type Known = BTreeMap<Str, KnownDefinition>;
 
 impl Registry {
     /// Serves CustomResourceDefinitions, sets their conditions, and cleans up deleted ones. Runs
@@ -115,7 +114,7 @@ impl Registry {
             self.custom_resources
                 .followed
                 .store(true, Ordering::Release);
-            let ending = known.iter().filter(|(_, it)| is_ending(it));
+            let ending = known.iter().filter(|(_, it)| is_ending(&it.outline));
             changed = ending.map(|(name, _)| name.clone()).collect();
             let next = events.next();
             let batch = if changed.is_empty() {
@@ -149,14 +148,23 @@ impl Registry {
             .cloned()
             .collect();
         for name in names {
-            let Some(definition) = known.get(&name) else {
+            let Some(it) = known.get(&name) else {
                 self.uninstall(&name);
                 continue;
             };
-            let mut settled = definition.clone();
+            let definition = &it.outline;
+            let mut status = definition.status.clone();
             if !is_ending(definition) {
-                settled.status = accepted(&known, definition, self.own_request().now());
+                status = accepted(&known, definition, self.own_request().now());
             }
+            let is_settled = status == definition.status && self.is_installed(definition);
+            if is_settled && !changed.contains(&name) {
+                continue;
+            }
+            let Some(mut settled) = it.decode() else {
+                continue;
+            };
+            settled.status = status;
             // Served first, so that a client that observes the condition finds the resource.
             let serving = self.install(&settled).await;
             serving.set_conditions(definition, &mut settled, self.own_request().now(), begins);
@@ -168,7 +176,9 @@ impl Registry {
             if cleaned {
                 self.finish(rest, &settled).await?;
             }
-            known.insert(name, settled);
+            if let Some(it) = known.get_mut(&name) {
+                it.outline.status = settled.status;
+            }
         }
         Ok(known)
     }
@@ -267,18 +277,12 @@ impl Registry {
 /// decoded does not affect the others.
 async fn list(rest: &Rest) -> Result<(Known, ResourceVersion), Status> {
     let page = rest.list_readable().await?;
-    let definitions = page.items.iter().filter_map(definition);
-    let known = definitions.map(|it| (it.metadata.name.clone(), it));
+    let definitions = page.items.iter().filter_map(KnownDefinition::of);
+    let known = definitions.map(|it| (it.outline.metadata.name.clone(), it));
     Ok((
         known.collect(),
         page.metadata.resource_version.to_string().into(),
     ))
-}
-
-/// Returns the definition in a stored value; `None` if it cannot be decoded.
-fn definition(stored: &Stored) -> Option<CustomResourceDefinition> {
-    let object: &dyn AnyObject = &**stored.object().ok()?;
-    (object as &dyn Any).downcast_ref().cloned()
 }
 
 fn apply(known: &mut Known, event: WatchEvent, changed: &mut BTreeSet<Str>) -> Result<(), Status> {
@@ -288,10 +292,10 @@ fn apply(known: &mut Known, event: WatchEvent, changed: &mut BTreeSet<Str>) -> R
         WatchEvent::Bookmark(_) => return Ok(()),
         WatchEvent::Error(status) => return Err(*status),
     };
-    let Some(definition) = definition(&stored) else {
+    let Some(definition) = KnownDefinition::of(&stored) else {
         return Ok(());
     };
-    let name = definition.metadata.name.clone();
+    let name = definition.outline.metadata.name.clone();
     changed.insert(name.clone());
     if there {
         known.insert(name, definition);
@@ -326,7 +330,7 @@ fn accepted(
     definition: &CustomResourceDefinition,
     now: kubist_apimachinery::Time,
 ) -> CustomResourceDefinitionStatus {
-    let others = known.values().filter(|it| {
+    let others = known.values().map(|it| &it.outline).filter(|it| {
         it.spec.group == definition.spec.group && it.metadata.name != definition.metadata.name
     });
     let taken = NamesInUse::by(others).with_built_in(&definition.spec.group);

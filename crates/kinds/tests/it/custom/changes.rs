@@ -58,27 +58,6 @@ async fn stored_as(fixture: &Fixture, version: &str) {
 }
 
 #[tokio::test]
-async fn a_definition_says_that_its_schema_is_not_enforced() {
-    let (fixture, task) = following().await;
-    fixture
-        .create(definition("widgets", "Widget", &versions()))
-        .await;
-    condition(&fixture, "widgets.example.com", "SchemaEnforced").await;
-    let got = cluster_get(&fixture, "widgets.example.com").await;
-    let got = got.expect("it exists");
-    let mut conditions = got.status.conditions.iter();
-    let found = conditions.find(|it| it.type_ == "SchemaEnforced");
-    assert_eq!(
-        found.map(|it| &*it.message),
-        Some(
-            "the schema is stored but not enforced; objects are not pruned, defaulted or validated"
-        )
-    );
-    assert!(got.spec.versions[0].schema.is_some(), "it is kept");
-    drop(task);
-}
-
-#[tokio::test]
 async fn a_version_that_is_no_longer_served_is_gone_and_its_objects_stay() {
     let (fixture, task) = following().await;
     fixture

@@ -403,6 +403,17 @@ impl Registry {
         }))
     }
 
+    /// Reports whether the current generation of a definition is served.
+    pub(super) fn is_installed(&self, definition: &CustomResourceDefinition) -> bool {
+        let served = self.custom_resources.served();
+        let installed = served.by_definition.get(&definition.metadata.name);
+        installed.is_some_and(|it| {
+            it.generation == definition.metadata.generation
+                && it.is_ending == is_ending(definition)
+                && it.storage.definition == defined_by(definition)
+        })
+    }
+
     pub(super) fn uninstall(&self, name: &str) {
         let served = self.custom_resources.served();
         if let Some(before) = served.by_definition.get(name) {
