@@ -188,7 +188,7 @@ pub(crate) fn bad_value(value: &Value) -> BadValue {
 }
 
 /// Returns a bad value with this text, which is JSON.
-fn raw(text: String) -> BadValue {
+pub(crate) fn raw(text: String) -> BadValue {
     match RawValue::from_string(text) {
         Ok(raw) => BadValue::json(&raw),
         Err(_) => BadValue::omitted(),

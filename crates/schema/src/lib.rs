@@ -13,22 +13,31 @@
 mod convert;
 mod correlate;
 mod defaults;
+mod definition;
+mod embedded;
 mod format;
 mod go_value;
 mod list_types;
 mod pattern;
+mod place;
 mod prune;
 mod schema;
 mod steps;
+mod structural;
 mod unknown_fields;
 mod validate;
 
 pub use convert::{ConvertError, SCHEMA_DEPTH_MAX};
 pub use defaults::{apply_defaults, remove_nulls};
+pub use definition::{
+    PruneDefaultsError, RuleChecker, RuleSite, RuleStep, SchemaOptions, check_schema,
+};
+pub use embedded::{Malformed, coerce_metadata, validate_embedded};
 pub use go_value::DEPTH_MAX;
 pub use list_types::{validate_list_types, validate_list_types_update};
 pub use prune::prune;
 pub use schema::{AdditionalProperties, Kind, ListType, Schema};
 pub use steps::Steps;
+pub use structural::check_structural;
 pub use unknown_fields::UnknownFields;
 pub use validate::{validate, validate_update};

@@ -1,13 +1,11 @@
 //! Lists of type `set` and `map`: items, or their keys, are unique.
 
 use crate::go_value::{bad_value, json_text};
+use crate::place::{Place, Problems};
 use crate::schema::{ListType, Schema};
 use hashbrown::HashMap;
 use kubist_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value};
-
-/// The maximum size of all errors together, in bytes.
-const ERRORS_BYTES_MAX: usize = 1 << 20;
 
 /// Checks that the items of sets and the keys of maps are unique, everywhere in an object.
 pub fn validate_list_types(
@@ -15,12 +13,9 @@ pub fn validate_list_types(
     schema: &Schema,
     path: &FieldPath,
 ) -> Vec<FieldError> {
-    let mut errors = Errors {
-        list: Vec::new(),
-        bytes_left: ERRORS_BYTES_MAX,
-    };
-    errors.object(object, schema, &At::Root(path));
-    errors.list
+    let mut errors = Errors(Problems::default());
+    errors.object(object, schema, &Place::Root(path));
+    errors.0.into_list()
 }
 
 /// As [`validate_list_types`], but an object that had such errors before may have any.
@@ -37,45 +32,23 @@ pub fn validate_list_types_update(
     }
 }
 
-/// The place of a value, as a path only where there is an error.
-enum At<'a> {
-    Root(&'a FieldPath),
-    Property(&'a Self, &'a str),
-    Member(&'a Self, &'a str),
-    Item(&'a Self, usize),
-}
-
-impl At<'_> {
-    fn path(&self) -> FieldPath {
-        match self {
-            Self::Root(path) => (*path).clone(),
-            Self::Property(above, name) => above.path().child(name),
-            Self::Member(above, name) => above.path().key(name),
-            Self::Item(above, index) => above.path().index(*index),
-        }
-    }
-}
-
-struct Errors {
-    list: Vec<FieldError>,
-    bytes_left: usize,
-}
+struct Errors(Problems);
 
 impl Errors {
-    fn object(&mut self, object: &Map<String, Value>, schema: &Schema, at: &At<'_>) {
+    fn object(&mut self, object: &Map<String, Value>, schema: &Schema, at: &Place<'_>) {
         if let Some(additional) = schema.additional() {
             for (name, member) in object {
-                self.value(member, additional, &At::Member(at, name));
+                self.value(member, additional, &Place::Key(at, name));
             }
         }
         for (name, member) in object {
             if let Some(property) = schema.property(name) {
-                self.value(member, property, &At::Property(at, name));
+                self.value(member, property, &Place::Child(at, name));
             }
         }
     }
 
-    fn value(&mut self, value: &Value, schema: &Schema, at: &At<'_>) {
+    fn value(&mut self, value: &Value, schema: &Schema, at: &Place<'_>) {
         match value {
             Value::Object(members) => self.object(members, schema, at),
             Value::Array(items) => {
@@ -88,7 +61,7 @@ impl Errors {
                 }
                 if let Some(of_items) = schema.items.as_deref() {
                     for (index, item) in items.iter().enumerate() {
-                        self.value(item, of_items, &At::Item(at, index));
+                        self.value(item, of_items, &Place::Index(at, index));
                     }
                 }
             }
@@ -96,11 +69,11 @@ impl Errors {
         }
     }
 
-    fn keys(&mut self, items: &[Value], schema: &Schema, at: &At<'_>) {
+    fn keys(&mut self, items: &[Value], schema: &Schema, at: &Place<'_>) {
         let is_object = |it: &Value| it.is_null() || it.is_object();
         if let Some(index) = items.iter().position(|it| !is_object(it)) {
             let detail = "must be an object for an array of list-type map";
-            self.add(&At::Item(at, index), |path| {
+            self.0.add(&Place::Index(at, index), |path| {
                 FieldError::invalid(path, bad_value(&items[index]), detail)
             });
             return;
@@ -122,27 +95,17 @@ impl Errors {
     }
 
     /// Reports the second one of equal keys.
-    fn unique<'a>(&mut self, keys: impl Iterator<Item = Key<'a>>, at: &At<'_>) {
+    fn unique<'a>(&mut self, keys: impl Iterator<Item = Key<'a>>, at: &Place<'_>) {
         let mut seen: HashMap<String, usize> = HashMap::new();
         for (index, key) in keys.enumerate() {
             let count = seen.entry(key.text()).or_default();
             *count += 1;
             if *count == 2 {
-                self.add(&At::Item(at, index), |path| {
+                self.0.add(&Place::Index(at, index), |path| {
                     FieldError::duplicate(path, bad_value(key.value()))
                 });
             }
         }
-    }
-
-    fn add(&mut self, at: &At<'_>, make: impl FnOnce(&FieldPath) -> FieldError) {
-        if self.bytes_left == 0 && !self.list.is_empty() {
-            return;
-        }
-        let error = make(&at.path());
-        let size = error.to_string().len() + 64;
-        self.bytes_left = self.bytes_left.saturating_sub(size);
-        self.list.push(error);
     }
 }
 

@@ -24,6 +24,7 @@ mod merge;
 mod report;
 mod reset_fields;
 mod schema;
+mod schemas;
 pub(crate) mod server;
 mod steps;
 mod subject;
@@ -60,8 +61,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long` `reset-fields`,
-    /// `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`)
+    /// `merge`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long`
+    /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
@@ -98,6 +99,15 @@ fn libraries(options: &Options, go: bool, scratch: &Path, report: &mut Report) -
             Ok(())
         })?;
         if options.only.as_deref() == Some(merge::PART) {
+            return Ok(true);
+        }
+    }
+    if options.wants(schemas::PART) {
+        report.part_if(go, schemas::PART, |report| {
+            schemas::run(options.long, scratch, report);
+            Ok(())
+        })?;
+        if options.only.as_deref() == Some(schemas::PART) {
             return Ok(true);
         }
     }

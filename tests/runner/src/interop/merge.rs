@@ -37,7 +37,7 @@ pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
 }
 
 /// Builds a program from its folder; none if that fails.
-fn build(folder: &str, what: &str, scratch: &Path, report: &mut Report) -> Option<PathBuf> {
+pub(super) fn build(folder: &str, what: &str, scratch: &Path, report: &mut Report) -> Option<PathBuf> {
     let program = scratch.join(folder);
     let mut is_built = false;
     report.step(&format!("{what} builds"), || {
@@ -52,9 +52,14 @@ fn build(folder: &str, what: &str, scratch: &Path, report: &mut Report) -> Optio
 
 /// Returns the command that runs the tests of modules.
 fn tests(modules: &[&str]) -> Command {
+    tests_of("kubist-field-manager", modules)
+}
+
+/// Returns the command that runs the tests of modules of a crate.
+pub(super) fn tests_of(package: &str, modules: &[&str]) -> Command {
     let mut cargo = Command::new("cargo");
     cargo
-        .args(["test", "--package", "kubist-field-manager", "--test", "it"])
+        .args(["test", "--package", package, "--test", "it"])
         .args(["--", "--nocapture"])
         .args(modules)
         .env("RUST_BACKTRACE", "0")
@@ -63,7 +68,7 @@ fn tests(modules: &[&str]) -> Command {
 }
 
 /// Runs tests and shows the lines that count what agrees, or else all output.
-fn compare(tests: &mut Command) -> Outcome {
+pub(super) fn compare(tests: &mut Command) -> Outcome {
     let output = tests.output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut agreed = text.lines().filter(|it| it.contains(" agree")).peekable();

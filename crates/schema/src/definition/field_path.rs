@@ -1,0 +1,89 @@
+//! The `fieldPath` of a rule: a path of properties below a schema.
+
+use crate::schema::{AdditionalProperties, Schema};
+use kubist_api::apiextensions::v1::JSONSchemaProps;
+
+/// Reports whether a path such as `.a['b.c']` names a property that the schema has. A schema that
+/// does not convert has any.
+pub(super) fn is_valid_field_path(path: &str, schema: &JSONSchemaProps) -> bool {
+    match Schema::convert(schema) {
+        Ok(schema) => leads_somewhere(path, &schema).is_some(),
+        Err(_) => true,
+    }
+}
+
+fn leads_somewhere(path: &str, schema: &Schema) -> Option<()> {
+    let mut schema = Some(schema);
+    let mut rest = path;
+    while !rest.is_empty() {
+        match token(&mut rest)? {
+            "." => {
+                let name = token(&mut rest)?;
+                schema = member(schema?, name)?;
+            }
+            "[" => {
+                let quoted = token(&mut rest)?;
+                let name = quoted.strip_prefix('\'')?.strip_suffix('\'')?;
+                schema = member(schema?, &unescape(name)?)?;
+                if token(&mut rest)? != "]" {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// Returns the schema of a member, which is any value if additional properties are just allowed.
+fn member<'a>(schema: &'a Schema, name: &str) -> Option<Option<&'a Schema>> {
+    if !schema.properties.is_empty() {
+        return schema.property(name).map(|it| Some(&**it));
+    }
+    match schema.additional_properties.as_ref()? {
+        AdditionalProperties::Schema(schema) => Some(Some(schema)),
+        AdditionalProperties::Bool(_) => Some(None),
+    }
+}
+
+/// Takes a delimiter, a quoted text, or the text up to a delimiter.
+fn token<'a>(rest: &mut &'a str) -> Option<&'a str> {
+    let text = *rest;
+    let length = match text.chars().next()? {
+        '.' | '[' | ']' => 1,
+        '\'' => {
+            let bytes = text.as_bytes();
+            let is_end = |at: &usize| bytes[*at] == b'\'' && bytes[*at - 1] != b'\\';
+            (1..bytes.len()).find(is_end).map_or(text.len(), |it| it + 1)
+        }
+        _ => text.find(['.', '[', ']']).unwrap_or(text.len()),
+    };
+    let (token, after) = text.split_at(length);
+    *rest = after;
+    Some(token)
+}
+
+fn unescape(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        out.push(match chars.next() {
+            // A last backslash is not an escape.
+            None => '\\',
+            Some('a') => '\x07',
+            Some('b') => '\x08',
+            Some('f') => '\x0c',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('v') => '\x0b',
+            Some(c @ ('\'' | '\\')) => c,
+            Some(_) => return None,
+        });
+    }
+    Some(out)
+}

@@ -1,0 +1,97 @@
+//! `SchemaOptions`: what an update may keep that a new definition may not have.
+
+use super::default_pruning::prune_defaults;
+use super::{list_rules, keywords};
+use crate::place::{Place, Problems};
+use crate::schema::Schema;
+use crate::structural::check_structural;
+use kubist_api::apiextensions::v1::JSONSchemaProps;
+use kubist_apimachinery::FieldPath;
+
+/// Which rules apply. A rule that a schema of the old definition violates does not apply to the
+/// new one, so that stored definitions stay valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
+#[non_exhaustive]
+pub struct SchemaOptions {
+    /// Types are those of OpenAPI.
+    pub requires_valid_types: bool,
+    /// The schema is structural.
+    pub requires_structural_schema: bool,
+    /// Defaults have no unknown fields.
+    pub requires_pruned_defaults: bool,
+    /// The items of sets are atomic.
+    pub requires_atomic_sets: bool,
+    /// The items of sets and maps are not null, and keys are required or have defaults.
+    pub requires_list_keys: bool,
+}
+
+impl SchemaOptions {
+    /// All rules: for a new definition.
+    pub const CREATE: Self = Self {
+        requires_valid_types: true,
+        requires_structural_schema: true,
+        requires_pruned_defaults: true,
+        requires_atomic_sets: true,
+        requires_list_keys: true,
+    };
+
+    /// Returns the rules for an update, from the schemas of all versions of the old definition.
+    pub fn update<'a>(old: impl IntoIterator<Item = &'a JSONSchemaProps>) -> Self {
+        let mut options = Self::CREATE;
+        for schema in old {
+            options.requires_valid_types &= !any(schema, &|it| !keywords::has_valid_type(it));
+            let is_structural = is_structural(schema);
+            options.requires_structural_schema &= is_structural;
+            options.requires_pruned_defaults &=
+                !(is_structural && has_unpruned_defaults(schema));
+            options.requires_atomic_sets &= !any(schema, &list_rules::is_set_of_non_atomic);
+            options.requires_list_keys &= !any(schema, &|it| {
+                let mut problems = Problems::default();
+                list_rules::check_keys(&mut problems, it, &Place::Root(&FieldPath::ROOT));
+                !problems.is_empty()
+            });
+        }
+        options
+    }
+}
+
+fn is_structural(schema: &JSONSchemaProps) -> bool {
+    Schema::convert(schema).is_ok() && check_structural(schema, &FieldPath::ROOT).is_empty()
+}
+
+fn has_unpruned_defaults(schema: &JSONSchemaProps) -> bool {
+    let Ok(converted) = Schema::convert(schema) else {
+        return false;
+    };
+    prune_defaults(&converted).is_ok_and(|pruned| pruned != converted)
+}
+
+/// Reports whether a predicate holds for a schema or one within.
+fn any(schema: &JSONSchemaProps, holds: &dyn Fn(&JSONSchemaProps) -> bool) -> bool {
+    let within = |it: &JSONSchemaProps| any(it, holds);
+    let items = schema.items.as_deref();
+    let additional = [&schema.additional_properties, &schema.additional_items];
+    let dependencies = schema.dependencies.values();
+    holds(schema)
+        || items.and_then(|it| it.schema.as_deref()).is_some_and(within)
+        || items.is_some_and(|it| it.json_schemas.iter().any(within))
+        || [&schema.all_of, &schema.any_of, &schema.one_of]
+            .into_iter()
+            .flatten()
+            .any(within)
+        || schema.not.as_deref().is_some_and(within)
+        || [
+            &schema.properties,
+            &schema.pattern_properties,
+            &schema.definitions,
+        ]
+        .into_iter()
+        .flat_map(|it| it.values())
+        .any(within)
+        || additional
+            .into_iter()
+            .filter_map(|it| it.as_deref()?.schema.as_deref())
+            .any(within)
+        || dependencies.filter_map(|it| it.schema.as_deref()).any(within)
+}

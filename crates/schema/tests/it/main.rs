@@ -1,0 +1,13 @@
+//! Schemas and objects: behaviour, properties, growth, and beside upstream's.
+
+mod definitions;
+mod depth;
+mod growth;
+mod objects;
+mod program;
+mod properties;
+mod random;
+mod ratcheting;
+mod support;
+mod upstream;
+mod validation;

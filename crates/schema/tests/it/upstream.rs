@@ -1,0 +1,219 @@
+//! The same questions to upstream's code, in the program of `tests/interop/schemas`.
+
+use crate::program;
+use crate::random::{Random, mutated_object, mutated_schema, root_schema, rubbish, value};
+use crate::support::{object, props, texts, validate, validate_update};
+use kubist_apimachinery::FieldPath;
+use kubist_schema::{
+    Malformed, Schema, SchemaOptions, UnknownFields, apply_defaults, check_schema,
+    check_structural, coerce_metadata, prune, remove_nulls, validate_embedded,
+    validate_list_types,
+};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Cases in memory.
+const AT_ONCE: u64 = 2_000;
+/// Cases with one schema.
+const CASES_PER_SCHEMA: u64 = 4;
+
+#[test]
+#[expect(clippy::print_stdout, reason = "it shows the figures")]
+fn schemas_and_objects_are_treated_as_by_upstream() {
+    let (count, start) = (program::count(), program::first_seed());
+    let mut seen = BTreeMap::new();
+    let mut first = start;
+    while first < start + count {
+        let end = (first + AT_ONCE).min(start + count);
+        let cases: Vec<Value> = (first..end).map(case).collect();
+        if !program::ask(&cases, |asked, theirs| agrees(asked, theirs, &mut seen)) {
+            return;
+        }
+        first = end;
+    }
+    println!("{count} cases agree: {seen:?}");
+    for (name, part) in [("errors", 5), ("definition", 10), ("pruned", 2), ("embedded", 60)] {
+        let found: u64 = seen.get(name).copied().unwrap_or_default();
+        assert!(found * part > count, "too few have {name}: {seen:?}");
+    }
+}
+
+/// Returns a random case.
+fn case(seed: u64) -> Value {
+    let mut of_schema = Random::new(1 + seed / CASES_PER_SCHEMA);
+    let valid = root_schema(&mut of_schema);
+    let random = &mut Random::new(seed + (1 << 40));
+    let schema = if random.one_in(3) {
+        mutated_schema(random, &valid)
+    } else {
+        valid.clone()
+    };
+    let mut new = value(random, &valid);
+    if random.one_in(3) {
+        new = mutated_object(random, &new);
+    }
+    if random.one_in(12) {
+        new = rubbish(random, 3);
+    }
+    if !new.is_object() {
+        new = json!({});
+    }
+    for (name, value) in [("kind", "Fig"), ("apiVersion", "example.com/v1")] {
+        if !random.one_in(10) {
+            new[name] = value.into();
+        }
+    }
+    let old = match random.below(4) {
+        0 => json!({}),
+        1 => new.clone(),
+        _ => mutated_object(random, &new),
+    };
+    let mut case = json!({"schema": schema, "old": old, "new": new});
+    if random.one_in(3) {
+        case["status"] = true.into();
+    }
+    if random.one_in(3) {
+        case["oldSchema"] = mutated_schema(random, if random.one_in(2) { &schema } else { &valid });
+    }
+    case
+}
+
+/// Reports whether both answer the same.
+#[expect(clippy::print_stdout, reason = "it shows differences")]
+fn agrees(asked: &Value, theirs: Value, seen: &mut BTreeMap<String, u64>) -> bool {
+    let theirs = object(&theirs);
+    for name in theirs.keys() {
+        *seen.entry(name.clone()).or_default() += 1;
+    }
+    if theirs.contains_key("panic") {
+        return true;
+    }
+    let ours = object(&answer(asked));
+    let names = ours.keys().chain(theirs.keys());
+    let mut is_same = true;
+    for name in names {
+        let (ours, theirs) = (part(&ours, name), part(&theirs, name));
+        let same = match name.as_str() {
+            "coerced" | "dropped" => coerced_alike(&ours, &theirs),
+            _ => ours == theirs,
+        };
+        if !same && is_same {
+            println!("{asked}\n{name}\nours   {ours}\ntheirs {theirs}\n");
+            is_same = false;
+        }
+    }
+    is_same
+}
+
+fn part(answer: &Map<String, Value>, name: &str) -> Value {
+    normal(answer.get(name).cloned().unwrap_or_default())
+}
+
+/// Upstream returns the first of several errors, in random order.
+fn coerced_alike(ours: &Value, theirs: &Value) -> bool {
+    match ours["errors"].as_array().and_then(|it| it.first()) {
+        Some(ours) => theirs["errors"].as_array().is_some_and(|it| it.contains(ours)),
+        None => ours == theirs,
+    }
+}
+
+/// Returns a value in which numbers are floats, and empty lists absent: JSON does not tell more.
+fn normal(value: Value) -> Value {
+    match value {
+        Value::Number(number) => json!(number.as_f64()),
+        Value::Array(items) => items.into_iter().map(normal).collect(),
+        Value::Object(members) => {
+            let members = members.into_iter();
+            members.map(|(name, it)| (name, normal(it))).collect()
+        }
+        other => other,
+    }
+}
+
+/// Answers as the program does.
+fn answer(asked: &Value) -> Value {
+    let mut out = json!({});
+    let props = props(&asked["schema"]);
+    let has_status = asked["status"] == true;
+    let path = FieldPath::new("s");
+    let check = |options| check_schema(&props, has_status, options, None, &path);
+    put(&mut out, "definition", sorted(check(SchemaOptions::CREATE)));
+    if asked["oldSchema"].is_object() {
+        let old = crate::support::props(&asked["oldSchema"]);
+        put(&mut out, "update", sorted(check(SchemaOptions::update([&old]))));
+    }
+    let schema = match Schema::convert(&props) {
+        Ok(schema) => schema,
+        Err(error) => {
+            out["convert"] = error.to_string().into();
+            return out;
+        }
+    };
+    let structural = sorted(check_structural(&props, &path));
+    if !structural.is_empty() {
+        put(&mut out, "structural", structural);
+        return out;
+    }
+    let pruned = schema.with_pruned_defaults().expect("its defaults are pruned");
+    operations(asked, &pruned, &mut out);
+    let (new, old) = (&asked["new"], &asked["old"]);
+    put(&mut out, "errors", in_order(validate(new, &schema)));
+    put(&mut out, "changed", in_order(validate_update(new, old, &schema)));
+    let of_new = object(new);
+    let root = &FieldPath::ROOT;
+    put(&mut out, "embedded", sorted(validate_embedded(&of_new, &pruned, root)));
+    put(&mut out, "lists", sorted(validate_list_types(&of_new, &pruned, root)));
+    let mut last = of_new;
+    prune(&mut last, Some(&pruned), None);
+    remove_nulls(&mut last, &pruned);
+    if coerce_metadata(&mut last, &pruned, Malformed::Drop, None).is_ok() {
+        apply_defaults(&mut last, &pruned);
+        put(&mut out, "final", in_order(validate(&last.into(), &schema)));
+    }
+    out
+}
+
+fn operations(asked: &Value, schema: &Arc<Schema>, out: &mut Value) {
+    let fresh = || object(&asked["new"]);
+    let mut pruned = fresh();
+    let mut unknown = UnknownFields::new();
+    prune(&mut pruned, Some(schema), Some(&mut unknown));
+    out["pruned"] = pruned.into();
+    put(out, "unknown", unknown.into_paths());
+    let mut nulls = fresh();
+    remove_nulls(&mut nulls, schema);
+    out["nulls"] = nulls.into();
+    let mut defaulted = fresh();
+    apply_defaults(&mut defaulted, schema);
+    out["defaulted"] = defaulted.into();
+    for (name, malformed) in [("coerced", Malformed::Refuse), ("dropped", Malformed::Drop)] {
+        let mut coerced = fresh();
+        let mut unknown = UnknownFields::new();
+        let result = coerce_metadata(&mut coerced, schema, malformed, Some(&mut unknown));
+        let mut answer = json!({});
+        match result {
+            Err(error) => answer["errors"] = json!([error.to_string()]),
+            Ok(()) => {
+                answer["object"] = coerced.into();
+                put(&mut answer, "unknown", unknown.into_paths());
+            }
+        }
+        out[name] = answer;
+    }
+}
+
+fn put(out: &mut Value, name: &str, list: Vec<String>) {
+    if !list.is_empty() {
+        out[name] = list.into();
+    }
+}
+
+fn sorted(errors: Vec<kubist_apimachinery::FieldError>) -> Vec<String> {
+    in_order(texts(&errors))
+}
+
+fn in_order(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort();
+    texts
+}
