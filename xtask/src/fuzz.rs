@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All targets.
-const TARGETS: [&str; 7] = [
+const TARGETS: [&str; 8] = [
     "list",
     "watch",
     "selector",
@@ -21,6 +21,7 @@ const TARGETS: [&str; 7] = [
     "kubeconfig",
     "fields_v1",
     "apply",
+    "conversion_answer",
 ];
 
 /// Inputs for each target in CI and by default: always the same, so that the result for one commit
@@ -55,7 +56,8 @@ const MEMORY_MIB_MAX: u32 = 2048;
 /// Options of `cargo xtask fuzz`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Targets to run: list, watch, selector, quantity, kubeconfig, `fields_v1`, apply
+    /// Targets to run: list, watch, selector, quantity, kubeconfig, `fields_v1`, apply,
+    /// `conversion_answer`
     /// [default: all]
     targets: Vec<String>,
     /// Run each target for this long, on new inputs each time; by default, on the same inputs as in
