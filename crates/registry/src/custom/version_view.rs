@@ -23,6 +23,8 @@ pub(crate) struct View {
     kind: StoredKind,
     /// The version in which objects are written.
     stored: &'static Kind,
+    /// Whether objects in this version are served as they are stored.
+    reads_unchanged: bool,
     /// The conversions of lists and watches in progress.
     flights: Flights,
 }
@@ -34,7 +36,9 @@ impl View {
         kind: &'static Kind,
         stored: &'static Kind,
     ) -> Self {
+        let pipeline = conversion.pipeline(kind);
         Self {
+            reads_unchanged: pipeline.is_none_or(Pipeline::reads_unchanged),
             conversion,
             kind: StoredKind::plain(kind),
             stored,
@@ -54,9 +58,7 @@ impl View {
 
     /// Reports whether an object can be served as it is stored.
     pub(crate) fn is_ready(&self, stored: &Stored) -> bool {
-        let pipeline = self.conversion.pipeline(self.kind.kind);
-        std::ptr::eq(stored.kind(), self.kind.kind)
-            && pipeline.is_none_or(Pipeline::reads_unchanged)
+        self.reads_unchanged && std::ptr::eq(stored.kind(), self.kind.kind)
     }
 
     /// Converts one object anew.
