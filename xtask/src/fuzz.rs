@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All targets.
-const TARGETS: [&str; 8] = [
+const TARGETS: [&str; 9] = [
     "list",
     "watch",
     "selector",
@@ -22,6 +22,7 @@ const TARGETS: [&str; 8] = [
     "fields_v1",
     "apply",
     "schema",
+    "conversion_answer",
 ];
 
 /// Inputs for each target in CI and by default: always the same, so that the result for one commit
@@ -57,7 +58,7 @@ const MEMORY_MIB_MAX: u32 = 2048;
 #[derive(Args)]
 pub(crate) struct Options {
     /// Targets to run: list, watch, selector, quantity, kubeconfig, `fields_v1`, apply,
-    /// schema
+    /// schema, `conversion_answer`
     /// [default: all]
     targets: Vec<String>,
     /// Run each target for this long, on new inputs each time; by default, on the same inputs as in

@@ -115,5 +115,5 @@ pub use strategy::validate_metadata::{
 pub use strategy::{BoxFuture, PlainStrategy, Strategy};
 pub use webhook::{
     WebhookCall, WebhookCaller, WebhookClient, WebhookConfig, WebhookError, WebhookService,
-    WebhookTarget,
+    WebhookTarget, validate_ca_bundle,
 };

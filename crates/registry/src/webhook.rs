@@ -5,6 +5,10 @@
 //! [`RegistryConfig::webhooks`](crate::RegistryConfig::webhooks). The interface is independent of
 //! the review that is sent, so that conversion, admission and token reviews can share it.
 
+mod ca_bundle;
+
+pub use self::ca_bundle::validate_ca_bundle;
+
 use crate::strategy::BoxFuture;
 use crate::strategy::admission::Lookup;
 use bytes::Bytes;

@@ -259,3 +259,55 @@ fn tls_error(error: &io::Error) -> String {
     };
     format!("tls: failed to verify certificate: x509: {reason}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubist_registry::WebhookService;
+
+    #[test]
+    fn a_url_has_a_host_and_perhaps_a_port_and_a_path() {
+        let host = |url: &str| of_url(url).map_err(|it| it.to_string());
+        assert_eq!(
+            host("https://a.example.com/c"),
+            Ok(("a.example.com".into(), 443))
+        );
+        assert_eq!(host("https://[::1]:8443"), Ok(("[::1]".into(), 8443)));
+        let refused = "'https' is the only allowed URL scheme".to_owned();
+        assert_eq!(host("http://a.example.com"), Err(refused.clone()));
+        assert_eq!(host("/c"), Err(refused));
+        assert!(host("https://").is_err());
+    }
+
+    #[test]
+    fn a_request_names_its_host_and_its_time_limit() {
+        let service = WebhookService {
+            namespace: "ns".to_owned(),
+            name: "hook".to_owned(),
+            path: "convert".to_owned(),
+            port: 443,
+        };
+        for (target, host, path) in [
+            (
+                WebhookTarget::Url("https://a.example.com".to_owned()),
+                "a.example.com",
+                "/",
+            ),
+            (
+                WebhookTarget::Url("https://[::1]:9/a/b".to_owned()),
+                "[::1]:9",
+                "/a/b",
+            ),
+            (
+                WebhookTarget::Service(service),
+                "hook.ns.svc:443",
+                "/convert",
+            ),
+        ] {
+            let url = target.url(Duration::from_secs(5));
+            let made = request(&url, Bytes::new()).expect("it is valid");
+            assert_eq!(made.headers()[HOST], host);
+            assert_eq!(made.uri().to_string(), format!("{path}?timeout=5s"));
+        }
+    }
+}

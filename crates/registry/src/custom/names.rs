@@ -2,6 +2,7 @@
 
 use super::approval;
 use crate::stored::key::KeyLayout;
+use crate::webhook::validate_ca_bundle;
 use kubist_api::GROUPS;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
@@ -98,6 +99,10 @@ pub(crate) fn settle(
             ("NoPlaceInStorage", &message),
             now,
         );
+    } else if accepted && !was_established && has_invalid_ca_bundle(definition) {
+        let message = "The conversion webhook CABundle is invalid";
+        let why = ("InvalidCABundle", message);
+        set_once(&mut status, ESTABLISHED, false, why, now);
     } else if accepted && !was_established {
         let message = "the initial names have been accepted";
         set_once(
@@ -132,6 +137,14 @@ pub(crate) fn place(definition: &CustomResourceDefinition) -> Result<(), String>
         return Err("the name is not the plural and the group, joined by a dot".to_owned());
     }
     KeyLayout::check_custom(group, plural).map_err(|why| why.to_string())
+}
+
+/// Reports whether the webhook of a definition cannot be called because of its CA bundle.
+fn has_invalid_ca_bundle(definition: &CustomResourceDefinition) -> bool {
+    let conversion = definition.spec.conversion.as_deref();
+    let webhook = conversion.and_then(|it| it.webhook.as_deref());
+    let client = webhook.and_then(|it| it.client_config.as_deref());
+    client.is_some_and(|it| validate_ca_bundle(&it.ca_bundle).is_some())
 }
 
 /// A condition that servers without conversion webhooks have set.

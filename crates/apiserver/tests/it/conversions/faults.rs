@@ -118,3 +118,27 @@ async fn a_webhook_that_is_not_there_is_refused_at_once() {
     assert_eq!(message(&mut world).await, expected);
     world.server.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_certificate_in_the_bundle_itself_is_trusted_for_its_names() {
+    let webhook = Webhook::self_signed("localhost").await;
+    let mut world = World::new().await;
+    world.define(by_url(&webhook)).await;
+    world.create(V1, "a", json!({"size": 1})).await;
+    assert_eq!(
+        world.get(&format!("{BETA}/a")).await["spec"],
+        json!({"dimension": 1})
+    );
+    world.end(webhook).await;
+    let webhook = Webhook::self_signed("other.example.com").await;
+    let mut world = World::new().await;
+    world.define(by_url(&webhook)).await;
+    world.create(V1, "a", json!({"size": 1})).await;
+    let message = message(&mut world).await;
+    assert!(
+        message.contains("failed to verify certificate"),
+        "{message}"
+    );
+    assert_eq!(webhook.requests(), 0, "nothing is sent");
+    world.end(webhook).await;
+}

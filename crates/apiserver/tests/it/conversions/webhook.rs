@@ -9,6 +9,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use kubist_apiserver::CertificateAuthority;
 use parking_lot::Mutex;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use serde_json::{Value, json};
 use std::io;
 use std::sync::Arc;
@@ -55,12 +57,31 @@ impl Webhook {
         let authority = CertificateAuthority::new("webhooks").expect("it is made");
         let identity = authority.serving_identity(vec![name.to_owned()]);
         let identity = identity.expect("it is made");
+        let certificate = (identity.certificate(), identity.key());
+        Self::with(certificate, authority.certificate_pem()).await
+    }
+
+    /// Starts a webhook whose certificate is an authority that has signed itself.
+    pub(super) async fn self_signed(name: &str) -> Self {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("it is a name");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("it is made");
+        let certificate = params.self_signed(&key).expect("it is made");
+        let pem = certificate.pem();
+        let key = PrivateKeyDer::try_from(key.serialize_der()).expect("it is a key");
+        Self::with((certificate.der().clone(), key), pem).await
+    }
+
+    async fn with(
+        (certificate, key): (CertificateDer<'static>, PrivateKeyDer<'static>),
+        ca_pem: String,
+    ) -> Self {
         let provider = Arc::new(crypto::ring::default_provider());
         let tls = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .expect("they are supported")
             .with_no_client_auth()
-            .with_single_cert(vec![identity.certificate()], identity.key())
+            .with_single_cert(vec![certificate], key)
             .expect("key and certificate fit");
         let listener = TcpListener::bind("127.0.0.1:0")
             .await
@@ -80,7 +101,7 @@ impl Webhook {
         ));
         Self {
             port,
-            ca_pem: authority.certificate_pem(),
+            ca_pem,
             state,
             _tasks: tasks,
         }

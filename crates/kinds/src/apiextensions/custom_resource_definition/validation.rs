@@ -1,6 +1,7 @@
 //! Validation of CustomResourceDefinitions.
 
 use crate::apiextensions::custom_resource_definition;
+use crate::apiextensions::custom_resource_definition::conversion::Allowed;
 use crate::apiextensions::custom_resource_definition::form::Shared;
 use crate::shared::rules::{self, Errors};
 use kubist_api::apiextensions::v1::{
@@ -27,7 +28,7 @@ const COLUMN_FORMATS: [&str; 8] = [
 
 /// Checks a definition.
 pub(crate) fn check(definition: &CustomResourceDefinition) -> Errors {
-    let mut errors = check_spec(definition);
+    let mut errors = check_spec(definition, None);
     errors.extend(check_status(definition));
     errors.extend(check_approval(definition, None));
     errors.extend(check_unknown_fields(definition));
@@ -39,7 +40,7 @@ pub(crate) fn check_update(
     new: &CustomResourceDefinition,
     old: &CustomResourceDefinition,
 ) -> Errors {
-    let mut errors = check_spec(new);
+    let mut errors = check_spec(new, Some(old));
     let path = FieldPath::new("spec");
     let (now, before) = (&new.spec, &old.spec);
     let names = path.child("names");
@@ -66,7 +67,10 @@ pub(crate) fn check_update(
     errors
 }
 
-fn check_spec(definition: &CustomResourceDefinition) -> Errors {
+fn check_spec(
+    definition: &CustomResourceDefinition,
+    old: Option<&CustomResourceDefinition>,
+) -> Errors {
     let mut errors = Vec::new();
     let (spec, path) = (&definition.spec, FieldPath::new("spec"));
     check_group(&mut errors, definition, &path);
@@ -94,9 +98,9 @@ fn check_spec(definition: &CustomResourceDefinition) -> Errors {
         }
     }
     if let Some(conversion) = spec.conversion.as_deref() {
-        let may_convert = !spec.preserve_unknown_fields;
         let at = path.child("conversion");
-        custom_resource_definition::conversion::check(&mut errors, conversion, may_convert, &at);
+        let allowed = Allowed::of(definition, old);
+        custom_resource_definition::conversion::check(&mut errors, conversion, allowed, &at);
     }
     errors
 }

@@ -92,3 +92,44 @@ async fn a_change_of_the_conversion_is_effective_at_once() {
     let definition = cluster_get(&world.fixture, "widgets.example.com").await;
     assert_eq!(url(&definition.expect("there")), Some("Webhook".to_owned()));
 }
+
+#[tokio::test]
+async fn a_definition_with_an_invalid_ca_bundle_is_not_established() {
+    let (fixture, task) = following().await;
+    let mut widgets = definition("widgets", "Widget", &both());
+    with_webhook(&mut widgets);
+    let set = |it: &mut CustomResourceDefinition, bundle: &[u8]| {
+        let conversion = it.spec.conversion.as_mut();
+        let webhook = conversion.and_then(|it| it.webhook.as_mut());
+        let client = webhook.and_then(|it| it.client_config.as_mut());
+        client.expect("it is set").ca_bundle = bundle.to_vec().into();
+    };
+    set(&mut widgets, b"x");
+    fixture.create(widgets).await;
+    let found = condition(&fixture, "widgets.example.com", "Established").await;
+    assert_eq!(found, ("False".into(), "InvalidCABundle".into()));
+    let mend = async |bundle: &[u8]| loop {
+        let found = cluster_get(&fixture, "widgets.example.com").await;
+        let mut definition = found.expect("it is there");
+        set(&mut definition, bundle);
+        match fixture.put(definition).await {
+            Err(status) if status.is_conflict() => {}
+            other => return other.map(drop),
+        }
+    };
+    mend(b"").await.expect("it is fine");
+    served(&fixture, "v1").await;
+    until(async || {
+        let found = condition(&fixture, "widgets.example.com", "Established").await;
+        (found.0 == "True").then_some(())
+    })
+    .await;
+    let status = mend(b"x").await.expect_err("it is established");
+    assert_eq!(
+        status.message,
+        "CustomResourceDefinition.apiextensions.k8s.io \"widgets.example.com\" is invalid: \
+         spec.conversion.webhookClientConfig.caBundle: Invalid value: \"eA==\": unable to load root \
+         certificates: unable to parse bytes as PEM block"
+    );
+    drop(task);
+}

@@ -208,3 +208,21 @@ async fn selectors_see_what_the_client_sees() {
         assert_eq!(events[0].1["spec"]["dimension"], "9");
     }
 }
+
+#[tokio::test]
+async fn many_watches_convert_an_event_once() {
+    for cached in [false, true] {
+        let world = World::cached(cached).await;
+        let mut watches = Vec::new();
+        for _ in 0..20 {
+            watches.push(world.watch(&world.beta, "").await);
+        }
+        world.create(&world.v1, "a", json!({"size": 1})).await;
+        let all = watches.iter_mut().map(next);
+        for events in futures_util::future::join_all(all).await {
+            let spec = &events[0].1["spec"];
+            assert_eq!((events[0].0, spec), ("ADDED", &json!({"dimension": "1"})));
+        }
+        assert_eq!(world.script.take_sizes(), [1], "cached: {cached}");
+    }
+}
