@@ -104,6 +104,7 @@ pub use object_name::{ObjectName, ParseObjectNameError};
 pub use owner_reference::OwnerReference;
 pub use post_options::{
     FIELD_MANAGER_LENGTH_MAX, FieldValidation, PatchOptions, PostOptions, WriteVerb,
+    field_manager_errors,
 };
 pub use quantity::{ParseQuantityError, Quantity, QuantityFormat};
 pub use query::{OptionsError, QueryPairs};

@@ -158,7 +158,10 @@ impl PatchOptions {
                 "may not be specified for non-apply patch",
             ));
         }
-        field_manager_errors(&field_manager, &mut errors);
+        errors.extend(field_manager_errors(
+            &field_manager,
+            &FieldPath::new("fieldManager"),
+        ));
         let dry_run = read_dry_run(&query.all("dryRun"), &mut errors);
         let field_validation = read_field_validation(&query.text("fieldValidation"), &mut errors);
         OptionsError::check(verb.kind(), errors)?;
@@ -196,18 +199,21 @@ pub(crate) fn read_dry_run(stages: &[Str], errors: &mut Vec<FieldError>) -> bool
     !stages.is_empty()
 }
 
-fn field_manager_errors(field_manager: &Str, errors: &mut Vec<FieldError>) {
-    let path = FieldPath::new("fieldManager");
+/// Returns the errors of the name of a field manager: it is too long, or has characters that cannot
+/// be printed.
+pub fn field_manager_errors(field_manager: &Str, path: &FieldPath) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     if field_manager.len() > FIELD_MANAGER_LENGTH_MAX {
-        errors.push(FieldError::too_long(&path, FIELD_MANAGER_LENGTH_MAX));
+        errors.push(FieldError::too_long(path, FIELD_MANAGER_LENGTH_MAX));
     }
     for (index, c) in field_manager.char_indices().filter(|&(_, c)| !is_print(c)) {
         let detail = format!(
             "invalid character U+{:04X} (at position {index})",
             u32::from(c)
         );
-        errors.push(FieldError::invalid(&path, field_manager, detail));
+        errors.push(FieldError::invalid(path, field_manager, detail));
     }
+    errors
 }
 
 fn read_field_validation(word: &str, errors: &mut Vec<FieldError>) -> Option<FieldValidation> {

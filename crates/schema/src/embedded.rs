@@ -121,7 +121,11 @@ impl Coercer<'_> {
             };
             if self.malformed == Malformed::Refuse {
                 let path = at.path().child(name);
-                return Err(FieldError::invalid(&path, bad_value(value), "must be a string"));
+                return Err(FieldError::invalid(
+                    &path,
+                    bad_value(value),
+                    "must be a string",
+                ));
             }
             members.remove(name);
         }
@@ -176,7 +180,13 @@ pub fn validate_embedded(
 ) -> Vec<FieldError> {
     let mut problems = Problems::default();
     let is_resource = schema.is_embedded_resource;
-    check_object(&mut problems, object, schema, is_resource, &Place::Root(path));
+    check_object(
+        &mut problems,
+        object,
+        schema,
+        is_resource,
+        &Place::Root(path),
+    );
     problems.into_list()
 }
 
@@ -190,7 +200,13 @@ pub(crate) fn validate_embedded_value(
 ) -> Vec<FieldError> {
     let mut problems = Problems::default();
     let is_resource = is_resource || schema.is_embedded_resource;
-    check_value(&mut problems, value, schema, is_resource, &Place::Root(path));
+    check_value(
+        &mut problems,
+        value,
+        schema,
+        is_resource,
+        &Place::Root(path),
+    );
     problems.into_list()
 }
 
@@ -234,13 +250,22 @@ fn check_object(
                 None => continue,
             },
         };
-        check_value(problems, member, of_member, of_member.is_embedded_resource, &at);
+        check_value(
+            problems,
+            member,
+            of_member,
+            of_member.is_embedded_resource,
+            &at,
+        );
     }
 }
 
 fn check_resource(problems: &mut Problems, members: &Map<String, Value>, at: &Place<'_>) {
     for (name, rule) in [
-        ("apiVersion", api_version_problem as fn(&str) -> Option<String>),
+        (
+            "apiVersion",
+            api_version_problem as fn(&str) -> Option<String>,
+        ),
         ("kind", kind_problem),
     ] {
         match members.get(name) {
@@ -252,9 +277,7 @@ fn check_resource(problems: &mut Problems, members: &Map<String, Value>, at: &Pl
                     rule(text)
                 };
                 if let Some(detail) = problem {
-                    problems.add_child(at, name, |path| {
-                        FieldError::invalid(path, text, detail)
-                    });
+                    problems.add_child(at, name, |path| FieldError::invalid(path, text, detail));
                 }
             }
             Some(other) => problems.add_child(at, name, |path| {

@@ -45,7 +45,12 @@ fn check(problems: &mut Problems, schema: &JSONSchemaProps, level: Level, at: &P
     }
     let properties = Place::Child(at, "properties");
     for (name, property) in &schema.properties {
-        check(problems, property, Level::Field, &Place::Key(&properties, name));
+        check(
+            problems,
+            property,
+            Level::Field,
+            &Place::Key(&properties, name),
+        );
     }
     if let Some(additional) = schema.additional_properties.as_deref() {
         if level == Level::Root {
@@ -121,12 +126,7 @@ fn check_type(problems: &mut Problems, schema: &JSONSchemaProps, level: Level, a
 }
 
 /// Checks the schemas of the fields that every object has.
-fn check_metadata(
-    problems: &mut Problems,
-    schema: &JSONSchemaProps,
-    level: Level,
-    at: &Place<'_>,
-) {
+fn check_metadata(problems: &mut Problems, schema: &JSONSchemaProps, level: Level, at: &Place<'_>) {
     let is_resource = level == Level::Root || schema.x_kubernetes_embedded_resource;
     let properties = Place::Child(at, "properties");
     for (name, kind, detail) in [

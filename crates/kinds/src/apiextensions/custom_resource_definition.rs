@@ -4,7 +4,6 @@ pub(crate) mod conversion;
 pub(crate) mod fields;
 pub(crate) mod form;
 pub(crate) mod names;
-pub(crate) mod schema;
 pub(crate) mod validation;
 
 use crate::shared::fill;

@@ -59,7 +59,7 @@ pub(super) fn patch_allocated_values(new: &mut Service, old: Option<&Service>) {
     let Some(old) = old else {
         return;
     };
-    if address(old) && has_cluster_type(new) && new.spec.cluster_ip.is_empty() {
+    if has_cluster_type(old) && has_cluster_type(new) && new.spec.cluster_ip.is_empty() {
         new.spec.cluster_ip = old.spec.cluster_ip.clone();
     }
     let same_address = new.spec.cluster_ip == old.spec.cluster_ip;

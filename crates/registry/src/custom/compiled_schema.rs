@@ -40,7 +40,9 @@ impl CompiledSchema {
         if let Some(known) = COMPILED.lock().get(&digest) {
             return Some(known);
         }
-        let made = Schema::convert(schema).inspect_err(|error| {
+        let made = Schema::convert(schema).map_err(|error| error.to_string());
+        let made = made.and_then(|it| it.with_pruned_defaults().map_err(|error| error.to_string()));
+        let made = made.inspect_err(|error| {
             let version = &version.name;
             tracing::warn!(%version, %error, "a schema is not enforced");
         });

@@ -11,8 +11,10 @@
 use crate::custom::compiled_schema::CompiledSchema;
 use kubist_api::Kind;
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
-use kubist_apimachinery::CustomObject;
-use kubist_schema::{Schema, UnknownFields, apply_defaults, prune, remove_nulls};
+use kubist_apimachinery::{CustomObject, FieldError};
+use kubist_schema::{
+    Malformed, Schema, UnknownFields, apply_defaults, coerce_metadata, prune, remove_nulls,
+};
 use std::sync::Arc;
 
 /// The steps for the objects of one version of a definition.
@@ -68,8 +70,15 @@ impl Pipeline {
     }
 
     /// Completes a request body, except for defaults, and records the fields that it removes.
-    pub(crate) fn request(&self, object: &mut CustomObject, unknown: Option<&mut UnknownFields>) {
-        self.prune(object, unknown);
+    ///
+    /// # Errors
+    /// The metadata of an embedded resource is malformed.
+    pub(crate) fn request(
+        &self,
+        object: &mut CustomObject,
+        unknown: Option<&mut UnknownFields>,
+    ) -> Result<(), FieldError> {
+        self.prune(object, Malformed::Refuse, unknown)
     }
 
     /// Sets defaults.
@@ -81,23 +90,34 @@ impl Pipeline {
 
     /// Completes an object that was read from storage in this version, before any conversion.
     pub(crate) fn read(&self, object: &mut CustomObject) {
-        self.prune(object, None);
+        self.repair(object);
         self.apply_defaults(object);
     }
 
     /// Completes an object that was converted to this version.
     pub(crate) fn converted(&self, object: &mut CustomObject) {
-        self.prune(object, None);
+        self.repair(object);
     }
 
-    fn prune(&self, object: &mut CustomObject, unknown: Option<&mut UnknownFields>) {
+    fn repair(&self, object: &mut CustomObject) {
+        // Malformed metadata is dropped, so there are no errors.
+        let _ = self.prune(object, Malformed::Drop, None);
+    }
+
+    fn prune(
+        &self,
+        object: &mut CustomObject,
+        malformed: Malformed,
+        mut unknown: Option<&mut UnknownFields>,
+    ) -> Result<(), FieldError> {
         let Some(schema) = self.schema() else {
-            return;
+            return Ok(());
         };
         let content = object.content_mut();
         if !self.keeps_unknown_fields {
-            prune(content, Some(schema), unknown);
+            prune(content, Some(schema), unknown.as_deref_mut());
+            remove_nulls(content, schema);
         }
-        remove_nulls(content, schema);
+        coerce_metadata(content, schema, malformed, unknown)
     }
 }

@@ -96,9 +96,11 @@ impl Strategy for CustomStatus {
         *new.content_mut() = content;
         let version = std::mem::take(&mut new.metadata.resource_version);
         let uid = std::mem::take(&mut new.metadata.uid);
+        let managed_fields = std::mem::take(&mut new.metadata.managed_fields);
         new.metadata = old.metadata.clone();
         new.metadata.resource_version = version;
         new.metadata.uid = uid;
+        new.metadata.managed_fields = managed_fields;
     }
 
     fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
@@ -142,7 +144,8 @@ impl Strategy for CustomStrategy {
             return Ok(Vec::new());
         };
         let mut unknown = reports.then(UnknownFields::new);
-        self.validation.pipeline.request(object, unknown.as_mut());
+        let completed = self.validation.pipeline.request(object, unknown.as_mut());
+        completed.map_err(|error| Status::bad_request(error.to_string()))?;
         Ok(unknown.map_or_else(Vec::new, UnknownFields::into_messages))
     }
 

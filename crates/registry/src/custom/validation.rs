@@ -6,7 +6,8 @@ use crate::custom::scale::ScalePaths;
 use kubist_apimachinery::wire::{Message as _, to_json_value};
 use kubist_apimachinery::{CustomObject, FieldError, FieldPath};
 use kubist_schema::{
-    Schema, Steps, validate, validate_list_types, validate_list_types_update, validate_update,
+    Schema, Steps, validate, validate_embedded, validate_list_types, validate_list_types_update,
+    validate_update,
 };
 use serde_json::Value;
 
@@ -36,6 +37,7 @@ impl Validation {
         }
         errors.extend(self.scale_errors(new, ScalePaths::check_spec));
         if let Some(schema) = schema {
+            errors.extend(validate_embedded(new.content(), schema, &FieldPath::ROOT));
             errors.extend(validate_list_types(new.content(), schema, &FieldPath::ROOT));
         }
         errors
@@ -58,6 +60,7 @@ impl Validation {
         }
         errors.extend(self.scale_errors(new, ScalePaths::check_spec));
         if let Some(schema) = schema {
+            errors.extend(validate_embedded(new.content(), schema, &FieldPath::ROOT));
             errors.extend(list_type_errors(new, old, schema));
         }
         errors

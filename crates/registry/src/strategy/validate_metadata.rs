@@ -38,6 +38,9 @@ pub fn validate_named(
     errors
 }
 
+/// The maximum length of the subresource of managed fields, as upstream.
+const SUBRESOURCE_LENGTH_MAX: usize = 256;
+
 /// Validates the metadata of any object, new or changed; `names` validates the name.
 fn validate_whole(
     meta: &ObjectMeta,
@@ -87,6 +90,33 @@ fn validate_whole(
     }
     errors.extend(common(meta, &path));
     errors.extend(finalizers(&meta.finalizers, &path.child("finalizers")));
+    errors.extend(managed_fields(meta, &path.child("managedFields")));
+    errors
+}
+
+/// Validates managed fields: clients can set them.
+fn managed_fields(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (index, entry) in meta.managed_fields.iter().enumerate() {
+        let is_known = matches!(&*entry.operation, "Apply" | "Update");
+        let has_type = matches!(&*entry.fields_type, "" | "FieldsV1");
+        let is_short = entry.subresource.len() <= SUBRESOURCE_LENGTH_MAX;
+        let (manager, path) = (&entry.manager, path.index(index));
+        if !is_known {
+            let detail = "must be `Apply` or `Update`";
+            let at = path.child("operation");
+            errors.push(FieldError::invalid(&at, &entry.operation, detail));
+        }
+        if !has_type {
+            let at = path.child("fieldsType");
+            errors.push(FieldError::invalid(&at, &entry.fields_type, "must be `FieldsV1`"));
+        }
+        errors.extend(field_manager_errors(manager, &path.child("manager")));
+        if !is_short {
+            let at = path.child("subresource");
+            errors.push(FieldError::too_long(&at, SUBRESOURCE_LENGTH_MAX));
+        }
+    }
     errors
 }
 

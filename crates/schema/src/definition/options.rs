@@ -1,7 +1,7 @@
 //! `SchemaOptions`: what an update may keep that a new definition may not have.
 
 use super::default_pruning::prune_defaults;
-use super::{list_rules, keywords};
+use super::{keywords, list_rules};
 use crate::place::{Place, Problems};
 use crate::schema::Schema;
 use crate::structural::check_structural;
@@ -43,8 +43,7 @@ impl SchemaOptions {
             options.requires_valid_types &= !any(schema, &|it| !keywords::has_valid_type(it));
             let is_structural = is_structural(schema);
             options.requires_structural_schema &= is_structural;
-            options.requires_pruned_defaults &=
-                !(is_structural && has_unpruned_defaults(schema));
+            options.requires_pruned_defaults &= !(is_structural && has_unpruned_defaults(schema));
             options.requires_atomic_sets &= !any(schema, &list_rules::is_set_of_non_atomic);
             options.requires_list_keys &= !any(schema, &|it| {
                 let mut problems = Problems::default();
@@ -74,7 +73,9 @@ fn any(schema: &JSONSchemaProps, holds: &dyn Fn(&JSONSchemaProps) -> bool) -> bo
     let additional = [&schema.additional_properties, &schema.additional_items];
     let dependencies = schema.dependencies.values();
     holds(schema)
-        || items.and_then(|it| it.schema.as_deref()).is_some_and(within)
+        || items
+            .and_then(|it| it.schema.as_deref())
+            .is_some_and(within)
         || items.is_some_and(|it| it.json_schemas.iter().any(within))
         || [&schema.all_of, &schema.any_of, &schema.one_of]
             .into_iter()
@@ -93,5 +94,7 @@ fn any(schema: &JSONSchemaProps, holds: &dyn Fn(&JSONSchemaProps) -> bool) -> bo
             .into_iter()
             .filter_map(|it| it.as_deref()?.schema.as_deref())
             .any(within)
-        || dependencies.filter_map(|it| it.schema.as_deref()).any(within)
+        || dependencies
+            .filter_map(|it| it.schema.as_deref())
+            .any(within)
 }

@@ -38,7 +38,9 @@ fn check(name: &str, small: usize, work: impl Fn(usize) -> Box<dyn Fn()>) {
 }
 
 fn members(count: usize, make: impl Fn(usize) -> Value) -> Map<String, Value> {
-    (0..count).map(|it| (format!("member-{it:08}"), make(it))).collect()
+    (0..count)
+        .map(|it| (format!("member-{it:08}"), make(it)))
+        .collect()
 }
 
 fn items(count: usize, make: impl Fn(usize) -> Value) -> Value {
@@ -162,17 +164,23 @@ fn nested_changes_are_compared_once() {
 #[test]
 fn definitions_take_as_long_as_their_schema() {
     let properties: [(&str, fn(usize) -> Value); 5] = [
-        ("plain", |_| json!({"type": "string", "description": "text"})),
-        ("different", |it| {
-            json!({"type": "string", "maxLength": it, "default": "a", "format": "date"})
-        }),
+        (
+            "plain",
+            |_| json!({"type": "string", "description": "text"}),
+        ),
+        (
+            "different",
+            |it| json!({"type": "string", "maxLength": it, "default": "a", "format": "date"}),
+        ),
         ("without type", |_| json!({"nullable": true})),
-        ("rules", |_| {
-            json!({"type": "string", "x-kubernetes-validations": [{"rule": "", "fieldPath": ".a"}]})
-        }),
-        ("junctors", |it| {
-            json!({"type": "string", "anyOf": [{"maxLength": it}, {"type": "string"}]})
-        }),
+        (
+            "rules",
+            |_| json!({"type": "string", "x-kubernetes-validations": [{"rule": "", "fieldPath": ".a"}]}),
+        ),
+        (
+            "junctors",
+            |it| json!({"type": "string", "anyOf": [{"maxLength": it}, {"type": "string"}]}),
+        ),
     ];
     for (name, make) in properties {
         check(&format!("definition {name}"), SMALL / 4, |size| {

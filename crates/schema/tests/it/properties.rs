@@ -4,8 +4,8 @@ use crate::random::{Random, mutated_object, mutated_schema, root_schema, rubbish
 use crate::support::{object, props, schema, validate, validate_update};
 use kubist_apimachinery::FieldPath;
 use kubist_schema::{
-    Malformed, Schema, SchemaOptions, UnknownFields, apply_defaults, check_schema,
-    coerce_metadata, prune, remove_nulls, validate_embedded, validate_list_types,
+    Malformed, Schema, SchemaOptions, UnknownFields, apply_defaults, check_schema, coerce_metadata,
+    prune, remove_nulls, validate_embedded, validate_list_types,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,7 +23,14 @@ fn case(seed: u64) -> Option<(Value, Value)> {
     if random.one_in(3) {
         object = mutated_object(random, &object);
     }
-    Some((of, if object.is_object() { object } else { json!({}) }))
+    Some((
+        of,
+        if object.is_object() {
+            object
+        } else {
+            json!({})
+        },
+    ))
 }
 
 fn stored(value: &Value, of: &Schema) -> Value {

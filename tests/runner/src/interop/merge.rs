@@ -37,7 +37,12 @@ pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
 }
 
 /// Builds a program from its folder; none if that fails.
-pub(super) fn build(folder: &str, what: &str, scratch: &Path, report: &mut Report) -> Option<PathBuf> {
+pub(super) fn build(
+    folder: &str,
+    what: &str,
+    scratch: &Path,
+    report: &mut Report,
+) -> Option<PathBuf> {
     let program = scratch.join(folder);
     let mut is_built = false;
     report.step(&format!("{what} builds"), || {

@@ -6,11 +6,12 @@ use crate::apiextensions::custom_resource_definition::form::Shared;
 use crate::shared::rules::{self, Errors};
 use kubist_api::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion,
-    CustomResourceSubresourceScale, JSONSchemaProps,
+    CustomResourceSubresourceScale, CustomResourceValidation, JSONSchemaProps,
 };
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use kubist_registry::custom::{APPROVAL_ANNOTATION, Approval, is_protected};
 use kubist_registry::{KeyLayout, NoPlace};
+use kubist_schema::{SchemaOptions, check_schema};
 use std::collections::BTreeMap;
 
 const SCOPES: [&str; 2] = ["Cluster", "Namespaced"];
@@ -73,12 +74,15 @@ fn check_spec(
 ) -> Errors {
     let mut errors = Vec::new();
     let (spec, path) = (&definition.spec, FieldPath::new("spec"));
+    let options = old.map_or(SchemaOptions::CREATE, |old| {
+        SchemaOptions::update(old.spec.versions.iter().filter_map(schema_of))
+    });
     check_group(&mut errors, definition, &path);
     let scope = path.child("scope");
     if rules::required(&mut errors, &spec.scope, &scope) {
         rules::one_of_texts(&mut errors, &spec.scope, &SCOPES, &scope);
     }
-    check_versions(&mut errors, definition, &path);
+    check_versions(&mut errors, definition, options, &path);
     let names = path.child("names");
     custom_resource_definition::names::required(&mut errors, &spec.names, &names);
     custom_resource_definition::names::check(&mut errors, &spec.names, &names);
@@ -88,7 +92,7 @@ fn check_spec(
             let mut subresources = spec.versions.iter().map(|it| it.subresources.as_deref());
             let has_status = subresources.any(|it| it.is_some_and(|it| it.status.is_some()));
             let (schema, at) = (version.schema.as_deref(), path.child("validation"));
-            custom_resource_definition::schema::check(&mut errors, schema, has_status, &at);
+            check_validation(&mut errors, schema, (has_status, options), &at);
         }
         check_contents(&mut errors, version, shared, &path);
         if shared.fields {
@@ -171,7 +175,12 @@ fn check_approval(
     }
 }
 
-fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, spec: &FieldPath) {
+fn check_versions(
+    errors: &mut Errors,
+    definition: &CustomResourceDefinition,
+    options: SchemaOptions,
+    spec: &FieldPath,
+) {
     let versions = &definition.spec.versions;
     let (shared, path) = (Shared::of(versions), spec.child("versions"));
     for (index, version) in versions.iter().enumerate() {
@@ -189,7 +198,7 @@ fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, sp
             let subresources = version.subresources.as_deref();
             let has_status = subresources.is_some_and(|it| it.status.is_some());
             let (schema, at) = (version.schema.as_deref(), path.child("schema"));
-            custom_resource_definition::schema::check(errors, schema, has_status, &at);
+            check_validation(errors, schema, (has_status, options), &at);
         }
         let own = Shared {
             subresources: !shared.subresources,
@@ -273,6 +282,19 @@ fn check_contents(
         for (index, column) in version.additional_printer_columns.iter().enumerate() {
             check_column(errors, column, &path.index(index));
         }
+    }
+}
+
+/// Checks the schema of one version or of all versions. `has_status` reports whether status is a
+/// subresource.
+fn check_validation(
+    errors: &mut Errors,
+    validation: Option<&CustomResourceValidation>,
+    (has_status, options): (bool, SchemaOptions),
+    path: &FieldPath,
+) {
+    if let Some(schema) = validation.and_then(|it| it.open_api_v3_schema.as_deref()) {
+        errors.extend(check_schema(schema, has_status, options, None, path));
     }
 }
 
