@@ -7,7 +7,9 @@ mod interner;
 
 use crate::format::KnownFormat;
 use crate::pattern::Pattern;
-use crate::schema::{AdditionalProperties, Bound, Kind, ListType, Schema, SchemaFormat, ValueRules};
+use crate::schema::{
+    AdditionalProperties, Bound, Kind, ListType, Schema, SchemaFormat, ValueRules,
+};
 use interner::Interner;
 use kubist_api::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrArray};
 use kubist_apimachinery::{RawJson, Str};
@@ -28,9 +30,7 @@ pub enum ConvertError {
     #[error("OpenAPIV3Schema 'items' must be a schema, but is an array")]
     ItemsArray,
     /// `x-kubernetes-preserve-unknown-fields` is false.
-    #[error(
-        "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
-    )]
+    #[error("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined")]
     PreserveFalse,
     /// The schema nests more than [`SCHEMA_DEPTH_MAX`] levels.
     #[error("OpenAPIV3Schema nests more than {SCHEMA_DEPTH_MAX} levels")]
@@ -166,7 +166,11 @@ impl Converter {
             properties_max: props.max_properties,
             properties_min: props.min_properties,
             enumerated: enumerated?,
-            required: props.required.iter().map(|it| self.interner.text(it)).collect(),
+            required: props
+                .required
+                .iter()
+                .map(|it| self.interner.text(it))
+                .collect(),
             all_of: self.junctor(&props.all_of, depth)?,
             any_of: self.junctor(&props.any_of, depth)?,
             one_of: self.junctor(&props.one_of, depth)?,

@@ -6,7 +6,7 @@
 mod decode;
 mod object_meta;
 
-use crate::go_value::bad_value;
+use crate::go_value::{are_too_deep, bad_value};
 use crate::place::{Place, Problems};
 use crate::schema::Schema;
 use crate::unknown_fields::UnknownFields;
@@ -27,7 +27,8 @@ pub enum Malformed {
 
 /// Coerces the metadata of embedded resources: unknown fields are removed and recorded in
 /// `unknown`, empty ones are omitted, and malformed ones are errors or dropped. The metadata of
-/// `object` itself is left alone, unless its schema is that of an embedded resource.
+/// `object` itself is left alone, unless its schema is that of an embedded resource. An object that
+/// nests too deeply is left alone as well; it does not [validate](crate::validate).
 ///
 /// # Errors
 /// The first malformed field.
@@ -37,6 +38,9 @@ pub fn coerce_metadata(
     malformed: Malformed,
     unknown: Option<&mut UnknownFields>,
 ) -> Result<(), FieldError> {
+    if are_too_deep(object.values()) {
+        return Ok(());
+    }
     let at = &Place::Root(&FieldPath::ROOT);
     let mut coercer = Coercer { malformed, unknown };
     coercer.object(object, schema, schema.is_embedded_resource, at)
@@ -121,7 +125,11 @@ impl Coercer<'_> {
             };
             if self.malformed == Malformed::Refuse {
                 let path = at.path().child(name);
-                return Err(FieldError::invalid(&path, bad_value(value), "must be a string"));
+                return Err(FieldError::invalid(
+                    &path,
+                    bad_value(value),
+                    "must be a string",
+                ));
             }
             members.remove(name);
         }
@@ -174,9 +182,18 @@ pub fn validate_embedded(
     schema: &Schema,
     path: &FieldPath,
 ) -> Vec<FieldError> {
+    if are_too_deep(object.values()) {
+        return Vec::new();
+    }
     let mut problems = Problems::default();
     let is_resource = schema.is_embedded_resource;
-    check_object(&mut problems, object, schema, is_resource, &Place::Root(path));
+    check_object(
+        &mut problems,
+        object,
+        schema,
+        is_resource,
+        &Place::Root(path),
+    );
     problems.into_list()
 }
 
@@ -190,7 +207,13 @@ pub(crate) fn validate_embedded_value(
 ) -> Vec<FieldError> {
     let mut problems = Problems::default();
     let is_resource = is_resource || schema.is_embedded_resource;
-    check_value(&mut problems, value, schema, is_resource, &Place::Root(path));
+    check_value(
+        &mut problems,
+        value,
+        schema,
+        is_resource,
+        &Place::Root(path),
+    );
     problems.into_list()
 }
 
@@ -234,13 +257,22 @@ fn check_object(
                 None => continue,
             },
         };
-        check_value(problems, member, of_member, of_member.is_embedded_resource, &at);
+        check_value(
+            problems,
+            member,
+            of_member,
+            of_member.is_embedded_resource,
+            &at,
+        );
     }
 }
 
 fn check_resource(problems: &mut Problems, members: &Map<String, Value>, at: &Place<'_>) {
     for (name, rule) in [
-        ("apiVersion", api_version_problem as fn(&str) -> Option<String>),
+        (
+            "apiVersion",
+            api_version_problem as fn(&str) -> Option<String>,
+        ),
         ("kind", kind_problem),
     ] {
         match members.get(name) {
@@ -252,9 +284,7 @@ fn check_resource(problems: &mut Problems, members: &Map<String, Value>, at: &Pl
                     rule(text)
                 };
                 if let Some(detail) = problem {
-                    problems.add_child(at, name, |path| {
-                        FieldError::invalid(path, text, detail)
-                    });
+                    problems.add_child(at, name, |path| FieldError::invalid(path, text, detail));
                 }
             }
             Some(other) => problems.add_child(at, name, |path| {

@@ -125,10 +125,7 @@ fn matches(expression: &Compiled, text: &str) -> bool {
 
 fn is_dns_label(text: &str) -> bool {
     let is_inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    !text.is_empty()
-        && text.bytes().all(is_inner)
-        && !text.starts_with('-')
-        && !text.ends_with('-')
+    !text.is_empty() && text.bytes().all(is_inner) && !text.starts_with('-') && !text.ends_with('-')
 }
 
 fn is_hex_color(text: &str) -> bool {
@@ -159,9 +156,7 @@ fn is_uuid(text: &str, version: Option<char>, has_variant: bool) -> bool {
         };
         let is_fit = match (index, version) {
             (2, Some(version)) => group.starts_with(version),
-            (3, _) if has_variant => {
-                group.starts_with(['8', '9', 'a', 'b', 'A', 'B'])
-            }
+            (3, _) if has_variant => group.starts_with(['8', '9', 'a', 'b', 'A', 'B']),
             _ => true,
         };
         if !is_fit || !group.bytes().all(|b| b.is_ascii_hexdigit()) {

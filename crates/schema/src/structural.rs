@@ -5,8 +5,10 @@
 mod completeness;
 mod nested;
 
+use crate::convert::ConvertError;
 use crate::pattern;
 use crate::place::{Place, Problems};
+use crate::props::is_too_deep;
 use kubist_api::apiextensions::v1::JSONSchemaProps;
 use kubist_apimachinery::{FieldError, FieldPath};
 
@@ -21,6 +23,10 @@ enum Level {
 /// Returns why a schema is not structural, in the order of the texts. Keywords that no schema may
 /// have are not looked at: [`Schema::convert`](crate::Schema::convert) refuses them.
 pub fn check_structural(schema: &JSONSchemaProps, path: &FieldPath) -> Vec<FieldError> {
+    if is_too_deep(schema) {
+        let detail = ConvertError::TooDeep.to_string();
+        return vec![FieldError::invalid(path, "", detail)];
+    }
     let mut problems = Problems::default();
     let at = Place::Root(path);
     check(&mut problems, schema, Level::Root, &at);
@@ -45,7 +51,12 @@ fn check(problems: &mut Problems, schema: &JSONSchemaProps, level: Level, at: &P
     }
     let properties = Place::Child(at, "properties");
     for (name, property) in &schema.properties {
-        check(problems, property, Level::Field, &Place::Key(&properties, name));
+        check(
+            problems,
+            property,
+            Level::Field,
+            &Place::Key(&properties, name),
+        );
     }
     if let Some(additional) = schema.additional_properties.as_deref() {
         if level == Level::Root {
@@ -121,12 +132,7 @@ fn check_type(problems: &mut Problems, schema: &JSONSchemaProps, level: Level, a
 }
 
 /// Checks the schemas of the fields that every object has.
-fn check_metadata(
-    problems: &mut Problems,
-    schema: &JSONSchemaProps,
-    level: Level,
-    at: &Place<'_>,
-) {
+fn check_metadata(problems: &mut Problems, schema: &JSONSchemaProps, level: Level, at: &Place<'_>) {
     let is_resource = level == Level::Root || schema.x_kubernetes_embedded_resource;
     let properties = Place::Child(at, "properties");
     for (name, kind, detail) in [

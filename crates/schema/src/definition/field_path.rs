@@ -54,7 +54,9 @@ fn token<'a>(rest: &mut &'a str) -> Option<&'a str> {
         '\'' => {
             let bytes = text.as_bytes();
             let is_end = |at: &usize| bytes[*at] == b'\'' && bytes[*at - 1] != b'\\';
-            (1..bytes.len()).find(is_end).map_or(text.len(), |it| it + 1)
+            (1..bytes.len())
+                .find(is_end)
+                .map_or(text.len(), |it| it + 1)
         }
         _ => text.find(['.', '[', ']']).unwrap_or(text.len()),
     };

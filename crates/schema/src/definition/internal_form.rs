@@ -65,7 +65,10 @@ fn schema_text(it: &JSONSchemaProps) -> String {
         ("Not", nested(&it.not)),
         ("Properties", map(&it.properties, schema_text)),
         ("AdditionalProperties", or_bool(&it.additional_properties)),
-        ("PatternProperties", map(&it.pattern_properties, schema_text)),
+        (
+            "PatternProperties",
+            map(&it.pattern_properties, schema_text),
+        ),
         ("Dependencies", map(&it.dependencies, dependency_text)),
         ("AdditionalItems", or_bool(&it.additional_items)),
         ("Definitions", map(&it.definitions, schema_text)),
@@ -89,7 +92,10 @@ fn schema_text(it: &JSONSchemaProps) -> String {
             "XMapType",
             optional(it.x_kubernetes_map_type.as_ref(), text),
         ),
-        ("XValidations", list(&it.x_kubernetes_validations, rule_text)),
+        (
+            "XValidations",
+            list(&it.x_kubernetes_validations, rule_text),
+        ),
     ])
 }
 

@@ -80,7 +80,13 @@ impl<'r> Keywords<'r> {
         self.check(schema, around, true, at);
     }
 
-    fn check(&mut self, schema: &JSONSchemaProps, around: Around<'_>, is_root: bool, at: &Place<'_>) {
+    fn check(
+        &mut self,
+        schema: &JSONSchemaProps,
+        around: Around<'_>,
+        is_root: bool,
+        at: &Place<'_>,
+    ) {
         let count = self.of_schema.len();
         self.supported(schema, around, at);
         if schema.unique_items {
@@ -163,7 +169,12 @@ impl<'r> Keywords<'r> {
             site: site.as_ref(),
             ..around
         };
-        self.check(schema, around, false, &Place::Child(at, "additionalProperties"));
+        self.check(
+            schema,
+            around,
+            false,
+            &Place::Child(at, "additionalProperties"),
+        );
     }
 
     fn properties(
@@ -173,8 +184,9 @@ impl<'r> Keywords<'r> {
         is_root: bool,
         at: &Place<'_>,
     ) {
-        let is_atomic = schema.x_kubernetes_map_type.as_deref() == Some("atomic");
-        let uncorrelated = around.uncorrelated.or(is_atomic.then_some(at));
+        let map_type = schema.x_kubernetes_map_type.as_deref();
+        let is_other = !matches!(map_type, None | Some("granular" | "atomic"));
+        let uncorrelated = around.uncorrelated.or(is_other.then_some(at));
         let around = Around {
             uncorrelated,
             ..around
@@ -313,9 +325,8 @@ impl<'r> Keywords<'r> {
             (!is_valid_field_path(path, schema), "must be a valid path"),
         ] {
             if is_wrong {
-                self.of_schema.add_child(at, "fieldPath", |at| {
-                    FieldError::invalid(at, path, detail)
-                });
+                self.of_schema
+                    .add_child(at, "fieldPath", |at| FieldError::invalid(at, path, detail));
             }
         }
     }

@@ -28,7 +28,13 @@ pub(super) fn check(
         let detail = "must be object if x-kubernetes-map-type is specified";
         wrong_type(problems, kind, detail, at);
     }
-    supported(problems, "x-kubernetes-map-type", map, &["atomic", "granular"], at);
+    supported(
+        problems,
+        "x-kubernetes-map-type",
+        map,
+        &["atomic", "granular"],
+        at,
+    );
     if list.is_some() && *kind != "array" {
         let detail = "must be array if x-kubernetes-list-type is specified";
         wrong_type(problems, kind, detail, at);

@@ -1,8 +1,8 @@
 //! Validation of the metadata of an embedded resource.
 
 use kubist_apimachinery::{
-    BadValue, FieldError, FieldPath, ManagedFieldsEntry, ObjectMeta, OwnerReference, Str,
-    go_text, validate_labels, validate_name,
+    BadValue, FieldError, FieldPath, ManagedFieldsEntry, ObjectMeta, OwnerReference, Str, go_text,
+    validate_labels, validate_name,
 };
 use std::collections::BTreeMap;
 
@@ -20,11 +20,19 @@ pub(super) fn validate(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
         errors.extend(problems.map(|it| FieldError::invalid(&path, value, it)));
     };
     let generate_name = &meta.generate_name;
-    add("generateName", generate_name, path_segment(generate_name, true));
+    add(
+        "generateName",
+        generate_name,
+        path_segment(generate_name, true),
+    );
     add("name", &meta.name, path_segment(&meta.name, false));
     if !meta.namespace.is_empty() {
         let namespace = &meta.namespace;
-        add("namespace", namespace, validate_name::dns1123_label(namespace));
+        add(
+            "namespace",
+            namespace,
+            validate_name::dns1123_label(namespace),
+        );
     }
     if meta.generation < 0 {
         let detail = "must be greater than or equal to 0";
@@ -33,7 +41,11 @@ pub(super) fn validate(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
     }
     errors.extend(validate_labels(&meta.labels, &path.child("labels")));
     annotations(&mut errors, &meta.annotations, &path.child("annotations"));
-    owners(&mut errors, &meta.owner_references, &path.child("ownerReferences"));
+    owners(
+        &mut errors,
+        &meta.owner_references,
+        &path.child("ownerReferences"),
+    );
     finalizers(&mut errors, &meta.finalizers, &path.child("finalizers"));
     let path = path.child("managedFields");
     for (index, entry) in meta.managed_fields.iter().enumerate() {
@@ -47,14 +59,12 @@ fn path_segment(name: &str, is_prefix: bool) -> Vec<String> {
         return vec![format!("may not be '{name}'")];
     }
     let forbidden = ["/", "%"].into_iter().filter(|it| name.contains(it));
-    forbidden.map(|it| format!("may not contain '{it}'")).collect()
+    forbidden
+        .map(|it| format!("may not contain '{it}'"))
+        .collect()
 }
 
-fn annotations(
-    errors: &mut Vec<FieldError>,
-    annotations: &BTreeMap<Str, Str>,
-    path: &FieldPath,
-) {
+fn annotations(errors: &mut Vec<FieldError>, annotations: &BTreeMap<Str, Str>, path: &FieldPath) {
     let mut bytes = 0;
     for (key, value) in annotations {
         bytes += key.len() + value.len();
@@ -119,7 +129,11 @@ fn finalizers(errors: &mut Vec<FieldError>, finalizers: &[Str], path: &FieldPath
     let has = |name: &str| finalizers.iter().any(|it| *it == name);
     if has("orphan") && has("foregroundDeletion") {
         let detail = "finalizer foregroundDeletion and orphan cannot be both set";
-        errors.push(FieldError::invalid(path, BadValue::json(finalizers), detail));
+        errors.push(FieldError::invalid(
+            path,
+            BadValue::json(finalizers),
+            detail,
+        ));
     }
 }
 
@@ -139,7 +153,10 @@ fn managed_fields(errors: &mut Vec<FieldError>, entry: &ManagedFieldsEntry, path
     }
     for (at, c) in entry.manager.char_indices() {
         if !go_text::is_print(c) {
-            let detail = format!("invalid character U+{:04X} (at position {at})", u32::from(c));
+            let detail = format!(
+                "invalid character U+{:04X} (at position {at})",
+                u32::from(c)
+            );
             errors.push(FieldError::invalid(&manager, &entry.manager, detail));
         }
     }

@@ -15,9 +15,7 @@ static HOSTNAME: Compiled = LazyLock::new(|| {
 
 pub(super) fn is_hostname(text: &str) -> bool {
     // The length comes first: it bounds the work of the expression.
-    text.len() <= 255
-        && text.split('.').all(|it| it.len() <= 63)
-        && super::matches(&HOSTNAME, text)
+    text.len() <= 255 && text.split('.').all(|it| it.len() <= 63) && super::matches(&HOSTNAME, text)
 }
 
 /// Reports whether a text is an IPv4 address, or an IPv6 address that ends with one. Leading zeros

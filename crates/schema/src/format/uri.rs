@@ -50,9 +50,7 @@ fn is_authority(scheme: &str, authority: &str) -> bool {
         None => (None, authority),
     };
     let is_user = user.is_none_or(|user| {
-        let is_plain = |c: char| {
-            c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c)
-        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
         user.chars().all(is_plain) && unescape(user, Mode::Path).is_some()
     });
     is_user && is_host(scheme, host)

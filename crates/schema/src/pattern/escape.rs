@@ -12,7 +12,10 @@ pub(super) struct Escape<'a> {
 pub(super) fn parse_escape(text: &str) -> Result<Escape<'_>, PatternError> {
     let mut chars = text[1..].chars();
     let Some(c) = chars.next() else {
-        return Err(PatternError::new("trailing backslash at end of expression", ""));
+        return Err(PatternError::new(
+            "trailing backslash at end of expression",
+            "",
+        ));
     };
     let plain = |c: char, rest| {
         Ok(Escape {
@@ -75,7 +78,9 @@ fn hexadecimal<'a>(text: &'a str, rest: &'a str) -> Result<Escape<'a>, PatternEr
     // Go decodes the second digit even if the first one is none; at the end of the text there is
     // nothing to decode.
     let second = chars.next();
-    let digits = first.to_digit(16).zip(second.and_then(|it| it.to_digit(16)));
+    let digits = first
+        .to_digit(16)
+        .zip(second.and_then(|it| it.to_digit(16)));
     match digits {
         Some((high, low)) => Ok(Escape {
             c: high * 16 + low,

@@ -83,18 +83,46 @@ impl<'a> Parser<'a> {
                     self.last = None;
                 }
                 ')' => self.close()?,
-                '^' => self.assertion(1, if self.flags.is_multi_line { "(?m:^)" } else { "\\A" }),
-                '$' => self.assertion(1, if self.flags.is_multi_line { "(?m:$)" } else { "\\z" }),
+                '^' => self.assertion(
+                    1,
+                    if self.flags.is_multi_line {
+                        "(?m:^)"
+                    } else {
+                        "\\A"
+                    },
+                ),
+                '$' => self.assertion(
+                    1,
+                    if self.flags.is_multi_line {
+                        "(?m:$)"
+                    } else {
+                        "\\z"
+                    },
+                ),
                 '.' => {
                     let dot_matches_newline = self.flags.dot_matches_newline;
-                    self.assertion(1, if dot_matches_newline { "(?s:.)" } else { "[^\\n]" });
+                    self.assertion(
+                        1,
+                        if dot_matches_newline {
+                            "(?s:.)"
+                        } else {
+                            "[^\\n]"
+                        },
+                    );
                 }
                 '[' => {
-                    self.rest = class::parse(self.rest, self.flags, &mut self.names, &mut self.out)?;
+                    self.rest =
+                        class::parse(self.rest, self.flags, &mut self.names, &mut self.out)?;
                     self.last = Some(1);
                 }
                 '*' | '+' | '?' => {
-                    let bounds = if c == '*' { "*" } else if c == '+' { "+" } else { "?" };
+                    let bounds = if c == '*' {
+                        "*"
+                    } else if c == '+' {
+                        "+"
+                    } else {
+                        "?"
+                    };
                     self.repeat(before, &before[1..], bounds, 1, last_repeat)?;
                     repeat = Some(before);
                 }
@@ -218,7 +246,10 @@ impl<'a> Parser<'a> {
             has_flag = true;
         }
         let seen = &start[..start.len() - self.rest.len()];
-        Err(PatternError::new("invalid or unsupported Perl syntax", seen))
+        Err(PatternError::new(
+            "invalid or unsupported Perl syntax",
+            seen,
+        ))
     }
 
     fn repeat_within(
@@ -265,11 +296,17 @@ impl<'a> Parser<'a> {
         let after = after.strip_prefix('?').unwrap_or(after);
         if let Some(last) = last_repeat {
             let shown = &last[..last.len() - after.len()];
-            return Err(PatternError::new("invalid nested repetition operator", shown));
+            return Err(PatternError::new(
+                "invalid nested repetition operator",
+                shown,
+            ));
         }
         let Some(inner) = self.last else {
             let shown = &before[..before.len() - after.len()];
-            return Err(PatternError::new("missing argument to repetition operator", shown));
+            return Err(PatternError::new(
+                "missing argument to repetition operator",
+                shown,
+            ));
         };
         self.out.push_str(bounds);
         self.last = Some(inner.saturating_mul(copies));

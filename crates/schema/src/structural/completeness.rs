@@ -60,6 +60,12 @@ fn compare(
     );
     for (name, property) in &nested.properties {
         let (at, nested_at) = (Place::Key(&at, name), Place::Key(&nested_at, name));
-        compare(problems, property, schema.properties.get(name), &at, &nested_at);
+        compare(
+            problems,
+            property,
+            schema.properties.get(name),
+            &at,
+            &nested_at,
+        );
     }
 }

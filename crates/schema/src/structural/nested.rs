@@ -73,7 +73,12 @@ fn check(problems: &mut Problems, schema: &JSONSchemaProps, skips: Skips, at: &P
     check_values(problems, schema, skips, at);
     let properties = Place::Child(at, "properties");
     if let Some(items) = items(schema) {
-        check(problems, items, Skips::default(), &Place::Child(at, "items"));
+        check(
+            problems,
+            items,
+            Skips::default(),
+            &Place::Child(at, "items"),
+        );
     }
     for (name, property) in &schema.properties {
         let at = Place::Key(&properties, name);

@@ -24,7 +24,8 @@ impl Validator<'_> {
             return;
         };
         let all = &values.enumerated;
-        self.steps.take(u64::try_from(all.len()).unwrap_or(u64::MAX) / 16);
+        self.steps
+            .take(u64::try_from(all.len()).unwrap_or(u64::MAX) / 16);
         if all.iter().any(|it| is_equal(value, it)) {
             return;
         }

@@ -2,9 +2,9 @@
 //!
 //! Of the alternatives that fail, the one in which most checks passed is reported, as by upstream.
 
+use super::Validator;
 use super::location::At;
 use super::outcome::Outcome;
-use super::Validator;
 use crate::schema::{Schema, ValueRules};
 use kubist_apimachinery::go_text::quote;
 use serde_json::Value;

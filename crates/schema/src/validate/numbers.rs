@@ -2,10 +2,10 @@
 //!
 //! Bounds of integers are compared as integers, without their fraction, as by upstream.
 
+use super::Validator;
 use super::location::At;
 use super::outcome::Outcome;
 use super::types::{Types, is_json_integer};
-use super::Validator;
 use crate::go_value::{GoNumber, float_text, float_to_int};
 use crate::schema::{Bound, Kind, SchemaFormat, ValueRules};
 use kubist_apimachinery::FieldError;
@@ -168,14 +168,7 @@ impl Validator<'_> {
         });
     }
 
-    fn bound(
-        &mut self,
-        out: &mut Outcome,
-        number: GoNumber,
-        bound: Bound,
-        side: Side,
-        at: At<'_>,
-    ) {
+    fn bound(&mut self, out: &mut Outcome, number: GoNumber, bound: Bound, side: Side, at: At<'_>) {
         let is_exclusive = bound.is_exclusive;
         let (is_exceeded, shown) = match number {
             GoNumber::Int(int) => {

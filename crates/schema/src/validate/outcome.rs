@@ -85,7 +85,11 @@ impl Outcome {
             }
         } else {
             if self.seen.is_empty() {
-                self.seen = self.failures.iter().map(|it| it.text().to_owned()).collect();
+                self.seen = self
+                    .failures
+                    .iter()
+                    .map(|it| it.text().to_owned())
+                    .collect();
             }
             if !self.seen.insert(text.to_owned()) {
                 return 0;

@@ -50,13 +50,7 @@ impl Validator<'_> {
         self.pattern(out, text, values, at);
     }
 
-    fn pattern(
-        &mut self,
-        out: &mut Outcome,
-        text: &str,
-        values: Option<&ValueRules>,
-        at: At<'_>,
-    ) {
+    fn pattern(&mut self, out: &mut Outcome, text: &str, values: Option<&ValueRules>, at: At<'_>) {
         let Some(pattern) = values.and_then(|it| it.pattern.as_ref()) else {
             return;
         };

@@ -1,8 +1,8 @@
 //! The type of a value.
 
+use super::Validator;
 use super::location::At;
 use super::outcome::Outcome;
-use super::Validator;
 use crate::go_value::{GoNumber, float_to_int};
 use crate::schema::{Kind, Schema, SchemaFormat};
 use kubist_apimachinery::FieldError;
@@ -106,7 +106,10 @@ impl Validator<'_> {
         at: At<'_>,
     ) {
         self.fail(out, at, |path, name| {
-            let detail = format!("{name} in body must be of type {expected}: {}", quote(found));
+            let detail = format!(
+                "{name} in body must be of type {expected}: {}",
+                quote(found)
+            );
             (FieldError::type_invalid(path, found, detail), None)
         });
     }

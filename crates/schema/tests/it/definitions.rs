@@ -2,9 +2,7 @@
 
 use crate::support::{props, texts};
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_schema::{
-    RuleChecker, RuleSite, Schema, SchemaOptions, check_schema, check_structural,
-};
+use kubist_schema::{RuleChecker, RuleSite, Schema, SchemaOptions, check_schema, check_structural};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -61,8 +59,10 @@ fn metadata_is_restricted_by_name_only() {
     refused(
         json!({"type": "object", "properties": {"metadata": {"type": "object",
             "properties": {"name": {"type": "string"}, "labels": {"type": "object"}}}}}),
-        &[".properties[metadata]: Forbidden: must not specify anything other than name and \
-           generateName, but metadata is implicitly specified"],
+        &[
+            ".properties[metadata]: Forbidden: must not specify anything other than name and \
+           generateName, but metadata is implicitly specified",
+        ],
     );
 }
 
@@ -78,16 +78,20 @@ fn unsupported_keywords_are_named() {
     );
     refused(
         with(json!({"type": "string", "pattern": "a**"})),
-        &[".properties[p].pattern: Invalid value: \"a**\": must be a valid regular expression, \
-           but isn't: error parsing regexp: invalid nested repetition operator: `**`"],
+        &[
+            ".properties[p].pattern: Invalid value: \"a**\": must be a valid regular expression, \
+           but isn't: error parsing regexp: invalid nested repetition operator: `**`",
+        ],
     );
 }
 
 #[test]
 fn defaults_are_valid_and_pruned() {
     refused(
-        with(json!({"type": "object", "properties": {"a": {"type": "string"}},
-            "default": {"a": 1, "b": 2}})),
+        with(
+            json!({"type": "object", "properties": {"a": {"type": "string"}},
+            "default": {"a": 1, "b": 2}}),
+        ),
         &[
             ".properties[p].default: Invalid value: {\"a\":1,\"b\":2}: must not have unknown fields",
             ".properties[p].default.a: Invalid value: \"integer\": a in body must be of type \
@@ -115,7 +119,9 @@ fn unpruned_defaults_of_an_old_definition_are_pruned_for_serving() {
     let options = SchemaOptions::update([&props(&old)]);
     assert!(!options.requires_pruned_defaults);
     let schema = Schema::convert(&props(&old)).expect("it converts");
-    let pruned = schema.with_pruned_defaults().expect("its default is an object");
+    let pruned = schema
+        .with_pruned_defaults()
+        .expect("its default is an object");
     let default = pruned.property("p").and_then(|it| it.default_value());
     assert_eq!(default, Some(&json!({})));
 }

@@ -38,7 +38,9 @@ fn check(name: &str, small: usize, work: impl Fn(usize) -> Box<dyn Fn()>) {
 }
 
 fn members(count: usize, make: impl Fn(usize) -> Value) -> Map<String, Value> {
-    (0..count).map(|it| (format!("member-{it:08}"), make(it))).collect()
+    (0..count)
+        .map(|it| (format!("member-{it:08}"), make(it)))
+        .collect()
 }
 
 fn items(count: usize, make: impl Fn(usize) -> Value) -> Value {
@@ -135,15 +137,15 @@ fn changes_take_as_long_as_the_object() {
 
 #[test]
 fn nested_changes_are_compared_once() {
-    check("deep update", 40, |depth| {
+    check("deep update", 40, |size| {
         let (mut of, mut old, mut new) = (
             json!({"type": "string", "maxLength": 1}),
             json!("xx"),
             json!("xx"),
         );
         // The same number of members at each level.
-        for _ in 0..depth.min(90) {
-            let wide = members(depth * 2, |it| json!(it));
+        for _ in 0..60 {
+            let wide = members(size * 2, |it| json!(it));
             of = json!({"type": "object", "minProperties": 100_000,
                 "properties": {"a": of, "w": {"type": "object",
                 "additionalProperties": {"type": "integer"}}}});
@@ -154,7 +156,7 @@ fn nested_changes_are_compared_once() {
         Box::new(move || {
             let root = &FieldPath::ROOT;
             let errors = validate_update(&new, &old, &of, root, &mut Steps::default());
-            assert_eq!(errors, []);
+            assert!(errors.is_empty(), "{errors:?}");
         })
     });
 }
@@ -162,17 +164,23 @@ fn nested_changes_are_compared_once() {
 #[test]
 fn definitions_take_as_long_as_their_schema() {
     let properties: [(&str, fn(usize) -> Value); 5] = [
-        ("plain", |_| json!({"type": "string", "description": "text"})),
-        ("different", |it| {
-            json!({"type": "string", "maxLength": it, "default": "a", "format": "date"})
-        }),
+        (
+            "plain",
+            |_| json!({"type": "string", "description": "text"}),
+        ),
+        (
+            "different",
+            |it| json!({"type": "string", "maxLength": it, "default": "a", "format": "date"}),
+        ),
         ("without type", |_| json!({"nullable": true})),
-        ("rules", |_| {
-            json!({"type": "string", "x-kubernetes-validations": [{"rule": "", "fieldPath": ".a"}]})
-        }),
-        ("junctors", |it| {
-            json!({"type": "string", "anyOf": [{"maxLength": it}, {"type": "string"}]})
-        }),
+        (
+            "rules",
+            |_| json!({"type": "string", "x-kubernetes-validations": [{"rule": "", "fieldPath": ".a"}]}),
+        ),
+        (
+            "junctors",
+            |it| json!({"type": "string", "anyOf": [{"maxLength": it}, {"type": "string"}]}),
+        ),
     ];
     for (name, make) in properties {
         check(&format!("definition {name}"), SMALL / 4, |size| {

@@ -175,7 +175,10 @@ fn malformed_embedded_metadata_is_refused_or_dropped() {
     let mut members = object(&value);
     let result = coerce_metadata(&mut members, &schema, Malformed::Drop, None);
     assert_eq!(result, Ok(()));
-    assert_eq!(Value::Object(members), json!({"t": {"metadata": {"uid": "u"}}}));
+    assert_eq!(
+        Value::Object(members),
+        json!({"t": {"metadata": {"uid": "u"}}})
+    );
 }
 
 #[test]

@@ -27,7 +27,11 @@ const A: &str = "a: Too long: may not be more than 1 byte";
 
 #[test]
 fn an_unchanged_field_passes_and_a_changed_one_does_not() {
-    check(json!({"a": "xx", "b": "y"}), json!({"a": "xx", "b": "z"}), &[]);
+    check(
+        json!({"a": "xx", "b": "y"}),
+        json!({"a": "xx", "b": "z"}),
+        &[],
+    );
     check(json!({"a": "xx"}), json!({"a": "yy"}), &[A]);
     check(json!({}), json!({"a": "xx"}), &[A]);
 }
@@ -80,5 +84,9 @@ fn errors_of_junctors_pass_with_their_value() {
 fn the_type_of_an_object_never_passes() {
     let old = json!({"kind": "Z", "a": "1"});
     let new = json!({"kind": "Z", "a": "2"});
-    check(old, new, &[r#"kind: Unsupported value: "Z": supported values: "K""#]);
+    check(
+        old,
+        new,
+        &[r#"kind: Unsupported value: "Z": supported values: "K""#],
+    );
 }

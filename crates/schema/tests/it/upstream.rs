@@ -6,8 +6,7 @@ use crate::support::{object, props, texts, validate, validate_update};
 use kubist_apimachinery::FieldPath;
 use kubist_schema::{
     Malformed, Schema, SchemaOptions, UnknownFields, apply_defaults, check_schema,
-    check_structural, coerce_metadata, prune, remove_nulls, validate_embedded,
-    validate_list_types,
+    check_structural, coerce_metadata, prune, remove_nulls, validate_embedded, validate_list_types,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -33,7 +32,12 @@ fn schemas_and_objects_are_treated_as_by_upstream() {
         first = end;
     }
     println!("{count} cases agree: {seen:?}");
-    for (name, part) in [("errors", 5), ("definition", 10), ("pruned", 2), ("embedded", 60)] {
+    for (name, part) in [
+        ("errors", 5),
+        ("definition", 10),
+        ("pruned", 2),
+        ("embedded", 60),
+    ] {
         let found: u64 = seen.get(name).copied().unwrap_or_default();
         assert!(found * part > count, "too few have {name}: {seen:?}");
     }
@@ -74,7 +78,8 @@ fn case(seed: u64) -> Value {
         case["status"] = true.into();
     }
     if random.one_in(3) {
-        case["oldSchema"] = mutated_schema(random, if random.one_in(2) { &schema } else { &valid });
+        let base = if random.one_in(2) { &schema } else { &valid };
+        case["oldSchema"] = mutated_schema(random, base);
     }
     case
 }
@@ -113,7 +118,9 @@ fn part(answer: &Map<String, Value>, name: &str) -> Value {
 /// Upstream returns the first of several errors, in random order.
 fn coerced_alike(ours: &Value, theirs: &Value) -> bool {
     match ours["errors"].as_array().and_then(|it| it.first()) {
-        Some(ours) => theirs["errors"].as_array().is_some_and(|it| it.contains(ours)),
+        Some(ours) => theirs["errors"]
+            .as_array()
+            .is_some_and(|it| it.contains(ours)),
         None => ours == theirs,
     }
 }
@@ -141,7 +148,11 @@ fn answer(asked: &Value) -> Value {
     put(&mut out, "definition", sorted(check(SchemaOptions::CREATE)));
     if asked["oldSchema"].is_object() {
         let old = crate::support::props(&asked["oldSchema"]);
-        put(&mut out, "update", sorted(check(SchemaOptions::update([&old]))));
+        put(
+            &mut out,
+            "update",
+            sorted(check(SchemaOptions::update([&old]))),
+        );
     }
     let schema = match Schema::convert(&props) {
         Ok(schema) => schema,
@@ -155,15 +166,29 @@ fn answer(asked: &Value) -> Value {
         put(&mut out, "structural", structural);
         return out;
     }
-    let pruned = schema.with_pruned_defaults().expect("its defaults are pruned");
+    let pruned = schema
+        .with_pruned_defaults()
+        .expect("its defaults are pruned");
     operations(asked, &pruned, &mut out);
     let (new, old) = (&asked["new"], &asked["old"]);
     put(&mut out, "errors", in_order(validate(new, &schema)));
-    put(&mut out, "changed", in_order(validate_update(new, old, &schema)));
+    put(
+        &mut out,
+        "changed",
+        in_order(validate_update(new, old, &schema)),
+    );
     let of_new = object(new);
     let root = &FieldPath::ROOT;
-    put(&mut out, "embedded", sorted(validate_embedded(&of_new, &pruned, root)));
-    put(&mut out, "lists", sorted(validate_list_types(&of_new, &pruned, root)));
+    put(
+        &mut out,
+        "embedded",
+        sorted(validate_embedded(&of_new, &pruned, root)),
+    );
+    put(
+        &mut out,
+        "lists",
+        sorted(validate_list_types(&of_new, &pruned, root)),
+    );
     let mut last = of_new;
     prune(&mut last, Some(&pruned), None);
     remove_nulls(&mut last, &pruned);

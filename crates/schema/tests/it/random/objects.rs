@@ -5,13 +5,50 @@ use super::schemas::{NAMES, number};
 use serde_json::{Map, Value, json};
 
 const TEXTS: [&str; 44] = [
-    "", "a", "ab", "abc", "ABC", "foo", "a foo", "x", "é", "aa", "1", "12", "1.2.3.4", "01.2.3.4",
-    "::1", "::ffff:1.2.3.4", "10.0.0.0/8", "::/0", "01:23:45:67:89:ab", "0123.4567.89ab",
-    "2024-02-29", "2023-02-29", "2014-12-15T19:30:20.5Z", "2014-12-15t19:30:20+01:00", "1h30m",
-    "3 days", "a@b.c", "A <a@b>", "http://a.b/c?d", "/a", "http://[::1]:80/%41", "aGk=",
-    "#fff", "rgb(0, 10,255)", "111-22-3333", "4111111111111111", "0321751043", "978-0321751041",
-    "507f1f77bcf86cd799439011", "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
-    "6ba7b8109dad41d180b400c04fd430c8", "a.b-c", "日本.jp", "a<b>&\"\n",
+    "",
+    "a",
+    "ab",
+    "abc",
+    "ABC",
+    "foo",
+    "a foo",
+    "x",
+    "é",
+    "aa",
+    "1",
+    "12",
+    "1.2.3.4",
+    "01.2.3.4",
+    "::1",
+    "::ffff:1.2.3.4",
+    "10.0.0.0/8",
+    "::/0",
+    "01:23:45:67:89:ab",
+    "0123.4567.89ab",
+    "2024-02-29",
+    "2023-02-29",
+    "2014-12-15T19:30:20.5Z",
+    "2014-12-15t19:30:20+01:00",
+    "1h30m",
+    "3 days",
+    "a@b.c",
+    "A <a@b>",
+    "http://a.b/c?d",
+    "/a",
+    "http://[::1]:80/%41",
+    "aGk=",
+    "#fff",
+    "rgb(0, 10,255)",
+    "111-22-3333",
+    "4111111111111111",
+    "0321751043",
+    "978-0321751041",
+    "507f1f77bcf86cd799439011",
+    "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    "6ba7b8109dad41d180b400c04fd430c8",
+    "a.b-c",
+    "日本.jp",
+    "a<b>&\"\n",
 ];
 
 /// Returns a value that mostly fits a schema.
@@ -42,7 +79,9 @@ pub(crate) fn value(random: &mut Random, schema: &Value) -> Value {
         Some("boolean") => random.one_in(2).into(),
         Some("array") => {
             let count = random.below(4);
-            (0..count).map(|_| value(random, &schema["items"])).collect()
+            (0..count)
+                .map(|_| value(random, &schema["items"]))
+                .collect()
         }
         Some("object") => object(random, schema).into(),
         _ => rubbish(random, 2),
@@ -84,7 +123,11 @@ fn embedded(random: &mut Random, schema: &Value) -> Value {
         ("kind", ["Fig", "fig_", "", "Pod"]),
     ] {
         if !random.one_in(6) {
-            let text = if random.one_in(3) { *random.pick(&all) } else { all[0] };
+            let text = if random.one_in(3) {
+                *random.pick(&all)
+            } else {
+                all[0]
+            };
             members.insert(name.to_owned(), text.into());
         }
     }
@@ -117,11 +160,20 @@ fn metadata(random: &mut Random) -> Value {
         ("creationTimestamp", json!(null)),
         ("creationTimestamp", json!("2024-01-02T03:04:05Z")),
         ("creationTimestamp", json!("x")),
-        ("ownerReferences", json!([{"apiVersion": "v1", "kind": "Event", "name": "n", "uid": "u"}])),
-        ("ownerReferences", json!([{"apiVersion": "", "kind": "", "name": "n", "uid": "u", "x": 1}])),
+        (
+            "ownerReferences",
+            json!([{"apiVersion": "v1", "kind": "Event", "name": "n", "uid": "u"}]),
+        ),
+        (
+            "ownerReferences",
+            json!([{"apiVersion": "", "kind": "", "name": "n", "uid": "u", "x": 1}]),
+        ),
         ("ownerReferences", json!([{"name": 1}])),
         ("ownerReferences", json!({})),
-        ("managedFields", json!([{"manager": "m", "operation": "Odd"}])),
+        (
+            "managedFields",
+            json!([{"manager": "m", "operation": "Odd"}]),
+        ),
         ("unknown", json!(1)),
         ("deletionGracePeriodSeconds", json!(5)),
         ("uid", json!("u")),

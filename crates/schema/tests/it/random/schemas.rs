@@ -6,22 +6,75 @@ use serde_json::{Map, Value, json};
 
 pub(super) const NAMES: [&str; 7] = ["a", "b", "c", "d", "e<", "name", "spec"];
 pub(super) const FORMATS: [&str; 32] = [
-    "bsonobjectid", "byte", "cidr", "creditcard", "date", "date-time", "datetime", "duration",
-    "email", "hexcolor", "hostname", "ipv4", "ipv6", "isbn", "isbn10", "isbn13",
-    "k8s-long-name", "k8s-short-name", "mac", "password", "rgbcolor", "ssn", "uri", "uuid",
-    "uuid3", "uuid4", "uuid5", "int32", "int64", "float", "double", "unknown",
+    "bsonobjectid",
+    "byte",
+    "cidr",
+    "creditcard",
+    "date",
+    "date-time",
+    "datetime",
+    "duration",
+    "email",
+    "hexcolor",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "k8s-long-name",
+    "k8s-short-name",
+    "mac",
+    "password",
+    "rgbcolor",
+    "ssn",
+    "uri",
+    "uuid",
+    "uuid3",
+    "uuid4",
+    "uuid5",
+    "int32",
+    "int64",
+    "float",
+    "double",
+    "unknown",
 ];
 pub(super) const PATTERNS: [&str; 14] = [
-    "^a", "^[a-z]+$", r"\d", r"^\w{2,3}$", "(?i)^ABC$", r"^\p{L}+$", "^(a|b)*$", r"\bfoo\b",
-    "^[^x]*$", r"^.$", "[[:digit:]]", r"\.", "^a{2}$", "",
+    "^a",
+    "^[a-z]+$",
+    r"\d",
+    r"^\w{2,3}$",
+    "(?i)^ABC$",
+    r"^\p{L}+$",
+    "^(a|b)*$",
+    r"\bfoo\b",
+    "^[^x]*$",
+    r"^.$",
+    "[[:digit:]]",
+    r"\.",
+    "^a{2}$",
+    "",
 ];
 pub(super) const NUMBERS: [&str; 14] = [
-    "0", "1", "2", "3", "-1", "1.5", "2.0", "0.1", "1e6", "3e9", "-3e9", "1e21", "1e-7",
+    "0",
+    "1",
+    "2",
+    "3",
+    "-1",
+    "1.5",
+    "2.0",
+    "0.1",
+    "1e6",
+    "3e9",
+    "-3e9",
+    "1e21",
+    "1e-7",
     "9007199254740993",
 ];
 
 pub(super) fn number(random: &mut Random) -> Value {
-    serde_json::from_str(random.pick(&NUMBERS)).expect("a number")
+    let text: &str = *random.pick(&NUMBERS);
+    serde_json::from_str(text).expect("a number")
 }
 
 /// Returns a schema of whole objects.
@@ -41,7 +94,7 @@ pub(crate) fn root_schema(random: &mut Random) -> Value {
 }
 
 /// Returns a structural schema of a value.
-pub(crate) fn structural(random: &mut Random, depth: usize) -> Value {
+pub(super) fn structural(random: &mut Random, depth: usize) -> Value {
     let mut schema = match random.below(if depth == 0 { 5 } else { 10 }) {
         0 | 1 => text(random),
         2 => numeric(random, "integer"),
@@ -58,7 +111,9 @@ pub(crate) fn structural(random: &mut Random, depth: usize) -> Value {
         schema["nullable"] = true.into();
     }
     if random.one_in(8) {
-        schema["enum"] = (0..=random.below(3)).map(|_| value(random, &schema)).collect();
+        schema["enum"] = (0..=random.below(3))
+            .map(|_| value(random, &schema))
+            .collect();
     }
     if random.one_in(30) {
         schema["description"] = "text".into();
@@ -155,7 +210,11 @@ fn list(random: &mut Random, depth: usize) -> Value {
 fn keyed_list(random: &mut Random, depth: usize, schema: &mut Value) {
     schema["x-kubernetes-list-type"] = "map".into();
     let mut items = object(random, depth - 1, false);
-    let keys: &[&str] = if random.one_in(3) { &["k", "l"] } else { &["k"] };
+    let keys: &[&str] = if random.one_in(3) {
+        &["k", "l"]
+    } else {
+        &["k"]
+    };
     schema["x-kubernetes-list-map-keys"] = json!(keys);
     let mut required = Vec::new();
     for key in keys {
