@@ -38,6 +38,9 @@ fuzz_target!(|text: &str| {
     let Ok(schema) = Schema::convert(&props) else {
         return;
     };
+    let Ok(schema) = schema.with_pruned_defaults() else {
+        return;
+    };
     let mut object = || -> Map<String, Value> {
         let part = parts.next().unwrap_or("{}");
         serde_json::from_str(part).unwrap_or_default()

@@ -19,7 +19,9 @@ pub use default_pruning::PruneDefaultsError;
 pub use options::SchemaOptions;
 pub use rules::{RuleChecker, RuleSite, RuleStep};
 
+use crate::convert::ConvertError;
 use crate::place::{Place, Problems};
+use crate::props::is_too_deep;
 use crate::schema::Schema;
 use crate::structural::check_structural;
 use keywords::Keywords;
@@ -39,9 +41,13 @@ pub fn check_schema(
     path: &FieldPath,
 ) -> Vec<FieldError> {
     let mut problems = Problems::default();
-    root::check(&mut problems, schema, has_status, &Place::Root(path));
     let root = path.child("openAPIV3Schema");
     let at = Place::Root(&root);
+    if is_too_deep(schema) {
+        let detail = ConvertError::TooDeep.to_string();
+        return vec![FieldError::invalid(&root, "", detail)];
+    }
+    root::check(&mut problems, schema, has_status, &Place::Root(path));
     let mut conversion = None;
     let mut compiles_rules = false;
     if options.requires_structural_schema {

@@ -6,7 +6,7 @@
 mod decode;
 mod object_meta;
 
-use crate::go_value::bad_value;
+use crate::go_value::{are_too_deep, bad_value};
 use crate::place::{Place, Problems};
 use crate::schema::Schema;
 use crate::unknown_fields::UnknownFields;
@@ -27,7 +27,8 @@ pub enum Malformed {
 
 /// Coerces the metadata of embedded resources: unknown fields are removed and recorded in
 /// `unknown`, empty ones are omitted, and malformed ones are errors or dropped. The metadata of
-/// `object` itself is left alone, unless its schema is that of an embedded resource.
+/// `object` itself is left alone, unless its schema is that of an embedded resource. An object that
+/// nests too deeply is left alone as well; it does not [validate](crate::validate).
 ///
 /// # Errors
 /// The first malformed field.
@@ -37,6 +38,9 @@ pub fn coerce_metadata(
     malformed: Malformed,
     unknown: Option<&mut UnknownFields>,
 ) -> Result<(), FieldError> {
+    if are_too_deep(object.values()) {
+        return Ok(());
+    }
     let at = &Place::Root(&FieldPath::ROOT);
     let mut coercer = Coercer { malformed, unknown };
     coercer.object(object, schema, schema.is_embedded_resource, at)
@@ -178,6 +182,9 @@ pub fn validate_embedded(
     schema: &Schema,
     path: &FieldPath,
 ) -> Vec<FieldError> {
+    if are_too_deep(object.values()) {
+        return Vec::new();
+    }
     let mut problems = Problems::default();
     let is_resource = schema.is_embedded_resource;
     check_object(

@@ -200,7 +200,12 @@ pub const DEPTH_MAX: usize = 500;
 
 /// Reports whether a value nests more than [`DEPTH_MAX`] levels. It uses no recursion.
 pub(crate) fn is_too_deep(value: &Value) -> bool {
-    let mut level: Vec<&Value> = vec![value];
+    are_too_deep(std::iter::once(value))
+}
+
+/// Reports whether one of the values nests too deeply.
+pub(crate) fn are_too_deep<'a>(values: impl Iterator<Item = &'a Value>) -> bool {
+    let mut level: Vec<&Value> = values.filter(|it| holds_values(it)).collect();
     for _ in 0..=DEPTH_MAX {
         let mut next = Vec::new();
         for it in level {

@@ -20,6 +20,7 @@ mod go_value;
 mod list_types;
 mod pattern;
 mod place;
+mod props;
 mod prune;
 mod schema;
 mod steps;

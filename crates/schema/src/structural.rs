@@ -5,8 +5,10 @@
 mod completeness;
 mod nested;
 
+use crate::convert::ConvertError;
 use crate::pattern;
 use crate::place::{Place, Problems};
+use crate::props::is_too_deep;
 use kubist_api::apiextensions::v1::JSONSchemaProps;
 use kubist_apimachinery::{FieldError, FieldPath};
 
@@ -21,6 +23,10 @@ enum Level {
 /// Returns why a schema is not structural, in the order of the texts. Keywords that no schema may
 /// have are not looked at: [`Schema::convert`](crate::Schema::convert) refuses them.
 pub fn check_structural(schema: &JSONSchemaProps, path: &FieldPath) -> Vec<FieldError> {
+    if is_too_deep(schema) {
+        let detail = ConvertError::TooDeep.to_string();
+        return vec![FieldError::invalid(path, "", detail)];
+    }
     let mut problems = Problems::default();
     let at = Place::Root(path);
     check(&mut problems, schema, Level::Root, &at);

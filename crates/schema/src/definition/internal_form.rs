@@ -21,19 +21,9 @@ pub(super) fn internal_items(items: &JSONSchemaPropsOrArray) -> BadValue {
 }
 
 fn schema_text(it: &JSONSchemaProps) -> String {
-    let nested = |it: &Option<Box<JSONSchemaProps>>| optional(it.as_deref(), schema_text);
     let int = |it: Option<i64>| optional(it.as_ref(), ToString::to_string);
     let float = |it: Option<f64>| optional(it.as_ref(), |it| float_json(*it));
-    let json = |it: &Option<RawJson>| optional(it.as_ref(), json);
-    let flag = |it: Option<bool>| optional(it.as_ref(), ToString::to_string);
-    let or_bool = |it: &Option<Box<JSONSchemaPropsOrBool>>| optional(it.as_deref(), bool_text);
-    let docs = optional(it.external_docs.as_deref(), |it| {
-        object(&[
-            ("Description", text(&it.description)),
-            ("URL", text(&it.url)),
-        ])
-    });
-    object(&[
+    let mut members = vec![
         ("ID", text(&it.id)),
         ("Schema", text(&it.schema)),
         ("Ref", optional(it.ref_path.as_ref(), text)),
@@ -42,7 +32,7 @@ fn schema_text(it: &JSONSchemaProps) -> String {
         ("Nullable", it.nullable.to_string()),
         ("Format", text(&it.format)),
         ("Title", text(&it.title)),
-        ("Default", json(&it.default)),
+        ("Default", optional(it.default.as_ref(), json)),
         ("Maximum", float(it.maximum)),
         ("ExclusiveMaximum", it.exclusive_maximum.to_string()),
         ("Minimum", float(it.minimum)),
@@ -54,15 +44,31 @@ fn schema_text(it: &JSONSchemaProps) -> String {
         ("MinItems", int(it.min_items)),
         ("UniqueItems", it.unique_items.to_string()),
         ("MultipleOf", float(it.multiple_of)),
-        ("Enum", list(&it.enum_, self::json)),
+        ("Enum", list(&it.enum_, json)),
         ("MaxProperties", int(it.max_properties)),
         ("MinProperties", int(it.min_properties)),
         ("Required", list(&it.required, text)),
+    ];
+    members.extend(structure(it));
+    object(&members)
+}
+
+/// Returns the members about structure, from `Items` on.
+fn structure(it: &JSONSchemaProps) -> Vec<(&'static str, String)> {
+    let or_bool = |it: &Option<Box<JSONSchemaPropsOrBool>>| optional(it.as_deref(), bool_text);
+    let docs = optional(it.external_docs.as_deref(), |it| {
+        object(&[
+            ("Description", text(&it.description)),
+            ("URL", text(&it.url)),
+        ])
+    });
+    let is_open = it.x_kubernetes_preserve_unknown_fields.as_ref();
+    vec![
         ("Items", optional(it.items.as_deref(), items_text)),
         ("AllOf", list(&it.all_of, schema_text)),
         ("OneOf", list(&it.one_of, schema_text)),
         ("AnyOf", list(&it.any_of, schema_text)),
-        ("Not", nested(&it.not)),
+        ("Not", optional(it.not.as_deref(), schema_text)),
         ("Properties", map(&it.properties, schema_text)),
         ("AdditionalProperties", or_bool(&it.additional_properties)),
         (
@@ -73,10 +79,10 @@ fn schema_text(it: &JSONSchemaProps) -> String {
         ("AdditionalItems", or_bool(&it.additional_items)),
         ("Definitions", map(&it.definitions, schema_text)),
         ("ExternalDocs", docs),
-        ("Example", json(&it.example)),
+        ("Example", optional(it.example.as_ref(), json)),
         (
             "XPreserveUnknownFields",
-            flag(it.x_kubernetes_preserve_unknown_fields),
+            optional(is_open, ToString::to_string),
         ),
         (
             "XEmbeddedResource",
@@ -96,7 +102,7 @@ fn schema_text(it: &JSONSchemaProps) -> String {
             "XValidations",
             list(&it.x_kubernetes_validations, rule_text),
         ),
-    ])
+    ]
 }
 
 fn items_text(it: &JSONSchemaPropsOrArray) -> String {

@@ -184,8 +184,9 @@ impl<'r> Keywords<'r> {
         is_root: bool,
         at: &Place<'_>,
     ) {
-        let is_atomic = schema.x_kubernetes_map_type.as_deref() == Some("atomic");
-        let uncorrelated = around.uncorrelated.or(is_atomic.then_some(at));
+        let map_type = schema.x_kubernetes_map_type.as_deref();
+        let is_other = !matches!(map_type, None | Some("granular" | "atomic"));
+        let uncorrelated = around.uncorrelated.or(is_other.then_some(at));
         let around = Around {
             uncorrelated,
             ..around

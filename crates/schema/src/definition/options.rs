@@ -3,6 +3,7 @@
 use super::default_pruning::prune_defaults;
 use super::{keywords, list_rules};
 use crate::place::{Place, Problems};
+use crate::props::{any, is_too_deep};
 use crate::schema::Schema;
 use crate::structural::check_structural;
 use kubist_api::apiextensions::v1::JSONSchemaProps;
@@ -40,6 +41,9 @@ impl SchemaOptions {
     pub fn update<'a>(old: impl IntoIterator<Item = &'a JSONSchemaProps>) -> Self {
         let mut options = Self::CREATE;
         for schema in old {
+            if is_too_deep(schema) {
+                continue;
+            }
             options.requires_valid_types &= !any(schema, &|it| !keywords::has_valid_type(it));
             let is_structural = is_structural(schema);
             options.requires_structural_schema &= is_structural;
@@ -64,37 +68,4 @@ fn has_unpruned_defaults(schema: &JSONSchemaProps) -> bool {
         return false;
     };
     prune_defaults(&converted).is_ok_and(|pruned| pruned != converted)
-}
-
-/// Reports whether a predicate holds for a schema or one within.
-fn any(schema: &JSONSchemaProps, holds: &dyn Fn(&JSONSchemaProps) -> bool) -> bool {
-    let within = |it: &JSONSchemaProps| any(it, holds);
-    let items = schema.items.as_deref();
-    let additional = [&schema.additional_properties, &schema.additional_items];
-    let dependencies = schema.dependencies.values();
-    holds(schema)
-        || items
-            .and_then(|it| it.schema.as_deref())
-            .is_some_and(within)
-        || items.is_some_and(|it| it.json_schemas.iter().any(within))
-        || [&schema.all_of, &schema.any_of, &schema.one_of]
-            .into_iter()
-            .flatten()
-            .any(within)
-        || schema.not.as_deref().is_some_and(within)
-        || [
-            &schema.properties,
-            &schema.pattern_properties,
-            &schema.definitions,
-        ]
-        .into_iter()
-        .flat_map(|it| it.values())
-        .any(within)
-        || additional
-            .into_iter()
-            .filter_map(|it| it.as_deref()?.schema.as_deref())
-            .any(within)
-        || dependencies
-            .filter_map(|it| it.schema.as_deref())
-            .any(within)
 }

@@ -78,6 +78,10 @@ fn texts_have_their_formats() {
         ],
     );
     check("hexcolor", &["#fff", "FFFFFF"], &["#ff", "ffg"]);
+}
+
+#[test]
+fn addresses_numbers_and_names_have_their_formats() {
     check(
         "ipv4",
         &["1.2.3.4", "01.2.3.4", "::ffff:1.2.3.4"],

@@ -73,76 +73,57 @@ impl<'a> Parser<'a> {
         // The text from the last repetition, if it came directly before.
         let mut last_repeat: Option<&'a str> = None;
         while let Some(c) = self.rest.chars().next() {
-            let before = self.rest;
-            let mut repeat = None;
-            match c {
-                '(' => self.open()?,
-                '|' => {
-                    self.advance(1);
-                    self.out.push('|');
-                    self.last = None;
-                }
-                ')' => self.close()?,
-                '^' => self.assertion(
-                    1,
-                    if self.flags.is_multi_line {
-                        "(?m:^)"
-                    } else {
-                        "\\A"
-                    },
-                ),
-                '$' => self.assertion(
-                    1,
-                    if self.flags.is_multi_line {
-                        "(?m:$)"
-                    } else {
-                        "\\z"
-                    },
-                ),
-                '.' => {
-                    let dot_matches_newline = self.flags.dot_matches_newline;
-                    self.assertion(
-                        1,
-                        if dot_matches_newline {
-                            "(?s:.)"
-                        } else {
-                            "[^\\n]"
-                        },
-                    );
-                }
-                '[' => {
-                    self.rest =
-                        class::parse(self.rest, self.flags, &mut self.names, &mut self.out)?;
-                    self.last = Some(1);
-                }
-                '*' | '+' | '?' => {
-                    let bounds = if c == '*' {
-                        "*"
-                    } else if c == '+' {
-                        "+"
-                    } else {
-                        "?"
-                    };
-                    self.repeat(before, &before[1..], bounds, 1, last_repeat)?;
-                    repeat = Some(before);
-                }
-                '{' => match parse_repeat(before) {
-                    None => self.literal('{', 1),
-                    Some((bounds, after)) => {
-                        self.repeat_within(before, after, bounds, last_repeat)?;
-                        repeat = Some(before);
-                    }
-                },
-                '\\' => self.backslash()?,
-                c => self.literal(c, c.len_utf8()),
-            }
-            last_repeat = repeat;
+            last_repeat = self.item(c, last_repeat)?;
         }
         if self.groups.is_empty() {
             Ok(())
         } else {
             Err(PatternError::new("missing closing )", self.whole))
         }
+    }
+
+    /// Reads what begins with this character, and returns the text from here if it is a repetition.
+    fn item(
+        &mut self,
+        c: char,
+        last_repeat: Option<&'a str>,
+    ) -> Result<Option<&'a str>, PatternError> {
+        let before = self.rest;
+        let mut repeat = None;
+        match c {
+            '(' => self.open()?,
+            '|' => {
+                self.advance(1);
+                self.out.push('|');
+                self.last = None;
+            }
+            ')' => self.close()?,
+            '^' if self.flags.is_multi_line => self.assertion(1, "(?m:^)"),
+            '^' => self.assertion(1, "\\A"),
+            '$' if self.flags.is_multi_line => self.assertion(1, "(?m:$)"),
+            '$' => self.assertion(1, "\\z"),
+            '.' if self.flags.dot_matches_newline => self.assertion(1, "(?s:.)"),
+            '.' => self.assertion(1, "[^\\n]"),
+            '[' => {
+                self.rest = class::parse(self.rest, self.flags, &mut self.names, &mut self.out)?;
+                self.last = Some(1);
+            }
+            '*' | '+' | '?' => {
+                let bounds = &before[..1];
+                self.repeat(before, &before[1..], bounds, 1, last_repeat)?;
+                repeat = Some(before);
+            }
+            '{' => match parse_repeat(before) {
+                None => self.literal('{', 1),
+                Some((bounds, after)) => {
+                    self.repeat_within(before, after, bounds, last_repeat)?;
+                    repeat = Some(before);
+                }
+            },
+            '\\' => self.backslash()?,
+            c => self.literal(c, c.len_utf8()),
+        }
+        Ok(repeat)
     }
 
     fn advance(&mut self, length: usize) {

@@ -80,8 +80,8 @@ fn deep_objects_are_refused_without_recursion() {
                 assert_eq!(errors.len(), 1, "{errors:?}");
                 let errors = validate_update(value, value, &schema, root, steps);
                 assert_eq!(errors.len(), 1);
-                assert_eq!(validate_embedded(members, &schema, root), []);
-                validate_list_types(members, &schema, root);
+                assert!(validate_embedded(members, &schema, root).is_empty());
+                assert!(validate_list_types(members, &schema, root).is_empty());
             },
         );
     }

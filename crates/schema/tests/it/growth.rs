@@ -137,15 +137,15 @@ fn changes_take_as_long_as_the_object() {
 
 #[test]
 fn nested_changes_are_compared_once() {
-    check("deep update", 40, |depth| {
+    check("deep update", 40, |size| {
         let (mut of, mut old, mut new) = (
             json!({"type": "string", "maxLength": 1}),
             json!("xx"),
             json!("xx"),
         );
         // The same number of members at each level.
-        for _ in 0..depth.min(90) {
-            let wide = members(depth * 2, |it| json!(it));
+        for _ in 0..60 {
+            let wide = members(size * 2, |it| json!(it));
             of = json!({"type": "object", "minProperties": 100_000,
                 "properties": {"a": of, "w": {"type": "object",
                 "additionalProperties": {"type": "integer"}}}});
@@ -156,7 +156,7 @@ fn nested_changes_are_compared_once() {
         Box::new(move || {
             let root = &FieldPath::ROOT;
             let errors = validate_update(&new, &old, &of, root, &mut Steps::default());
-            assert_eq!(errors, []);
+            assert!(errors.is_empty(), "{errors:?}");
         })
     });
 }

@@ -6,7 +6,7 @@ mod schemas;
 
 pub(crate) use mutations::{mutated_object, mutated_schema};
 pub(crate) use objects::{rubbish, value};
-pub(crate) use schemas::{root_schema, structural};
+pub(crate) use schemas::root_schema;
 
 /// A xorshift generator.
 pub(crate) struct Random(u64);

@@ -78,7 +78,8 @@ fn case(seed: u64) -> Value {
         case["status"] = true.into();
     }
     if random.one_in(3) {
-        case["oldSchema"] = mutated_schema(random, if random.one_in(2) { &schema } else { &valid });
+        let base = if random.one_in(2) { &schema } else { &valid };
+        case["oldSchema"] = mutated_schema(random, base);
     }
     case
 }

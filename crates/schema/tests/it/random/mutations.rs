@@ -49,7 +49,7 @@ fn schema_within<'a>(random: &mut Random, schema: &'a mut Value) -> &'a mut Valu
 
 fn keywords(random: &mut Random) -> Vec<(&'static str, Value)> {
     let one = structural(random, 0);
-    vec![
+    let mut all = vec![
         ("type", json!(null)),
         ("type", json!("object")),
         ("type", json!("array")),
@@ -101,6 +101,13 @@ fn keywords(random: &mut Random) -> Vec<(&'static str, Value)> {
             "oneOf",
             json!([{"properties": {"metadata": {}}, "nullable": true}]),
         ),
+    ];
+    all.extend(extensions());
+    all
+}
+
+fn extensions() -> Vec<(&'static str, Value)> {
+    vec![
         ("x-kubernetes-preserve-unknown-fields", json!(true)),
         ("x-kubernetes-preserve-unknown-fields", json!(false)),
         ("x-kubernetes-embedded-resource", json!(true)),

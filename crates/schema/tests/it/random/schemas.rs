@@ -73,7 +73,8 @@ pub(super) const NUMBERS: [&str; 14] = [
 ];
 
 pub(super) fn number(random: &mut Random) -> Value {
-    serde_json::from_str(random.pick(&NUMBERS)).expect("a number")
+    let text: &str = *random.pick(&NUMBERS);
+    serde_json::from_str(text).expect("a number")
 }
 
 /// Returns a schema of whole objects.
@@ -93,7 +94,7 @@ pub(crate) fn root_schema(random: &mut Random) -> Value {
 }
 
 /// Returns a structural schema of a value.
-pub(crate) fn structural(random: &mut Random, depth: usize) -> Value {
+pub(super) fn structural(random: &mut Random, depth: usize) -> Value {
     let mut schema = match random.below(if depth == 0 { 5 } else { 10 }) {
         0 | 1 => text(random),
         2 => numeric(random, "integer"),
