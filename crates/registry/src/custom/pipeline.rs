@@ -101,7 +101,7 @@ impl Pipeline {
 
     fn repair(&self, object: &mut CustomObject) {
         // Malformed metadata is dropped, so there are no errors.
-        let _ = self.prune(object, Malformed::Drop, None);
+        drop(self.prune(object, Malformed::Drop, None));
     }
 
     fn prune(

@@ -3,7 +3,8 @@
 use crate::strategy::facts::MetadataRules;
 use crate::strategy::name_rule::NameRule;
 use kubist_apimachinery::{
-    FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, validate_labels, validate_name,
+    FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, field_manager_errors,
+    validate_labels, validate_name,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,7 +110,11 @@ fn managed_fields(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
         }
         if !has_type {
             let at = path.child("fieldsType");
-            errors.push(FieldError::invalid(&at, &entry.fields_type, "must be `FieldsV1`"));
+            errors.push(FieldError::invalid(
+                &at,
+                &entry.fields_type,
+                "must be `FieldsV1`",
+            ));
         }
         errors.extend(field_manager_errors(manager, &path.child("manager")));
         if !is_short {

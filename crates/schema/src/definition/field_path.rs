@@ -2,13 +2,33 @@
 
 use crate::schema::{AdditionalProperties, Schema};
 use kubist_api::apiextensions::v1::JSONSchemaProps;
+use std::cell::OnceCell;
+use std::sync::Arc;
 
-/// Reports whether a path such as `.a['b.c']` names a property that the schema has. A schema that
-/// does not convert has any.
-pub(super) fn is_valid_field_path(path: &str, schema: &JSONSchemaProps) -> bool {
-    match Schema::convert(schema) {
-        Ok(schema) => leads_somewhere(path, &schema).is_some(),
-        Err(_) => true,
+/// The schema below which the paths of its rules lead, converted at the first path.
+pub(super) struct Paths<'a> {
+    schema: &'a JSONSchemaProps,
+    /// None if the schema does not convert.
+    converted: OnceCell<Option<Arc<Schema>>>,
+}
+
+impl<'a> Paths<'a> {
+    pub(super) fn of(schema: &'a JSONSchemaProps) -> Self {
+        Self {
+            schema,
+            converted: OnceCell::new(),
+        }
+    }
+
+    /// Reports whether a path such as `.a['b.c']` names a property that the schema has. A schema
+    /// that does not convert has any.
+    pub(super) fn is_valid(&self, path: &str) -> bool {
+        let converted = self
+            .converted
+            .get_or_init(|| Schema::convert(self.schema).ok());
+        converted
+            .as_deref()
+            .is_none_or(|schema| leads_somewhere(path, schema).is_some())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules of the keywords of every schema in a definition.
 
-use super::field_path::is_valid_field_path;
+use super::field_path::Paths;
 use super::list_rules;
 use super::options::SchemaOptions;
 use super::rules::{RuleChecker, RuleSite, RuleStep};
@@ -270,8 +270,9 @@ impl<'r> Keywords<'r> {
             return;
         }
         let rules = Place::Child(at, "x-kubernetes-validations");
+        let paths = Paths::of(schema);
         for (index, rule) in schema.x_kubernetes_validations.iter().enumerate() {
-            self.rule_texts(schema, rule, &Place::Index(&rules, index));
+            self.rule_texts(&paths, rule, &Place::Index(&rules, index));
         }
         if self.of_schema.len() > count {
             return;
@@ -283,7 +284,7 @@ impl<'r> Keywords<'r> {
         }
     }
 
-    fn rule_texts(&mut self, schema: &JSONSchemaProps, rule: &ValidationRule, at: &Place<'_>) {
+    fn rule_texts(&mut self, paths: &Paths<'_>, rule: &ValidationRule, at: &Place<'_>) {
         let (text, message) = (rule.rule.trim(), rule.message.trim());
         let has_newline = |text: &str| text.contains(['\n', '\r']);
         if text.is_empty() {
@@ -322,7 +323,7 @@ impl<'r> Keywords<'r> {
         for (is_wrong, detail) in [
             (path.trim().is_empty(), EMPTY),
             (has_newline(path), LINES),
-            (!is_valid_field_path(path, schema), "must be a valid path"),
+            (!paths.is_valid(path), "must be a valid path"),
         ] {
             if is_wrong {
                 self.of_schema
