@@ -1,0 +1,7 @@
+//! The type checker: types of all nodes, and what names and calls refer to.
+
+pub(crate) mod assign;
+pub(crate) mod checker;
+pub(crate) mod fold;
+pub(crate) mod literals;
+pub(crate) mod scope;
