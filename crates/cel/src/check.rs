@@ -3,5 +3,6 @@
 pub(crate) mod assign;
 pub(crate) mod checker;
 pub(crate) mod fold;
+pub(crate) mod formats;
 pub(crate) mod literals;
 pub(crate) mod scope;

@@ -11,6 +11,7 @@ mod strings;
 use crate::function::{Function, Registry};
 use crate::types::Type;
 use std::collections::BTreeMap;
+pub(crate) use strings::{Piece, misfit, piece};
 
 /// A set of functions and the types that expressions can name.
 #[derive(Debug, Default)]

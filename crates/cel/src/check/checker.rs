@@ -434,6 +434,9 @@ impl Checker<'_> {
         if self.is_assignable(&previous, &current) {
             return most_general(&previous, &current);
         }
+        if self.scope.validates_literals {
+            return Type::Dyn;
+        }
         self.mismatch(id, &previous, &current);
         Type::Error
     }

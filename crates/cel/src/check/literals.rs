@@ -4,7 +4,7 @@
 use super::checker::Checked;
 use crate::error::Issue;
 use crate::source::Source;
-use crate::syntax::ast::{Ast, Element, Entry, Expr, Id};
+use crate::syntax::ast::{Ast, Call, Element, Entry, Expr, Id};
 use crate::types::Type;
 use crate::value::{Value, convert};
 
@@ -12,41 +12,55 @@ use crate::value::{Value, convert};
 pub(crate) fn validate(ast: &Ast, checked: &Checked, source: &Source<'_>) -> Vec<Issue> {
     let mut issues = Vec::new();
     let mut report = |id: Id, message: String| {
-        issues.push(Issue {
-            location: source.location(ast.offset(id)),
-            message,
-        });
+        let location = source.location(ast.offset(id));
+        issues.push(Issue { location, message });
     };
-    let reachable = reachable(ast);
-    for (_, expr) in ast.iter().filter(|(id, _)| reachable[*id as usize]) {
-        match expr {
+    // Arguments of `format` may have different types.
+    let mut open = vec![(ast.root, false)];
+    while let Some((id, is_exempt)) = open.pop() {
+        let mut exempts = is_exempt;
+        match ast.get(id) {
             Expr::Call(call) => {
-                if let Some(argument) = call.arguments.first()
-                    && let Expr::Literal(value) = ast.get(*argument)
-                    && !is_valid(&call.function, value)
-                {
-                    report(*argument, format!("invalid {} argument", call.function));
-                }
+                exempts |= &*call.function == "format";
+                validate_call(ast, checked, id, call, &mut report);
             }
-            Expr::List(elements) => validate_list(elements, checked, &mut report),
-            Expr::Map(entries) => validate_map(entries, checked, &mut report),
+            Expr::List(elements) if !is_exempt => validate_list(elements, checked, &mut report),
+            Expr::Map(entries) if !is_exempt => validate_map(entries, checked, &mut report),
             _ => {}
         }
+        ast.get(id)
+            .children(&mut |child| open.push((child, exempts)));
     }
     issues
 }
 
-/// Returns which nodes are part of the tree: macros leave others behind.
-fn reachable(ast: &Ast) -> Vec<bool> {
-    let mut found = vec![false; ast.len()];
-    let mut open = vec![ast.root];
-    while let Some(id) = open.pop() {
-        if let Some(it) = found.get_mut(id as usize) {
-            *it = true;
+fn validate_call(
+    ast: &Ast,
+    checked: &Checked,
+    id: Id,
+    call: &Call,
+    report: &mut dyn FnMut(Id, String),
+) {
+    let Some(argument) = call.arguments.first() else {
+        return;
+    };
+    match ast.get(*argument) {
+        Expr::Literal(value) if !is_valid(&call.function, value) => {
+            report(*argument, format!("invalid {} argument", call.function));
         }
-        ast.get(id).children(&mut |child| open.push(child));
+        Expr::List(elements) if &*call.function == "format" && call.arguments.len() == 1 => {
+            let target = call.target.map(|target| ast.get(target));
+            if let Some(Expr::Literal(Value::String(format))) = target {
+                let elements: Vec<Id> = elements.iter().map(|it| it.value).collect();
+                if let Err((place, message)) =
+                    super::formats::validate(ast, checked, format.as_str(), &elements)
+                {
+                    report(place.unwrap_or(id), message);
+                }
+            }
+        }
+        _ => {}
     }
-    found
 }
 
 fn is_valid(function: &str, argument: &Value<'static>) -> bool {

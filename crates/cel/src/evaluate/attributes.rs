@@ -56,7 +56,7 @@ impl<'a> Evaluation<'a, '_> {
         for (at, qualifier) in attribute.qualifiers.iter().enumerate() {
             is_optional |= qualifier.is_optional;
             let is_presence = attribute.is_presence && at == last;
-            let found = self.step(&value, qualifier, is_optional || is_presence, is_presence);
+            let found = self.step(&value, qualifier, is_optional, is_presence);
             value = match found {
                 Ok(Some(_)) if is_presence => Value::Bool(true),
                 Ok(Some(found)) => found,
@@ -72,14 +72,15 @@ impl<'a> Evaluation<'a, '_> {
         })
     }
 
-    /// Follows a step. An absent value is none if `may_miss`, else an error.
+    /// Follows a step. An absent value is none if the step is optional or asks for presence.
     fn step(
         &mut self,
         value: &Value<'a>,
         qualifier: &'a Qualifier,
-        may_miss: bool,
+        is_optional: bool,
         is_presence: bool,
     ) -> Outcome<'a, Option<Value<'a>>> {
+        let may_miss = is_optional || is_presence;
         let found = match &qualifier.key {
             QualifierKey::Field(name) => match value {
                 Value::Map(map) => map.find_str(name).and_then(|it| {
@@ -97,7 +98,7 @@ impl<'a> Evaluation<'a, '_> {
                 Err(error) => Err(error),
             },
         };
-        if !matches!(found, Ok(None)) || is_presence {
+        if !matches!(found, Ok(None)) || !is_optional {
             self.charge(1)?;
         }
         found
@@ -160,7 +161,7 @@ fn look_up<'a>(
     ) {
         return Err(EvalError::failed(format!(
             "invalid qualifier type: {}",
-            key.type_name()
+            format::go_type(key)
         )));
     }
     match value {

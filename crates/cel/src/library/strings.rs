@@ -12,6 +12,8 @@ mod format;
 mod search;
 mod split;
 
+pub(crate) use format::{Piece, misfit, piece};
+
 type Outcome<'a> = Result<Value<'a>, EvalError>;
 
 /// The version with `format`, `strings.quote` and a `join` of dynamic lists.

@@ -199,7 +199,10 @@ impl Planner<'_> {
                     value @ (Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_)),
                 ) => QualifierKey::Constant(value),
                 Node::Constant(value) => {
-                    return Err(format!("invalid qualifier type: {}", value.type_name()));
+                    return Err(format!(
+                        "invalid qualifier type: {}",
+                        crate::value::format::go_type(&value)
+                    ));
                 }
                 node => QualifierKey::Node(node),
             },

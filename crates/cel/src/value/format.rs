@@ -80,3 +80,24 @@ pub(crate) fn debug(value: &Value<'_>) -> String {
         Value::Preserved(it) => it.to_string(),
     }
 }
+
+/// Returns the name of the Go type that upstream has for a value; some of its errors show it.
+pub(crate) fn go_type(value: &Value<'_>) -> String {
+    let name = match value {
+        Value::Null => "types.Null",
+        Value::Bool(_) => "types.Bool",
+        Value::Int(_) => "types.Int",
+        Value::Uint(_) => "types.Uint",
+        Value::Double(_) => "types.Double",
+        Value::String(_) => "types.String",
+        Value::Bytes(_) => "types.Bytes",
+        Value::Timestamp(_) => "types.Timestamp",
+        Value::Duration(_) => "types.Duration",
+        Value::List(_) => "*types.baseList",
+        Value::Map(_) => "*types.baseMap",
+        Value::Type(_) => "*types.Type",
+        Value::Optional(_) => "*types.Optional",
+        Value::Opaque(_) | Value::Preserved(_) => return value.type_name().to_string(),
+    };
+    name.to_owned()
+}
