@@ -43,14 +43,12 @@ func decode(line []byte) (*question, error) {
 	return &asked, nil
 }
 
-// sizes estimates sizes from the type of `self`, as custom resources do.
+// sizes estimates sizes from the type of `self`, as custom resources do: the first element of a path
+// is skipped, whatever it is.
 type sizes struct{ root *apiservercel.DeclType }
 
 func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	if len(element.Path()) == 0 || s.root == nil {
-		return nil
-	}
-	if name := element.Path()[0]; name != "self" && name != "oldSelf" {
 		return nil
 	}
 	current := s.root

@@ -3,6 +3,7 @@
 
 use crate::encoding::{decode, encode, parse_type};
 use crate::program;
+use crate::random::Random;
 use kubist_cel::{Activation, Budget, Environment, Version};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -96,11 +97,7 @@ fn conformance_cases_are_answered_as_kubernetes_answers_them() {
             continue;
         }
         let ours = answer(question, &base);
-        let mut theirs = theirs.clone();
-        if theirs.get("programError").is_some() {
-            // Ours has no program, so neither type nor estimate.
-            theirs = json!({"programError": theirs["programError"]});
-        }
+        let theirs = comparable(theirs.clone());
         let theirs = &theirs;
         let file = case["file"].as_str().expect("text").to_owned();
         let differs = !counts.entry(file).or_default().add(&ours, theirs);
@@ -120,4 +117,38 @@ fn conformance_cases_are_answered_as_kubernetes_answers_them() {
         println!("{file}: {counts:?} agree");
     }
     assert_eq!(differ, 0, "cases differ");
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
+fn random_expressions_are_answered_as_kubernetes_answers_them() {
+    let mut random = Random::new(1);
+    let questions: Vec<Json> = (0..program::count()).map(|_| random.question()).collect();
+    let Some(answers) = program::ask(&questions) else {
+        return;
+    };
+    let base = Environment::new(Version::minor(36));
+    let (mut counts, mut differ) = (Counts::default(), 0);
+    for (question, theirs) in questions.iter().zip(answers) {
+        assert!(theirs.get("panic").is_none(), "{question} {theirs}");
+        let ours = answer(question, &base);
+        let theirs = comparable(theirs);
+        if !counts.add(&ours, &theirs) {
+            differ += 1;
+            println!(
+                "{} {}\n  ours   {ours}\n  theirs {theirs}",
+                question["expression"], question["values"]
+            );
+        }
+    }
+    println!("random expressions: {counts:?} agree");
+    assert_eq!(differ, 0, "expressions differ");
+}
+
+/// Ours has no program if its constants have no value, so neither type nor estimate.
+fn comparable(theirs: Json) -> Json {
+    match theirs.get("programError") {
+        Some(error) => json!({"programError": error}),
+        None => theirs,
+    }
 }
