@@ -2,7 +2,8 @@
 
 use crate::check::scope::Scope;
 use crate::check::{checker, literals};
-use crate::cost::estimator::{SizeEstimator, UnknownSizes, estimate};
+use crate::cost::estimator::estimate;
+use crate::cost::sizes::{SizeEstimator, UnknownSizes};
 use crate::error::CompileError;
 use crate::function::Function;
 use crate::library;

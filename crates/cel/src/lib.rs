@@ -41,7 +41,6 @@ mod syntax;
 mod types;
 mod value;
 
-pub use cost::estimator::PathElement;
 pub use environment::{Environment, Version};
 pub use error::{CompileError, EvalError, Issue};
 pub use escape::{escape, unescape};

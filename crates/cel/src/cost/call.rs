@@ -1,7 +1,7 @@
 //! The operands of a call, as the functions that estimate its cost see them.
 
 use super::estimate::{CallEstimate, CostEstimate, SizeEstimate};
-use super::estimator::{PathElement, SizeEstimator, SizeNode};
+use super::sizes::{PathElement, SizeEstimator, SizeNode};
 use super::{REGEX_LENGTH, STRING_TRAVERSAL};
 use crate::types::Type;
 use crate::value::Value;

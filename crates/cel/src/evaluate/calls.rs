@@ -108,7 +108,11 @@ impl<'a> Evaluation<'a, '_> {
 
 fn apply<'a>(call: &CallNode, values: &mut [Value<'a>]) -> Outcome<'a> {
     match &call.callee {
-        Callee::Singleton(implementation) => implementation(values),
+        Callee::Singleton(implementation) => {
+            let lacks_it = lacks_operator(call.function.name, values);
+            let named = || EvalError::failed(format!("no such overload: {}", call.function.name));
+            implementation(values).map_err(|error| if lacks_it { named() } else { error })
+        }
         Callee::Regex(regex, implementation) => implementation(regex, values),
         Callee::Overload(at, is_checked) => {
             let overload = call.function.overloads.get(*at);
@@ -145,6 +149,39 @@ fn apply<'a>(call: &CallNode, values: &mut [Value<'a>]) -> Outcome<'a> {
                 None => Err(no_such_overload(call, values)),
             }
         }
+    }
+}
+
+/// Reports whether the first operand is of a type that does not have an operator at all, which
+/// upstream reports in words of its own.
+fn lacks_operator(function: &str, values: &[Value<'_>]) -> bool {
+    use Value::{Bool, Bytes, Double, Duration, Int, List, Map, String, Timestamp, Uint};
+    let Some(first) = values.first() else {
+        return false;
+    };
+    match (function, first) {
+        (_, Int(_) | String(_) | Timestamp(_) | Duration(_))
+        | ("_+_" | "_-_" | "_*_" | "_/_", Double(_) | Uint(_))
+        | ("_+_", Bytes(_) | List(_))
+        | ("_%_", Uint(_))
+        | ("-_", Double(_) | Bool(_))
+        | ("_<_" | "_<=_" | "_>_" | "_>=_", Bool(_) | Bytes(_) | Double(_) | Uint(_))
+        | ("size", Bytes(_) | List(_) | Map(_)) => false,
+        (name, _) => matches!(
+            name,
+            "_+_"
+                | "_-_"
+                | "_*_"
+                | "_/_"
+                | "_%_"
+                | "-_"
+                | "_<_"
+                | "_<=_"
+                | "_>_"
+                | "_>=_"
+                | "size"
+                | "matches"
+        ),
     }
 }
 

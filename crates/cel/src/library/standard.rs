@@ -78,7 +78,8 @@ fn contained<'a>(arguments: &mut [Value<'a>]) -> Outcome<'a> {
                 match element.and_then(|it| compare::equal(&it, value)) {
                     Ok(true) => return Ok(Value::Bool(true)),
                     Ok(false) => {}
-                    Err(error) => failed = failed.or(Some(error)),
+                    Err(error) if list.is_view() => failed = failed.or(Some(error)),
+                    Err(_) => {}
                 }
             }
             failed.map_or(Ok(Value::Bool(false)), Err)

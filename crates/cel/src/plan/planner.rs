@@ -270,8 +270,8 @@ impl Planner<'_> {
         }
         let callee = self.callee(function, only, operands, &arguments)?;
         let id = overload.map(|it| it.id);
-        let is_cheap =
-            function.runtime_cost.is_none() && id.is_none_or(|id| !HAS_COST.contains(&id));
+        let is_cheap = function.runtime_cost.is_none()
+            && id.is_none_or(|id| !crate::cost::runtime::HAS_COST.contains(&id));
         let stops_early = arguments.len() > 2 || matches!(callee, Callee::Dispatch);
         Ok(Node::Call(Box::new(CallNode {
             function: Arc::clone(function),
@@ -375,29 +375,6 @@ impl Planner<'_> {
         Ok(node)
     }
 }
-
-/// Overloads whose cost depends on their arguments.
-const HAS_COST: [&str; 19] = [
-    "starts_with_string",
-    "ends_with_string",
-    "string_to_bytes",
-    "bytes_to_string",
-    "strings_quote",
-    "string_format",
-    "in_list",
-    "less_string",
-    "greater_string",
-    "less_equals_string",
-    "greater_equals_string",
-    "less_bytes",
-    "greater_bytes",
-    "less_equals_bytes",
-    "greater_equals_bytes",
-    "add_string",
-    "add_bytes",
-    "matches_string",
-    "contains_string",
-];
 
 /// Reports whether values of a type are certain to be of it.
 fn is_certain(kind: &Type) -> bool {

@@ -132,6 +132,11 @@ impl<'a> Map<'a> {
         Self(Repr::View(entries, declared))
     }
 
+    /// Reports whether the map is a view of JSON.
+    pub(crate) const fn is_view(&self) -> bool {
+        matches!(self.0, Repr::View(..))
+    }
+
     /// Returns the number of entries.
     pub fn len(&self) -> usize {
         match &self.0 {

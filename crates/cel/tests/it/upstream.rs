@@ -152,3 +152,40 @@ fn comparable(theirs: Json) -> Json {
         None => theirs,
     }
 }
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
+fn syntax_errors_begin_as_those_of_kubernetes() {
+    let expressions: Vec<&str> = include_str!("syntax_errors.cel").lines().collect();
+    let types = json!({"a": "dyn", "b": "dyn", "self": "dyn"});
+    let questions: Vec<Json> = expressions
+        .iter()
+        .map(|it| json!({"expression": it, "types": types, "checkOnly": true}))
+        .collect();
+    let Some(answers) = program::ask(&questions) else {
+        return;
+    };
+    let base = Environment::new(Version::minor(36));
+    let (mut all, mut differ) = (0, 0);
+    let first = |answer: &Json| {
+        answer["compileError"]
+            .as_str()
+            .and_then(|it| it.lines().next())
+            .map(str::to_owned)
+    };
+    for (question, theirs) in questions.iter().zip(answers) {
+        let ours = answer(question, &base);
+        all += usize::from(ours.get("compileError") == theirs.get("compileError"));
+        if first(&ours) != first(&theirs) {
+            differ += 1;
+            println!(
+                "{}\n  ours   {:?}\n  theirs {:?}",
+                question["expression"],
+                first(&ours),
+                first(&theirs)
+            );
+        }
+    }
+    println!("syntax errors: {all} of {} agree", expressions.len());
+    assert_eq!(differ, 0, "errors differ");
+}

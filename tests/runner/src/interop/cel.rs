@@ -1,8 +1,10 @@
 //! Compares CEL with Kubernetes' own, which a program links as a library; tests of `kubist-cel` run it.
 //!
 //! - The conformance cases of the CEL specification, which come with a Go module.
-//! - Random expressions over random variables, and rules over random objects of structural schemas:
-//!   values, errors, types, costs and estimates.
+//! - The rules of definitions that come with a Go module (gateway-api's among them), over random
+//!   objects, and random expressions over random variables.
+//!
+//! Values, errors, types, costs and estimates are compared.
 
 use super::report::Report;
 use kubist_test_support::process::{self, Outcome, root};
@@ -15,6 +17,12 @@ pub(super) const PART: &str = "cel";
 const COUNT: u64 = 10_000;
 /// The number of random expressions of a long run.
 const COUNT_LONG: u64 = 200_000;
+
+/// Files with definitions, in the module of custom resources.
+const DEFINITIONS: [&str; 2] = [
+    "test/integration/ratcheting_test_cases/crds/standard-install.yaml",
+    "pkg/test/example/apiexports_crd.yaml",
+];
 
 /// Builds the program and compares.
 pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
@@ -32,28 +40,32 @@ pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
         return;
     }
     let count = if long { COUNT_LONG } else { COUNT };
-    report.step(&format!("conformance cases and {count} expressions"), || {
-        compare(&program, &conformance(&folder)?, count)
-    });
+    report.step(
+        &format!("conformance cases and {count} expressions"),
+        || compare(&program, &folder, count),
+    );
 }
 
-/// Returns the folder with the conformance cases, in the module's cache.
-fn conformance(folder: &Path) -> Outcome<PathBuf> {
+/// Returns the folder of a module, in the module cache.
+fn module(name: &str, folder: &Path) -> Outcome<PathBuf> {
     let mut go = Command::new("go");
-    go.args(["list", "-m", "-f", "{{.Dir}}", "cel.dev/expr"]);
+    go.args(["list", "-m", "-f", "{{.Dir}}", name]);
     let output = go.current_dir(folder).output()?;
-    let text = String::from_utf8(output.stdout)?;
-    Ok(Path::new(text.trim()).join("tests/simple/testdata"))
+    Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim()))
 }
 
 /// Runs the tests and shows the lines that count what agrees, or else all output.
-fn compare(program: &Path, conformance: &Path, count: u64) -> Outcome {
+fn compare(program: &Path, folder: &Path, count: u64) -> Outcome {
+    let conformance = module("cel.dev/expr", folder)?.join("tests/simple/testdata");
+    let extensions = module("k8s.io/apiextensions-apiserver", folder)?;
+    let definitions = DEFINITIONS.map(|it| extensions.join(it));
     let output = Command::new("cargo")
         .args(["test", "--package", "kubist-cel", "--test", "it"])
         .args(["--", "--nocapture", "upstream"])
         .env("RUST_BACKTRACE", "0")
         .env("KUBIST_CEL_PROGRAM", program)
         .env("KUBIST_CEL_CONFORMANCE", conformance)
+        .env("KUBIST_CEL_DEFINITIONS", std::env::join_paths(definitions)?)
         .env("KUBIST_CEL_COUNT", count.to_string())
         .current_dir(root())
         .output()?;
