@@ -5,8 +5,6 @@
 
 pub(crate) mod call;
 pub(crate) mod estimate;
-pub(crate) mod estimator;
-mod folds;
 pub(crate) mod runtime;
 pub(crate) mod sizes;
 

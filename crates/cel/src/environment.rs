@@ -2,8 +2,8 @@
 
 use crate::check::scope::Scope;
 use crate::check::{checker, literals};
-use crate::cost::estimator::estimate;
 use crate::cost::sizes::{SizeEstimator, UnknownSizes};
+use crate::costing::estimator::estimate;
 use crate::error::CompileError;
 use crate::function::Function;
 use crate::library;

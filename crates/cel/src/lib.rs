@@ -23,8 +23,11 @@
 //!
 //! This is not all of CEL: there are no protobuf messages, and nothing is evaluated without its types.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod check;
 pub mod cost;
+mod costing;
 pub mod declared;
 mod environment;
 mod error;

@@ -1,13 +1,12 @@
 //! The estimator: walks a checked tree and adds up what it can cost.
 
-use super::call::{Operand, Operands};
-use super::estimate::{CallEstimate, CostEstimate, SizeEstimate};
-use super::sizes::{PathElement, SizeEstimator, SizeNode};
-use super::{LIST_CREATION, MAP_CREATION, MESSAGE_CREATION};
 use crate::check::checker::{Checked, Reference};
-use crate::syntax::ast::{Ast, Call, Expr, Fold, Id, Select};
+use crate::cost::call::{self, Operand, Operands};
+use crate::cost::estimate::{CallEstimate, CostEstimate, SizeEstimate};
+use crate::cost::sizes::{PathElement, SizeEstimator, SizeNode};
+use crate::cost::{LIST_CREATION, MAP_CREATION, MESSAGE_CREATION};
+use crate::syntax::ast::{Ast, Call, Expr, Id, Select};
 use crate::types::{Name, Type};
-use crate::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -382,7 +381,7 @@ impl<'e> Estimator<'e> {
             }
             _ => {}
         }
-        let own = super::call::default(asked);
+        let own = call::default(asked);
         CallEstimate {
             cost: costs.iter().fold(own.cost, |sum, it| sum.plus(*it)),
             ..own

@@ -1,8 +1,8 @@
 //! The estimated cost of comprehensions.
 
-use super::estimate::{CostEstimate, SizeEstimate};
 use super::estimator::{Entries, Estimator, Local};
-use super::sizes::PathElement;
+use crate::cost::estimate::{CostEstimate, SizeEstimate};
+use crate::cost::sizes::PathElement;
 use crate::syntax::ast::{Expr, Fold, Id};
 use crate::types::{Name, Type};
 use crate::value::Value;
