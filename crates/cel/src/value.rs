@@ -4,6 +4,7 @@
 //! lifetime of the object and of the program. Values are cheap to clone.
 
 pub(crate) mod arithmetic;
+pub(crate) mod civil;
 pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod duration;

@@ -183,14 +183,23 @@ func (q *question) run(env *cel.Env, root *apiservercel.DeclType, bindings map[s
 		return out
 	}
 	out.CompileNanoseconds = time.Since(start).Nanoseconds()
-	value, details, err := program.ContextEval(context.Background(), bindings)
-	if err != nil {
-		out.Error = err.Error()
-	} else {
-		out.Value = encode(value)
-	}
-	if details != nil && details.ActualCost() != nil {
-		out.Cost = details.ActualCost()
+	// Maps are visited in random order, so an evaluation may have several outcomes.
+	seen := map[string]bool{}
+	for i := 0; i < 16; i++ {
+		var one outcome
+		value, details, err := program.ContextEval(context.Background(), bindings)
+		if err != nil {
+			one.Error = err.Error()
+		} else {
+			one.Value = encode(value)
+		}
+		if details != nil && details.ActualCost() != nil {
+			one.Cost = details.ActualCost()
+		}
+		if key := text(one); !seen[key] {
+			seen[key] = true
+			out.Outcomes = append(out.Outcomes, one)
+		}
 	}
 	if q.Repeat > 0 {
 		best := int64(math.MaxInt64)

@@ -41,16 +41,22 @@ type question struct {
 
 // answer is what Kubernetes makes of a question.
 type answer struct {
-	Panic              string     `json:"panic,omitempty"`
-	CompileError       string     `json:"compileError,omitempty"`
-	ProgramError       string     `json:"programError,omitempty"`
-	Type               string     `json:"type,omitempty"`
-	Estimate           *[2]string `json:"estimate,omitempty"`
-	Value              any        `json:"value,omitempty"`
-	Error              string     `json:"error,omitempty"`
-	Cost               *uint64    `json:"cost,omitempty"`
-	Nanoseconds        int64      `json:"nanoseconds,omitempty"`
-	CompileNanoseconds int64      `json:"compileNanoseconds,omitempty"`
+	Panic        string     `json:"panic,omitempty"`
+	CompileError string     `json:"compileError,omitempty"`
+	ProgramError string     `json:"programError,omitempty"`
+	Type         string     `json:"type,omitempty"`
+	Estimate     *[2]string `json:"estimate,omitempty"`
+	// Outcomes are what evaluations led to.
+	Outcomes           []outcome `json:"outcomes,omitempty"`
+	Nanoseconds        int64     `json:"nanoseconds,omitempty"`
+	CompileNanoseconds int64     `json:"compileNanoseconds,omitempty"`
+}
+
+// outcome is a value or an error, with what it cost.
+type outcome struct {
+	Value any     `json:"value,omitempty"`
+	Error string  `json:"error,omitempty"`
+	Cost  *uint64 `json:"cost,omitempty"`
 }
 
 func main() {

@@ -98,7 +98,7 @@ impl<'a> Evaluation<'a, '_> {
                 Err(error) => Err(error),
             },
         };
-        if !matches!(found, Ok(None)) || !is_optional {
+        if matches!(found, Ok(Some(_))) || !is_optional {
             self.charge(1)?;
         }
         found

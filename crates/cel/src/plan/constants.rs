@@ -59,11 +59,12 @@ pub(crate) fn conversion(
         return None;
     }
     let mut arguments = [argument.clone()];
-    let overload = function
-        .overloads
-        .iter()
-        .find(|it| argument.fits(&it.arguments[0]));
-    let implementation = function.singleton.or_else(|| overload?.implementation)?;
+    let mut overloads = function.overloads.iter();
+    let overload = overloads.find(|it| argument.fits(&it.arguments[0]));
+    let Some(implementation) = function.singleton.or_else(|| overload?.implementation) else {
+        let kind = argument.type_name();
+        return Some(Err(format!("no such overload: {}({kind})", function.name)));
+    };
     Some(
         implementation(&mut arguments)
             .map(Node::Constant)

@@ -272,7 +272,8 @@ impl Planner<'_> {
         let id = overload.map(|it| it.id);
         let is_cheap = function.runtime_cost.is_none()
             && id.is_none_or(|id| !crate::cost::runtime::HAS_COST.contains(&id));
-        let stops_early = arguments.len() > 2 || matches!(callee, Callee::Dispatch);
+        let stops_early =
+            arguments.len() > 2 || matches!(callee, Callee::Dispatch | Callee::Regex(..));
         Ok(Node::Call(Box::new(CallNode {
             function: Arc::clone(function),
             overload: id,

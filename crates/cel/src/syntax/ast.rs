@@ -140,11 +140,6 @@ impl Ast {
         self.nodes.len()
     }
 
-    /// Returns all nodes with their indexes.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Id, &Expr)> {
-        (0..).zip(&self.nodes)
-    }
-
     /// Copies a tree, so that a macro can use it twice.
     pub(crate) fn copy(&mut self, id: Id) -> Id {
         let mut expr = self.get(id).clone();

@@ -159,6 +159,17 @@ impl<'t> Cursor<'t> {
         Abort
     }
 
+    /// Reports the end behind a sign.
+    pub(crate) fn unfinished(&mut self, sign: &str) -> Abort {
+        let message = if sign == "-" {
+            "no viable alternative at input '-'".to_owned()
+        } else {
+            format!("extraneous input '<EOF>' expecting {}", expectation(&[]))
+        };
+        self.report(self.current(), message);
+        Abort
+    }
+
     fn report(&mut self, token: Token<'_>, message: String) {
         self.errors
             .push((token.offset, format!("Syntax error: {message}")));

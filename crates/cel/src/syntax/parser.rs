@@ -46,6 +46,7 @@ pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Ast, CompileError> {
         syntax,
         depths: [0; 5],
         errors,
+        follows: Vec::new(),
     };
     let parsed = parser
         .expression(&[])
@@ -95,6 +96,8 @@ pub(crate) struct Parser<'t> {
     pub(crate) syntax: Syntax,
     depths: [u16; 5],
     errors: Vec<(u32, String)>,
+    /// What may follow the expressions that are being parsed, besides operators.
+    follows: Vec<&'static [&'static str]>,
 }
 
 pub(super) type Parsed<T = Id> = Result<T, Abort>;
@@ -115,6 +118,20 @@ impl<'t> Parser<'t> {
 
     fn exit(&mut self, rule: Rule, count: u16) {
         self.depths[rule as usize] -= count;
+    }
+
+    /// Parses an expression that is followed by one of some symbols.
+    pub(super) fn followed(&mut self, follows: &'static [&'static str], also: &[&str]) -> Parsed {
+        self.follows.push(follows);
+        let parsed = self.expression(also);
+        self.follows.pop();
+        parsed
+    }
+
+    /// Expects the symbol that closes what is being parsed.
+    pub(super) fn close(&mut self, symbol: &str) -> Parsed<()> {
+        let follows = self.follows.last().copied().unwrap_or(&[]);
+        self.cursor.expect(symbol, follows).map(drop)
     }
 
     /// Reports an error that does not end the parsing.
@@ -278,6 +295,9 @@ impl<'t> Parser<'t> {
         while self.cursor.skip(symbol).is_some() {
             count += 1;
         }
+        if self.cursor.current().kind == Kind::End {
+            return Err(self.cursor.unfinished(symbol));
+        }
         let operand = self.member()?;
         self.exit(Rule::Unary, 1);
         if count % 2 == 0 {
@@ -349,8 +369,8 @@ impl<'t> Parser<'t> {
 
     fn index(&mut self, operand: Id, open: Token<'t>) -> Parsed {
         let is_optional = self.cursor.skip("?").is_some();
-        let index = self.expression(if is_optional { &[] } else { &["?"] })?;
-        self.cursor.expect("]", &[")", "]", "}", ",", ":"])?;
+        let index = self.followed(&["]"], if is_optional { &[] } else { &["?"] })?;
+        self.close("]")?;
         if is_optional && !self.syntax.has_optionals {
             return Ok(self.report(open.offset, "unsupported syntax '[?'"));
         }
@@ -372,12 +392,12 @@ impl<'t> Parser<'t> {
             return Ok(arguments);
         }
         loop {
-            arguments.push(self.expression(&[])?);
+            arguments.push(self.followed(&[",", ")"], &[])?);
             if self.cursor.skip(",").is_none() {
                 break;
             }
         }
-        self.cursor.expect(")", &[")", "]", "}", ",", ":"])?;
+        self.close(")")?;
         Ok(arguments)
     }
 

@@ -18,8 +18,8 @@ impl Parser<'_> {
                 "." => self.name(),
                 "(" => {
                     self.cursor.advance();
-                    let inner = self.expression(&[])?;
-                    self.cursor.expect(")", &[")", "]", "}", ",", ":"])?;
+                    let inner = self.followed(&[")"], &[])?;
+                    self.close(")")?;
                     Ok(inner)
                 }
                 "[" => self.list(),
@@ -153,7 +153,7 @@ impl Parser<'_> {
             };
             self.cursor.expect_start(also)?;
             let is_optional = self.optional_sign();
-            let value = self.expression(&[])?;
+            let value = self.followed(&[",", "]"], &[])?;
             elements.push(Element { value, is_optional });
             if self.separator("]")? {
                 break;
@@ -177,9 +177,9 @@ impl Parser<'_> {
             };
             self.cursor.expect_start(also)?;
             let is_optional = self.optional_sign();
-            let key = self.expression(&[])?;
+            let key = self.followed(&[":"], &[])?;
             self.cursor.expect(":", &[])?;
-            let value = self.expression(&[])?;
+            let value = self.followed(&[",", "}"], &[])?;
             entries.push(Entry {
                 key,
                 value,
