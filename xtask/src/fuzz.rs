@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All targets.
-const TARGETS: [&str; 9] = [
+const TARGETS: [&str; 10] = [
     "list",
     "watch",
     "selector",
@@ -23,6 +23,7 @@ const TARGETS: [&str; 9] = [
     "apply",
     "schema",
     "conversion_answer",
+    "cel_program",
 ];
 
 /// Inputs for each target in CI and by default: always the same, so that the result for one commit

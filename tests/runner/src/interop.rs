@@ -6,6 +6,7 @@
 mod applied;
 mod both_ways;
 mod cases;
+mod cel;
 mod cluster;
 mod conformance;
 mod controller_runtime;
@@ -61,7 +62,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long`
+    /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long`
     /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -108,6 +109,15 @@ fn libraries(options: &Options, go: bool, scratch: &Path, report: &mut Report) -
             Ok(())
         })?;
         if options.only.as_deref() == Some(schemas::PART) {
+            return Ok(true);
+        }
+    }
+    if options.wants(cel::PART) {
+        report.part_if(go, cel::PART, |report| {
+            cel::run(options.long, scratch, report);
+            Ok(())
+        })?;
+        if options.only.as_deref() == Some(cel::PART) {
             return Ok(true);
         }
     }

@@ -1,0 +1,14 @@
+//! Behaviour of `kubist-cel`, and its comparison with Kubernetes' own CEL.
+
+mod depth;
+mod encoding;
+mod errors;
+mod evaluation;
+mod fixture;
+mod program;
+mod random;
+mod rules;
+mod types;
+mod upstream;
+mod upstream_rules;
+mod views;
