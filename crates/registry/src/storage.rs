@@ -65,6 +65,14 @@ pub trait Storage: StorageState {
         request: CreateRequest,
     ) -> BoxFuture<'_, Result<Stored, StorageError>>;
 
+    /// Returns an object as it would be read after it was written: for dry runs.
+    ///
+    /// # Errors
+    /// The error of the write.
+    fn as_written(&self, object: Stored) -> BoxFuture<'_, Result<Stored, StorageError>> {
+        Box::pin(std::future::ready(Ok(object.completed())))
+    }
+
     /// Reads an object; `None` if it does not exist. `not_older_than`: `None` reads the most recent
     /// state, `Some(0)` any state, another version that state or a later one.
     ///

@@ -101,7 +101,14 @@ impl Defined<'_> {
             let mut said = said(version);
             custom_schema::complete(&mut said);
             let schema = object_schema(said);
-            schemas.insert(object.clone(), self.named(schema, &names.kind));
+            let mut schema = self.named(schema, &names.kind);
+            let fields = version.map_or(&[][..], |it| &it.selectable_fields);
+            if !fields.is_empty() {
+                let fields = fields.iter().map(|it| it.json_path.trim_start_matches('.'));
+                let fields = fields.map(|it| json!({"fieldPath": it}));
+                schema[SELECTABLE] = fields.collect();
+            }
+            schemas.insert(object.clone(), schema);
             let schema = list_schema(&object);
             schemas.insert(list, self.named(schema, &names.list_kind));
         }
@@ -151,6 +158,9 @@ impl Defined<'_> {
         schema
     }
 }
+
+/// The selectable fields of a kind.
+const SELECTABLE: &str = "x-kubernetes-selectable-fields";
 
 fn reference(name: &str) -> Value {
     json!({"$ref": format!("{PREFIX}{name}")})

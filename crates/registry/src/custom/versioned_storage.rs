@@ -176,6 +176,15 @@ impl Storage for VersionedStorage {
         Box::pin(self.create_object(key, object, request))
     }
 
+    fn as_written(&self, object: Stored) -> BoxFuture<'_, Result<Stored, StorageError>> {
+        Box::pin(async move {
+            let written = self.view.to_stored(object.to_object()?).await?;
+            let kind = self.inner.kind();
+            let written = Stored::from_object(kind, object.revision(), written);
+            Ok(self.view.one(&written).await?)
+        })
+    }
+
     fn get<'a>(
         &'a self,
         key: &'a str,

@@ -4,6 +4,7 @@ use super::Rest;
 use crate::store::field_managers::{new_object, object_of};
 use crate::store::tracking::{Tracking, WritePath};
 use crate::strategy::context::RequestContext;
+use kubist_api::Kind;
 use kubist_apimachinery::{
     AnyObject, PostOptions, Status, StatusCause, StatusDetails, StatusReason,
 };
@@ -64,11 +65,28 @@ impl Rest {
         let mut object = match (made.object, old) {
             (None, Some(old)) => old.boxed_clone(),
             (None, None) => new_object(self.body_kind())?,
-            (Some(made), _) => object_of(&made, self.body_kind())?,
+            (Some(made), _) => {
+                let object = object_of(&made, self.body_kind());
+                object.map_err(|why| unconverted(&made, self.body_kind(), &why.message))?
+            }
         };
         object.meta_mut().managed_fields = made.entries;
         Ok(object)
     }
+}
+
+/// Returns the answer to an apply whose result is no object of its kind.
+fn unconverted(made: &Value, kind: &Kind, why: &str) -> Status {
+    let text = |name: &str| made["metadata"][name].as_str().unwrap_or_default();
+    let (namespace, name) = (text("namespace"), text("name"));
+    let facts = kind.facts();
+    let kind = format!("{}/{}, Kind={}", facts.group, facts.version, facts.kind);
+    let why = format!(
+        "failed to convert new object ({namespace}/{name}; {kind}) to proper version: unable to \
+         convert unstructured object to {kind}: {why}"
+    );
+    // Upstream's error has no reason.
+    Status::failure(500, StatusReason::Unknown, why)
 }
 
 /// Returns the answer to an apply that failed.

@@ -41,7 +41,7 @@ impl DryRunnable {
         // The result keeps a resource version that a real create rejects, as upstream.
         let version = resource_version_of(&*object);
         let stored = Stored::from_object(self.kind(), version, object);
-        Ok(stored.completed())
+        self.as_written(stored).await
     }
 
     /// As [`Storage::update`]. A dry run keeps the resource version.
@@ -82,7 +82,7 @@ impl DryRunnable {
             }
             (Changed::Write(object, _) | Changed::Create(object, _), _) => {
                 let stored = Stored::from_object(self.kind(), revision, object);
-                (stored.completed(), false)
+                (self.as_written(stored).await?, false)
             }
         };
         Ok(Outcome {

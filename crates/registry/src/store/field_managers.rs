@@ -187,11 +187,13 @@ fn built_in(kind: &'static Kind) -> ObjectType {
     BUILT_IN.write().entry(key).or_insert(made).clone()
 }
 
-/// Returns an object in the form of JSON as an object of its kind.
+/// Returns an object in the form of JSON as an object of its kind. The message of an error is that
+/// of the value, as upstream.
 pub(crate) fn object_of(value: &Value, kind: &'static Kind) -> Result<Box<dyn AnyObject>, Status> {
     let mut object = new_object(kind)?;
     let json = serde_json::to_vec(value).map_err(Status::internal_error)?;
-    merge_json(&mut *object, &json, &mut DecodeContext::new()).map_err(Status::internal_error)?;
+    let merged = merge_json(&mut *object, &json, &mut DecodeContext::new());
+    merged.map_err(|error| Status::unmapped_error(error.kind.to_string()))?;
     Ok(object)
 }
 

@@ -171,7 +171,10 @@ impl Applied<'_> {
         match validation_of(&self.options.post) {
             FieldValidation::Ignore => Ok(()),
             FieldValidation::Warn => {
-                self.cx.warn(why);
+                let (_, lines) = why.split_once(":\n").unwrap_or(("", why));
+                for line in lines.lines() {
+                    self.cx.warn(line.trim());
+                }
                 Ok(())
             }
             FieldValidation::Strict => {

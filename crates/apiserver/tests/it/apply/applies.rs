@@ -345,3 +345,18 @@ async fn events_are_applied_through_both_groups() {
     assert!(code == 200 || code == 422, "{}", answer.json());
     it.shut_down().await;
 }
+
+#[tokio::test]
+async fn a_headless_service_stays_so_if_its_address_is_not_applied_any_more() {
+    let mut it = Cluster::new().await;
+    let path = "/api/v1/namespaces/default/services/s";
+    let config = |spec: Value| json!({"apiVersion": "v1", "kind": "Service", "spec": spec});
+    let ports = json!([{"port": 80}]);
+    let headless = json!({"clusterIP": "None", "ports": ports, "selector": {"a": "b"}});
+    it.apply(path, "m", &config(headless)).await;
+    let without = json!({"ports": ports, "selector": {"a": "b"}});
+    let applied = it.apply(path, "m", &config(without)).await;
+    assert_eq!(applied["spec"]["clusterIP"], "None");
+    assert_eq!(applied["spec"]["clusterIPs"], json!(["None"]));
+    it.shut_down().await;
+}

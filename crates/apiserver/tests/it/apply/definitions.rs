@@ -58,7 +58,11 @@ fn gadget(version: &str, spec: &Value) -> Value {
 
 impl Cluster {
     async fn define(&mut self, spec: &Value) {
-        self.create(DEFINITIONS, &definition(spec)).await;
+        self.define_as(&definition(spec)).await;
+    }
+
+    async fn define_as(&mut self, definition: &Value) {
+        self.create(DEFINITIONS, definition).await;
         for _ in 0..500 {
             if self.client.get("/apis/example.com/v2/gadgets").await.code == 200 {
                 return;
@@ -283,5 +287,49 @@ async fn an_undeclared_field_of_an_object_does_not_stop_its_tracking() {
     let undeclared = gadget("v1", &json!({"undeclared": 1}));
     let refused = it.try_apply(V1, "m", &undeclared).await;
     assert_eq!(refused.code, 500, "{}", refused.json());
+    it.shut_down().await;
+}
+
+#[tokio::test]
+async fn the_status_of_a_custom_object_has_owners_of_its_own() {
+    let mut it = Cluster::new().await;
+    let mut definition = definition(&map("granular"));
+    let versions = definition["spec"]["versions"].as_array_mut();
+    for version in versions.expect("it has some") {
+        version["subresources"] = json!({"status": {}});
+        version["schema"]["openAPIV3Schema"]["properties"]["status"] = json!({
+            "type": "object", "properties": {"phase": {"type": "string"}},
+        });
+    }
+    it.define_as(&definition).await;
+    it.apply(V1, "m", &gadget("v1", &json!({"map": {"a": "1"}})))
+        .await;
+    let status = format!("{V1}/status");
+    let config =
+        |phase: Value| json!({"apiVersion": "example.com/v1", "kind": "Gadget", "status": phase});
+    let applied = it
+        .apply(&status, "ctl", &config(json!({"phase": "U"})))
+        .await;
+    let expected = [
+        "m Apply example.com/v1: spec{map{a}}",
+        "ctl Apply example.com/v1/status: status{phase}",
+    ];
+    assert_eq!(owners(&applied), expected);
+    let refused = it
+        .try_apply(&status, "ctl2", &config(json!({"phase": "V"})))
+        .await;
+    assert_eq!(refused.code, 409);
+    assert_eq!(
+        refused.json()["message"],
+        "Apply failed with 1 conflict: conflict with \"ctl\" with subresource \"status\": \
+         .status.phase"
+    );
+    let patch = json!({"status": {"phase": "W"}});
+    let patched = it.merge(&format!("{status}?fieldManager=u"), &patch).await;
+    let expected = [
+        "m Apply example.com/v1: spec{map{a}}",
+        "u Update example.com/v1/status: status{phase}",
+    ];
+    assert_eq!(owners(&patched), expected);
     it.shut_down().await;
 }

@@ -110,3 +110,43 @@ async fn two_entries_of_one_manager_are_one() {
     assert_eq!(owners(&put), ["n Apply v1: data{b}"]);
     it.shut_down().await;
 }
+
+#[tokio::test]
+async fn names_of_managers_that_are_too_long_or_cannot_be_printed_are_refused() {
+    let (mut it, object) = with_object().await;
+    let long = "x".repeat(129);
+    let long_part = "x".repeat(257);
+    for (name, value, expected) in [
+        (
+            "manager",
+            long.as_str(),
+            "metadata.managedFields[0].manager: Too long: may not be more than 128 bytes",
+        ),
+        (
+            "manager",
+            "a\tb",
+            "metadata.managedFields[0].manager: Invalid value: \"a\\tb\": invalid character U+0009 \
+             (at position 1)",
+        ),
+        (
+            "subresource",
+            long_part.as_str(),
+            "metadata.managedFields[0].subresource: Too long: may not be more than 256 bytes",
+        ),
+    ] {
+        let mut bad = entry("n", json!({"f:data": {"f:a": {}}}));
+        bad[name] = value.into();
+        let patch = json!({"metadata": {"managedFields": [bad]}});
+        let refused = it.ask("PATCH", CONFIG_MAP, MERGE, &patch).await;
+        let refused = refused.json();
+        assert_eq!(
+            (&refused["code"], &refused["message"]),
+            (
+                &json!(422),
+                &json!(format!("ConfigMap \"c\" is invalid: {expected}"))
+            )
+        );
+    }
+    assert_eq!(it.get(CONFIG_MAP).await, object);
+    it.shut_down().await;
+}

@@ -71,7 +71,9 @@ fn definition() -> CustomResourceDefinition {
     let version = |name: &str| {
         json!({
             "name": name, "served": true, "storage": name == "v1",
-            "schema": {"openAPIV3Schema": {"type": "object"}},
+            "schema": {"openAPIV3Schema": {
+                "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            }},
         })
     };
     let definition = json!({
