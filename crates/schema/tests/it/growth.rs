@@ -189,7 +189,7 @@ fn definitions_take_as_long_as_their_schema() {
             Box::new(move || {
                 let root = &FieldPath::ROOT;
                 check_schema(&of, true, SchemaOptions::CREATE, None, root);
-                SchemaOptions::update([&of]);
+                SchemaOptions::update([&of], true);
             })
         });
     }
