@@ -34,7 +34,13 @@ fuzz_target!(|text: &str| {
     let root = &FieldPath::ROOT;
     let create = SchemaOptions::CREATE;
     let is_valid = check_schema(&props, true, create, None, root).is_empty();
-    check_schema(&props, false, SchemaOptions::update([&props]), None, root);
+    check_schema(
+        &props,
+        false,
+        SchemaOptions::update([&props], true),
+        None,
+        root,
+    );
     let Ok(schema) = Schema::convert(&props) else {
         return;
     };

@@ -50,7 +50,7 @@ pub fn check_schema(
     root::check(&mut problems, schema, has_status, &Place::Root(path));
     let mut conversion = None;
     let mut compiles_rules = false;
-    if options.requires_structural_schema {
+    if options.requires_structural_schema || options::needs_structure(schema) {
         match Schema::convert(schema) {
             Err(error) => conversion = Some(error),
             Ok(converted) => {

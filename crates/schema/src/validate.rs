@@ -10,7 +10,7 @@ mod location;
 mod numbers;
 mod outcome;
 mod texts;
-mod types;
+mod value_type;
 
 use crate::correlate::{Comparisons, Correlation};
 use crate::go_value::{DEPTH_MAX, is_too_deep};
@@ -20,7 +20,7 @@ use kubist_apimachinery::{FieldError, FieldPath};
 use location::At;
 use outcome::Outcome;
 use serde_json::Value;
-use types::Types;
+use value_type::Types;
 
 /// The maximum size of all errors together, in bytes. An error shows the value and the path.
 const ERRORS_BYTES_MAX: usize = 1 << 20;

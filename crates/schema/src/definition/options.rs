@@ -17,7 +17,7 @@ use kubist_apimachinery::FieldPath;
 pub struct SchemaOptions {
     /// Types are those of OpenAPI.
     pub requires_valid_types: bool,
-    /// The schema is structural.
+    /// The schema is structural. With defaults or Kubernetes' extensions it always is.
     pub requires_structural_schema: bool,
     /// Defaults have no unknown fields.
     pub requires_pruned_defaults: bool,
@@ -38,7 +38,12 @@ impl SchemaOptions {
     };
 
     /// Returns the rules for an update, from the schemas of all versions of the old definition.
-    pub fn update<'a>(old: impl IntoIterator<Item = &'a JSONSchemaProps>) -> Self {
+    /// `preserves_unknown_fields` is `spec.preserveUnknownFields` of the new definition: without
+    /// it, objects are pruned, which needs a structural schema.
+    pub fn update<'a>(
+        old: impl IntoIterator<Item = &'a JSONSchemaProps>,
+        preserves_unknown_fields: bool,
+    ) -> Self {
         let mut options = Self::CREATE;
         for schema in old {
             if is_too_deep(schema) {
@@ -46,7 +51,7 @@ impl SchemaOptions {
             }
             options.requires_valid_types &= !any(schema, &|it| !keywords::has_valid_type(it));
             let is_structural = is_structural(schema);
-            options.requires_structural_schema &= is_structural;
+            options.requires_structural_schema &= is_structural || !preserves_unknown_fields;
             options.requires_pruned_defaults &= !(is_structural && has_unpruned_defaults(schema));
             options.requires_atomic_sets &= !any(schema, &list_rules::is_set_of_non_atomic);
             options.requires_list_keys &= !any(schema, &|it| {
@@ -68,4 +73,17 @@ fn has_unpruned_defaults(schema: &JSONSchemaProps) -> bool {
         return false;
     };
     prune_defaults(&converted).is_ok_and(|pruned| pruned != converted)
+}
+
+/// Reports whether a schema has defaults or extensions, which only structural schemas may have.
+pub(super) fn needs_structure(schema: &JSONSchemaProps) -> bool {
+    any(schema, &|it| {
+        it.default.is_some()
+            || it.x_kubernetes_embedded_resource
+            || it.x_kubernetes_preserve_unknown_fields.is_some()
+            || it.x_kubernetes_int_or_string
+            || !it.x_kubernetes_list_map_keys.is_empty()
+            || it.x_kubernetes_list_type.is_some()
+            || !it.x_kubernetes_validations.is_empty()
+    })
 }

@@ -31,7 +31,8 @@ pub(super) fn decode(metadata: &Value) -> Result<Decoded, String> {
     }
     let text = metadata.to_string();
     let mut cx = DecodeContext::new().strict();
-    let meta = ObjectMeta::from_json(text.as_bytes(), &mut cx).map_err(|it| go_text(&it))?;
+    let meta =
+        ObjectMeta::from_json(text.as_bytes(), &mut cx).map_err(|it| go_text(&it, metadata))?;
     let unknown = cx.take_problems().into_iter().filter_map(|it| match it {
         StrictProblem::Unknown(path) => Some(path),
         _ => None,
@@ -54,31 +55,55 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 /// Returns Go's text of an error.
-fn go_text(error: &WireError) -> String {
+fn go_text(error: &WireError, metadata: &Value) -> String {
+    let names: Vec<&str> = error
+        .path
+        .split('.')
+        .map(|it| it.split('[').next().unwrap_or_default())
+        .collect();
+    let path = names.join(".");
+    if let Some(last) = names.last()
+        && TIMES.contains(last)
+        && let Some(found) = at(metadata, &error.path).filter(|it| !it.is_string())
+    {
+        let owner = if *last == "time" {
+            "ManagedFieldsEntry"
+        } else {
+            "ObjectMeta"
+        };
+        return mismatch(kind_of(found), owner, &path, "string");
+    }
     match &error.kind {
         WireErrorKind::TypeMismatch {
             found,
             expected,
             message,
-        } => {
-            let names: Vec<&str> = error
-                .path
-                .split('.')
-                .map(|it| it.split('[').next().unwrap_or_default())
-                .collect();
-            let path = names.join(".");
-            let expected = go_type(expected);
-            if matches!(*message, "Time" | "MicroTime") || expected == "v1.Time" {
-                return format!("json: cannot unmarshal {found} into Go value of type string");
-            }
-            format!(
-                "json: cannot unmarshal {found} into Go struct field {message}.{path} of type \
-                 {expected}"
-            )
-        }
+        } => mismatch(found, message, &path, &go_type(expected)),
         WireErrorKind::Invalid { reason } => reason.clone(),
         other => other.to_string(),
     }
+}
+
+/// The fields that are times.
+const TIMES: [&str; 3] = ["creationTimestamp", "deletionTimestamp", "time"];
+
+fn mismatch(found: &str, owner: &str, path: &str, expected: &str) -> String {
+    format!("json: cannot unmarshal {found} into Go struct field {owner}.{path} of type {expected}")
+}
+
+/// Returns the value at a path such as `managedFields[0].time`.
+fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, step| {
+        let (name, index) = match step.split_once('[') {
+            Some((name, index)) => (name, Some(index.strip_suffix(']')?)),
+            None => (step, None),
+        };
+        let value = value.get(name)?;
+        match index {
+            Some(index) => value.get(index.parse::<usize>().ok()?),
+            None => Some(value),
+        }
+    })
 }
 
 fn go_type(expected: &str) -> String {

@@ -39,6 +39,26 @@ fn expressions_match_as_in_go() {
     matches(r"^(?P<n>a)(?<m>b)$", &["ab"], &["a"]);
     matches(r"^[a-]$", &["a", "-"], &["b"]);
     matches(r"^a*(?i)*$", &["aa"], &["b"]);
+    for accepted in [
+        r"[\d-z]",
+        "(?P<n>a)(?P<n>b)",
+        "(?-i)a",
+        "[[:^alpha:]]",
+        "^*",
+        "$+",
+        r"\b*",
+        r"\p{any}",
+        r"\p{Cs}",
+        "a{,5}*",
+        r"\pZ\PN",
+        "a??",
+        r"\QA",
+        r"\07",
+        r"\400",
+        "(a{0}){1000}",
+    ] {
+        assert!(compile(accepted).is_ok(), "{accepted}");
+    }
     matches(r"^\B$", &[""], &["a"]);
 }
 
@@ -74,6 +94,32 @@ fn errors_are_those_of_go() {
         (r"\p{Foo}", r"invalid character class range: `\p{Foo}`"),
         (r"\p{Grek}", r"invalid character class range: `\p{Grek}`"),
         ("[[:foo:]]", "invalid character class range: `[:foo:]`"),
+        (r"\x", r"invalid escape sequence: `\x`"),
+        (r"\xA", r"invalid escape sequence: `\xA`"),
+        (r"\x{}", r"invalid escape sequence: `\x{}`"),
+        (r"\x{1", r"invalid escape sequence: `\x{1`"),
+        (r"\p", r"invalid character class range: `\p`"),
+        (r"[\p", r"invalid character class range: `\p`"),
+        (r"\p{^", r"invalid character class range: `\p{^`"),
+        (
+            r"\p{IsGreek}",
+            r"invalid character class range: `\p{IsGreek}`",
+        ),
+        (r"[a-\d]", r"invalid escape sequence: `\d`"),
+        ("a{0}{2}", "invalid nested repetition operator: `{0}{2}`"),
+        ("a{2}*", "invalid nested repetition operator: `{2}*`"),
+        ("a???", "invalid nested repetition operator: `???`"),
+        (
+            "x{2,}?{3}",
+            "invalid nested repetition operator: `{2,}?{3}`",
+        ),
+        ("(?i)*", "missing argument to repetition operator: `*`"),
+        ("(?i-)", "invalid or unsupported Perl syntax: `(?i-)`"),
+        ("[a-", "missing closing ]: `[a-`"),
+        ("[]", "missing closing ]: `[]`"),
+        ("[^]", "missing closing ]: `[^]`"),
+        ("(((a{10}){10}){10}){2}", "invalid repeat count: `{2}`"),
+        ("(a{10,}){101}", "invalid repeat count: `{101}`"),
     ] {
         let found = compile(pattern).expect_err(pattern).to_string();
         assert_eq!(found, format!("error parsing regexp: {error}"), "{pattern}");

@@ -5,7 +5,7 @@
 use super::Validator;
 use super::location::At;
 use super::outcome::Outcome;
-use super::types::{Types, is_json_integer};
+use super::value_type::{Types, is_json_integer};
 use crate::go_value::{GoNumber, float_text, float_to_int};
 use crate::schema::{Bound, Kind, SchemaFormat, ValueRules};
 use kubist_apimachinery::FieldError;

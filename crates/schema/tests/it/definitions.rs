@@ -106,7 +106,7 @@ fn an_update_keeps_what_was_invalid_before() {
         "items": {"type": "object", "nullable": true}});
     let old = with(set.clone());
     assert_eq!(check(&old, SchemaOptions::CREATE).len(), 2);
-    let options = SchemaOptions::update([&props(&old)]);
+    let options = SchemaOptions::update([&props(&old)], false);
     assert!(!options.requires_atomic_sets && !options.requires_list_keys);
     assert!(options.requires_structural_schema && options.requires_pruned_defaults);
     let new = json!({"type": "object", "properties": {"p": set, "q": {"type": "string"}}});
@@ -116,7 +116,7 @@ fn an_update_keeps_what_was_invalid_before() {
 #[test]
 fn unpruned_defaults_of_an_old_definition_are_pruned_for_serving() {
     let old = with(json!({"type": "object", "default": {"a": 1}, "properties": {}}));
-    let options = SchemaOptions::update([&props(&old)]);
+    let options = SchemaOptions::update([&props(&old)], false);
     assert!(!options.requires_pruned_defaults);
     let schema = Schema::convert(&props(&old)).expect("it converts");
     let pruned = schema

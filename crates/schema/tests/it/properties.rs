@@ -86,7 +86,7 @@ proptest! {
         }
         let of = props(&of);
         let root = &FieldPath::ROOT;
-        check_schema(&of, true, SchemaOptions::update([&of]), None, root);
+        check_schema(&of, true, SchemaOptions::update([&of], true), None, root);
         let Ok(of) = Schema::convert(&of) else { return Ok(()) };
         let value = json!({"a": rubbish(random, 4), "spec": rubbish(random, 4)});
         validate(&value, &of);

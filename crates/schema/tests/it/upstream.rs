@@ -151,7 +151,7 @@ fn answer(asked: &Value) -> Value {
         put(
             &mut out,
             "update",
-            sorted(check(SchemaOptions::update([&old]))),
+            sorted(check(SchemaOptions::update([&old], false))),
         );
     }
     let schema = match Schema::convert(&props) {

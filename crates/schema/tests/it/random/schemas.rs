@@ -230,7 +230,9 @@ fn keyed_list(random: &mut Random, depth: usize, schema: &mut Value) {
         }
         items["properties"][*key] = property;
     }
-    items["required"] = json!(required);
+    if !required.is_empty() {
+        items["required"] = json!(required);
+    }
     if let Some(items) = items.as_object_mut() {
         items.remove("nullable");
         items.remove("additionalProperties");
@@ -282,7 +284,9 @@ fn object(random: &mut Random, depth: usize, is_root: bool) -> Value {
     let mut schema = json!({"type": "object", "properties": properties});
     if random.one_in(4) {
         let required: Vec<&str> = NAMES.into_iter().filter(|_| random.one_in(4)).collect();
-        schema["required"] = json!(required);
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
     }
     if random.one_in(6) {
         schema["x-kubernetes-preserve-unknown-fields"] = true.into();
