@@ -22,7 +22,7 @@ pub use self::resolver::{ClusterResolver, ServiceAddress, ServiceResolver};
 use self::client::Client;
 use kubist_registry::{WebhookCaller, WebhookClient, WebhookConfig, WebhookError};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 /// The webhook caller of a server.
@@ -30,7 +30,7 @@ use std::sync::{Arc, Weak};
 pub struct Webhooks {
     resolver: Arc<dyn ServiceResolver>,
     /// The clients in use.
-    clients: Mutex<HashMap<WebhookConfig, Weak<Client>>>,
+    clients: Mutex<BTreeMap<WebhookConfig, Weak<Client>>>,
 }
 
 impl Webhooks {

@@ -39,7 +39,7 @@ pub trait WebhookClient: fmt::Debug + Send + Sync {
 }
 
 /// The configuration of a webhook.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "the registry fills it in")]
 pub struct WebhookConfig {
     /// Where the webhook is.
@@ -50,7 +50,7 @@ pub struct WebhookConfig {
 }
 
 /// The location of a webhook.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "upstream has no other forms")]
 pub enum WebhookTarget {
     /// An `https` URL.
@@ -60,7 +60,7 @@ pub enum WebhookTarget {
 }
 
 /// A service of the cluster that serves a webhook.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "the registry fills it in")]
 pub struct WebhookService {
     /// The namespace of the service.
