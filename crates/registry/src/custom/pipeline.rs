@@ -18,7 +18,11 @@ pub(crate) struct Pipeline {
     pub(crate) kind: &'static Kind,
 }
 
-#[expect(clippy::unused_self, reason = "the schema of the version will decide")]
+#[expect(
+    clippy::unused_self,
+    clippy::needless_pass_by_ref_mut,
+    reason = "the schema of the version will decide"
+)]
 impl Pipeline {
     /// Reports whether the steps of a read change nothing, whatever the object.
     pub(crate) fn reads_unchanged(&self) -> bool {

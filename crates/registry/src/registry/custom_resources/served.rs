@@ -326,14 +326,7 @@ impl Registry {
             .engine
             .custom_raw(shape.kind, shape.facts)
             .ok()?;
-        let storage = InstalledStorage {
-            definition: content.by.clone(),
-            inner: DryRunnable(Arc::new(made)),
-            namespaced: shape.facts.namespaced,
-            versions: Arc::default(),
-            cache: None,
-        };
-        let (inner, ends) = (storage.inner.clone(), watch::Sender::new(()));
+        let (inner, ends) = (DryRunnable(Arc::new(made)), watch::Sender::new(()));
         let store = new_store(&self.stores, (shape, inner), &content, &ends);
         Some(Arc::new(Rest {
             stores: Arc::clone(&self.stores),
