@@ -6,8 +6,8 @@
 //!
 //! Clients of equal configurations share connections. Nothing runs in the background: a connection
 //! is driven by the call that uses it, and idle connections are dropped with the last client. The
-//! number of concurrent calls of one webhook is limited to [`CALLS_MAX`]; further calls wait, within
-//! their own time limit.
+//! number of concurrent calls of one webhook is limited to [`CALLS_MAX`]; further calls wait,
+//! within their own time limit.
 //!
 //! [`RegistryConfig::webhooks`]: kubist_registry::RegistryConfig::webhooks
 
