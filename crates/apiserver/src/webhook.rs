@@ -6,8 +6,8 @@
 //!
 //! Clients of equal configurations share connections. Nothing runs in the background: a connection
 //! is driven by the call that uses it, and idle connections are dropped with the last client. The
-//! number of concurrent calls of one webhook is limited to [`CALLS_MAX`]; further calls wait, within
-//! their own time limit.
+//! number of concurrent calls of one webhook is limited to [`CALLS_MAX`]; further calls wait,
+//! within their own time limit.
 //!
 //! [`RegistryConfig::webhooks`]: kubist_registry::RegistryConfig::webhooks
 
@@ -22,7 +22,7 @@ pub use self::resolver::{ClusterResolver, ServiceAddress, ServiceResolver};
 use self::client::Client;
 use kubist_registry::{WebhookCaller, WebhookClient, WebhookConfig, WebhookError};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 /// The webhook caller of a server.
@@ -30,7 +30,7 @@ use std::sync::{Arc, Weak};
 pub struct Webhooks {
     resolver: Arc<dyn ServiceResolver>,
     /// The clients in use.
-    clients: Mutex<HashMap<WebhookConfig, Weak<Client>>>,
+    clients: Mutex<BTreeMap<WebhookConfig, Weak<Client>>>,
 }
 
 impl Webhooks {

@@ -39,7 +39,7 @@ pub trait WebhookClient: fmt::Debug + Send + Sync {
 }
 
 /// The configuration of a webhook.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "the registry fills it in")]
 pub struct WebhookConfig {
     /// Where the webhook is.
@@ -50,7 +50,7 @@ pub struct WebhookConfig {
 }
 
 /// The location of a webhook.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "upstream has no other forms")]
 pub enum WebhookTarget {
     /// An `https` URL.
@@ -60,7 +60,7 @@ pub enum WebhookTarget {
 }
 
 /// A service of the cluster that serves a webhook.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "the registry fills it in")]
 pub struct WebhookService {
     /// The namespace of the service.
@@ -160,13 +160,12 @@ fn refused(code: u16, body: &str) -> String {
     let message = match code {
         400 => "the server rejected our request for an unknown reason",
         401 => "the server has asked for the client to provide credentials",
-        403 | 415 => body,
         404 => "the server could not find the requested resource",
         405 => "the server does not allow this method on the requested resource",
         406 if body == "unknown" => {
             "the server was unable to respond with a content type that the client supports"
         }
-        406 => body,
+        403 | 406 | 415 => body,
         409 => "the server reported a conflict",
         422 => "the server rejected our request due to an error in our request",
         429 => "the server has received too many requests and has asked us to try again later",

@@ -203,7 +203,8 @@ fn of_url(url: &str) -> Result<(String, u16), WebhookError> {
 fn request(url: &str, body: Bytes) -> Result<Request<Full<Bytes>>, WebhookError> {
     let parsed: Uri = url.parse().map_err(|error| failed(url, &error))?;
     let host = parsed.authority().map_or("", http::uri::Authority::as_str);
-    let path = parsed.path_and_query().map_or("/", |it| it.as_str());
+    // An empty path becomes a slash.
+    let path = format!("{}?{}", parsed.path(), parsed.query().unwrap_or_default());
     let request = Request::builder()
         .method(Method::POST)
         .uri(path)

@@ -37,7 +37,7 @@ impl World {
     }
 
     /// Defines widgets that are converted by a webhook.
-    async fn define(&mut self, client_config: Value) {
+    async fn define(&mut self, client_config: &Value) {
         let answer = self
             .client
             .post(DEFINITIONS, &definition(client_config))
@@ -58,7 +58,7 @@ impl World {
         panic!("it is never served");
     }
 
-    async fn create(&mut self, path: &str, name: &str, spec: Value) -> Value {
+    async fn create(&mut self, path: &str, name: &str, spec: &Value) -> Value {
         let object = json!({
             "apiVersion": version_of(path), "kind": "Widget",
             "metadata": {"name": name}, "spec": spec,
@@ -86,7 +86,7 @@ fn version_of(path: &str) -> String {
     format!("{}/{}", parts[2], parts[3])
 }
 
-fn definition(client_config: Value) -> Value {
+fn definition(client_config: &Value) -> Value {
     let schema = json!({"openAPIV3Schema": {
         "type": "object",
         "properties": {

@@ -161,7 +161,9 @@ impl Conversion {
             Some(webhook) => webhook.convert(others, to).await?,
         };
         if let Some(pipeline) = self.pipeline(to) {
-            converted.iter_mut().for_each(|it| pipeline.converted(it));
+            for object in &mut converted {
+                pipeline.converted(object);
+            }
         }
         let mut converted = converted.into_iter();
         // There is one for each place without an object.

@@ -3,6 +3,7 @@
 //! Several servers on one store each do this; they reach the same result, and a second write of it
 //! changes nothing.
 
+mod installed_storage;
 pub(crate) mod served;
 
 use crate::custom::content::is_ending;

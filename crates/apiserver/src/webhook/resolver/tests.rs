@@ -39,12 +39,12 @@ impl Lookup for Objects {
     }
 }
 
-fn service(spec: Value) -> Option<Service> {
+fn service(spec: Value) -> Service {
     let service = json!({"metadata": {"name": "hook"}, "spec": spec});
-    Some(serde_json::from_value(service).expect("it is a service"))
+    serde_json::from_value(service).expect("it is a service")
 }
 
-fn with_ports() -> Option<Service> {
+fn with_ports() -> Service {
     let ports = json!([{"name": "http", "port": 80}, {"name": "https", "port": 443}]);
     service(json!({"clusterIP": "10.0.0.1", "ports": ports}))
 }
@@ -69,15 +69,11 @@ async fn resolved(objects: Objects) -> Result<String, String> {
     Ok(format!("{}:{}", found.host, found.port))
 }
 
-fn ok(address: &str) -> Result<String, String> {
-    Ok(address.to_owned())
-}
-
 #[tokio::test]
 async fn a_ready_endpoint_is_first_and_the_cluster_ip_last() {
     let not_ready = json!({"addresses": ["10.1.0.1"], "conditions": {"ready": false}});
     let objects = Objects {
-        service: with_ports(),
+        service: Some(with_ports()),
         slices: vec![
             slice("other", json!([{"addresses": ["10.9.0.1"]}])),
             slice("hook", json!([not_ready])),
@@ -85,32 +81,38 @@ async fn a_ready_endpoint_is_first_and_the_cluster_ip_last() {
         ],
         endpoints: None,
     };
-    assert_eq!(resolved(objects).await, ok("10.1.0.2:8443"));
+    assert_eq!(resolved(objects).await, Ok("10.1.0.2:8443".to_owned()));
     let endpoints = json!({"subsets": [{
         "addresses": [{"ip": "10.2.0.1"}], "ports": [{"name": "https", "port": 9443}],
     }]});
     let objects = Objects {
-        service: with_ports(),
+        service: Some(with_ports()),
         slices: vec![slice("hook", json!([not_ready]))],
         endpoints: serde_json::from_value(endpoints).expect("they are endpoints"),
     };
-    assert_eq!(resolved(objects).await, ok("10.2.0.1:9443"));
+    assert_eq!(resolved(objects).await, Ok("10.2.0.1:9443".to_owned()));
     let objects = Objects {
-        service: with_ports(),
+        service: Some(with_ports()),
         ..Objects::default()
     };
-    assert_eq!(resolved(objects).await, ok("10.0.0.1:443"));
+    assert_eq!(resolved(objects).await, Ok("10.0.0.1:443".to_owned()));
 }
 
 #[tokio::test]
 async fn services_without_endpoints_have_other_addresses_or_none() {
-    assert_eq!(resolved(Objects::default()).await, ok("hook.ns.svc:443"));
+    assert_eq!(
+        resolved(Objects::default()).await,
+        Ok("hook.ns.svc:443".to_owned())
+    );
     let external = json!({"type": "ExternalName", "externalName": "hook.example.com"});
     let objects = Objects {
-        service: service(external),
+        service: Some(service(external)),
         ..Objects::default()
     };
-    assert_eq!(resolved(objects).await, ok("hook.example.com:443"));
+    assert_eq!(
+        resolved(objects).await,
+        Ok("hook.example.com:443".to_owned())
+    );
     for (spec, why) in [
         (
             json!({"clusterIP": "None", "ports": [{"port": 443}]}),
@@ -122,7 +124,7 @@ async fn services_without_endpoints_have_other_addresses_or_none() {
         ),
     ] {
         let objects = Objects {
-            service: service(spec),
+            service: Some(service(spec)),
             ..Objects::default()
         };
         assert_eq!(resolved(objects).await, Err(why.to_owned()));

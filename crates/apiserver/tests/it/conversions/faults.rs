@@ -19,8 +19,8 @@ async fn message(world: &mut World) -> String {
 async fn a_broken_webhook_is_an_error_and_a_mended_one_is_used_at_once() {
     let webhook = Webhook::start("localhost").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&by_url(&webhook)).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     let url = format!("https://localhost:{}/convert?timeout=30s", webhook.port);
     for (mode, expected) in [
         (Mode::Close, format!("Post \"{url}\": EOF")),
@@ -58,8 +58,8 @@ async fn a_broken_webhook_is_an_error_and_a_mended_one_is_used_at_once() {
 async fn a_connection_that_the_webhook_closes_is_replaced() {
     let webhook = Webhook::start("localhost").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&by_url(&webhook)).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     webhook.set(Mode::ConvertAndClose);
     for _ in 0..3 {
         assert_eq!(
@@ -80,8 +80,8 @@ async fn an_unknown_certificate_is_refused() {
     let mut world = World::new().await;
     let mut config = by_url(&webhook);
     config["caBundle"] = by_url(&other)["caBundle"].clone();
-    world.define(config).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&config).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     let message = message(&mut world).await;
     let end = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
     assert!(message.ends_with(end), "{message}");
@@ -95,8 +95,8 @@ async fn a_certificate_for_another_name_is_refused() {
     let mut world = World::new().await;
     let mut config = by_url(&webhook);
     config["url"] = format!("https://127.0.0.2:{}/", webhook.port).into();
-    world.define(config).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&config).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     let message = message(&mut world).await;
     assert!(message.contains("127.0.0.2"), "{message}");
     assert_eq!(webhook.requests(), 0, "nothing is sent");
@@ -107,8 +107,8 @@ async fn a_certificate_for_another_name_is_refused() {
 async fn a_webhook_that_is_not_there_is_refused_at_once() {
     let webhook = Webhook::start("localhost").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&by_url(&webhook)).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     let port = webhook.port;
     drop(webhook);
     let expected = format!(
@@ -123,8 +123,8 @@ async fn a_webhook_that_is_not_there_is_refused_at_once() {
 async fn a_certificate_in_the_bundle_itself_is_trusted_for_its_names() {
     let webhook = Webhook::self_signed("localhost").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&by_url(&webhook)).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     assert_eq!(
         world.get(&format!("{BETA}/a")).await["spec"],
         json!({"dimension": 1})
@@ -132,8 +132,8 @@ async fn a_certificate_in_the_bundle_itself_is_trusted_for_its_names() {
     world.end(webhook).await;
     let webhook = Webhook::self_signed("other.example.com").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&by_url(&webhook)).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     let message = message(&mut world).await;
     assert!(
         message.contains("failed to verify certificate"),

@@ -23,8 +23,8 @@ async fn a_service_is_called_under_its_own_name() {
     assert_eq!(world.client.post(SERVICES, &service).await.code, 201);
     let mut config = by_service(&webhook);
     config["service"]["port"] = webhook.port.into();
-    world.define(config).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&config).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     assert_eq!(
         world.get(&format!("{BETA}/a")).await["spec"],
         json!({"dimension": 1})
@@ -42,8 +42,8 @@ async fn a_service_without_the_port_is_an_error() {
         "spec": {"ports": [{"name": "https", "port": 443}]},
     });
     assert_eq!(world.client.post(SERVICES, &service).await.code, 201);
-    world.define(by_service(&webhook)).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&by_service(&webhook)).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     let status = world.client.get(&format!("{BETA}/a")).await.json();
     assert_eq!(
         status["message"],

@@ -6,8 +6,8 @@ use super::*;
 async fn objects_are_created_read_and_changed_in_both_versions() {
     let webhook = Webhook::start("localhost").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
-    let created = world.create(BETA, "a", json!({"dimension": 3})).await;
+    world.define(&by_url(&webhook)).await;
+    let created = world.create(BETA, "a", &json!({"dimension": 3})).await;
     assert_eq!(created["apiVersion"], "example.com/v1beta1");
     assert_eq!(created["spec"], json!({"dimension": 3}));
     let got = world.get(&format!("{V1}/a")).await;
@@ -62,9 +62,9 @@ async fn objects_are_created_read_and_changed_in_both_versions() {
 async fn a_list_is_one_request_in_every_form() {
     let webhook = Webhook::start("localhost").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
+    world.define(&by_url(&webhook)).await;
     for (name, size) in [("a", "1"), ("b", "2"), ("c", "3")] {
-        world.create(V1, name, json!({"size": size})).await;
+        world.create(V1, name, &json!({"size": size})).await;
     }
     let before = webhook.requests();
     let list = world.get(BETA).await;
@@ -93,15 +93,15 @@ async fn a_list_is_one_request_in_every_form() {
 async fn a_watch_delivers_the_version_of_its_client() {
     let webhook = Webhook::start("localhost").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
-    world.create(V1, "a", json!({"size": 1})).await;
+    world.define(&by_url(&webhook)).await;
+    world.create(V1, "a", &json!({"size": 1})).await;
     let path = format!("{BETA}?watch=true&resourceVersion=0&timeoutSeconds=1");
     let watch = world.client.get(&path).await;
     let event: Value = serde_json::from_slice(&watch.bytes).expect("it is one event");
     assert_eq!(event["type"], "ADDED");
     assert_eq!(event["object"]["spec"], json!({"dimension": 1}));
     webhook.set(Mode::Fail);
-    world.create(V1, "b", json!({"size": 2})).await;
+    world.create(V1, "b", &json!({"size": 2})).await;
     let watch = world.client.get(&path).await;
     let event: Value = serde_json::from_slice(&watch.bytes).expect("it is one event");
     assert_eq!(event["type"], "ERROR");
@@ -128,8 +128,8 @@ async fn a_watch_delivers_the_version_of_its_client() {
 async fn managers_of_different_versions_own_the_same_field() {
     let webhook = Webhook::start("localhost").await;
     let mut world = World::new().await;
-    world.define(by_url(&webhook)).await;
-    let apply = |path: &str, manager: &str, spec: Value| {
+    world.define(&by_url(&webhook)).await;
+    let apply = |path: &str, manager: &str, spec: &Value| {
         let config = json!({
             "apiVersion": version_of(path), "kind": "Widget",
             "metadata": {"name": "a"}, "spec": spec,
@@ -140,11 +140,11 @@ async fn managers_of_different_versions_own_the_same_field() {
         )
     };
     let media = "application/apply-patch+yaml";
-    let (path, config) = apply(V1, "first", json!({"size": 1, "color": "red"}));
+    let (path, config) = apply(V1, "first", &json!({"size": 1, "color": "red"}));
     let first = world.client.ask("PATCH", &path, media, config).await;
     assert_eq!(first.code, 201, "{}", first.json());
     // The same value in the other version is no conflict.
-    let (path, config) = apply(BETA, "second", json!({"dimension": 1}));
+    let (path, config) = apply(BETA, "second", &json!({"dimension": 1}));
     let second = world.client.ask("PATCH", &path, media, config).await;
     assert_eq!(second.code, 200, "{}", second.json());
     assert_eq!(
@@ -152,13 +152,13 @@ async fn managers_of_different_versions_own_the_same_field() {
         json!({"dimension": 1, "color": "red"})
     );
     // Another value is one, with the field as the first manager has it.
-    let (path, config) = apply(BETA, "second", json!({"dimension": 2}));
+    let (path, config) = apply(BETA, "second", &json!({"dimension": 2}));
     let refused = world.client.ask("PATCH", &path, media, config).await;
     assert_eq!(refused.code, 409);
     let message = refused.json()["message"].to_string();
     assert!(message.contains("conflict with \\\"first\\\""), "{message}");
     assert!(message.contains(".spec.size"), "{message}");
-    let (path, config) = apply(BETA, "second", json!({"dimension": 2}));
+    let (path, config) = apply(BETA, "second", &json!({"dimension": 2}));
     let forced = world
         .client
         .ask("PATCH", &format!("{path}&force=true"), media, config)
@@ -169,7 +169,7 @@ async fn managers_of_different_versions_own_the_same_field() {
         json!({"size": 2, "color": "red"})
     );
     // What the first no longer applies is removed from its own version.
-    let (path, config) = apply(V1, "first", json!({}));
+    let (path, config) = apply(V1, "first", &json!({}));
     let removed = world.client.ask("PATCH", &path, media, config).await;
     assert_eq!(
         removed.json()["spec"],

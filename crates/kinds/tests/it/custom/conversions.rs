@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    async fn create(&self, rest: &Rest, name: &str, spec: Value) -> Value {
+    async fn create(&self, rest: &Rest, name: &str, spec: &Value) -> Value {
         let object = json!({"metadata": {"name": name}, "spec": spec});
         let created = create(&self.fixture, rest, &object).await;
         created.expect("it is fine")

@@ -43,15 +43,14 @@ impl Flights {
         let (mut mine, mut others) = (Vec::new(), Vec::new());
         let mut flights = self.0.lock();
         for place in places {
-            match flights.get(&place) {
-                Some(landed) => others.push(Wait {
+            if let Some(landed) = flights.get(&place) {
+                others.push(Wait {
                     landed: landed.clone(),
                     place,
-                }),
-                None => {
-                    flights.insert(place.clone(), receiver.clone());
-                    mine.push(place);
-                }
+                });
+            } else {
+                flights.insert(place.clone(), receiver.clone());
+                mine.push(place);
             }
         }
         drop(flights);

@@ -13,16 +13,15 @@ use crate::custom::static_texts::Shortage;
 use crate::custom::strategy::CustomStrategy;
 use crate::custom::versioned_storage::VersionedStorage;
 use crate::registry::catalog::ServedGroup;
-use crate::registry::{Registry, RunningCache, catalog};
+use crate::registry::custom_resources::installed_storage::InstalledStorage;
+use crate::registry::{Registry, catalog};
 use crate::rest::Rest;
 use crate::rest::subresource::Subresource;
 use crate::storage::DryRunnable;
 use crate::storage::cacher::CacherStats;
 use crate::store::stores::Stores;
 use crate::store::{DefinedBy, Store};
-use crate::stored::key::NoPlace;
 use hashbrown::HashMap;
-use kubist_api::Kind;
 use kubist_api::apiextensions::v1::{CustomResourceConversion, CustomResourceDefinition};
 use kubist_apimachinery::{GroupResource, Str};
 use parking_lot::RwLock;
@@ -93,54 +92,6 @@ impl Versions {
             served: content.shapes.iter().map(|it| it.facts.version).collect(),
             stored: content.stored.facts.version,
         }
-    }
-}
-
-/// The storage of a definition's objects. It is kept, together with its watch cache, as long as the
-/// storage version does not change.
-#[derive(Clone, Debug)]
-struct InstalledStorage {
-    definition: DefinedBy,
-    inner: DryRunnable,
-    namespaced: bool,
-    /// The versions in which objects may be stored.
-    versions: Arc<[&'static Kind]>,
-    cache: Option<Arc<RunningCache>>,
-}
-
-impl InstalledStorage {
-    async fn make(
-        stores: &Stores,
-        shape: &Shape,
-        definition: DefinedBy,
-        versions: Arc<[&'static Kind]>,
-    ) -> Result<Self, NoPlace> {
-        let made = stores
-            .engine
-            .custom(shape.kind, shape.facts, Arc::clone(&versions))?;
-        let cache = match made.cacher {
-            Some(cacher) => Some(Arc::new(RunningCache::start(cacher).await)),
-            None => None,
-        };
-        Ok(Self {
-            definition,
-            inner: DryRunnable(made.storage),
-            namespaced: shape.facts.namespaced,
-            versions,
-            cache,
-        })
-    }
-
-    fn matches(&self, content: &ServedContent) -> bool {
-        let ServedContent {
-            stored: shape,
-            by: definition,
-            ..
-        } = content;
-        std::ptr::eq(self.inner.kind().kind, shape.kind)
-            && same_kinds(&self.versions, content.conversion.versions())
-            && self.namespaced == shape.facts.namespaced
-            && self.definition == *definition
     }
 }
 
@@ -224,13 +175,6 @@ impl Installed {
             field_managers: Arc::clone(&self.objects.store.field_managers),
         }
     }
-}
-
-/// Reports whether two sets of versions are equal. Kinds are unique, so they are compared by
-/// address.
-fn same_kinds(ours: &[&'static Kind], others: impl Iterator<Item = &'static Kind>) -> bool {
-    let address = |kind: &'static Kind| std::ptr::from_ref(kind).addr();
-    ours.iter().map(|it| address(it)).eq(others.map(address))
 }
 
 /// Creates the store of the objects in one version.
@@ -385,14 +329,7 @@ impl Registry {
             .engine
             .custom_raw(shape.kind, shape.facts)
             .ok()?;
-        let storage = InstalledStorage {
-            definition: content.by.clone(),
-            inner: DryRunnable(Arc::new(made)),
-            namespaced: shape.facts.namespaced,
-            versions: Arc::default(),
-            cache: None,
-        };
-        let (inner, ends) = (storage.inner.clone(), watch::Sender::new(()));
+        let (inner, ends) = (DryRunnable(Arc::new(made)), watch::Sender::new(()));
         let store = new_store(&self.stores, (shape, inner), &content, &ends);
         Some(Arc::new(Rest {
             stores: Arc::clone(&self.stores),

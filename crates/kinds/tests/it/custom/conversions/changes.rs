@@ -7,7 +7,7 @@ use kubist_registry::WebhookTarget;
 #[tokio::test(start_paused = true)]
 async fn a_definition_is_deleted_without_its_webhook() {
     let world = World::new().await;
-    world.create(&world.v1, "a", json!({"size": 1})).await;
+    world.create(&world.v1, "a", &json!({"size": 1})).await;
     world
         .change(|it| {
             it.spec.versions[0].storage = false;
@@ -41,7 +41,7 @@ async fn a_definition_is_deleted_without_its_webhook() {
 #[tokio::test]
 async fn a_change_of_the_conversion_is_effective_at_once() {
     let world = World::new().await;
-    world.create(&world.v1, "a", json!({"size": 1})).await;
+    world.create(&world.v1, "a", &json!({"size": 1})).await;
     world.list(&world.beta, "").await.expect("it is fine");
     let url = |it: &CustomResourceDefinition| {
         let conversion = it.spec.conversion.as_deref();

@@ -4,29 +4,42 @@ use super::script::{Answer, convert, text};
 use super::*;
 use kubist_registry::WebhookError;
 
+type Respond = Box<dyn Fn(&Value) -> Answer + Send>;
+
 /// What a webhook can do wrong, and the message that it causes.
-fn faults() -> Vec<(
-    &'static str,
-    Box<dyn Fn(&Value) -> Answer + Send>,
-    &'static str,
-)> {
-    fn answer(change: fn(&mut Value)) -> Box<dyn Fn(&Value) -> Answer + Send> {
-        Box::new(move |review| {
-            let mut answer = convert(review);
-            change(&mut answer);
-            Answer::Body(text(&answer))
-        })
-    }
-    fn object(change: fn(&mut Value)) -> Box<dyn Fn(&Value) -> Answer + Send> {
-        Box::new(move |review| {
-            let mut answer = convert(review);
-            change(&mut answer["response"]["convertedObjects"][0]);
-            Answer::Body(text(&answer))
-        })
-    }
-    fn fails(error: WebhookError) -> Box<dyn Fn(&Value) -> Answer + Send> {
-        Box::new(move |_| Answer::Failure(error.clone()))
-    }
+struct Fault {
+    name: &'static str,
+    respond: Respond,
+    why: &'static str,
+}
+
+/// Changes the answer.
+fn answer(change: fn(&mut Value)) -> Respond {
+    Box::new(move |review| {
+        let mut answer = convert(review);
+        change(&mut answer);
+        Answer::Body(text(&answer))
+    })
+}
+
+/// Changes the converted object.
+fn object(change: fn(&mut Value)) -> Respond {
+    Box::new(move |review| {
+        let mut answer = convert(review);
+        change(&mut answer["response"]["convertedObjects"][0]);
+        Answer::Body(text(&answer))
+    })
+}
+
+fn fails(error: WebhookError) -> Respond {
+    Box::new(move |_| Answer::Failure(error.clone()))
+}
+
+fn fault(name: &'static str, respond: Respond, why: &'static str) -> Fault {
+    Fault { name, respond, why }
+}
+
+fn faults_of_calls() -> Vec<Fault> {
     let url = || "https://example.com/convert?timeout=30s".to_owned();
     let closed = WebhookError::Transport {
         url: url(),
@@ -41,69 +54,79 @@ fn faults() -> Vec<(
         body: "no".to_owned(),
     };
     vec![
-        (
+        fault(
             "closes",
             fails(closed),
             "failed: Post \"https://example.com/convert?timeout=30s\": EOF",
         ),
-        (
+        fault(
             "huge",
             fails(huge),
             "failed: Post \"https://example.com/convert?timeout=30s\": the response is longer than \
              9 bytes",
         ),
-        (
+        fault(
             "500",
             fails(broken),
             "failed: an error on the server (\"no\") has prevented the request from succeeding",
         ),
-        (
+        fault(
             "rubbish",
             Box::new(|_| Answer::Body(b"rubbish".to_vec())),
             "failed: couldn't get version/kind; json parse error: expected value at line 1 column 1",
         ),
-        (
+    ]
+}
+
+fn faults_of_answers() -> Vec<Fault> {
+    vec![
+        fault(
             "no response",
             answer(|it| it["response"] = Value::Null),
             "failed: no response provided",
         ),
-        (
+        fault(
             "refusal",
             answer(|it| it["response"]["result"] = json!({"status": "Failure", "message": "no"})),
             "failed: no",
         ),
-        (
+        fault(
             "fewer objects",
             answer(|it| it["response"]["convertedObjects"] = json!([])),
             "returned 0 objects, expected 1",
         ),
-        (
+        fault(
             "version",
             object(|it| it["apiVersion"] = "example.com/v2".into()),
             "returned invalid object at index 0: invalid groupVersion (expected \
              example.com/v1beta1, received example.com/v2)",
         ),
-        (
+        fault(
             "kind",
             object(|it| it["kind"] = "Gadget".into()),
             "returned invalid object at index 0: invalid kind (expected Widget, received Gadget)",
         ),
-        (
+    ]
+}
+
+fn faults_of_metadata() -> Vec<Fault> {
+    vec![
+        fault(
             "name",
             object(|it| it["metadata"]["name"] = "other".into()),
             "returned invalid object: must have the same name: a != other",
         ),
-        (
+        fault(
             "namespace",
             object(|it| it["metadata"]["namespace"] = "other".into()),
             "returned invalid object: must have the same namespace: default != other",
         ),
-        (
+        fault(
             "uid",
             object(|it| it["metadata"]["uid"] = "x".into()),
             "returned invalid object: must have the same UID: UID != x",
         ),
-        (
+        fault(
             "labels",
             object(|it| it["metadata"]["labels"] = json!({"a b": "c"})),
             "returned invalid metadata: metadata.labels: Invalid value: \"a b\": name part must \
@@ -111,7 +134,7 @@ fn faults() -> Vec<(
              alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
              validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
         ),
-        (
+        fault(
             "annotation",
             object(|it| it["metadata"]["annotations"] = json!({"a": 1})),
             "returned invalid metadata: metadata.annotations[a] must be a string, but is int64 in \
@@ -123,41 +146,42 @@ fn faults() -> Vec<(
 #[tokio::test]
 async fn a_wrong_answer_is_an_error_of_the_request_that_needs_it() {
     let world = World::new().await;
-    let created = world.create(&world.v1, "a", json!({"size": 1})).await;
+    let created = world.create(&world.v1, "a", &json!({"size": 1})).await;
     let uid = created["metadata"]["uid"].as_str().expect("it has one");
-    for (fault, respond, why) in faults() {
+    let faults = [faults_of_calls(), faults_of_answers(), faults_of_metadata()];
+    for Fault { name, respond, why } in faults.into_iter().flatten() {
         let start = "conversion webhook for example.com/v1, Kind=Widget ";
         let expected = format!("{start}{}", why.replace("UID !=", &format!("{uid} !=")));
         let respond = Arc::new(parking_lot::Mutex::new(respond));
         let used = Arc::clone(&respond);
         world.script.respond(move |review| used.lock()(review));
-        let status = world.get(&world.beta, "a").await.expect_err(fault);
+        let status = world.get(&world.beta, "a").await.expect_err(name);
         assert_eq!(
             (status.code, status.message.as_str()),
             (500, expected.as_str()),
-            "{fault}"
+            "{name}"
         );
-        assert_eq!(status.reason, "", "{fault}");
-        let status = world.list(&world.beta, "").await.expect_err(fault);
+        assert_eq!(status.reason, "", "{name}");
+        let status = world.list(&world.beta, "").await.expect_err(name);
         assert_eq!(
             (status.code, status.message.as_str()),
             (500, expected.as_str()),
-            "{fault}"
+            "{name}"
         );
         let mut watch = world.watch(&world.beta, "resourceVersion=0").await;
         let events = next(&mut watch).await;
         let message = format!("Internal error occurred: {expected}");
-        assert_eq!(events, [("ERROR", json!(message))], "{fault}");
-        assert!(watch.next().await.is_none(), "{fault}");
+        assert_eq!(events, [("ERROR", json!(message))], "{name}");
+        assert!(watch.next().await.is_none(), "{name}");
         let mut change = created.clone();
         change["apiVersion"] = BETA.into();
         let status = put(&world.fixture, &world.beta, &change)
             .await
-            .expect_err(fault);
+            .expect_err(name);
         assert_eq!(
             (status.code, status.message.as_str()),
             (500, expected.as_str()),
-            "{fault}"
+            "{name}"
         );
         let gone = DeleteOptions::default();
         let deleted = world
@@ -165,12 +189,12 @@ async fn a_wrong_answer_is_an_error_of_the_request_that_needs_it() {
             .delete(&world.fixture.cx(), "default", "a", &gone)
             .await;
         assert_eq!(
-            deleted.expect_err(fault).message.as_str(),
+            deleted.expect_err(name).message.as_str(),
             expected,
-            "{fault}"
+            "{name}"
         );
         // The version of storage is not affected.
-        assert_eq!(world.get(&world.v1, "a").await.expect(fault), created);
+        assert_eq!(world.get(&world.v1, "a").await.expect(name), created);
     }
     world
         .script
@@ -185,7 +209,7 @@ async fn a_wrong_answer_is_an_error_of_the_request_that_needs_it() {
 #[tokio::test]
 async fn an_answer_to_another_review_is_refused() {
     let world = World::new().await;
-    world.create(&world.v1, "a", json!({"size": 1})).await;
+    world.create(&world.v1, "a", &json!({"size": 1})).await;
     world
         .script
         .change(|answer| answer["response"]["uid"] = "x".into());
@@ -208,7 +232,7 @@ async fn an_answer_to_another_review_is_refused() {
 async fn a_hanging_webhook_delays_only_what_needs_it_and_not_for_long() {
     for cached in [false, true] {
         let world = World::cached(cached).await;
-        world.create(&world.v1, "a", json!({"size": 1})).await;
+        world.create(&world.v1, "a", &json!({"size": 1})).await;
         world.script.respond(|_| Answer::Hang);
         let mut stuck = world.watch(&world.beta, "resourceVersion=0").await;
         let mut live = world.watch(&world.v1, "resourceVersion=0").await;
@@ -223,7 +247,7 @@ async fn a_hanging_webhook_delays_only_what_needs_it_and_not_for_long() {
         };
         let others = async {
             assert_eq!(next(&mut live).await[0].0, "ADDED");
-            world.create(&world.v1, "b", json!({"size": 2})).await;
+            world.create(&world.v1, "b", &json!({"size": 2})).await;
             assert_eq!(next(&mut live).await[0].0, "ADDED");
             assert_eq!(world.list(&world.v1, "").await.expect("fine").len(), 2);
             begun.elapsed()
@@ -270,7 +294,7 @@ async fn a_server_without_a_caller_says_so() {
 #[tokio::test]
 async fn no_known_review_version_is_an_error() {
     let world = World::new().await;
-    world.create(&world.v1, "a", json!({"size": 1})).await;
+    world.create(&world.v1, "a", &json!({"size": 1})).await;
     // Stored by another server: validation requires a known version.
     let key = "/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.com";
     let kv = &world.fixture.kv;

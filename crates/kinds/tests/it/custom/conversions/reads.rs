@@ -6,7 +6,7 @@ use super::*;
 async fn an_object_is_served_in_every_version_and_stored_in_one() {
     let world = World::new().await;
     let created = world
-        .create(&world.beta, "a", json!({"dimension": "3"}))
+        .create(&world.beta, "a", &json!({"dimension": "3"}))
         .await;
     assert_eq!(created["apiVersion"], BETA);
     assert_eq!(created["spec"], json!({"dimension": "3"}));
@@ -59,7 +59,7 @@ async fn a_list_is_one_review_of_what_is_stored_in_another_version() {
         );
         assert_eq!(world.script.take_sizes(), NONE, "an empty list is not sent");
         for name in ["a", "b", "c"] {
-            world.create(&world.v1, name, json!({"size": 1})).await;
+            world.create(&world.v1, name, &json!({"size": 1})).await;
         }
         let store = |version: &'static str| {
             world.change(move |it| {
@@ -82,7 +82,7 @@ async fn a_list_is_one_review_of_what_is_stored_in_another_version() {
             stored.then_some(beta)
         })
         .await;
-        world.create(&beta, "bb", json!({"dimension": "2"})).await;
+        world.create(&beta, "bb", &json!({"dimension": "2"})).await;
         world.script.take_sizes();
         let listed = world.list(&beta, "").await.expect("it is fine");
         let names: Vec<&Value> = listed.iter().map(|it| &it["metadata"]["name"]).collect();
@@ -119,7 +119,7 @@ async fn a_list_is_one_review_of_what_is_stored_in_another_version() {
 async fn a_watch_converts_each_event() {
     for cached in [false, true] {
         let world = World::cached(cached).await;
-        world.create(&world.v1, "a", json!({"size": 1})).await;
+        world.create(&world.v1, "a", &json!({"size": 1})).await;
         let mut watch = world.watch(&world.beta, "resourceVersion=0").await;
         let events = next(&mut watch).await;
         assert_eq!(
@@ -170,7 +170,7 @@ async fn selectors_see_what_the_client_sees() {
         });
         let mut watch = world.watch(&world.beta, "labelSelector=size=large").await;
         for (name, size) in [("a", 1), ("b", 9), ("c", 9), ("d", 1)] {
-            world.create(&world.v1, name, json!({"size": size})).await;
+            world.create(&world.v1, name, &json!({"size": size})).await;
         }
         let names = |listed: Vec<Value>| -> Vec<String> {
             let name = |it: &Value| it["metadata"]["name"].as_str().map(str::to_owned);
@@ -217,7 +217,7 @@ async fn many_watches_convert_an_event_once() {
         for _ in 0..20 {
             watches.push(world.watch(&world.beta, "").await);
         }
-        world.create(&world.v1, "a", json!({"size": 1})).await;
+        world.create(&world.v1, "a", &json!({"size": 1})).await;
         let all = watches.iter_mut().map(next);
         for events in futures_util::future::join_all(all).await {
             let spec = &events[0].1["spec"];

@@ -6,7 +6,7 @@ use kubist_api::autoscaling::v1::Scale;
 #[tokio::test]
 async fn metadata_other_than_labels_and_annotations_is_that_of_the_original() {
     let world = World::new().await;
-    let created = world.create(&world.v1, "a", json!({"size": 1})).await;
+    let created = world.create(&world.v1, "a", &json!({"size": 1})).await;
     world.script.change(|answer| {
         for object in answer["response"]["convertedObjects"]
             .as_array_mut()
@@ -31,7 +31,7 @@ async fn metadata_other_than_labels_and_annotations_is_that_of_the_original() {
 #[tokio::test]
 async fn subresources_are_those_of_the_version() {
     let world = World::new().await;
-    world.create(&world.v1, "a", json!({"size": 1})).await;
+    world.create(&world.v1, "a", &json!({"size": 1})).await;
     let status = world.beta.subresource("status").expect("it has one");
     let mut change = world.get(&world.beta, "a").await.expect("it is there");
     change["status"] = json!({"replicas": 7});
@@ -65,7 +65,7 @@ async fn subresources_are_those_of_the_version() {
 async fn a_collection_is_deleted_in_any_version() {
     let world = World::new().await;
     for name in ["a", "b"] {
-        world.create(&world.v1, name, json!({"size": 1})).await;
+        world.create(&world.v1, name, &json!({"size": 1})).await;
     }
     let (cx, all) = (world.fixture.cx(), ListOptions::default());
     let gone = DeleteOptions::default();
