@@ -1,0 +1,305 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// rulesCause is the cause of differences that come only from x-kubernetes-validations.
+const rulesCause = "validation rules"
+
+// templates turn messages into causes: they leave out what differs between objects.
+var templates = []struct {
+	pattern *regexp.Regexp
+	text    string
+}{
+	{regexp.MustCompile(`"(?:[^"\\]|\\.)*"`), `"…"`},
+	{regexp.MustCompile(`'[^']*'`), `'…'`},
+	{regexp.MustCompile(`\[[^\]]*\]`), `[…]`},
+	{regexp.MustCompile(`[-+]?[0-9][0-9.e+]*`), `N`},
+	{regexp.MustCompile(`\b[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_\[\]…-]+)+`), `F`},
+	{regexp.MustCompile(`\S+ in body`), `F in body`},
+	{regexp.MustCompile(`"…" must validate`), `F must validate`},
+}
+
+// template returns a message without names, numbers and quoted values.
+func template(message string) string {
+	for _, it := range templates {
+		message = it.pattern.ReplaceAllString(message, it.text)
+	}
+	runes := []rune(strings.Join(strings.Fields(message), " "))
+	return string(runes[:min(len(runes), 110)])
+}
+
+// compareAnswers compares two answers, of which each may be an object or a Status. The rules are those of the kind, or nil.
+func compareAnswers(theirs, ours answer, rules *rules) found {
+	left, right := clean(theirs.Body), clean(ours.Body)
+	leftStatus, rightStatus := asStatus(left), asStatus(right)
+	if leftStatus != nil || rightStatus != nil {
+		if result := compareStatus(theirs.Code, ours.Code, leftStatus, rightStatus, rules); result.cause != "" {
+			return result
+		}
+	}
+	if theirs.Code != ours.Code {
+		return found{fmt.Sprintf("%d, not %d", theirs.Code, ours.Code), fmt.Sprint(theirs.Body, " not ", ours.Body)}
+	}
+	if result := compareValues("", left, right); result.cause != "" {
+		return result
+	}
+	return compareWarnings(theirs.Warnings, ours.Warnings)
+}
+
+func compareWarnings(theirs, ours []string) found {
+	if reflect.DeepEqual(theirs, ours) {
+		return found{}
+	}
+	detail := fmt.Sprintf("%q, not %q", theirs, ours)
+	left, right := append([]string{}, theirs...), append([]string{}, ours...)
+	sort.Strings(left)
+	sort.Strings(right)
+	if reflect.DeepEqual(left, right) {
+		return found{"order of warnings", detail}
+	}
+	missing, extra := minus(left, right), minus(right, left)
+	return found{"warnings:" + first(" missing ", missing) + first(" extra ", extra), detail}
+}
+
+func first(label string, texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return label + template(strings.TrimPrefix(texts[0], "299 - "))
+}
+
+// minus returns the texts of a list that another lacks.
+func minus(texts, others []string) []string {
+	counts := map[string]int{}
+	for _, it := range others {
+		counts[it]++
+	}
+	var rest []string
+	for _, it := range texts {
+		if counts[it]--; counts[it] < 0 {
+			rest = append(rest, it)
+		}
+	}
+	return rest
+}
+
+// asStatus returns a Status, or nil if the value is something else.
+func asStatus(value any) map[string]any {
+	if object, _ := value.(map[string]any); object["kind"] == "Status" && object["apiVersion"] == "v1" {
+		return object
+	}
+	return nil
+}
+
+// causesOf returns the causes of a Status as text, without those of rules, and how many those are.
+func causesOf(status map[string]any, rules *rules) (others []string, ofRules int) {
+	list, _ := at(status, "details")["causes"].([]any)
+	for _, it := range list {
+		it, _ := it.(map[string]any)
+		message := text(it, "message")
+		if rules.made(message) {
+			ofRules++
+			continue
+		}
+		others = append(others, fmt.Sprintf("%s %s: %s", text(it, "reason"), text(it, "field"), message))
+	}
+	return others, ofRules
+}
+
+// compareStatus compares errors; one of them may be nil, for an object.
+func compareStatus(leftCode, rightCode int, left, right map[string]any, rules *rules) found {
+	theirs, theirRules := causesOf(left, rules)
+	ours, ourRules := causesOf(right, rules)
+	prefix := ""
+	if leftCode != rightCode {
+		prefix = fmt.Sprintf("%d, not %d: ", leftCode, rightCode)
+	}
+	detail := fmt.Sprintf("%s, not %s", shown(left, leftCode), shown(right, rightCode))
+	if theirRules != ourRules && reflect.DeepEqual(theirs, ours) && (right != nil || len(theirs) == 0) {
+		return found{rulesCause, detail}
+	}
+	missing, extra := minus(theirs, ours), minus(ours, theirs)
+	if len(missing)+len(extra) > 0 {
+		return found{prefix + "causes:" + firstCause(" missing ", missing) + firstCause(" extra ", extra), detail}
+	}
+	if !reflect.DeepEqual(theirs, ours) {
+		return found{prefix + "order of causes", detail}
+	}
+	for _, field := range []string{"reason", "message"} {
+		if l, r := text(left, field), text(right, field); l != r {
+			return found{prefix + field + ": " + template(l) + ", not " + template(r), detail}
+		}
+	}
+	if prefix != "" {
+		return found{strings.TrimSuffix(prefix, ": "), detail}
+	}
+	return found{}
+}
+
+func shown(status map[string]any, code int) string {
+	if status == nil {
+		return fmt.Sprint("an object with ", code)
+	}
+	return fmt.Sprintf("%d %q", code, text(status, "message"))
+}
+
+func firstCause(label string, causes []string) string {
+	if len(causes) == 0 {
+		return ""
+	}
+	reason, rest, _ := strings.Cut(causes[0], " ")
+	field, message, _ := strings.Cut(rest, ": ")
+	if field != "" {
+		message = strings.ReplaceAll(message, field, "F")
+	}
+	return label + reason + " " + template(message)
+}
+
+// compareValues compares values and names the first difference.
+func compareValues(path string, theirs, ours any) found {
+	if reflect.DeepEqual(theirs, ours) {
+		return found{}
+	}
+	switch left := theirs.(type) {
+	case map[string]any:
+		right, isObject := ours.(map[string]any)
+		if !isObject {
+			break
+		}
+		for _, name := range names(left, right) {
+			l, isLeft := left[name]
+			r, isRight := right[name]
+			at := path + "." + name
+			switch {
+			case !isLeft:
+				return found{"extra " + area(at), fmt.Sprintf("extra %s = %s", at, encoded(r))}
+			case !isRight:
+				return found{"missing " + area(at), fmt.Sprintf("missing %s = %s", at, encoded(l))}
+			}
+			if result := compareValues(at, l, r); result.cause != "" {
+				return result
+			}
+		}
+	case []any:
+		right, isList := ours.([]any)
+		if !isList || len(left) != len(right) {
+			break
+		}
+		for i := range left {
+			if result := compareValues(path+"[]", left[i], right[i]); result.cause != "" {
+				return result
+			}
+		}
+	}
+	return found{"value of " + area(path), fmt.Sprintf("%s: %s, not %s", path, encoded(theirs), encoded(ours))}
+}
+
+// area returns a path as far as it is the same for many objects.
+func area(path string) string {
+	words := strings.Split(strings.TrimPrefix(path, "."), ".")
+	depth := 3
+	if words[0] == "spec" || words[0] == "status" {
+		depth = 1
+	}
+	return strings.Join(words[:min(len(words), depth)], ".")
+}
+
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[:min(len(text), 400)])
+}
+
+func names(left, right map[string]any) []string {
+	var all []string
+	for name := range left {
+		all = append(all, name)
+	}
+	for name := range right {
+		if _, is := left[name]; !is {
+			all = append(all, name)
+		}
+	}
+	sort.Strings(all)
+	return all
+}
+
+// perServer are fields whose values two servers never share.
+var perServer = map[string]bool{
+	"uid": true, "resourceVersion": true, "creationTimestamp": true, "lastTransitionTime": true, "time": true, "deletionTimestamp": true,
+}
+
+// clean returns an object without the fields that two servers never share. Only those of metadata, conditions and managed fields are left out.
+func clean(value any) any {
+	object, isObject := value.(map[string]any)
+	if !isObject {
+		return value
+	}
+	result := map[string]any{}
+	for name, it := range object {
+		switch name {
+		case "metadata":
+			result[name] = without(it, true)
+		case "rows", "items":
+			list, _ := it.([]any)
+			var rows []any
+			for _, row := range list {
+				rows = append(rows, cleanRow(row))
+			}
+			result[name] = rows
+		case "details":
+			result[name] = without(it, false)
+		default:
+			result[name] = it
+		}
+	}
+	return result
+}
+
+// cleanRow cleans an item of a list, or the object of a row.
+func cleanRow(row any) any {
+	object, _ := row.(map[string]any)
+	if nested, is := object["object"]; is {
+		result := map[string]any{}
+		for name, it := range object {
+			result[name] = it
+		}
+		result["object"] = clean(nested)
+		return result
+	}
+	return clean(row)
+}
+
+// without removes such fields at every depth if it is deep, else only here.
+func without(value any, deep bool) any {
+	switch value := value.(type) {
+	case map[string]any:
+		result := map[string]any{}
+		for name, it := range value {
+			if perServer[name] {
+				continue
+			}
+			if deep && name != "annotations" && name != "labels" {
+				it = without(it, deep)
+			}
+			result[name] = it
+		}
+		return result
+	case []any:
+		result := []any{}
+		for _, it := range value {
+			result = append(result, without(it, deep))
+		}
+		return result
+	}
+	return value
+}
