@@ -204,6 +204,9 @@ func compareValues(path string, theirs, ours any) found {
 // area returns a path as far as it is the same for many objects.
 func area(path string) string {
 	words := strings.Split(strings.TrimPrefix(path, "."), ".")
+	if words[0] == documentRoot {
+		return words[len(words)-1]
+	}
 	depth := 3
 	if words[0] == "spec" || words[0] == "status" {
 		depth = 1

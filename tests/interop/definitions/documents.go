@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// publishLimit bounds how long documents that differ are read again.
+const publishLimit = time.Second
+
 // aggregated asks for the discovery document of all groups.
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -22,12 +25,12 @@ func (s *section) documents() error {
 		}
 	}
 	for _, group := range sorted(groups) {
-		s.compareGet("discovery", request{Method: "GET", Path: "/apis/" + group}, func(answer) bool { return true })
+		s.compareGet("discovery", request{Method: "GET", Path: "/apis/" + group})
 	}
 	for _, path := range sorted(versions) {
-		s.compareGet("discovery", request{Method: "GET", Path: "/apis/" + path}, func(answer) bool { return true })
+		s.compareGet("discovery", request{Method: "GET", Path: "/apis/" + path})
 		kinds := versions[path]
-		s.compareGet("openapi v3", request{Method: "GET", Path: "/openapi/v3/apis/" + path}, func(it answer) bool { return hasAll(it, kinds) })
+		s.compareOpenAPI(path, kinds)
 	}
 	s.aggregatedDiscovery(groups)
 	s.explain()
@@ -43,40 +46,14 @@ func sorted[T any](of map[string]T) []string {
 	return all
 }
 
-// compareGet compares documents after both are complete. They are published some time after the definitions.
-func (s *section) compareGet(check string, it request, isComplete func(answer) bool) {
+// compareGet compares documents, and asks for a short time again while they differ: they are published some time after the definitions.
+func (s *section) compareGet(check string, it request) {
 	theirs, ours := s.pair.both(it)
-	for watch := newStopwatch(); watch.elapsed() < settleLimit; {
-		if isComplete(theirs) && isComplete(ours) && compareAnswers(theirs, ours, nil).cause == "" {
-			break
-		}
-		if isComplete(theirs) && isComplete(ours) && watch.elapsed() > 2*time.Second {
-			break
-		}
+	for watch := newStopwatch(); watch.elapsed() < publishLimit && compareAnswers(theirs, ours, nil).cause != ""; {
 		time.Sleep(pause)
 		theirs, ours = s.pair.both(it)
 	}
 	s.report.compared(s.counts, check, it.Path, compareAnswers(theirs, ours, nil), func() any { return []any{it, theirs, ours} })
-}
-
-// hasAll reports whether a document has the schemas of all these kinds.
-func hasAll(it answer, kinds []*version) bool {
-	document, _ := it.Body.(map[string]any)
-	found := map[string]bool{}
-	for _, structure := range at(document, "components", "schemas") {
-		structure, _ := structure.(map[string]any)
-		list, _ := structure["x-kubernetes-group-version-kind"].([]any)
-		for _, it := range list {
-			it, _ := it.(map[string]any)
-			found[text(it, "kind")] = true
-		}
-	}
-	for _, it := range kinds {
-		if !found[it.definition.kind] {
-			return false
-		}
-	}
-	return true
 }
 
 // aggregatedDiscovery compares the project's groups in the document of all groups.

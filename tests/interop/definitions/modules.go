@@ -108,7 +108,7 @@ func read(path string) ([]*definition, error) {
 				// A template of a chart beside the definitions.
 				continue
 			}
-			if object["kind"] == "CustomResourceDefinition" {
+			if object["kind"] == "CustomResourceDefinition" && text(object, "metadata", "name") != "" {
 				definitions = append(definitions, newDefinition(object))
 			}
 		}
