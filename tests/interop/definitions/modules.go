@@ -98,11 +98,11 @@ func read(path string) ([]*definition, error) {
 	}
 	var definitions []*definition
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		content, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		for _, document := range strings.Split("\n"+string(text), "\n---") {
+		for _, document := range strings.Split("\n"+string(content), "\n---") {
 			var object map[string]any
 			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 				// A template of a chart beside the definitions.
