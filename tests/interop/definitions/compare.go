@@ -236,6 +236,12 @@ func names(left, right map[string]any) []string {
 	return all
 }
 
+// sortByText sorts a list whose order depends on the time of writes or of a map.
+func sortByText(value any) {
+	list, _ := value.([]any)
+	sort.SliceStable(list, func(i, j int) bool { return encode(list[i]) < encode(list[j]) })
+}
+
 // perServer are fields whose values two servers never share.
 var perServer = map[string]bool{
 	"uid": true, "resourceVersion": true, "creationTimestamp": true, "lastTransitionTime": true, "time": true, "deletionTimestamp": true,
@@ -293,6 +299,9 @@ func without(value any, deep bool) any {
 			}
 			if deep && name != "annotations" && name != "labels" {
 				it = without(it, deep)
+			}
+			if name == "managedFields" {
+				sortByText(it)
 			}
 			result[name] = it
 		}

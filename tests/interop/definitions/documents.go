@@ -48,12 +48,22 @@ func sorted[T any](of map[string]T) []string {
 
 // compareGet compares documents, and asks for a short time again while they differ: they are published some time after the definitions.
 func (s *section) compareGet(check string, it request) {
-	theirs, ours := s.pair.both(it)
+	theirs, ours := s.documentsOf(it)
 	for watch := newStopwatch(); watch.elapsed() < publishLimit && compareAnswers(theirs, ours, nil).cause != ""; {
 		time.Sleep(pause)
-		theirs, ours = s.pair.both(it)
+		theirs, ours = s.documentsOf(it)
 	}
 	s.report.compared(s.counts, check, it.Path, compareAnswers(theirs, ours, nil), func() any { return []any{it, theirs, ours} })
+}
+
+// documentsOf returns both documents, with sorted resources: a kube-apiserver lists those of definitions in the order of a map.
+func (s *section) documentsOf(it request) (theirs, ours answer) {
+	theirs, ours = s.pair.both(it)
+	for _, it := range []answer{theirs, ours} {
+		document, _ := it.Body.(map[string]any)
+		sortByText(document["resources"])
+	}
+	return theirs, ours
 }
 
 // aggregatedDiscovery compares the project's groups in the document of all groups.
@@ -92,6 +102,11 @@ func (s *section) explain() {
 				definition.plural + "." + definition.group,
 			}
 			theirs, ours := s.pair.kubectls(arguments...)
+			if theirs.Failed || ours.Failed {
+				// Discovery may be behind.
+				time.Sleep(publishLimit)
+				theirs, ours = s.pair.kubectls(arguments...)
+			}
 			result := found{}
 			if theirs != ours {
 				detail := firstLine(theirs.Text+theirs.Errors, ours.Text+ours.Errors)

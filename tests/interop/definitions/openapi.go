@@ -8,8 +8,8 @@ import (
 // documentRoot begins the paths of differences in documents.
 const documentRoot = "document"
 
-// compareOpenAPI compares the document of a group version. The schemas of its own kinds must be equal; the descriptions of operations and of shared
-// schemas are each server's own.
+// compareOpenAPI compares the document of a group version. The schemas of its own kinds must be equal; the descriptions of operations, of shared schemas,
+// of lists and of the fields that each object has are each server's own.
 func (s *section) compareOpenAPI(path string, kinds []*version) {
 	it := request{Method: "GET", Path: "/openapi/v3/apis/" + path}
 	theirs, ours := s.pair.both(it)
@@ -28,7 +28,7 @@ func (s *section) compareOpenAPI(path string, kinds []*version) {
 	for _, name := range names(leftSchemas, rightSchemas) {
 		l, r := leftSchemas[name], rightSchemas[name]
 		if isOf(l, group) || isOf(r, group) {
-			compare("openapi v3 schema", name, l, r)
+			compare("openapi v3 schema", name, own(l), own(r))
 		} else {
 			compare("openapi v3 shared schema", name, undescribed(l), undescribed(r))
 		}
@@ -36,6 +36,43 @@ func (s *section) compareOpenAPI(path string, kinds []*version) {
 	for _, name := range names(at(left, "paths"), at(right, "paths")) {
 		compare("openapi v3 path", name, undescribed(at(left, "paths")[name]), undescribed(at(right, "paths")[name]))
 	}
+}
+
+// own returns a kind's schema without the descriptions that a server adds.
+func own(structure any) any {
+	object, isObject := structure.(map[string]any)
+	if !isObject {
+		return structure
+	}
+	if items := at(object, "properties", "items"); items != nil && at(object, "properties", "metadata") != nil {
+		return undescribed(object)
+	}
+	return withoutHeads(object, true)
+}
+
+// withoutHeads removes the descriptions of apiVersion, kind and metadata of an object, and of embedded objects.
+func withoutHeads(value any, isResource bool) any {
+	switch value := value.(type) {
+	case map[string]any:
+		isResource = isResource || value["x-kubernetes-embedded-resource"] == true
+		result := map[string]any{}
+		for name, it := range value {
+			result[name] = withoutHeads(it, false)
+		}
+		for _, name := range []string{"apiVersion", "kind", "metadata"} {
+			if it := at(result, "properties", name); it != nil && isResource {
+				delete(it, "description")
+			}
+		}
+		return result
+	case []any:
+		result := []any{}
+		for _, it := range value {
+			result = append(result, withoutHeads(it, false))
+		}
+		return result
+	}
+	return value
 }
 
 // kindsOf returns the groups and kinds that a schema is for.

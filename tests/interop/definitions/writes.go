@@ -48,7 +48,18 @@ func (s *subject) send(path string, it request) (theirs, ours answer) {
 	left, right := it, it
 	left.Body = strings.ReplaceAll(it.Body, written, versionOf(theirs))
 	right.Body = strings.ReplaceAll(it.Body, written, versionOf(ours))
-	return s.pair.theirs.send(left), s.pair.ours.send(right)
+	leftVersion, rightVersion := versionOf(theirs), versionOf(ours)
+	theirs, ours = s.pair.theirs.send(left), s.pair.ours.send(right)
+	hide(theirs, leftVersion)
+	hide(ours, rightVersion)
+	return theirs, ours
+}
+
+// hide replaces a resource version in the message of an error.
+func hide(it answer, version string) {
+	if status := asStatus(it.Body); status != nil && version != "" {
+		status["message"] = strings.ReplaceAll(text(status, "message"), version, written)
+	}
 }
 
 func versionOf(it answer) string {
