@@ -189,6 +189,9 @@ func compareValues(path string, theirs, ours any) found {
 		}
 	case []any:
 		right, isList := ours.([]any)
+		if isList && strings.HasSuffix(path, ".managedFields") {
+			return compareOwners(left, right)
+		}
 		if !isList || len(left) != len(right) {
 			break
 		}
@@ -199,6 +202,40 @@ func compareValues(path string, theirs, ours any) found {
 		}
 	}
 	return found{"value of " + area(path), fmt.Sprintf("%s: %s, not %s", path, encoded(theirs), encoded(ours))}
+}
+
+// compareOwners compares managed fields by their managers.
+func compareOwners(theirs, ours []any) found {
+	left, right := owners(theirs), owners(ours)
+	for _, key := range names(left, right) {
+		l, isLeft := left[key]
+		r, isRight := right[key]
+		switch {
+		case !isLeft:
+			return found{"extra managed fields of " + key, encoded(r)}
+		case !isRight:
+			return found{"missing managed fields of " + key, encoded(l)}
+		}
+		if result := compareValues("", l, r); result.cause != "" {
+			verb, _, _ := strings.Cut(result.cause, " ")
+			return found{verb + " managed field of " + key, result.detail}
+		}
+	}
+	return found{}
+}
+
+// owners returns managed fields by operation, subresource and manager.
+func owners(list []any) map[string]any {
+	result := map[string]any{}
+	for _, it := range list {
+		it, _ := it.(map[string]any)
+		key := strings.Join(strings.Fields(text(it, "operation")+" "+text(it, "subresource")+" by "+text(it, "manager")), " ")
+		for result[key] != nil {
+			key += " again"
+		}
+		result[key] = it
+	}
+	return result
 }
 
 // area returns a path as far as it is the same for many objects.

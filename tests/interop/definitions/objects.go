@@ -73,7 +73,7 @@ func (s *subject) run() {
 			}
 		})
 	}
-	if isAccepted && s.version.stored {
+	if isAccepted {
 		s.write()
 	}
 }
