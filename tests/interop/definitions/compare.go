@@ -12,6 +12,9 @@ import (
 // rulesCause is the cause of differences that come only from x-kubernetes-validations.
 const rulesCause = "validation rules"
 
+// orderCause is the cause of differences that are only in the order of causes.
+const orderCause = "order of causes"
+
 // templates turn messages into causes: they leave out what differs between objects.
 var templates = []struct {
 	pattern *regexp.Regexp
@@ -25,6 +28,9 @@ var templates = []struct {
 	{regexp.MustCompile(`\S+ in body`), `F in body`},
 	{regexp.MustCompile(`"…" must validate`), `F must validate`},
 }
+
+// age is the text of a short time.
+var age = regexp.MustCompile(`^[0-9]{1,2}s$`)
 
 // template returns a message without names, numbers and quoted values.
 func template(message string) string {
@@ -130,11 +136,11 @@ func compareStatus(leftCode, rightCode int, left, right map[string]any, rules *r
 		return found{prefix + "causes:" + firstCause(" missing ", missing) + firstCause(" extra ", extra), detail}
 	}
 	if !reflect.DeepEqual(theirs, ours) {
-		return found{prefix + "order of causes", detail}
+		return found{prefix + orderCause, detail}
 	}
 	for _, field := range []string{"reason", "message"} {
 		if l, r := text(left, field), text(right, field); l != r {
-			return found{prefix + field + ": " + template(l) + ", not " + template(r), detail}
+			return found{prefix + field + ": " + template(rules.unnamed(l)) + ", not " + template(rules.unnamed(r)), detail}
 		}
 	}
 	if prefix != "" {
@@ -320,9 +326,22 @@ func cleanRow(row any) any {
 			result[name] = it
 		}
 		result["object"] = clean(nested)
+		result["cells"] = ageless(object["cells"])
 		return result
 	}
 	return clean(row)
+}
+
+// ageless returns the cells of a row without ages of a few seconds.
+func ageless(cells any) any {
+	list, _ := cells.([]any)
+	result := append([]any{}, list...)
+	for i, it := range result {
+		if text, is := it.(string); is && age.MatchString(text) {
+			result[i] = "AGE"
+		}
+	}
+	return result
 }
 
 // without removes such fields at every depth if it is deep, else only here.

@@ -169,7 +169,7 @@ func newDefinition(object map[string]any) *definition {
 			schema:     structure,
 			hasStatus:  at(it, "subresources", "status") != nil,
 			hasScale:   at(it, "subresources", "scale") != nil,
-			rules:      rulesOf(structure),
+			rules:      rulesOf(d.kind, structure),
 		})
 	}
 	return d

@@ -39,6 +39,7 @@ type report struct {
 	folder   string
 	projects []*counts
 	causes   map[string]int
+	numbers  map[string]int
 	examples map[string]string
 }
 
@@ -53,7 +54,7 @@ func newReport(folder string) (*report, error) {
 		return nil, err
 	}
 	err := os.MkdirAll(folder, 0o755)
-	return &report{folder: folder, causes: map[string]int{}, examples: map[string]string{}}, err
+	return &report{folder: folder, causes: map[string]int{}, numbers: map[string]int{}, examples: map[string]string{}}, err
 }
 
 func (r *report) project(name string) *counts {
@@ -82,6 +83,9 @@ func (r *report) compared(counts *counts, check, what string, result found, evid
 	r.causes[cause]++
 	file := ""
 	if count := r.causes[cause]; count <= filesMax {
+		if count == 1 {
+			r.numbers[cause] = len(r.numbers) + 1
+		}
 		file = r.write(cause, count, map[string]any{"what": what, "cause": cause, "detail": result.detail, "evidence": evidence()})
 		if count == 1 {
 			r.examples[cause] = file
@@ -92,7 +96,7 @@ func (r *report) compared(counts *counts, check, what string, result found, evid
 
 // write writes a file and returns its name.
 func (r *report) write(cause string, count int, content any) string {
-	name := fmt.Sprintf("%03d-%d-%s.json", len(r.causes), count, slug(cause))
+	name := fmt.Sprintf("%03d-%d-%s.json", r.numbers[cause], count, slug(cause))
 	encoded, err := json.MarshalIndent(content, "", "  ")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(r.folder, name), encoded, 0o644)

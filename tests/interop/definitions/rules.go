@@ -1,19 +1,21 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 )
 
-// rules are the x-kubernetes-validations of a schema.
+// rules are the x-kubernetes-validations of a kind's schema.
 type rules struct {
+	kind     string
 	messages []string
 	// computed reports whether a rule computes its message.
 	computed bool
 }
 
-// rulesOf returns the rules of a schema, at any depth.
-func rulesOf(structure map[string]any) *rules {
-	r := &rules{}
+// rulesOf returns the rules of a kind's schema, at any depth.
+func rulesOf(kind string, structure map[string]any) *rules {
+	r := &rules{kind: kind}
 	r.collect(structure)
 	return r
 }
@@ -60,4 +62,12 @@ func (r *rules) made(message string) bool {
 		}
 	}
 	return r.computed && strings.HasPrefix(message, "Invalid value: ") && !strings.Contains(message, " in body ")
+}
+
+// unnamed returns a message without the name of the kind.
+func (r *rules) unnamed(message string) string {
+	if r == nil {
+		return message
+	}
+	return regexp.MustCompile(`\b`+regexp.QuoteMeta(r.kind)+`\b`).ReplaceAllString(message, "KIND")
 }
