@@ -65,6 +65,7 @@ func run(o options) error {
 		return err
 	}
 	known := map[string]bool{}
+	var sections []*section
 	for _, project := range projects {
 		if !strings.Contains(project.name, o.only) {
 			continue
@@ -77,7 +78,9 @@ func run(o options) error {
 		if err := section.run(); err != nil {
 			return fmt.Errorf("%s: %w", project.name, err)
 		}
+		sections = append(sections, section)
 	}
+	compareSwagger(pair, sections)
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", "  ")
 	return out.Encode(report.result())

@@ -140,7 +140,26 @@ func (c *collector) any(path []any, value any, s schema) {
 	if s["default"] != nil {
 		c.all = append(c.all, mutation{kind: "defaulted", path: append([]any{}, path...), removes: true})
 	}
-	_ = value
+	if s["x-kubernetes-validations"] != nil {
+		c.rules(path, value, s)
+	}
+}
+
+// rules collects other values that the types allow, which rules may not.
+func (c *collector) rules(path []any, value any, s schema) {
+	for seed := range int64(3) {
+		generator := &generator{random: rand.New(rand.NewSource(seed)), full: seed > 0, nodes: nodesMax / 2}
+		c.add("rules: another value", path, generator.value(s, depthMax/2))
+	}
+	object, _ := value.(map[string]any)
+	for _, name := range sorted(s.sub("properties")) {
+		if _, is := object[name]; is {
+			c.remove("rules: without a field", path, name)
+		} else if object != nil {
+			generator := &generator{random: rand.New(rand.NewSource(1))}
+			c.add("rules: with another field", append(append([]any{}, path...), name), generator.value(s.property(name), depthMax/2))
+		}
+	}
 }
 
 func (c *collector) text(path []any, s schema) {
