@@ -65,9 +65,10 @@ func (s *section) apply() error {
 func (s *section) printed(check string, theirs, ours output) {
 	left, right := lines(theirs), lines(ours)
 	missing, extra := minus(left, right), minus(right, left)
-	result := found{}
+	var result []found
 	if theirs.Failed != ours.Failed || len(missing)+len(extra) > 0 {
-		result = found{"printed" + first(" missing ", missing) + first(" extra ", extra), fmt.Sprintf("missing %q, extra %q", missing, extra)}
+		cause := "printed" + first(" missing ", missing) + first(" extra ", extra)
+		result = []found{{cause, fmt.Sprintf("missing %q, extra %q", missing, extra)}}
 	}
 	s.report.compared(s.counts, check, s.project.name, result, func() any { return []output{theirs, ours} })
 }

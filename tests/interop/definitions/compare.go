@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// causesMax bounds the causes of one comparison.
+const causesMax = 6
+
 // rulesCause is the cause of differences that come only from x-kubernetes-validations.
 const rulesCause = "validation rules"
 
@@ -20,6 +23,7 @@ var templates = []struct {
 	pattern *regexp.Regexp
 	text    string
 }{
+	{regexp.MustCompile(`\(\{.* \.\.\.\)`), `(…)`},
 	{regexp.MustCompile(`"(?:[^"\\]|\\.)*"`), `"…"`},
 	{regexp.MustCompile(`'[^']*'`), `'…'`},
 	{regexp.MustCompile(`\[[^\]]*\]`), `[…]`},
@@ -42,21 +46,21 @@ func template(message string) string {
 }
 
 // compareAnswers compares two answers, of which each may be an object or a Status. The rules are those of the kind, or nil.
-func compareAnswers(theirs, ours answer, rules *rules) found {
+func compareAnswers(theirs, ours answer, rules *rules) []found {
 	left, right := clean(theirs.Body), clean(ours.Body)
 	leftStatus, rightStatus := asStatus(left), asStatus(right)
 	if leftStatus != nil || rightStatus != nil {
 		if result := compareStatus(theirs.Code, ours.Code, leftStatus, rightStatus, rules); result.cause != "" {
-			return result
+			return []found{result}
 		}
 	}
 	if theirs.Code != ours.Code {
-		return found{fmt.Sprintf("%d, not %d", theirs.Code, ours.Code), fmt.Sprint(theirs.Body, " not ", ours.Body)}
+		return []found{{fmt.Sprintf("%d, not %d", theirs.Code, ours.Code), fmt.Sprint(theirs.Body, " not ", ours.Body)}}
 	}
-	if result := compareValues("", left, right); result.cause != "" {
-		return result
-	}
-	return compareWarnings(theirs.Warnings, ours.Warnings)
+	d := &differ{}
+	d.values("", left, right)
+	d.add(compareWarnings(theirs.Warnings, ours.Warnings))
+	return d.all
 }
 
 func compareWarnings(theirs, ours []string) found {
@@ -168,66 +172,91 @@ func firstCause(label string, causes []string) string {
 	return label + reason + " " + template(message)
 }
 
-// compareValues compares values and names the first difference.
-func compareValues(path string, theirs, ours any) found {
+// differ collects differences of different causes.
+type differ struct{ all []found }
+
+// add adds a difference, unless there is one of its cause.
+func (d *differ) add(it found) {
+	for _, other := range d.all {
+		if other.cause == it.cause {
+			return
+		}
+	}
+	if it.cause != "" && len(d.all) < causesMax {
+		d.all = append(d.all, it)
+	}
+}
+
+// compareValues returns the differences of two values.
+func compareValues(theirs, ours any) []found {
+	d := &differ{}
+	d.values("", theirs, ours)
+	return d.all
+}
+
+// values compares values at a path.
+func (d *differ) values(path string, theirs, ours any) {
 	if reflect.DeepEqual(theirs, ours) {
-		return found{}
+		return
 	}
 	switch left := theirs.(type) {
 	case map[string]any:
-		right, isObject := ours.(map[string]any)
-		if !isObject {
-			break
-		}
-		for _, name := range names(left, right) {
-			l, isLeft := left[name]
-			r, isRight := right[name]
-			at := path + "." + name
-			switch {
-			case !isLeft:
-				return found{"extra " + area(at), fmt.Sprintf("extra %s = %s", at, encoded(r))}
-			case !isRight:
-				return found{"missing " + area(at), fmt.Sprintf("missing %s = %s", at, encoded(l))}
-			}
-			if result := compareValues(at, l, r); result.cause != "" {
-				return result
-			}
+		if right, isObject := ours.(map[string]any); isObject {
+			d.objects(path, left, right)
+			return
 		}
 	case []any:
 		right, isList := ours.([]any)
 		if isList && strings.HasSuffix(path, ".managedFields") {
-			return compareOwners(left, right)
+			d.owners(left, right)
+			return
 		}
-		if !isList || len(left) != len(right) {
-			break
-		}
-		for i := range left {
-			if result := compareValues(path+"[]", left[i], right[i]); result.cause != "" {
-				return result
+		if isList && len(left) == len(right) {
+			for i := range left {
+				d.values(path+"[]", left[i], right[i])
 			}
+			return
 		}
 	}
-	return found{"value of " + area(path), fmt.Sprintf("%s: %s, not %s", path, encoded(theirs), encoded(ours))}
+	d.add(found{"value of " + area(path), fmt.Sprintf("%s: %s, not %s", path, encoded(theirs), encoded(ours))})
 }
 
-// compareOwners compares managed fields by their managers.
-func compareOwners(theirs, ours []any) found {
+func (d *differ) objects(path string, theirs, ours map[string]any) {
+	for _, name := range names(theirs, ours) {
+		left, isLeft := theirs[name]
+		right, isRight := ours[name]
+		at := path + "." + name
+		switch {
+		case !isLeft:
+			d.add(found{"extra " + area(at), fmt.Sprintf("extra %s = %s", at, encoded(right))})
+		case !isRight:
+			d.add(found{"missing " + area(at), fmt.Sprintf("missing %s = %s", at, encoded(left))})
+		default:
+			d.values(at, left, right)
+		}
+	}
+}
+
+// owners compares managed fields by their managers.
+func (d *differ) owners(theirs, ours []any) {
 	left, right := owners(theirs), owners(ours)
 	for _, key := range names(left, right) {
 		l, isLeft := left[key]
 		r, isRight := right[key]
 		switch {
 		case !isLeft:
-			return found{"extra managed fields of " + key, encoded(r)}
+			d.add(found{"extra managed fields of " + key, encoded(r)})
 		case !isRight:
-			return found{"missing managed fields of " + key, encoded(l)}
+			d.add(found{"missing managed fields of " + key, encoded(l)})
 		}
-		if result := compareValues("", l, r); result.cause != "" {
-			verb, _, _ := strings.Cut(result.cause, " ")
-			return found{verb + " managed field of " + key, result.detail}
+		if !isLeft || !isRight {
+			continue
+		}
+		for _, it := range compareValues(l, r) {
+			verb, _, _ := strings.Cut(it.cause, " ")
+			d.add(found{verb + " managed field of " + key, it.detail})
 		}
 	}
-	return found{}
 }
 
 // owners returns managed fields by operation, subresource and manager.
@@ -247,9 +276,6 @@ func owners(list []any) map[string]any {
 // area returns a path as far as it is the same for many objects.
 func area(path string) string {
 	words := strings.Split(strings.TrimPrefix(path, "."), ".")
-	if words[0] == documentRoot {
-		return words[len(words)-1]
-	}
 	depth := 3
 	if words[0] == "spec" || words[0] == "status" {
 		depth = 1

@@ -49,7 +49,7 @@ func sorted[T any](of map[string]T) []string {
 // compareGet compares documents, and asks for a short time again while they differ: they are published some time after the definitions.
 func (s *section) compareGet(check string, it request) {
 	theirs, ours := s.documentsOf(it)
-	for watch := newStopwatch(); watch.elapsed() < publishLimit && compareAnswers(theirs, ours, nil).cause != ""; {
+	for watch := newStopwatch(); watch.elapsed() < publishLimit && compareAnswers(theirs, ours, nil) != nil; {
 		time.Sleep(pause)
 		theirs, ours = s.documentsOf(it)
 	}
@@ -72,7 +72,7 @@ func (s *section) aggregatedDiscovery(groups map[string]bool) {
 	theirs, ours := s.pair.both(get)
 	left, right := groupsOf(theirs), groupsOf(ours)
 	for _, group := range sorted(groups) {
-		result := compareValues("", left[group], right[group])
+		result := compareValues(left[group], right[group])
 		s.report.compared(s.counts, "aggregated discovery", group, result, func() any { return []any{left[group], right[group]} })
 	}
 }
@@ -107,10 +107,10 @@ func (s *section) explain() {
 				time.Sleep(publishLimit)
 				theirs, ours = s.pair.kubectls(arguments...)
 			}
-			result := found{}
+			var result []found
 			if theirs != ours {
 				detail := firstLine(theirs.Text+theirs.Errors, ours.Text+ours.Errors)
-				result = found{"text " + template(detail), detail}
+				result = []found{{"text " + template(detail), detail}}
 			}
 			s.report.compared(s.counts, "explain", it.String(), result, func() any { return []any{arguments, theirs, ours} })
 		}

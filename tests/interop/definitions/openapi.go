@@ -5,8 +5,16 @@ import (
 	"time"
 )
 
-// documentRoot begins the paths of differences in documents.
-const documentRoot = "document"
+// compareDocuments compares parts of documents, whose causes are only the names of the fields that differ.
+func compareDocuments(theirs, ours any) []found {
+	d := &differ{}
+	for _, it := range compareValues(theirs, ours) {
+		verb, rest, _ := strings.Cut(it.cause, " ")
+		words := strings.Split(rest, ".")
+		d.add(found{verb + " " + words[len(words)-1], it.detail})
+	}
+	return d.all
+}
 
 // compareOpenAPI compares the document of a group version. The schemas of its own kinds must be equal; the descriptions of operations, of shared schemas,
 // of lists and of the fields that each object has are each server's own.
@@ -21,8 +29,7 @@ func (s *section) compareOpenAPI(path string, kinds []*version) {
 	right, _ := ours.Body.(map[string]any)
 	group, _, _ := strings.Cut(path, "/")
 	compare := func(check, name string, l, r any) {
-		result := compareValues("."+documentRoot, l, r)
-		s.report.compared(s.counts, check, path+" "+name, result, func() any { return map[string]any{"theirs": l, "ours": r} })
+		s.report.compared(s.counts, check, path+" "+name, compareDocuments(l, r), func() any { return map[string]any{"theirs": l, "ours": r} })
 	}
 	leftSchemas, rightSchemas := at(left, "components", "schemas"), at(right, "components", "schemas")
 	for _, name := range names(leftSchemas, rightSchemas) {

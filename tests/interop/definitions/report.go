@@ -10,6 +10,9 @@ import (
 	"sync"
 )
 
+// causesSeparator is between the causes of one comparison.
+const causesSeparator = " | "
+
 // filesMax bounds the files of one cause.
 const filesMax = 3
 
@@ -29,7 +32,7 @@ type counts struct {
 	Refused   int `json:"refused"`
 	// Comparisons counts what was compared.
 	Comparisons int `json:"comparisons"`
-	// Differences counts comparisons that differ, by cause.
+	// Differences counts comparisons that differ, by their causes.
 	Differences map[string]int `json:"differences"`
 }
 
@@ -43,7 +46,7 @@ type report struct {
 	examples map[string]string
 }
 
-// found is a difference. An empty cause stands for none.
+// found is a difference. One with an empty cause is none.
 type found struct {
 	cause  string
 	detail string
@@ -70,28 +73,32 @@ func (r *report) add(change func()) {
 	change()
 }
 
-// compared records a comparison: what was compared, which check it was, its result, and what a file of the difference has.
-func (r *report) compared(counts *counts, check, what string, result found, evidence func() any) {
+// compared records a comparison: what was compared, which check it was, its differences, and what a file of them has.
+func (r *report) compared(counts *counts, check, what string, results []found, evidence func() any) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	counts.Comparisons++
-	if result.cause == "" {
-		return
-	}
-	cause := check + ": " + result.cause
-	counts.Differences[cause]++
-	r.causes[cause]++
-	file := ""
-	if count := r.causes[cause]; count <= filesMax {
+	var causes []string
+	for _, it := range results {
+		cause := check + ": " + it.cause
+		causes = append(causes, cause)
+		r.causes[cause]++
+		count := r.causes[cause]
+		file := ""
 		if count == 1 {
 			r.numbers[cause] = len(r.numbers) + 1
 		}
-		file = r.write(cause, count, map[string]any{"what": what, "cause": cause, "detail": result.detail, "evidence": evidence()})
+		if count <= filesMax {
+			file = r.write(cause, count, map[string]any{"what": what, "cause": cause, "detail": it.detail, "evidence": evidence()})
+		}
 		if count == 1 {
 			r.examples[cause] = file
 		}
+		fmt.Fprintf(os.Stderr, "different: %s: %s: %s: %s\n", what, cause, line(it.detail), file)
 	}
-	fmt.Fprintf(os.Stderr, "different: %s: %s: %s: %s\n", what, cause, line(result.detail), file)
+	if len(causes) > 0 {
+		counts.Differences[strings.Join(causes, causesSeparator)]++
+	}
 }
 
 // write writes a file and returns its name.

@@ -24,7 +24,7 @@ func compareSwagger(pair *pair, sections []*section) {
 		for _, definition := range section.project.definitions {
 			for _, version := range definition.versions {
 				l, r := left[version.String()], right[version.String()]
-				result := compareValues("."+documentRoot, own(l), own(r))
+				result := compareDocuments(own(l), own(r))
 				section.report.compared(section.counts, "openapi v2 schema", version.String(), result, func() any {
 					return map[string]any{"theirs": l, "ours": r}
 				})
