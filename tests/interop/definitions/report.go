@@ -11,7 +11,7 @@ import (
 )
 
 // causesSeparator is between the causes of one comparison.
-const causesSeparator = " | "
+const causesSeparator = "\n"
 
 // filesMax bounds the files of one cause.
 const filesMax = 3

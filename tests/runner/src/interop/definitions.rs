@@ -28,7 +28,7 @@ const COUNT_QUICK: u64 = 6;
 /// Definitions of each project in a quick run.
 const DEFINITIONS_QUICK: &str = "2";
 /// What separates the causes of one comparison.
-const SEPARATOR: &str = " | ";
+const SEPARATOR: char = '\n';
 /// The seed of objects and mutations.
 const SEED: u64 = 1;
 
