@@ -301,4 +301,3 @@ func names(left, right map[string]any) []string {
 	sort.Strings(all)
 	return all
 }
-
