@@ -44,6 +44,9 @@ func template(message string) string {
 
 // compareAnswers compares two answers, of which each may be an object or a Status. The rules are those of the kind, or nil.
 func compareAnswers(theirs, ours answer, rules *rules) []found {
+	if theirs.Code == 0 || ours.Code == 0 {
+		return []found{{"no answer", fmt.Sprint(theirs.Body, ", ", ours.Body)}}
+	}
 	left, right := clean(theirs.Body), clean(ours.Body)
 	leftStatus, rightStatus := asStatus(left), asStatus(right)
 	if leftStatus != nil || rightStatus != nil {

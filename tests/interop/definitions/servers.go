@@ -53,6 +53,9 @@ type pair struct {
 }
 
 func newPair(theirs, ours, home string) (*pair, error) {
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		return nil, err
+	}
 	left, err := newServer(theirs, home+"-theirs")
 	if err != nil {
 		return nil, err
