@@ -1,4 +1,4 @@
-//! Compares how Kubist's server and a kube-apiserver serve the CustomResourceDefinitions of
+//! Compares how Kubist's server and a kube-apiserver serve the definitions of custom resources of
 //! well-known projects. `tests/interop/definitions/modules.txt` lists them.
 //!
 //! The program in `tests/interop/definitions` applies the definitions, generates objects and
@@ -57,7 +57,8 @@ struct Project {
 /// A cause of differences.
 #[derive(Deserialize)]
 struct Cause {
-    cause: String,
+    #[serde(rename = "cause")]
+    text: String,
     count: u64,
     /// The file of the first difference.
     example: String,
@@ -171,11 +172,11 @@ fn disagreements(excused: &Excused, causes: &[Cause], is_whole: bool) -> Vec<Str
     let mut lines = Vec::new();
     let mut used = BTreeSet::new();
     for it in causes {
-        match excused.entry_like(&it.cause) {
+        match excused.entry_like(&it.text) {
             Some((pattern, _)) => {
                 used.insert(pattern);
             }
-            None => lines.push(format!("{} x {} ({})", it.count, it.cause, it.example)),
+            None => lines.push(format!("{} x {} ({})", it.count, it.text, it.example)),
         }
     }
     for pattern in excused.by_reason().into_values().flatten() {
@@ -216,7 +217,7 @@ fn tables(results: &Results, excused: &Excused) -> String {
     row(&mut text, "all", &sums);
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     for it in &results.causes {
-        if let Some((_, reason)) = excused.entry_like(&it.cause) {
+        if let Some((_, reason)) = excused.entry_like(&it.text) {
             *reasons.entry(reason).or_default() += it.count;
         }
     }
@@ -243,7 +244,7 @@ mod tests {
         let list = "why:\n    explain: *\n    apply: gone\n";
         let list = Excused::parse(list).expect("it is a list");
         let cause = |cause: &str| Cause {
-            cause: cause.to_owned(),
+            text: cause.to_owned(),
             count: 2,
             example: "1.json".to_owned(),
         };
