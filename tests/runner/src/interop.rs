@@ -11,6 +11,7 @@ mod cluster;
 mod conformance;
 mod controller_runtime;
 mod controllers;
+mod definitions;
 mod differential;
 mod e2e;
 mod etcd;
@@ -63,13 +64,16 @@ pub(crate) struct Options {
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long`
-    /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`)
+    /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`, `definitions`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
     /// counts to docs/CONFORMANCE.md
     #[arg(long, requires = "long")]
     docs: bool,
+    /// In the part `definitions`: only some definitions of each project, with fewer mutations
+    #[arg(long, requires = "long")]
+    quick: bool,
 }
 
 impl Options {
@@ -203,21 +207,25 @@ fn outside(
     let parts: Vec<&str> = conformance::parts()
         .filter(|it| options.wants(it))
         .collect();
-    if parts.is_empty() {
-        return Ok(());
-    }
+    let has_definitions = options.wants(definitions::PART);
     let etcd = scratch.join("etcd");
     let kube_apiserver = scratch.join("kube-apiserver");
-    if options.docs && go {
-        etcd::build_programs(scratch)?;
-    }
-    let upstream = (options.docs && go).then_some(Programs {
+    let programs = Programs {
         kube_apiserver: &kube_apiserver,
         etcd: &etcd,
-    });
+    };
+    if go && (has_definitions || (options.docs && !parts.is_empty())) {
+        etcd::build_programs(scratch)?;
+    }
+    let upstream = (options.docs && go).then_some(programs);
     for part in parts {
         report.part_if(go, part, |report| {
             conformance::run(part, binary, upstream, scratch, report)
+        })?;
+    }
+    if has_definitions {
+        report.part_if(go, definitions::PART, |report| {
+            definitions::run(options, binary, programs, scratch, report)
         })?;
     }
     Ok(())

@@ -82,7 +82,8 @@ impl Excused {
         Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
-    fn parse(text: &str) -> Outcome<Self> {
+    /// Reads a list from its text.
+    pub(super) fn parse(text: &str) -> Outcome<Self> {
         let mut reason = None;
         let mut cases = BTreeMap::new();
         for line in text.lines() {
@@ -149,6 +150,14 @@ impl Excused {
             lines.push(format!("{state}: {case}"));
         }
         lines
+    }
+
+    /// Returns the first case, as a pattern with `*` for any text, that is like this one, and its
+    /// reason.
+    pub(super) fn entry_like(&self, case: &str) -> Option<(&str, &str)> {
+        let mut entries = self.0.iter();
+        let (pattern, reason) = entries.find(|(pattern, _)| is_like(case, pattern))?;
+        Some((pattern, reason))
     }
 
     /// Returns each reason with its cases.

@@ -97,12 +97,16 @@ pub(super) fn run(
         for line in failures(&theirs) {
             eprintln!("          kube-apiserver, {line}");
         }
-        let path = root().join(DOCUMENT);
-        let text = std::fs::read_to_string(&path)?;
-        let tables = tables(&counts, &excused, &theirs);
-        std::fs::write(&path, replace(&text, part, &tables)?)?;
+        document(part, &tables(&counts, &excused, &theirs))?;
     }
     Ok(())
+}
+
+/// Writes a part's tables to the document.
+pub(super) fn document(part: &str, tables: &str) -> Outcome {
+    let path = root().join(DOCUMENT);
+    let text = std::fs::read_to_string(&path)?;
+    Ok(std::fs::write(&path, replace(&text, part, tables)?)?)
 }
 
 /// Returns the counts of both servers, and the excused cases by reason, as Markdown.

@@ -311,8 +311,8 @@ async fn the_status_of_a_custom_object_has_owners_of_its_own() {
         .apply(&status, "ctl", &config(json!({"phase": "U"})))
         .await;
     let expected = [
-        "m Apply example.com/v1: spec{map{a}}",
         "ctl Apply example.com/v1/status: status{phase}",
+        "m Apply example.com/v1: spec{map{a}}",
     ];
     assert_eq!(owners(&applied), expected);
     let refused = it

@@ -75,7 +75,8 @@ fn check_spec(
     let mut errors = Vec::new();
     let (spec, path) = (&definition.spec, FieldPath::new("spec"));
     let options = old.map_or(SchemaOptions::CREATE, |old| {
-        SchemaOptions::update(old.spec.versions.iter().filter_map(schema_of))
+        let schemas = old.spec.versions.iter().filter_map(schema_of);
+        SchemaOptions::update(schemas, spec.preserve_unknown_fields)
     });
     check_group(&mut errors, definition, &path);
     let scope = path.child("scope");

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand"
+	"net/http"
+	"strings"
+)
+
+// repairsMax bounds how often fields that a kube-apiserver refuses are removed from a generated object.
+const repairsMax = 8
+
+// repeatsMax bounds how often a request is sent again to see whether a kube-apiserver's answer is always the same.
+const repeatsMax = 4
+
+// validations are the values of fieldValidation.
+var validations = []string{"Strict", "Warn", "Ignore"}
+
+// objects sends generated objects and their mutations to both.
+func (s *section) objects() error {
+	s.each(func(definition *definition) {
+		for _, it := range definition.versions {
+			for _, isFull := range []bool{false, true} {
+				newSubject(s, it, isFull).run()
+			}
+		}
+	})
+	return nil
+}
+
+// subject is a generated object.
+type subject struct {
+	*section
+	version *version
+	form    string
+	name    string
+	random  *rand.Rand
+	object  map[string]any
+}
+
+func newSubject(s *section, v *version, isFull bool) *subject {
+	form := "minimal"
+	if isFull {
+		form = "full"
+	}
+	hash := fnv.New64a()
+	fmt.Fprint(hash, v, form)
+	random := rand.New(rand.NewSource(s.options.seed ^ int64(hash.Sum64())))
+	name := "a-" + form
+	generator := &generator{random: random, full: isFull}
+	return &subject{section: s, version: v, form: form, name: name, random: random, object: generator.object(v, name)}
+}
+
+func (s *subject) run() {
+	isAccepted := s.repair()
+	s.report.add(func() {
+		s.counts.Objects++
+		if isAccepted {
+			s.counts.Accepted++
+		}
+	})
+	for _, validation := range validations {
+		s.try("object", s.form+" "+validation, s.post(encode(s.object), validation))
+	}
+	for i, it := range mutations(s.random, s.object, s.version.schema, s.options.mutations) {
+		validation := validations[0]
+		if strings.HasPrefix(it.kind, "un") || strings.HasPrefix(it.kind, "dup") || i%4 == 3 {
+			validation = validations[i%len(validations)]
+		}
+		code := s.try("mutation", fmt.Sprintf("%s %s %s", s.form, validation, it), s.post(it.apply(s.object), validation))
+		s.report.add(func() {
+			s.counts.Mutations++
+			if code != http.StatusCreated {
+				s.counts.Refused++
+			}
+		})
+	}
+	if isAccepted {
+		s.write()
+	}
+}
+
+func (s *subject) post(body, validation string) request {
+	return request{Method: "POST", Path: s.version.collection() + "?dryRun=All&fieldValidation=" + validation, Body: body}
+}
+
+// try sends a request to both, compares the answers, and returns the kube-apiserver's code.
+func (s *subject) try(check, what string, it request) int {
+	theirs, ours := s.pair.both(it)
+	result := compareAnswers(theirs, ours, s.version.rules)
+	for i := 0; i < repeatsMax && len(result) > 0 && strings.HasSuffix(result[0].cause, orderCause); i++ {
+		// The order is that of a map if it is another one now.
+		if again := s.pair.theirs.send(it); compareAnswers(theirs, again, s.version.rules) != nil {
+			result = nil
+		}
+	}
+	s.report.compared(s.counts, check, fmt.Sprintf("%s %s", s.version, what), result, func() any {
+		return map[string]any{"request": it, "theirs": theirs, "ours": ours}
+	})
+	return theirs.Code
+}
+
+// repair removes fields that a kube-apiserver refuses, as far as they are optional, and reports whether it accepts the object.
+func (s *subject) repair() bool {
+	for range repairsMax {
+		theirs := s.pair.theirs.send(s.post(encode(s.object), "Strict"))
+		if theirs.Code == http.StatusCreated {
+			return true
+		}
+		body, _ := theirs.Body.(map[string]any)
+		list, _ := at(body, "details")["causes"].([]any)
+		var paths [][]any
+		for _, it := range list {
+			it, _ := it.(map[string]any)
+			if path := s.optional(steps(text(it, "field"))); len(path) > 0 {
+				paths = append(paths, path)
+			}
+		}
+		if len(paths) == 0 {
+			return false
+		}
+		deepestFirst(paths)
+		for _, path := range paths {
+			mutation{path: path, removes: true}.change(s.object, path)
+		}
+	}
+	return s.pair.theirs.send(s.post(encode(s.object), "Strict")).Code == http.StatusCreated
+}
+
+// optional returns the longest beginning of a path that ends at a field that may be removed, or nothing.
+func (s *subject) optional(path []any) []any {
+	last := 0
+	structure := s.version.schema
+	for i, it := range path {
+		switch it := it.(type) {
+		case int:
+			structure = structure.sub("items")
+		case string:
+			required, _ := structure.required()
+			if !required[it] && it != "metadata" && it != "kind" && it != "apiVersion" {
+				last = i + 1
+			}
+			structure = structure.property(it)
+		}
+		if structure == nil {
+			break
+		}
+	}
+	return path[:last]
+}
