@@ -17,8 +17,9 @@ use tokio::task::JoinSet;
 const AT_ONCE: usize = 4;
 /// The required share of equal steps per area.
 const EQUAL_PERCENT: usize = 95;
-const AREAS: [&str; 8] = [
+const AREAS: [&str; 9] = [
     "apply",
+    "crd",
     "defaulting",
     "list-watch",
     "protocol",
