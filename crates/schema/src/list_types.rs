@@ -7,8 +7,8 @@ use hashbrown::HashMap;
 use kubist_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value};
 
-/// Checks that the items of sets and the keys of maps are unique, everywhere in an object. An object
-/// that nests too deeply has no errors; it does not [validate](crate::validate).
+/// Checks that the items of sets and the keys of maps are unique, everywhere in an object. An
+/// object that nests too deeply has no errors; it does not [validate](crate::validate).
 pub fn validate_list_types(
     object: &Map<String, Value>,
     schema: &Schema,

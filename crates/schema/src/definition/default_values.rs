@@ -136,16 +136,17 @@ impl Defaults<'_> {
         path: &FieldPath,
     ) -> Vec<FieldError> {
         let mut errors = Vec::new();
+        let mut coerced = default.clone();
+        let result = coerce_value(&mut coerced, schema, is_resource, Malformed::Refuse, path);
         if self.is_pruned {
             let mut pruned = default.clone();
             prune_value(&mut pruned, Some(schema), is_resource, None);
             if pruned != *default {
                 let detail = "must not have unknown fields";
-                errors.push(FieldError::invalid(path, bad_value(default), detail));
+                // Upstream coerces the default before the error is shown.
+                errors.push(FieldError::invalid(path, bad_value(&coerced), detail));
             }
         }
-        let mut coerced = default.clone();
-        let result = coerce_value(&mut coerced, schema, is_resource, Malformed::Refuse, path);
         if let Err(error) = result {
             errors.push(error);
             return errors;

@@ -106,9 +106,14 @@ fn structure(it: &JSONSchemaProps) -> Vec<(&'static str, String)> {
 }
 
 fn items_text(it: &JSONSchemaPropsOrArray) -> String {
+    let schemas = if it.schema.is_none() && it.json_schemas.is_empty() {
+        "[]".to_owned()
+    } else {
+        list(&it.json_schemas, schema_text)
+    };
     object(&[
         ("Schema", optional(it.schema.as_deref(), schema_text)),
-        ("JSONSchemas", list(&it.json_schemas, schema_text)),
+        ("JSONSchemas", schemas),
     ])
 }
 

@@ -78,7 +78,12 @@ fn go_text(error: &WireError, metadata: &Value) -> String {
             found,
             expected,
             message,
-        } => mismatch(found, message, &path, &go_type(expected)),
+        } => {
+            // Go shows a number only if its type is another number.
+            let is_text = expected == "string" && found.starts_with("number");
+            let found = if is_text { "number" } else { found.as_str() };
+            mismatch(found, message, &path, &go_type(expected))
+        }
         WireErrorKind::Invalid { reason } => reason.clone(),
         other => other.to_string(),
     }

@@ -128,7 +128,7 @@ fn finalizers(errors: &mut Vec<FieldError>, finalizers: &[Str], path: &FieldPath
     }
     let has = |name: &str| finalizers.iter().any(|it| *it == name);
     if has("orphan") && has("foregroundDeletion") {
-        let detail = "finalizer foregroundDeletion and orphan cannot be both set";
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         errors.push(FieldError::invalid(
             path,
             BadValue::json(finalizers),

@@ -6,7 +6,7 @@ use super::{Validator, rule};
 use crate::correlate::Correlation;
 use crate::schema::{AdditionalProperties, Schema};
 use hashbrown::HashSet;
-use kubist_apimachinery::{BadValue, FieldError, FieldErrorKind, FieldPath};
+use kubist_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value};
 
 impl Validator<'_> {
@@ -170,13 +170,14 @@ fn size_of(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-/// Returns the error of too many items or properties. Upstream shows even a negative maximum.
+/// Returns the error of too many items or properties. A negative maximum is not shown.
 fn too_many(path: &FieldPath, size: i64, max: i64) -> FieldError {
-    let unit = if max == 1 { "item" } else { "items" };
-    let mut error = FieldError::too_many(path, None, 0);
-    error.kind = FieldErrorKind::TooMany;
-    error.bad_value = BadValue::from(size);
-    error.detail = format!("must have at most {max} {unit}").into();
+    let size = usize::try_from(size).ok();
+    if let Ok(max) = usize::try_from(max) {
+        return FieldError::too_many(path, size, max);
+    }
+    let mut error = FieldError::too_many(path, size, 0);
+    error.detail = "has too many items".into();
     error
 }
 

@@ -6,7 +6,7 @@ use super::{Validator, rule};
 use crate::format::KnownFormat;
 use crate::schema::ValueRules;
 use kubist_apimachinery::go_text::quote;
-use kubist_apimachinery::{FieldError, FieldErrorKind, Str};
+use kubist_apimachinery::{FieldError, FieldPath, Str};
 
 /// How many bytes of a text count as one step.
 const BYTES_PER_STEP: u64 = 64;
@@ -95,11 +95,12 @@ impl Validator<'_> {
     }
 }
 
-/// Returns the error of a text that is too long. Upstream shows even a negative maximum.
-fn too_long(path: &kubist_apimachinery::FieldPath, max: i64) -> FieldError {
-    let unit = if max == 1 { "byte" } else { "bytes" };
+/// Returns the error of a text that is too long. A negative maximum is not shown.
+fn too_long(path: &FieldPath, max: i64) -> FieldError {
+    if let Ok(max) = usize::try_from(max) {
+        return FieldError::too_long(path, max);
+    }
     let mut error = FieldError::too_long(path, 0);
-    error.kind = FieldErrorKind::TooLong;
-    error.detail = format!("may not be more than {max} {unit}").into();
+    error.detail = "value is too long".into();
     error
 }
