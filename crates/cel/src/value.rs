@@ -164,6 +164,7 @@ impl<'a> Value<'a> {
     }
 
     /// Reports whether a value can be given where a type is expected, as upstream's dispatch does.
+    #[expect(clippy::unnested_or_patterns, reason = "pairs are easier to read")]
     pub(crate) fn fits(&self, kind: &Type) -> bool {
         match (kind, self) {
             (Type::Dyn | Type::Any | Type::Parameter(_), _)

@@ -212,13 +212,13 @@ impl Checker<'_> {
         };
         let kind = match &target {
             Type::Map(map) => map.1.clone(),
-            Type::Object(object) => match self.declared_field(object, field) {
-                Some(kind) => kind,
-                None => {
+            Type::Object(object) => {
+                let declared = self.declared_field(object, field);
+                if declared.is_none() {
                     self.report(id, format!("undefined field '{field}'"));
-                    Type::Error
                 }
-            },
+                declared.unwrap_or(Type::Error)
+            }
             Type::Parameter(_) => {
                 self.is_assignable(&Type::Dyn, &target);
                 Type::Dyn

@@ -100,6 +100,7 @@ impl std::fmt::Debug for Operands<'_, '_> {
 }
 
 /// Returns the default cost of a call, without its arguments.
+#[expect(clippy::too_many_lines, reason = "a table of overloads")]
 pub(crate) fn default(asked: &Operands<'_, '_>) -> CallEstimate {
     let size = |at: usize| {
         asked

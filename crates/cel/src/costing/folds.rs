@@ -45,23 +45,20 @@ impl Estimator<'_> {
             (PathElement::Keys, PathElement::Values)
         };
         let (key_size, value_size) = (entries.map(|it| it.key), entries.map(|it| it.value));
-        match &fold.second {
-            Some(second) => {
-                let path = self.extended(fold.range, key);
-                self.push(&fold.variable, Some(path), key_size, None);
-                let path = self.extended(fold.range, value);
-                self.push(second, Some(path), value_size, None);
-            }
-            None => {
-                let (element, size) = if is_list {
-                    (value, value_size)
-                } else {
-                    (key, key_size)
-                };
-                let path = self.extended(fold.range, element);
-                self.push(&fold.variable, Some(path), size, None);
-            }
+        if let Some(second) = &fold.second {
+            let path = self.extended(fold.range, key);
+            self.push(&fold.variable, Some(path), key_size, None);
+            let path = self.extended(fold.range, value);
+            self.push(second, Some(path), value_size, None);
+            return;
         }
+        let (element, size) = if is_list {
+            (value, value_size)
+        } else {
+            (key, key_size)
+        };
+        let path = self.extended(fold.range, element);
+        self.push(&fold.variable, Some(path), size, None);
     }
 
     pub(super) fn fold(&mut self, id: Id, fold: &Fold) -> CostEstimate {

@@ -37,6 +37,7 @@ fn unwrap<'a>(arguments: &mut [Value<'a>]) -> Result<Value<'a>, EvalError> {
 }
 
 /// Returns the library.
+#[expect(clippy::too_many_lines, reason = "a table of declarations")]
 pub(super) fn library(_: u32) -> Library {
     let functions = vec![
         Function::new("optional.of").overload("optional_of", "V -> optional(V)", |arguments| {

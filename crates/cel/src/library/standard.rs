@@ -77,9 +77,8 @@ fn contained<'a>(arguments: &mut [Value<'a>]) -> Outcome<'a> {
             for element in list.iter() {
                 match element.and_then(|it| compare::equal(&it, value)) {
                     Ok(true) => return Ok(Value::Bool(true)),
-                    Ok(false) => {}
                     Err(error) if list.is_view() => failed = failed.or(Some(error)),
-                    Err(_) => {}
+                    Ok(false) | Err(_) => {}
                 }
             }
             failed.map_or(Ok(Value::Bool(false)), Err)

@@ -77,6 +77,7 @@ fn byte_offset(text: &str, characters: u64) -> usize {
 }
 
 /// Returns the library.
+#[expect(clippy::too_many_lines, reason = "a table of declarations")]
 pub(super) fn library(minor: u32) -> Library {
     let mut functions = vec![
         Function::new("charAt").member("string_char_at_int", "string, int -> string", char_at),

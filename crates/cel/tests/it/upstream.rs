@@ -90,6 +90,10 @@ fn class(answer: &Json) -> &str {
 }
 
 impl Counts {
+    #[expect(
+        clippy::print_stdout,
+        reason = "words that differ do not fail the test"
+    )]
     fn add(&mut self, ours: &Json, theirs: &Json) -> bool {
         let mut theirs = theirs.clone();
         theirs["outcome"] = nearest(&ours["outcome"], &theirs);
@@ -103,6 +107,9 @@ impl Counts {
         self.all += 1;
         self.outcome += usize::from(is_outcome);
         self.words += usize::from(is_outcome && words);
+        if is_outcome && !words {
+            println!("other words\n  ours   {ours}\n  theirs {theirs}");
+        }
         self.kind += usize::from(same("type"));
         self.estimate += usize::from(same("estimate"));
         self.cost += usize::from(is_cost);
