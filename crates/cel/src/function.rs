@@ -1,9 +1,10 @@
-//! [`Function`]: what an expression can call: overloads with types, what they do and what they cost.
+//! [`Function`]: what an expression can call: overloads with types, what they do and what they
+//! cost.
 
+use crate::cel_type::Type;
 use crate::cost::{CallCost, CallEstimate, Operands};
 use crate::error::EvalError;
 use crate::signature;
-use crate::types::Type;
 use crate::value::Value;
 use regex::Regex;
 use std::collections::BTreeMap;

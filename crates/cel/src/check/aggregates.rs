@@ -3,8 +3,8 @@
 use super::assign::most_general;
 use super::checker::Checker;
 use super::scope::Declared;
+use crate::cel_type::{Name, Type};
 use crate::syntax::ast::{Element, Entry, Id};
-use crate::types::{Name, Type};
 
 impl Checker<'_> {
     pub(super) fn check_list(&mut self, id: Id, elements: &[Element]) {

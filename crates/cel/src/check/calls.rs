@@ -1,9 +1,9 @@
 //! Types of calls: which overloads fit the arguments.
 
 use super::checker::{Checker, Reference};
+use crate::cel_type::Type;
 use crate::function::Function;
 use crate::syntax::ast::{Call, Expr, Id};
-use crate::types::Type;
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;

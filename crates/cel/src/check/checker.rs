@@ -2,11 +2,11 @@
 
 use super::assign::Substitution;
 use super::scope::{Declared, Scope};
+use crate::cel_type::{Name, Type};
 use crate::error::Issue;
 use crate::function::Function;
 use crate::source::Source;
 use crate::syntax::ast::{Ast, Expr, Id, Select};
-use crate::types::{Name, Type};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::estimate::{CallEstimate, CostEstimate, SizeEstimate};
 use super::sizes::{PathElement, SizeEstimator, SizeNode};
 use super::{REGEX_LENGTH, STRING_TRAVERSAL};
-use crate::types::Type;
+use crate::cel_type::Type;
 use crate::value::Value;
 
 /// The operands of a call whose cost is estimated.

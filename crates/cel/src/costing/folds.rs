@@ -1,10 +1,10 @@
 //! The estimated cost of comprehensions.
 
 use super::estimator::{Entries, Estimator, Local};
+use crate::cel_type::{Name, Type};
 use crate::cost::estimate::{CostEstimate, SizeEstimate};
 use crate::cost::sizes::PathElement;
 use crate::syntax::ast::{Expr, Fold, Id};
-use crate::types::{Name, Type};
 use crate::value::Value;
 use std::sync::Arc;
 

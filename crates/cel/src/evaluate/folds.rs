@@ -44,7 +44,7 @@ impl<'a> Evaluation<'a, '_> {
                 }
             }
             other => {
-                let kind = other.type_name();
+                let kind = crate::value::format::go_type(&other);
                 return Err(EvalError::failed(format!(
                     "got '{kind}', expected iterable type"
                 )));

@@ -1,9 +1,9 @@
 //! Optional values.
 
 use super::Library;
+use crate::cel_type::Type;
 use crate::error::EvalError;
 use crate::function::Function;
-use crate::types::Type;
 use crate::value::Value;
 
 fn unplanned<'a>(_: &mut [Value<'a>]) -> Result<Value<'a>, EvalError> {

@@ -1,10 +1,10 @@
 //! The operators and functions of the language.
 
 use super::{Library, equality};
+use crate::cel_type::Type;
 use crate::error::EvalError;
 use crate::function::Function;
 use crate::signature::parse_type;
-use crate::types::Type;
 use crate::value::{Value, arithmetic, compare};
 use std::cmp::Ordering;
 

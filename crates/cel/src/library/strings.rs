@@ -1,6 +1,7 @@
 //! Functions on strings. Positions count characters.
 //!
-//! This is the model of a library: declarations with costs here, what they do in files of their own.
+//! This is the model of a library: declarations with costs here, what they do in files of their
+//! own.
 
 use super::Library;
 use crate::error::EvalError;

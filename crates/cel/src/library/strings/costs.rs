@@ -1,7 +1,7 @@
 //! Costs of functions on strings, some of which lists share.
 
+use crate::cel_type::Type;
 use crate::cost::{CallCost, CallEstimate, CostEstimate, Operands, STRING_TRAVERSAL, SizeEstimate};
-use crate::types::Type;
 use crate::value::Value;
 
 /// `indexOf`, and functions that visit all elements of a list.
