@@ -74,7 +74,8 @@ impl Function {
         self.with(id, false, signature, Some(implementation))
     }
 
-    /// Adds an overload that is called as `target.name(arguments)`. The target is the first argument.
+    /// Adds an overload that is called as `target.name(arguments)`. The target is the first
+    /// argument.
     pub fn member(self, id: &'static str, signature: &str, implementation: Implementation) -> Self {
         self.with(id, true, signature, Some(implementation))
     }

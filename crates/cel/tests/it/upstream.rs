@@ -153,8 +153,10 @@ fn random_expressions_are_answered_as_kubernetes_answers_them() {
     let base = Environment::new(Version::minor(36));
     let (mut counts, mut differ) = (Counts::default(), 0);
     for (question, theirs) in questions.iter().zip(answers) {
-        let is_random = theirs["outcomes"].as_array().is_some_and(|it| it.len() > 3);
         let ours = answer(question, &base);
+        // What visits maps of several entries has random outcomes.
+        let text = question["expression"].as_str().expect("text");
+        let is_random = text.contains("'b':") || text.contains("transformMap");
         // Upstream has maps as keys of maps, which it compares by address.
         let is_key = ours["outcome"]["error"] == "unsupported key type";
         if theirs.get("panic").is_some() || is_random || is_key {
