@@ -117,7 +117,12 @@ fn apply<'a>(call: &CallNode, values: &mut [Value<'a>]) -> Outcome<'a> {
         Callee::Regex(regex, implementation) => implementation(regex, values),
         Callee::Overload(at) => {
             let overload = call.function.overloads.get(*at);
-            applied(call, overload.filter(|it| fits(it, values)), values)
+            let is_unguarded = matches!(call.function.name, "contains" | "startsWith" | "endsWith");
+            applied(
+                call,
+                overload.filter(|it| is_unguarded || fits(it, values)),
+                values,
+            )
         }
         Callee::Dispatch => {
             let overload = call.function.overloads.iter().find(|it| fits(it, values));
