@@ -149,7 +149,7 @@ pub(crate) fn encode(value: &Value<'_>) -> Json {
     }
 }
 
-/// Formats a double as Go's `%e` with the fewest digits.
+/// Formats a double with sixteen digits: of seventeen, the last is a matter of taste.
 fn double(number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
@@ -157,7 +157,7 @@ fn double(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
     }
-    let text = format!("{number:e}");
+    let text = format!("{number:.15e}");
     let (mantissa, exponent) = text.split_once('e').expect("it has an exponent");
     let exponent: i32 = exponent.parse().expect("a number");
     let sign = if exponent < 0 { '-' } else { '+' };

@@ -159,7 +159,10 @@ fn random_expressions_are_answered_as_kubernetes_answers_them() {
         let is_random = text.contains("'b':") || text.contains("transformMap");
         // Upstream has maps as keys of maps, which it compares by address.
         let is_key = ours["outcome"]["error"] == "unsupported key type";
-        if theirs.get("panic").is_some() || is_random || is_key {
+        // Upstream fails on some keys, and overwrites bytes that are shared.
+        let error = theirs["outcomes"][0]["error"].as_str().unwrap_or_default();
+        let is_wrong = error.starts_with("internal error") || text.matches("(y + ").count() > 1;
+        if theirs.get("panic").is_some() || is_random || is_key || is_wrong {
             continue;
         }
         let theirs = comparable(theirs);
