@@ -27,7 +27,7 @@ func encode(value ref.Val) any {
 	case types.Uint:
 		return map[string]any{"uint": strconv.FormatUint(uint64(it), 10)}
 	case types.Double:
-		return map[string]any{"double": strconv.FormatFloat(float64(it), 'e', 15, 64)}
+		return map[string]any{"double": strconv.FormatFloat(float64(it), 'e', -1, 64)}
 	case types.String:
 		return map[string]any{"string": string(it)}
 	case types.Bytes:

@@ -149,7 +149,26 @@ pub(crate) fn encode(value: &Value<'_>) -> Json {
     }
 }
 
-/// Formats a double with sixteen digits: of seventeen, the last is a matter of taste.
+/// Formats the doubles in a value again: more than one text can be the shortest for a number.
+pub(crate) fn normalize(json: &mut Json) {
+    match json {
+        Json::Array(items) => items.iter_mut().for_each(normalize),
+        Json::Object(members) => {
+            for (key, it) in members {
+                match it
+                    .as_str()
+                    .map(|text| text.replace("Inf", "inf").parse::<f64>())
+                {
+                    Some(Ok(number)) if key == "double" => *it = double(number).into(),
+                    _ => normalize(it),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Formats a double as Go's `%e` with the fewest digits.
 fn double(number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
@@ -157,7 +176,7 @@ fn double(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
     }
-    let text = format!("{number:.15e}");
+    let text = format!("{number:e}");
     let (mantissa, exponent) = text.split_once('e').expect("it has an exponent");
     let exponent: i32 = exponent.parse().expect("a number");
     let sign = if exponent < 0 { '-' } else { '+' };
