@@ -1,5 +1,6 @@
 //! [`Environment`]: what expressions can use: a version of the language, variables and their sizes.
 
+use crate::cel_type::Type;
 use crate::check::scope::Scope;
 use crate::check::{checker, literals};
 use crate::cost::sizes::{SizeEstimator, UnknownSizes};
@@ -11,7 +12,6 @@ use crate::plan::planner;
 use crate::program::Program;
 use crate::source::Source;
 use crate::syntax::parser::{self, Syntax};
-use crate::types::Type;
 use std::sync::Arc;
 
 /// The version with optional values.
@@ -79,7 +79,8 @@ impl Environment {
         extended
     }
 
-    /// Returns this environment with more functions. Overloads of known functions are added to them.
+    /// Returns this environment with more functions. Overloads of known functions are added to
+    /// them.
     pub fn with_functions(&self, functions: impl IntoIterator<Item = Function>) -> Self {
         let mut extended = self.clone();
         let registry = Arc::make_mut(&mut extended.scope.functions);

@@ -21,10 +21,12 @@
 //! Errors, estimates and costs equal upstream's. No expression recurses deeper than a limit, and no
 //! evaluation costs more than its budget.
 //!
-//! This is not all of CEL: there are no protobuf messages, and nothing is evaluated without its types.
+//! This is not all of CEL: there are no protobuf messages, and nothing is evaluated without its
+//! types.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod cel_type;
 mod check;
 pub mod cost;
 mod costing;
@@ -41,9 +43,9 @@ mod regex;
 mod signature;
 mod source;
 mod syntax;
-mod types;
 mod value;
 
+pub use cel_type::{Name, Parameter, Type};
 pub use environment::{Environment, Version};
 pub use error::{CompileError, EvalError, Issue};
 pub use escape::{escape, unescape};
@@ -51,5 +53,4 @@ pub use evaluate::Budget;
 pub use function::{EstimatedCost, Function, Implementation, RegexImplementation, RuntimeCost};
 pub use program::{Activation, Evaluated, Program};
 pub use source::Location;
-pub use types::{Name, Parameter, Type};
 pub use value::{Blob, Duration, Key, List, Map, Opaque, OpaqueValue, Text, Timestamp, Value};

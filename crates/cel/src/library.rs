@@ -8,8 +8,8 @@ mod standard_conversions;
 mod standard_times;
 mod strings;
 
+use crate::cel_type::Type;
 use crate::function::{Function, Registry};
-use crate::types::Type;
 use std::collections::BTreeMap;
 pub(crate) use strings::{Piece, misfit, piece};
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/cel-go/cel"
@@ -185,7 +186,11 @@ func (q *question) run(env *cel.Env, root *apiservercel.DeclType, bindings map[s
 	out.CompileNanoseconds = time.Since(start).Nanoseconds()
 	// Maps are visited in random order, so an evaluation may have several outcomes.
 	seen := map[string]bool{}
-	for i := 0; i < 16; i++ {
+	count := 1
+	if strings.Contains(q.Expression, "{") || len(q.Schema) > 0 {
+		count = 100
+	}
+	for i := 0; i < count; i++ {
 		var one outcome
 		value, details, err := program.ContextEval(context.Background(), bindings)
 		if err != nil {

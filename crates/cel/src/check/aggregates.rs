@@ -3,8 +3,8 @@
 use super::assign::most_general;
 use super::checker::Checker;
 use super::scope::Declared;
+use crate::cel_type::{Name, Type};
 use crate::syntax::ast::{Element, Entry, Id};
-use crate::types::{Name, Type};
 
 impl Checker<'_> {
     pub(super) fn check_list(&mut self, id: Id, elements: &[Element]) {
@@ -72,10 +72,12 @@ impl Checker<'_> {
             None => return self.undeclared(id, name),
             Some(Declared::Variable(name, _)) => self.report(id, format!("'{name}' is not a type")),
             Some(Declared::Type(kind)) => {
-                self.report(id, format!("'{kind}' is not a message type"))
+                self.report(id, format!("'{kind}' is not a message type"));
             }
         }
-        fields.iter().for_each(|field| self.check(field.1.value));
+        for field in fields {
+            self.check(field.1.value);
+        }
         self.set(id, Type::Error);
     }
 }

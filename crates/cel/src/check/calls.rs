@@ -1,9 +1,9 @@
 //! Types of calls: which overloads fit the arguments.
 
 use super::checker::{Checker, Reference};
+use crate::cel_type::Type;
 use crate::function::Function;
 use crate::syntax::ast::{Call, Expr, Id};
-use crate::types::Type;
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,12 +35,11 @@ impl Checker<'_> {
         }
         let scope = self.scope;
         let Some(target) = call.target else {
-            match scope.function(&call.function) {
-                Some(function) => self.resolve_call(id, function, None, &call.arguments, false),
-                None => {
-                    self.undeclared(id, &call.function);
-                    self.set(id, Type::Error);
-                }
+            if let Some(function) = scope.function(&call.function) {
+                self.resolve_call(id, function, None, &call.arguments, false);
+            } else {
+                self.undeclared(id, &call.function);
+                self.set(id, Type::Error);
             }
             return;
         };
@@ -51,12 +50,11 @@ impl Checker<'_> {
             return;
         }
         self.check(target);
-        match scope.function(&call.function) {
-            Some(function) => self.resolve_call(id, function, Some(target), &call.arguments, false),
-            None => {
-                self.set(id, Type::Error);
-                self.undeclared(id, &call.function);
-            }
+        if let Some(function) = scope.function(&call.function) {
+            self.resolve_call(id, function, Some(target), &call.arguments, false);
+        } else {
+            self.set(id, Type::Error);
+            self.undeclared(id, &call.function);
         }
     }
 

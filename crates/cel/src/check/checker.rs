@@ -2,11 +2,11 @@
 
 use super::assign::Substitution;
 use super::scope::{Declared, Scope};
+use crate::cel_type::{Name, Type};
 use crate::error::Issue;
 use crate::function::Function;
 use crate::source::Source;
 use crate::syntax::ast::{Ast, Expr, Id, Select};
-use crate::types::{Name, Type};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -212,13 +212,13 @@ impl Checker<'_> {
         };
         let kind = match &target {
             Type::Map(map) => map.1.clone(),
-            Type::Object(object) => match self.declared_field(object, field) {
-                Some(kind) => kind,
-                None => {
+            Type::Object(object) => {
+                let declared = self.declared_field(object, field);
+                if declared.is_none() {
                     self.report(id, format!("undefined field '{field}'"));
-                    Type::Error
                 }
-            },
+                declared.unwrap_or(Type::Error)
+            }
             Type::Parameter(_) => {
                 self.is_assignable(&Type::Dyn, &target);
                 Type::Dyn

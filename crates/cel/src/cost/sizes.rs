@@ -1,8 +1,8 @@
 //! [`SizeEstimator`]: the sizes of variables and of what they contain.
 
 use super::estimate::SizeEstimate;
+use crate::cel_type::{Name, Type};
 use crate::declared::{Declared, Kind};
-use crate::types::{Name, Type};
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! The estimator: walks a checked tree and adds up what it can cost.
 
+use crate::cel_type::{Name, Type};
 use crate::check::checker::{Checked, Reference};
 use crate::cost::call::{self, Operand, Operands};
 use crate::cost::estimate::{CallEstimate, CostEstimate, SizeEstimate};
 use crate::cost::sizes::{PathElement, SizeEstimator, SizeNode};
 use crate::cost::{LIST_CREATION, MAP_CREATION, MESSAGE_CREATION};
 use crate::syntax::ast::{Ast, Call, Expr, Id, Select};
-use crate::types::{Name, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

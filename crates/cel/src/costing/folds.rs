@@ -1,10 +1,10 @@
 //! The estimated cost of comprehensions.
 
 use super::estimator::{Entries, Estimator, Local};
+use crate::cel_type::{Name, Type};
 use crate::cost::estimate::{CostEstimate, SizeEstimate};
 use crate::cost::sizes::PathElement;
 use crate::syntax::ast::{Expr, Fold, Id};
-use crate::types::{Name, Type};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -45,23 +45,20 @@ impl Estimator<'_> {
             (PathElement::Keys, PathElement::Values)
         };
         let (key_size, value_size) = (entries.map(|it| it.key), entries.map(|it| it.value));
-        match &fold.second {
-            Some(second) => {
-                let path = self.extended(fold.range, key);
-                self.push(&fold.variable, Some(path), key_size, None);
-                let path = self.extended(fold.range, value);
-                self.push(second, Some(path), value_size, None);
-            }
-            None => {
-                let (element, size) = if is_list {
-                    (value, value_size)
-                } else {
-                    (key, key_size)
-                };
-                let path = self.extended(fold.range, element);
-                self.push(&fold.variable, Some(path), size, None);
-            }
+        if let Some(second) = &fold.second {
+            let path = self.extended(fold.range, key);
+            self.push(&fold.variable, Some(path), key_size, None);
+            let path = self.extended(fold.range, value);
+            self.push(second, Some(path), value_size, None);
+            return;
         }
+        let (element, size) = if is_list {
+            (value, value_size)
+        } else {
+            (key, key_size)
+        };
+        let path = self.extended(fold.range, element);
+        self.push(&fold.variable, Some(path), size, None);
     }
 
     pub(super) fn fold(&mut self, id: Id, fold: &Fold) -> CostEstimate {

@@ -3,6 +3,7 @@
 use super::{Evaluation, Outcome};
 use crate::cost::CallCost;
 use crate::error::EvalError;
+use crate::function::Overload;
 use crate::plan::{CallNode, Callee};
 use crate::value::Value;
 
@@ -114,41 +115,35 @@ fn apply<'a>(call: &CallNode, values: &mut [Value<'a>]) -> Outcome<'a> {
             implementation(values).map_err(|error| if lacks_it { named() } else { error })
         }
         Callee::Regex(regex, implementation) => implementation(regex, values),
-        Callee::Overload(at, is_checked) => {
+        Callee::Overload(at) => {
             let overload = call.function.overloads.get(*at);
-            let fits = |it: &&crate::function::Overload| {
-                !is_checked
-                    || it
-                        .arguments
-                        .iter()
-                        .zip(&*values)
-                        .all(|(kind, value)| value.fits(kind))
-            };
-            match overload.filter(fits).and_then(|it| it.implementation) {
-                Some(implementation) => implementation(values),
-                None => Err(no_such_overload(call, values)),
-            }
+            let is_unguarded = matches!(call.function.name, "contains" | "startsWith" | "endsWith");
+            applied(
+                call,
+                overload.filter(|it| is_unguarded || fits(it, values)),
+                values,
+            )
         }
         Callee::Dispatch => {
-            let fits = |it: &&crate::function::Overload| {
-                it.arguments.len() == values.len()
-                    && it
-                        .arguments
-                        .iter()
-                        .zip(&*values)
-                        .all(|(kind, value)| value.fits(kind))
-            };
-            match call
-                .function
-                .overloads
-                .iter()
-                .find(fits)
-                .and_then(|it| it.implementation)
-            {
-                Some(implementation) => implementation(values),
-                None => Err(no_such_overload(call, values)),
-            }
+            let overload = call.function.overloads.iter().find(|it| fits(it, values));
+            applied(call, overload, values)
         }
+    }
+}
+
+fn fits(overload: &Overload, values: &[Value<'_>]) -> bool {
+    let mut pairs = overload.arguments.iter().zip(values);
+    overload.arguments.len() == values.len() && pairs.all(|(kind, value)| value.fits(kind))
+}
+
+fn applied<'a>(
+    call: &CallNode,
+    overload: Option<&Overload>,
+    values: &mut [Value<'a>],
+) -> Outcome<'a> {
+    match overload.and_then(|it| it.implementation) {
+        Some(implementation) => implementation(values),
+        None => Err(no_such_overload(call, values)),
     }
 }
 

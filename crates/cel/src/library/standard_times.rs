@@ -34,6 +34,7 @@ macro_rules! part {
 }
 
 /// Returns the library.
+#[expect(clippy::too_many_lines, reason = "a table of declarations")]
 pub(super) fn library(_: u32) -> Library {
     let functions = vec![
         part!(

@@ -109,7 +109,7 @@ fn insert(keys: &mut BTreeSet<Key<'static>>, key: Key<'static>) {
         _ => {}
     }
     keys.insert(match key {
-        Key::Double(it) if it == 0.0 => Key::Double(0.0),
+        Key::Double(0.0) => Key::Double(0.0),
         other => other,
     });
 }

@@ -5,10 +5,10 @@ use super::{
     Attribute, Base, BindNode, CallNode, Callee, Conditional, FoldNode, MapEntry, Node, Plan,
     Qualifier, QualifierKey,
 };
+use crate::cel_type::Name;
 use crate::check::checker::{Checked, Reference};
 use crate::function::Function;
 use crate::syntax::ast::{Ast, Call, Expr, Fold, Id, Select};
-use crate::types::{Name, Type};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -268,7 +268,7 @@ impl Planner<'_> {
                 Err(value) => arguments.insert(0, value),
             }
         }
-        let callee = self.callee(function, only, operands, &arguments)?;
+        let callee = Self::callee(function, only, operands, &arguments)?;
         let id = overload.map(|it| it.id);
         let is_cheap = function.runtime_cost.is_none()
             && id.is_none_or(|id| !crate::cost::runtime::HAS_COST.contains(&id));
@@ -285,7 +285,6 @@ impl Planner<'_> {
     }
 
     fn callee(
-        &self,
         function: &Arc<Function>,
         only: Option<usize>,
         operands: &[Id],
@@ -312,8 +311,7 @@ impl Planner<'_> {
         let Some(only) = only else {
             return Ok(Callee::Dispatch);
         };
-        let is_known = |id: &Id| self.checked.types.get(*id as usize).is_some_and(is_certain);
-        Ok(Callee::Overload(only, !operands.iter().all(is_known)))
+        Ok(Callee::Overload(only))
     }
 
     fn declare(&mut self, name: &Name) -> u32 {
@@ -374,16 +372,5 @@ impl Planner<'_> {
         self.leave(outer);
         self.next = next;
         Ok(node)
-    }
-}
-
-/// Reports whether values of a type are certain to be of it.
-fn is_certain(kind: &Type) -> bool {
-    match kind {
-        Type::Dyn | Type::Any | Type::Error | Type::Parameter(_) | Type::Wrapper(_) => false,
-        Type::List(element) => is_certain(element),
-        Type::Map(map) => is_certain(&map.0) && is_certain(&map.1),
-        Type::Opaque(opaque) => opaque.1.iter().all(is_certain),
-        _ => true,
     }
 }

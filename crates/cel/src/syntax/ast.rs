@@ -1,7 +1,7 @@
 //! [`Ast`]: a syntax tree, with macros expanded. Nodes are in one vector and refer to each other by
 //! index; each knows the place in the text that issues name.
 
-use crate::types::Name;
+use crate::cel_type::Name;
 use crate::value::Value;
 
 /// The index of a node.

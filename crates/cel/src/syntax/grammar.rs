@@ -70,8 +70,8 @@ impl<'t> Cursor<'t> {
         self.is(symbol).then(|| self.advance())
     }
 
-    /// Expects a symbol. `follows` are the symbols that may follow it, besides operators if it closes
-    /// an expression.
+    /// Expects a symbol. `follows` are the symbols that may follow it, besides operators if it
+    /// closes an expression.
     pub(crate) fn expect(&mut self, symbol: &str, follows: &[&str]) -> Result<Token<'t>, Abort> {
         let current = self.current();
         if is_symbol(current, symbol) {
@@ -209,7 +209,7 @@ fn expectation(also: &[&str]) -> String {
         .iter()
         .filter(|it| START.contains(it) || also.contains(it))
     {
-        text.push_str(&format!("'{symbol}', "));
+        text.extend(["'", symbol, "', "]);
     }
     text.push_str(LITERALS);
     text.push('}');

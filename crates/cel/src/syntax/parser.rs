@@ -342,7 +342,7 @@ impl<'t> Parser<'t> {
         }
         self.cursor.advance();
         if name.kind == Kind::Escaped {
-            return Ok(self.report(dot.offset, "unsupported syntax: '`'"));
+            self.report(name.offset, "unsupported syntax: '`'");
         }
         if optional.is_some() {
             if !self.syntax.has_optionals {

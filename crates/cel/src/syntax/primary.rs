@@ -24,8 +24,7 @@ impl Parser<'_> {
                 }
                 "[" => self.list(),
                 "{" => self.map(),
-                "-" => self.literal(),
-                "true" | "false" | "null" => self.literal(),
+                "-" | "true" | "false" | "null" => self.literal(),
                 _ => {
                     self.cursor.expect_start(&[])?;
                     Err(Abort)
@@ -75,7 +74,7 @@ impl Parser<'_> {
                 "." if token.kind == Kind::Symbol
                     && self.cursor.ahead(length + 1).kind == Kind::Ident =>
                 {
-                    length += 2
+                    length += 2;
                 }
                 _ => return None,
             }

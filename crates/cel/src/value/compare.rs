@@ -80,7 +80,11 @@ pub(crate) fn compare<'a>(a: &Value<'a>, b: &Value<'a>) -> Result<Ordering, Eval
     })
 }
 
-/// Compares numbers: none if a value is none, `Some(None)` if one is not a number.
+/// Compares numbers: none for other values, `Some(None)` if one is NaN.
+#[expect(
+    clippy::option_option,
+    reason = "not numbers, and numbers without order, differ"
+)]
 fn numbers(a: &Value<'_>, b: &Value<'_>) -> Option<Option<Ordering>> {
     Some(match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),

@@ -67,6 +67,7 @@ impl<'a> Key<'a> {
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
         clippy::cast_sign_loss,
+        clippy::float_cmp,
         reason = "compared after the cast"
     )]
     pub(crate) fn alternatives(&self) -> [Option<Self>; 2] {

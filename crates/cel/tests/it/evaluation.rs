@@ -67,7 +67,7 @@ fn arithmetic_that_overflows_fails() {
     );
     assert_eq!(
         failure("duration('9223372036s') + duration('9223372036s')"),
-        "duration overflow"
+        "integer overflow"
     );
 }
 

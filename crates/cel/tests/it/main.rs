@@ -8,7 +8,7 @@ mod fixture;
 mod program;
 mod random;
 mod rules;
-mod types;
+mod type_checks;
 mod upstream;
 mod upstream_rules;
 mod views;

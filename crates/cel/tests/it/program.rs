@@ -36,7 +36,7 @@ pub(crate) fn conformance() -> Option<Vec<Value>> {
     let (program, folder) = (found(PROGRAM)?, found(CONFORMANCE)?);
     let mut command = Command::new(program);
     command.arg("conformance").arg(folder);
-    lines(command)
+    Some(lines(command))
 }
 
 /// Returns the rules of definitions with objects and Kubernetes' answers, if there is a program.
@@ -45,10 +45,10 @@ pub(crate) fn rules() -> Option<Vec<Value>> {
     let mut command = Command::new(program);
     command.args(["rules", "0"]);
     command.args(std::env::split_paths(&files));
-    lines(command)
+    Some(lines(command))
 }
 
-fn lines(mut command: Command) -> Option<Vec<Value>> {
+fn lines(mut command: Command) -> Vec<Value> {
     let output = command.output().expect("the program starts");
     assert!(
         output.status.success(),
@@ -56,11 +56,9 @@ fn lines(mut command: Command) -> Option<Vec<Value>> {
         String::from_utf8_lossy(&output.stderr)
     );
     let text = String::from_utf8(output.stdout).expect("it is text");
-    Some(
-        text.lines()
-            .map(|line| serde_json::from_str(line).expect("JSON"))
-            .collect(),
-    )
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect()
 }
 
 /// Asks the program all questions; none if there is no program.

@@ -59,13 +59,13 @@ impl Random {
         for (name, kind) in VARIABLES {
             if expression.contains(name) {
                 question["types"][name] = kind.into();
-                question["values"][name] = self.value(name, kind);
+                question["values"][name] = self.value(kind);
             }
         }
         question
     }
 
-    fn value(&mut self, name: &str, kind: &str) -> Json {
+    fn value(&mut self, kind: &str) -> Json {
         match kind {
             "int" => {
                 json!({"int": self.pick(&["0", "1", "-1", "5", "9223372036854775807", "-9223372036854775808"])})
@@ -81,22 +81,22 @@ impl Random {
             "bytes" => json!({"bytes": self.pick(&["", "YQ==", "AP8=", "YWJj"])}),
             "list(int)" => {
                 let count = self.below(4);
-                json!({"list": (0..count).map(|_| self.value(name, "int")).collect::<Vec<_>>()})
+                json!({"list": (0..count).map(|_| self.value("int")).collect::<Vec<_>>()})
             }
             "list(list(int))" => {
                 let count = self.below(3);
-                json!({"list": (0..count).map(|_| self.value(name, "list(int)")).collect::<Vec<_>>()})
+                json!({"list": (0..count).map(|_| self.value("list(int)")).collect::<Vec<_>>()})
             }
             "list(string)" => {
                 let count = self.below(4);
-                json!({"list": (0..count).map(|_| self.value(name, "string")).collect::<Vec<_>>()})
+                json!({"list": (0..count).map(|_| self.value("string")).collect::<Vec<_>>()})
             }
             // Go visits entries in random order, so there is one at most.
             "map(string, int)" if self.below(4) > 0 => {
-                json!({"map": [[{"string": "a"}, self.value(name, "int")]]})
+                json!({"map": [[{"string": "a"}, self.value("int")]]})
             }
             "map(int, string)" if self.below(4) > 0 => {
-                json!({"map": [[{"int": "1"}, self.value(name, "string")]]})
+                json!({"map": [[{"int": "1"}, self.value("string")]]})
             }
             "map(string, int)" | "map(int, string)" => json!({"map": []}),
             "google.protobuf.Timestamp" => {
@@ -106,7 +106,7 @@ impl Random {
                 json!({"duration": self.pick(&["0", "1000000000", "-90000000000", "9223372036854775807", "5500000000"])})
             }
             "optional_type(int)" if self.below(2) == 0 => json!({"optional": null}),
-            "optional_type(int)" => json!({"optional": self.value(name, "int")}),
+            "optional_type(int)" => json!({"optional": self.value("int")}),
             _ => {
                 let kind = self.pick(&[
                     "int",
@@ -121,7 +121,7 @@ impl Random {
                 if self.below(8) == 0 {
                     json!({"null": true})
                 } else {
-                    self.value(name, kind)
+                    self.value(kind)
                 }
             }
         }
@@ -238,6 +238,7 @@ impl Random {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table of templates")]
     fn template(&mut self, kind: &str) -> &'static str {
         let texts: &[&'static str] = match kind {
             "int" => &[

@@ -24,7 +24,7 @@ pub(crate) fn declare(schema: &Json, name: &str, is_root: bool) -> Option<Declar
 fn converted(schema: &Json, name: &str, is_root: bool) -> Option<Declared> {
     let max_length = size(&schema["maxLength"]);
     if schema["x-kubernetes-int-or-string"] == true {
-        let max = max_length.map_or(largest(REQUEST - 2), |it| it * 4);
+        let max = max_length.map_or_else(|| largest(REQUEST - 2), |it| it * 4);
         return Some(Declared::new(Kind::IntOrString, max, 1));
     }
     let kind = if is_root {
@@ -52,7 +52,7 @@ fn converted(schema: &Json, name: &str, is_root: bool) -> Option<Declared> {
                 }
                 _ => ListKind::Atomic,
             };
-            let max = size(&schema["maxItems"]).unwrap_or(largest(fits));
+            let max = size(&schema["maxItems"]).unwrap_or_else(|| largest(fits));
             Declared::new(Kind::List(items, list_kind), max, 2)
         }
         "object" => match &schema["additionalProperties"] {
@@ -63,7 +63,7 @@ fn converted(schema: &Json, name: &str, is_root: bool) -> Option<Declared> {
                     false,
                 )?);
                 let fits = (REQUEST - 2) / (i64::try_from(values.min_serialized_size).ok()? + 6);
-                let max = size(&schema["maxProperties"]).unwrap_or(largest(fits));
+                let max = size(&schema["maxProperties"]).unwrap_or_else(|| largest(fits));
                 Declared::new(Kind::Map(values), max, 2)
             }
             _ => object(schema, name, is_root),
@@ -78,7 +78,11 @@ fn converted(schema: &Json, name: &str, is_root: bool) -> Option<Declared> {
 
 fn string(schema: &Json, max_length: Option<u64>) -> Declared {
     match schema["format"].as_str() {
-        Some("byte") => Declared::new(Kind::Bytes, max_length.unwrap_or(largest(REQUEST - 2)), 2),
+        Some("byte") => Declared::new(
+            Kind::Bytes,
+            max_length.unwrap_or_else(|| largest(REQUEST - 2)),
+            2,
+        ),
         Some("duration") => Declared::new(Kind::Duration, 32, 3),
         Some("date") => Declared::new(Kind::Date, 12, 12),
         Some("date-time") => Declared::new(Kind::DateTime, 32, 21),
@@ -90,7 +94,7 @@ fn string(schema: &Json, max_length: Option<u64>) -> Declared {
             let max = max_length
                 .map(|it| it * 4)
                 .or(longest)
-                .unwrap_or(largest(REQUEST - 2));
+                .unwrap_or_else(|| largest(REQUEST - 2));
             Declared::new(Kind::String, max, 2)
         }
     }

@@ -1,7 +1,7 @@
-//! Compares with Kubernetes' own CEL, which the program of `tests/interop/cel` links: values, classes
-//! and words of errors, types, costs and estimates.
+//! Compares with Kubernetes' own CEL, which the program of `tests/interop/cel` links: values,
+//! classes and words of errors, types, costs and estimates.
 
-use crate::encoding::{decode, encode, parse_type};
+use crate::encoding::{decode, encode, normalize, parse_type};
 use crate::program;
 use crate::random::Random;
 use kubist_cel::{Activation, Budget, Environment, Evaluated, Version};
@@ -52,8 +52,8 @@ pub(crate) fn outcome(evaluated: &Evaluated<'_>) -> Json {
     }
 }
 
-/// Returns the outcome of upstream's that is most like ours: it visits maps in random order, so that
-/// there may be several.
+/// Returns the outcome of upstream's that is most like ours: it visits maps in random order, so
+/// that there may be several.
 pub(crate) fn nearest(ours: &Json, theirs: &Json) -> Json {
     let outcomes = || theirs["outcomes"].as_array().into_iter().flatten();
     let like = |it: &&Json| {
@@ -82,14 +82,15 @@ struct Counts {
 fn class(answer: &Json) -> &str {
     let errors = ["compileError", "programError"];
     let found = errors.into_iter().find(|it| answer.get(*it).is_some());
-    found.unwrap_or(if answer["outcome"].get("error").is_some() {
-        "error"
-    } else {
-        "value"
-    })
+    let has_error = answer["outcome"].get("error").is_some();
+    found.unwrap_or(if has_error { "error" } else { "value" })
 }
 
 impl Counts {
+    #[expect(
+        clippy::print_stdout,
+        reason = "words that differ do not fail the test"
+    )]
     fn add(&mut self, ours: &Json, theirs: &Json) -> bool {
         let mut theirs = theirs.clone();
         theirs["outcome"] = nearest(&ours["outcome"], &theirs);
@@ -103,6 +104,9 @@ impl Counts {
         self.all += 1;
         self.outcome += usize::from(is_outcome);
         self.words += usize::from(is_outcome && words);
+        if is_outcome && !words {
+            println!("other words\n  ours   {ours}\n  theirs {theirs}");
+        }
         self.kind += usize::from(same("type"));
         self.estimate += usize::from(same("estimate"));
         self.cost += usize::from(is_cost);
@@ -111,7 +115,6 @@ impl Counts {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
 fn conformance_cases_are_answered_as_kubernetes_answers_them() {
     let Some(cases) = program::conformance() else {
         return;
@@ -141,7 +144,6 @@ fn conformance_cases_are_answered_as_kubernetes_answers_them() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
 fn random_expressions_are_answered_as_kubernetes_answers_them() {
     let mut random = Random::new(1);
     let questions: Vec<Json> = (0..program::count()).map(|_| random.question()).collect();
@@ -151,10 +153,18 @@ fn random_expressions_are_answered_as_kubernetes_answers_them() {
     let base = Environment::new(Version::minor(36));
     let (mut counts, mut differ) = (Counts::default(), 0);
     for (question, theirs) in questions.iter().zip(answers) {
-        if theirs.get("panic").is_some() {
+        let ours = answer(question, &base);
+        // What visits maps of several entries has random outcomes.
+        let text = question["expression"].as_str().expect("text");
+        let is_random = text.contains("'b':") || text.contains("transformMap");
+        // Upstream has maps as keys of maps, which it compares by address.
+        let is_key = ours["outcome"]["error"] == "unsupported key type";
+        // Upstream fails on some keys, and overwrites bytes that are shared.
+        let error = theirs["outcomes"][0]["error"].as_str().unwrap_or_default();
+        let is_wrong = error.starts_with("internal error") || text.matches("(y + ").count() > 1;
+        if theirs.get("panic").is_some() || is_random || is_key || is_wrong {
             continue;
         }
-        let ours = answer(question, &base);
         let theirs = comparable(theirs);
         if !counts.add(&ours, &theirs) {
             differ += 1;
@@ -169,7 +179,8 @@ fn random_expressions_are_answered_as_kubernetes_answers_them() {
 }
 
 /// Ours has no program if its constants have no value, so neither type nor estimate.
-fn comparable(theirs: Json) -> Json {
+fn comparable(mut theirs: Json) -> Json {
+    normalize(&mut theirs["outcomes"]);
     match theirs.get("programError") {
         Some(error) => json!({"programError": error}),
         None => theirs,
@@ -177,7 +188,6 @@ fn comparable(theirs: Json) -> Json {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
 fn syntax_errors_begin_as_those_of_kubernetes() {
     let expressions: Vec<&str> = include_str!("syntax_errors.cel").lines().collect();
     let types = json!({"a": "dyn", "b": "dyn", "self": "dyn"});

@@ -9,7 +9,6 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the runner shows the counts")]
 fn rules_of_definitions_are_answered_as_kubernetes_answers_them() {
     let Some(groups) = program::rules() else {
         return;

@@ -1,4 +1,5 @@
-//! Compares CEL with Kubernetes' own, which a program links as a library; tests of `kubist-cel` run it.
+//! Compares CEL with Kubernetes' own, which a program links as a library; tests of `kubist-cel`
+//! run it.
 //!
 //! - The conformance cases of the CEL specification, which come with a Go module.
 //! - The rules of definitions that come with a Go module (gateway-api's among them), over random
