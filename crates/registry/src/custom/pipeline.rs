@@ -5,8 +5,8 @@
 //! the requested version, and pruned there. A written object is converted to the storage version
 //! and pruned there; defaults are not added on this way.
 //!
-//! A stored object that the steps would not change is served from its stored form, without decoding:
-//! that is found out once for each object and schema.
+//! A stored object that the steps would not change is served from its stored form, without
+//! decoding: that is found out once for each object and schema.
 
 use crate::custom::compiled_schema::CompiledSchema;
 use kubist_api::Kind;
