@@ -1,5 +1,5 @@
-//! Validation of the schema of a CustomResourceDefinition: what `spec.versions[*].schema` may say,
-//! with upstream's errors.
+//! Validation of the schema of a `CustomResourceDefinition`: what `spec.versions[*].schema` may
+//! say, with upstream's errors.
 //!
 //! Names, versions, columns and the rest of a definition are validated elsewhere. CEL rules are
 //! compiled by a [`RuleChecker`], which comes from above.

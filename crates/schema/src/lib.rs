@@ -1,5 +1,5 @@
 //! Structural schemas of custom resources: what the `openAPIV3Schema` of a
-//! CustomResourceDefinition means for its objects. The counterpart of the schema packages of
+//! `CustomResourceDefinition` means for its objects. The counterpart of the schema packages of
 //! upstream's apiextensions-apiserver and of kube-openapi's validation.
 //!
 //! A [`Schema`] is converted from a definition. [`prune`] removes unknown fields, [`remove_nulls`]

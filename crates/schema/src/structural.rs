@@ -168,6 +168,10 @@ fn restricts_names_only(metadata: &JSONSchemaProps) -> bool {
     if rest.properties.keys().all(|it| is_name(it)) {
         rest.properties.clear();
     }
+    if items(metadata).is_none() {
+        // An empty list of schemas says nothing.
+        rest.items = None;
+    }
     rest.type_ = "".into();
     rest.default = None;
     rest == JSONSchemaProps::default()

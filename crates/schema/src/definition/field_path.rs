@@ -56,6 +56,10 @@ fn leads_somewhere(path: &str, schema: &Schema) -> Option<()> {
 }
 
 /// Returns the schema of a member, which is any value if additional properties are just allowed.
+#[expect(
+    clippy::option_option,
+    reason = "no member, and a member without a schema"
+)]
 fn member<'a>(schema: &'a Schema, name: &str) -> Option<Option<&'a Schema>> {
     if !schema.properties.is_empty() {
         return schema.property(name).map(|it| Some(&**it));

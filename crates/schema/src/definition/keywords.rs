@@ -186,7 +186,7 @@ impl<'r> Keywords<'r> {
     ) {
         let map_type = schema.x_kubernetes_map_type.as_deref();
         let is_other = !matches!(map_type, None | Some("granular" | "atomic"));
-        let uncorrelated = around.uncorrelated.or(is_other.then_some(at));
+        let uncorrelated = around.uncorrelated.or_else(|| is_other.then_some(at));
         let around = Around {
             uncorrelated,
             ..around
@@ -238,7 +238,7 @@ impl<'r> Keywords<'r> {
         // Items correlate only in lists of type map.
         let is_map = schema.x_kubernetes_list_type.as_deref() == Some("map");
         let around = Around {
-            uncorrelated: around.uncorrelated.or((!is_map).then_some(at)),
+            uncorrelated: around.uncorrelated.or_else(|| (!is_map).then_some(at)),
             ..around
         };
         let items = Place::Child(at, "items");

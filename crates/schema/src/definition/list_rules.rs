@@ -115,7 +115,7 @@ fn check_set(problems: &mut Problems, schema: &JSONSchemaProps, at: &Place<'_>) 
     // Upstream shows the list type in both cases.
     let list = items(schema).and_then(|it| it.x_kubernetes_list_type.as_ref());
     problems.add_child(&Place::Child(at, "items"), keyword, |path| {
-        let value = list.map_or_else(BadValue::null, |it| BadValue::json(it));
+        let value = list.map_or_else(BadValue::null, BadValue::json);
         let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
         FieldError::invalid(path, value, detail)
     });

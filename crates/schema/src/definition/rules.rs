@@ -12,7 +12,7 @@ pub struct RuleSite<'a> {
     /// The schema.
     pub schema: &'a JSONSchemaProps,
     /// The schema around it; none at the root.
-    pub parent: Option<&'a RuleSite<'a>>,
+    pub parent: Option<&'a Self>,
     /// Where the schema is in its parent.
     pub step: RuleStep<'a>,
 }

@@ -28,6 +28,9 @@ fn lists_both_types(any_of: &[JSONSchemaProps]) -> bool {
         if !adds_properties(rest.additional_properties.as_deref()) {
             rest.additional_properties = None;
         }
+        if items(schema).is_none() {
+            rest.items = None;
+        }
         rest.type_ = "".into();
         schema.type_ == kind && rest == JSONSchemaProps::default()
     };

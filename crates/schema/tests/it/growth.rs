@@ -21,6 +21,9 @@ const SMALL: usize = 2_000;
 /// Tests that measure at the same time would disturb each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
+/// Makes a property.
+type Property = fn(usize) -> Value;
+
 /// Compares the times of the small and the large size, the best of two each.
 #[expect(clippy::disallowed_methods, reason = "it measures real time")]
 #[expect(clippy::print_stdout, reason = "it shows the figures")]
@@ -167,7 +170,7 @@ fn nested_changes_are_compared_once() {
 
 #[test]
 fn definitions_take_as_long_as_their_schema() {
-    let properties: [(&str, fn(usize) -> Value); 5] = [
+    let properties: [(&str, Property); 5] = [
         (
             "plain",
             |_| json!({"type": "string", "description": "text"}),
