@@ -73,7 +73,7 @@ pub(super) const NUMBERS: [&str; 14] = [
 ];
 
 pub(super) fn number(random: &mut Random) -> Value {
-    let text: &str = random.pick(&NUMBERS);
+    let text = *random.pick(&NUMBERS);
     serde_json::from_str(text).expect("a number")
 }
 
