@@ -138,6 +138,19 @@ struct Site<'a> {
     unchanged: Unchanged<'a>,
 }
 
+impl<'a> Site<'a> {
+    /// Returns a member with the old member of the same name.
+    fn member(self, name: &str, node: &'a Node, schema: &'a Schema, new: &'a Value) -> Self {
+        Self {
+            node,
+            schema,
+            new,
+            old: self.old.and_then(|it| it.as_object()?.get(name)),
+            unchanged: self.unchanged.member(name),
+        }
+    }
+}
+
 struct Evaluation<'b> {
     comparisons: Comparisons,
     problems: Problems,
@@ -163,27 +176,23 @@ impl Evaluation<'_> {
         }
     }
 
-    fn members(&mut self, site: Site<'_>, members: &Map<String, Value>, at: &Place<'_>) -> Flow {
-        let old = site.old.and_then(Value::as_object);
-        let of_member = |node, schema, name: &str, new| Site {
-            node,
-            schema,
-            new,
-            old: old.and_then(|it| it.get(name)),
-            unchanged: site.unchanged.member(name),
-        };
+    fn members<'a>(
+        &mut self,
+        site: Site<'a>,
+        members: &'a Map<String, Value>,
+        at: &Place<'_>,
+    ) -> Flow {
         if let (Some(node), Some(schema)) = (&site.node.additional, site.schema.additional()) {
             for (name, new) in members {
-                let site = of_member(node, schema, name, new);
-                self.value(site, &Place::Key(at, name))?;
+                let member = site.member(name, node, schema, new);
+                self.value(member, &Place::Key(at, name))?;
             }
         }
         for (name, node) in &site.node.properties {
-            if let (Some(new), Some(schema)) =
-                (members.get(name.as_str()), site.schema.property(name))
-            {
-                let site = of_member(node, schema, name, new);
-                self.value(site, &Place::Child(at, name))?;
+            let name = name.as_str();
+            if let (Some(new), Some(schema)) = (members.get(name), site.schema.property(name)) {
+                let member = site.member(name, node, schema, new);
+                self.value(member, &Place::Child(at, name))?;
             }
         }
         Flow::Continue(())
