@@ -4,7 +4,7 @@ use crate::program;
 use crate::random::{Random, mutated_object, mutated_schema, root_schema, rubbish, value};
 use crate::support::{object, props, texts, validate, validate_update};
 use kubist_api::apiextensions::v1::JSONSchemaProps;
-use kubist_apimachinery::FieldPath;
+use kubist_apimachinery::{FieldError, FieldPath};
 use kubist_schema::{
     CompiledRules, KnownExpressions, Malformed, RuleChecker, Schema, SchemaOptions, Steps,
     UnknownFields, apply_defaults, blocked_rules, check_schema, check_structural, coerce_metadata,
@@ -211,17 +211,24 @@ fn answer(asked: &Value) -> Value {
         let last = Value::Object(last);
         let errors = kubist_schema::validate(&last, &schema, root, &mut Steps::default());
         put(&mut out, "final", sorted(errors.clone()));
-        if let Some(rules) = CompiledRules::compile(&pruned) {
-            if blocked_rules(&[errors, lists].concat()).is_some() {
-                put(&mut out, "rules", vec!["blocked".to_owned()]);
-            } else {
-                let of = |old| sorted(validate_rules(&last, old, &pruned, &rules, root));
-                put(&mut out, "rules", of(None));
-                put(&mut out, "changedRules", of(Some(old)));
-            }
-        }
+        let errors = [errors, lists].concat();
+        put_rules(&mut out, &last, old, &pruned, &errors);
     }
     out
+}
+
+/// Evaluates rules, if no other errors block them.
+fn put_rules(out: &mut Value, new: &Value, old: &Value, schema: &Schema, errors: &[FieldError]) {
+    let Some(rules) = CompiledRules::compile(schema) else {
+        return;
+    };
+    if blocked_rules(errors).is_some() {
+        put(out, "rules", vec!["blocked".to_owned()]);
+        return;
+    }
+    let of = |old| sorted(validate_rules(new, old, schema, &rules, &FieldPath::ROOT));
+    put(out, "rules", of(None));
+    put(out, "changedRules", of(Some(old)));
 }
 
 fn operations(asked: &Value, schema: &Arc<Schema>, out: &mut Value) {
@@ -259,7 +266,7 @@ fn put(out: &mut Value, name: &str, list: Vec<String>) {
     }
 }
 
-fn sorted(errors: Vec<kubist_apimachinery::FieldError>) -> Vec<String> {
+fn sorted(errors: Vec<FieldError>) -> Vec<String> {
     in_order(texts(&errors))
 }
 
