@@ -22,8 +22,9 @@ func definition(props, old *apiextensions.JSONSchemaProps, status bool) []string
 	const prefix = "spec.versions[0].schema"
 	var out []string
 	for _, err := range errors {
-		if rest, ok := strings.CutPrefix(err.Error(), prefix); ok {
-			out = append(out, "s"+rest)
+		if text := err.Error(); strings.HasPrefix(text, prefix) {
+			// Some errors name another path as well.
+			out = append(out, strings.ReplaceAll(text, prefix, "s"))
 		}
 	}
 	sort.Strings(out)

@@ -36,7 +36,8 @@ pub struct RuleChecker<'a> {
 #[derive(Clone, Debug)]
 struct Typed {
     schema: Arc<Schema>,
-    declared: Arc<Declared>,
+    /// None if the schema around it has a type without such values.
+    declared: Option<Arc<Declared>>,
 }
 
 impl<'a> RuleChecker<'a> {
@@ -72,10 +73,14 @@ impl<'a> RuleChecker<'a> {
                 return vec![FieldError::internal(&path, detail)];
             }
         };
-        let compiled = compile_rules(&typed.schema, &typed.declared, Language::New(self.known));
+        let Some(declared) = typed.declared else {
+            let detail = "failed to convert to declType for CEL validation rules";
+            return vec![FieldError::internal(&path, detail)];
+        };
+        let compiled = compile_rules(&typed.schema, &declared, Language::New(self.known));
         let count = site
             .count_max()
-            .unwrap_or_else(|| cardinality_max(&typed.declared));
+            .unwrap_or_else(|| cardinality_max(&declared));
         let mut errors = Vec::new();
         let rules = compiled.iter().zip(&site.schema.x_kubernetes_validations);
         for (index, (compiled, rule)) in rules.enumerate() {
@@ -190,7 +195,7 @@ fn converted(site: &RuleSite<'_>) -> Result<Typed, String> {
     let is_resource = site.parent.is_none() || schema.is_embedded_resource;
     let made = Declarer::default().declare(&schema, is_resource);
     if made.is_typed {
-        let declared = made.declared;
+        let declared = Some(made.declared);
         Ok(Typed { schema, declared })
     } else {
         Err("unable to convert structural schema to CEL declarations".to_owned())
@@ -199,20 +204,24 @@ fn converted(site: &RuleSite<'_>) -> Result<Typed, String> {
 
 /// Returns the type of a schema within another one; none if expressions cannot name it.
 fn below(around: &Typed, step: RuleStep<'_>) -> Option<Typed> {
-    let (schema, kind) = (&around.schema, &around.declared.kind);
-    let (schema, declared) = match (step, kind) {
-        (RuleStep::Property(name), Kind::Object(object)) => {
+    let (schema, declared) = (&around.schema, around.declared.as_ref()?);
+    let (schema, declared) = match step {
+        RuleStep::Property(name) => {
+            let Kind::Object(object) = &declared.kind else {
+                return None;
+            };
             let field = object.field(name)?;
             let is_named = field.exposed && field.escaped.is_some();
-            (schema.property(name)?, is_named.then_some(&field.declared)?)
+            let declared = is_named.then_some(&field.declared)?;
+            (schema.property(name)?, Some(declared))
         }
-        (RuleStep::Items, Kind::List(elements, _)) => (schema.items.as_ref()?, elements),
-        (RuleStep::AdditionalProperties, Kind::Map(values)) => (schema.additional()?, values),
-        _ => return None,
+        RuleStep::Items => (schema.items.as_ref()?, declared.elements()),
+        RuleStep::AdditionalProperties => (schema.additional()?, declared.elements()),
+        RuleStep::Root => return None,
     };
     Some(Typed {
         schema: Arc::clone(schema),
-        declared: Arc::clone(declared),
+        declared: declared.cloned(),
     })
 }
 

@@ -12,6 +12,7 @@ use crate::place::{Place, Problems};
 use crate::schema::{Kind, Schema};
 use kubist_api::apiextensions::v1::ValidationRule;
 use kubist_apimachinery::{BadValue, FieldError, FieldErrorKind, FieldPath};
+use kubist_cel::declared::{Declared, Kind as Declares};
 use kubist_cel::{Activation, Budget, EvalError, Value as CelValue};
 use serde_json::{Map, Value};
 use std::ops::ControlFlow;
@@ -242,7 +243,8 @@ impl Evaluation<'_> {
             None => plain,
         };
         let optional = || {
-            let old = old.clone().transpose().map(CelValue::optional);
+            let old = site.old.map(|old| optional_old(old, declared));
+            let old = old.transpose().map(CelValue::optional);
             let activation = Activation::new().bind_result(SELF, new.clone());
             activation.bind_result(OLD_SELF, old)
         };
@@ -336,6 +338,20 @@ impl Evaluation<'_> {
     fn invalid(&mut self, at: &Place<'_>, kind: &Kind, detail: &str) {
         self.problems
             .add(at, |path| FieldError::invalid(path, kind.as_str(), detail));
+    }
+}
+
+/// Returns the value of an optional `oldSelf`. Upstream forgets the types within.
+fn optional_old<'a>(old: &'a Value, declared: &'a Declared) -> Result<CelValue<'a>, EvalError> {
+    static ANY: Declared = Declared::new(Declares::Dyn, u64::MAX, 0);
+    match CelValue::view(old, declared) {
+        Ok(CelValue::List(_) | CelValue::Map(_) | CelValue::Preserved(_)) => {
+            CelValue::view(old, &ANY)
+        }
+        Ok(scalar) => Ok(scalar),
+        Err(error) => Err(EvalError::failed(format!(
+            "unsupported conversion to ref.Val: (*errors.errorString){error}"
+        ))),
     }
 }
 
