@@ -1,23 +1,23 @@
 //! Validation of the schema of a `CustomResourceDefinition`: what `spec.versions[*].schema` may
 //! say, with upstream's errors.
 //!
-//! Names, versions, columns and the rest of a definition are validated elsewhere. CEL rules are
-//! compiled by a [`RuleChecker`], which comes from above.
+//! Names, versions, columns and the rest of a definition are validated elsewhere.
 
 mod default_pruning;
 mod default_values;
-mod field_path;
 mod internal_form;
 mod keywords;
 mod list_rules;
 mod options;
 mod root;
+mod rule_checker;
+mod rule_costs;
 mod rules;
 mod surrounding;
 
 pub use default_pruning::PruneDefaultsError;
 pub use options::SchemaOptions;
-pub use rules::{RuleChecker, RuleSite, RuleStep};
+pub use rule_checker::RuleChecker;
 
 use crate::convert::ConvertError;
 use crate::place::{Place, Problems};
@@ -37,7 +37,7 @@ pub fn check_schema(
     schema: &JSONSchemaProps,
     has_status: bool,
     options: SchemaOptions,
-    mut checker: Option<&mut dyn RuleChecker>,
+    mut checker: Option<&mut RuleChecker<'_>>,
     path: &FieldPath,
 ) -> Vec<FieldError> {
     let mut problems = Problems::default();
@@ -57,7 +57,7 @@ pub fn check_schema(
                 let mut found = check_structural(schema, &root);
                 if found.is_empty() {
                     let is_pruned = options.requires_pruned_defaults;
-                    let checker = rules::reborrow(&mut checker);
+                    let checker = checker.as_deref_mut();
                     found = default_values::check(&converted, is_pruned, checker, &root);
                 }
                 compiles_rules = found.is_empty();
@@ -68,7 +68,7 @@ pub fn check_schema(
     if !compiles_rules {
         checker = None;
     }
-    let mut keywords = Keywords::new(options, rules::reborrow(&mut checker));
+    let mut keywords = Keywords::new(options, checker.as_deref_mut());
     keywords.check_root(schema, &at);
     let (of_schema, of_rules) = keywords.into_errors();
     problems.extend(of_schema);

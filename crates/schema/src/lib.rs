@@ -4,9 +4,9 @@
 //!
 //! A [`Schema`] is converted from a definition. [`prune`] removes unknown fields, [`remove_nulls`]
 //! and [`apply_defaults`] fill in what is absent, and objects are validated with the words, paths
-//! and order of upstream's errors.
+//! and order of upstream's errors. [`CompiledRules`] are its CEL rules.
 //!
-//! It performs no I/O, reads no clock and evaluates no CEL rules.
+//! It performs no I/O and reads no clock.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
@@ -22,6 +22,7 @@ mod pattern;
 mod place;
 mod props;
 mod prune;
+mod rules;
 mod schema;
 mod steps;
 mod structural;
@@ -30,13 +31,14 @@ mod validate;
 
 pub use convert::{ConvertError, SCHEMA_DEPTH_MAX};
 pub use defaults::{apply_defaults, remove_nulls};
-pub use definition::{
-    PruneDefaultsError, RuleChecker, RuleSite, RuleStep, SchemaOptions, check_schema,
-};
+pub use definition::{PruneDefaultsError, RuleChecker, SchemaOptions, check_schema};
 pub use embedded::{Malformed, coerce_metadata, validate_embedded};
 pub use go_value::DEPTH_MAX;
 pub use list_types::{validate_list_types, validate_list_types_update};
 pub use prune::prune;
+pub use rules::evaluate::{blocked_rules, validate_rules};
+pub use rules::expressions::KnownExpressions;
+pub use rules::tree::CompiledRules;
 pub use schema::{AdditionalProperties, Kind, ListType, Schema};
 pub use steps::Steps;
 pub use structural::check_structural;

@@ -28,7 +28,7 @@ func definition(props, old *apiextensions.JSONSchemaProps, status bool) []string
 		}
 	}
 	sort.Strings(out)
-	return out
+	return normal(out)
 }
 
 func definitionOf(props *apiextensions.JSONSchemaProps, status bool) *apiextensions.CustomResourceDefinition {

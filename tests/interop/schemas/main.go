@@ -52,8 +52,11 @@ type answer struct {
 	Changed  []string `json:"changed,omitempty"`
 	Embedded []string `json:"embedded,omitempty"`
 	Lists    []string `json:"lists,omitempty"`
-	// The errors of what all operations together make of the new object.
-	Final []string `json:"final,omitempty"`
+	// The errors of what all operations together make of the new object, and of its rules: alone, and
+	// with the old object.
+	Final        []string `json:"final,omitempty"`
+	Rules        []string `json:"rules,omitempty"`
+	ChangedRules []string `json:"changedRules,omitempty"`
 }
 
 type coerced struct {
@@ -154,7 +157,10 @@ func answered(asked question) (out answer) {
 	defaulting.PruneNonNullableNullsWithoutDefaults(final, s)
 	if err := objectmeta.Coerce(nil, final, s, false, true); err == nil {
 		defaulting.Default(final, s)
-		out.Final = sorted(validation.ValidateCustomResource(nil, final, validator))
+		errors := validation.ValidateCustomResource(nil, final, validator)
+		out.Final = sorted(errors)
+		errors = append(errors, listtype.ValidateListSetsAndMaps(nil, s, final)...)
+		out.Rules, out.ChangedRules = rules(s, final, old, errors)
 	}
 	return out
 }

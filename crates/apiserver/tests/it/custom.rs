@@ -3,6 +3,7 @@
 mod content;
 mod definitions;
 mod objects;
+mod rules;
 mod schemas;
 
 use crate::client::Client;

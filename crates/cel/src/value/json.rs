@@ -152,7 +152,7 @@ pub(crate) fn equals(json: &Json, other: &Value<'_>) -> bool {
 
 /// Compares two objects of which at least the first has declared fields; none for other maps.
 pub(crate) fn equal_objects<'a>(a: &Map<'a>, b: &Map<'a>) -> Option<Result<bool, EvalError>> {
-    let (super::map::Repr::View(entries, declared), super::map::Repr::View(others, _)) =
+    let (super::map::Repr::View(entries, declared), super::map::Repr::View(others, of_others)) =
         (&a.0, &b.0)
     else {
         return None;
@@ -160,6 +160,9 @@ pub(crate) fn equal_objects<'a>(a: &Map<'a>, b: &Map<'a>) -> Option<Result<bool,
     let Kind::Object(object) = &declared.kind else {
         return None;
     };
+    if !matches!(of_others.kind, Kind::Object(_) | Kind::Map(_)) {
+        return Some(equals_dynamic(entries, object, others));
+    }
     let compare = || {
         for (name, json) in *entries {
             let other = others.get(name);
@@ -186,6 +189,34 @@ pub(crate) fn equal_objects<'a>(a: &Map<'a>, b: &Map<'a>) -> Option<Result<bool,
         Ok(true)
     };
     Some(compare())
+}
+
+/// Compares an object that has declared fields with one that has none, as upstream's values of
+/// optional variables.
+fn equals_dynamic(
+    entries: &serde_json::Map<String, Json>,
+    object: &crate::declared::Object,
+    others: &serde_json::Map<String, Json>,
+) -> Result<bool, EvalError> {
+    if entries.len() != others.len() {
+        return Ok(false);
+    }
+    for (name, json) in entries {
+        let Some(field) = object.field(name) else {
+            return Err(EvalError::no_such_overload());
+        };
+        match (json, others.get(name)) {
+            (Json::Null, None) => {}
+            (Json::Null, _) | (_, None) => return Ok(false),
+            (json, Some(other)) => {
+                let (a, b) = (Value::view(json, &field.declared)?, Value::dynamic(other)?);
+                if !super::compare::equal(&a, &b)? {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// The elements of a set or a map list, which are found by what identifies them.

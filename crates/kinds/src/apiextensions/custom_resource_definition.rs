@@ -4,6 +4,7 @@ pub(crate) mod conversion;
 pub(crate) mod fields;
 pub(crate) mod form;
 pub(crate) mod names;
+pub(crate) mod schemas;
 pub(crate) mod validation;
 
 use crate::shared::fill;

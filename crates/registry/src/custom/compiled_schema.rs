@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 use kubist_api::apiextensions::v1::{CustomResourceDefinitionVersion, JSONSchemaProps};
 use kubist_apimachinery::wire::to_json_value;
-use kubist_schema::Schema;
+use kubist_schema::{CompiledRules, Schema};
 use parking_lot::Mutex;
 use ring::digest;
 use std::sync::{Arc, LazyLock, Weak};
@@ -15,6 +15,8 @@ pub(crate) struct CompiledSchema {
     /// Identifies it among all schemas of this process; never 0.
     pub(crate) id: u64,
     pub(crate) schema: Arc<Schema>,
+    /// The CEL rules of the schema, if there are any.
+    pub(crate) rules: Option<CompiledRules>,
 }
 
 /// The digest of a schema's JSON.
@@ -46,7 +48,9 @@ impl CompiledSchema {
             let version = &version.name;
             tracing::warn!(%version, %error, "a schema is not enforced");
         });
-        Some(COMPILED.lock().add(digest, made.ok()?))
+        let schema = made.ok()?;
+        let rules = CompiledRules::compile(&schema);
+        Some(COMPILED.lock().add(digest, schema, rules))
     }
 }
 
@@ -55,14 +59,19 @@ impl Known {
         self.by_digest.get(digest)?.upgrade()
     }
 
-    fn add(&mut self, digest: Digest, schema: Arc<Schema>) -> Arc<CompiledSchema> {
+    fn add(
+        &mut self,
+        digest: Digest,
+        schema: Arc<Schema>,
+        rules: Option<CompiledRules>,
+    ) -> Arc<CompiledSchema> {
         if let Some(known) = self.get(&digest) {
             return known;
         }
         self.by_digest.retain(|_, it| it.strong_count() > 0);
         self.made += 1;
         let id = self.made;
-        let made = Arc::new(CompiledSchema { id, schema });
+        let made = Arc::new(CompiledSchema { id, schema, rules });
         self.by_digest.insert(digest, Arc::downgrade(&made));
         made
     }

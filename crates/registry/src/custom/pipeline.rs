@@ -13,7 +13,8 @@ use kubist_api::Kind;
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
 use kubist_apimachinery::{CustomObject, FieldError};
 use kubist_schema::{
-    Malformed, Schema, UnknownFields, apply_defaults, coerce_metadata, prune, remove_nulls,
+    CompiledRules, Malformed, Schema, UnknownFields, apply_defaults, coerce_metadata, prune,
+    remove_nulls,
 };
 use std::sync::Arc;
 
@@ -54,6 +55,11 @@ impl Pipeline {
     /// Returns the schema of the version.
     pub(crate) fn schema(&self) -> Option<&Schema> {
         self.schema.as_deref().map(|it| &*it.schema)
+    }
+
+    /// Returns the CEL rules of the schema.
+    pub(crate) fn rules(&self) -> Option<&CompiledRules> {
+        self.schema.as_deref()?.rules.as_ref()
     }
 
     /// Returns what identifies the steps of a read: 0 if there are none.

@@ -1,13 +1,13 @@
 //! Validation of custom objects by the schema of their version, in upstream's order: the schema,
-//! the scale, embedded resources, lists that are sets or maps.
+//! the scale, embedded resources, lists that are sets or maps, CEL rules.
 
 use crate::custom::pipeline::Pipeline;
 use crate::custom::scale::ScalePaths;
 use kubist_apimachinery::wire::{Message as _, to_json_value};
 use kubist_apimachinery::{CustomObject, FieldError, FieldPath};
 use kubist_schema::{
-    Schema, Steps, validate, validate_embedded, validate_list_types, validate_list_types_update,
-    validate_update,
+    Schema, Steps, blocked_rules, validate, validate_embedded, validate_list_types,
+    validate_list_types_update, validate_rules, validate_update,
 };
 use serde_json::Value;
 
@@ -40,15 +40,18 @@ impl Validation {
             errors.extend(validate_embedded(new.content(), schema, &FieldPath::ROOT));
             errors.extend(validate_list_types(new.content(), schema, &FieldPath::ROOT));
         }
+        if let Some(tree) = &tree {
+            self.rules(&mut errors, tree, None);
+        }
         errors
     }
 
     /// Validates an update. Errors in what does not change pass.
     pub(crate) fn update(&self, new: &CustomObject, old: &CustomObject) -> Vec<FieldError> {
         let schema = self.pipeline.schema();
+        let trees = schema.map(|_| (whole(new), whole(old)));
         let mut errors = Vec::new();
-        if let Some(schema) = schema {
-            let trees = (whole(new), whole(old));
+        if let (Some(schema), Some(trees)) = (schema, &trees) {
             let steps = &mut Steps::default();
             errors.extend(validate_update(
                 &trees.0,
@@ -62,6 +65,9 @@ impl Validation {
         if let Some(schema) = schema {
             errors.extend(validate_embedded(new.content(), schema, &FieldPath::ROOT));
             errors.extend(list_type_errors(new, old, schema));
+        }
+        if let Some(trees) = &trees {
+            self.rules(&mut errors, &trees.0, Some(&trees.1));
         }
         errors
     }
@@ -80,7 +86,22 @@ impl Validation {
         if let Some(schema) = schema {
             errors.extend(list_type_errors(new, old, schema));
         }
+        if self.pipeline.rules().is_some() {
+            self.rules(&mut errors, &whole(new), Some(&whole(old)));
+        }
         errors
+    }
+
+    /// Evaluates the CEL rules of a whole object, unless other errors forbid that.
+    fn rules(&self, errors: &mut Vec<FieldError>, new: &Value, old: Option<&Value>) {
+        let (Some(schema), Some(rules)) = (self.pipeline.schema(), self.pipeline.rules()) else {
+            return;
+        };
+        if let Some(error) = blocked_rules(errors) {
+            errors.push(error);
+        } else {
+            errors.extend(validate_rules(new, old, schema, rules, &FieldPath::ROOT));
+        }
     }
 
     fn scale_errors(

@@ -1,6 +1,6 @@
 //! Validation of defaults: they are pruned, and valid.
 
-use super::rules::RuleChecker;
+use super::rule_checker::RuleChecker;
 use super::surrounding::Surrounding;
 use crate::embedded::{Malformed, coerce_value, validate_embedded_value};
 use crate::go_value::bad_value;
@@ -16,7 +16,7 @@ use serde_json::Value;
 pub(super) fn check(
     schema: &Schema,
     is_pruned: bool,
-    rules: Option<&mut dyn RuleChecker>,
+    rules: Option<&mut RuleChecker<'_>>,
     path: &FieldPath,
 ) -> Vec<FieldError> {
     let mut defaults = Defaults {
@@ -43,14 +43,14 @@ struct Site<'a> {
     is_in_metadata: bool,
 }
 
-struct Defaults<'a> {
+struct Defaults<'a, 'k> {
     is_pruned: bool,
-    rules: Option<&'a mut dyn RuleChecker>,
+    rules: Option<&'a mut RuleChecker<'k>>,
     problems: Problems,
     steps: Steps,
 }
 
-impl Defaults<'_> {
+impl Defaults<'_, '_> {
     /// Checks the defaults in a schema. `is_root` reports whether it is the whole schema, whose
     /// values are resources even if it does not say so.
     fn check(&mut self, schema: &Schema, site: Site<'_>, is_root: bool, at: &Place<'_>) {

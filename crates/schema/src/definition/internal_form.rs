@@ -20,6 +20,11 @@ pub(super) fn internal_items(items: &JSONSchemaPropsOrArray) -> BadValue {
     raw(items_text(items))
 }
 
+/// Returns a CEL rule.
+pub(super) fn internal_rule(rule: &ValidationRule) -> BadValue {
+    raw(rule_text(rule))
+}
+
 fn schema_text(it: &JSONSchemaProps) -> String {
     let int = |it: Option<i64>| optional(it.as_ref(), ToString::to_string);
     let float = |it: Option<f64>| optional(it.as_ref(), |it| float_json(*it));

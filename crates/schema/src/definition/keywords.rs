@@ -1,10 +1,11 @@
 //! Rules of the keywords of every schema in a definition.
 
-use super::field_path::Paths;
 use super::list_rules;
 use super::options::SchemaOptions;
-use super::rules::{RuleChecker, RuleSite, RuleStep};
+use super::rule_checker::RuleChecker;
+use super::rules::{RuleSite, RuleStep};
 use crate::place::{Place, Problems};
+use crate::rules::field_path::Paths;
 use kubist_api::apiextensions::v1::{JSONSchemaProps, ValidationRule};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
@@ -40,9 +41,9 @@ enum ForbiddenDefaults<'a> {
 }
 
 /// Checks keywords; collects errors of schemas and errors of rules.
-pub(super) struct Keywords<'a> {
+pub(super) struct Keywords<'a, 'k> {
     options: SchemaOptions,
-    rules: Option<&'a mut dyn RuleChecker>,
+    rules: Option<&'a mut RuleChecker<'k>>,
     of_schema: Problems,
     of_rules: Vec<FieldError>,
 }
@@ -52,8 +53,8 @@ pub(super) fn has_valid_type(schema: &JSONSchemaProps) -> bool {
     schema.type_.is_empty() || TYPES.contains(&schema.type_.as_str())
 }
 
-impl<'r> Keywords<'r> {
-    pub(super) fn new(options: SchemaOptions, rules: Option<&'r mut dyn RuleChecker>) -> Self {
+impl<'r, 'k> Keywords<'r, 'k> {
+    pub(super) fn new(options: SchemaOptions, rules: Option<&'r mut RuleChecker<'k>>) -> Self {
         Self {
             options,
             rules,

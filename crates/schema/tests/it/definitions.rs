@@ -1,8 +1,8 @@
 //! The schemas of definitions: what they may say, and what an update may keep.
 
 use crate::support::{props, texts};
-use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_schema::{RuleChecker, RuleSite, Schema, SchemaOptions, check_schema, check_structural};
+use kubist_apimachinery::FieldPath;
+use kubist_schema::{Schema, SchemaOptions, check_schema, check_structural};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -142,68 +142,4 @@ fn errors_of_structure_are_in_order() {
     let mut sorted = errors.clone();
     sorted.sort();
     assert_eq!((errors.len(), &errors), (3, &sorted));
-}
-
-/// Records the sites of rules.
-#[derive(Default)]
-struct Recorder(Vec<String>);
-
-impl RuleChecker for Recorder {
-    fn check_rules(
-        &mut self,
-        site: &RuleSite<'_>,
-        path: &FieldPath,
-        uncorrelated: Option<&FieldPath>,
-    ) -> Vec<FieldError> {
-        let mut depth = 0;
-        let mut parent = site.parent;
-        while let Some(site) = parent {
-            depth += 1;
-            parent = site.parent;
-        }
-        let uncorrelated = uncorrelated.map(ToString::to_string);
-        self.0.push(format!("{path} {depth} {uncorrelated:?}"));
-        Vec::new()
-    }
-
-    fn check_default(
-        &mut self,
-        _: &Schema,
-        is_resource: bool,
-        default: &Value,
-        path: &FieldPath,
-    ) -> Vec<FieldError> {
-        self.0.push(format!("{path} {default} {is_resource}"));
-        Vec::new()
-    }
-
-    fn is_exhausted(&self) -> bool {
-        false
-    }
-
-    fn check_total(&mut self, path: &FieldPath) -> Vec<FieldError> {
-        self.0.push(format!("{path} total"));
-        Vec::new()
-    }
-}
-
-#[test]
-fn rules_are_passed_on_where_the_schema_is_valid() {
-    let rules = json!([{"rule": "self == oldSelf"}]);
-    let item = json!({"type": "string", "default": "d", "x-kubernetes-validations": rules});
-    let schema = with(json!({"type": "array", "items": item}));
-    let mut recorder = Recorder::default();
-    let path = FieldPath::new("s");
-    let create = SchemaOptions::CREATE;
-    let errors = check_schema(&props(&schema), false, create, Some(&mut recorder), &path);
-    assert_eq!(texts(&errors), [""; 0]);
-    let p = "s.openAPIV3Schema.properties[p]";
-    assert_eq!(
-        recorder.0,
-        [
-            format!("{p}.items.default \"d\" false"),
-            format!("{p}.items 2 Some({p:?})"),
-            "s.openAPIV3Schema total".to_owned(),
-        ]
-    );
 }

@@ -8,6 +8,8 @@ mod program;
 mod properties;
 mod random;
 mod ratcheting;
+mod rules;
+mod rules_of_definitions;
 mod support;
 mod upstream;
 mod validation;

@@ -2,6 +2,7 @@
 
 mod mutations;
 mod objects;
+mod rules;
 mod schemas;
 
 pub(crate) use mutations::{mutated_object, mutated_schema};

@@ -3,10 +3,12 @@
 use crate::program;
 use crate::random::{Random, mutated_object, mutated_schema, root_schema, rubbish, value};
 use crate::support::{object, props, texts, validate, validate_update};
-use kubist_apimachinery::FieldPath;
+use kubist_api::apiextensions::v1::JSONSchemaProps;
+use kubist_apimachinery::{FieldError, FieldPath};
 use kubist_schema::{
-    Malformed, Schema, SchemaOptions, UnknownFields, apply_defaults, check_schema,
-    check_structural, coerce_metadata, prune, remove_nulls, validate_embedded, validate_list_types,
+    CompiledRules, KnownExpressions, Malformed, RuleChecker, Schema, SchemaOptions, Steps,
+    UnknownFields, apply_defaults, blocked_rules, check_schema, check_structural, coerce_metadata,
+    prune, remove_nulls, validate_embedded, validate_list_types, validate_rules,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -36,6 +38,7 @@ fn schemas_and_objects_are_treated_as_by_upstream() {
         ("definition", 10),
         ("pruned", 2),
         ("embedded", 60),
+        ("rules", 20),
     ] {
         let found: u64 = seen.get(name).copied().unwrap_or_default();
         assert!(found * part > count, "too few have {name}: {seen:?}");
@@ -159,14 +162,24 @@ fn answer(asked: &Value) -> Value {
     let props = props(&asked["schema"]);
     let has_status = asked["status"] == true;
     let path = FieldPath::new("s");
-    let check = |options| check_schema(&props, has_status, options, None, &path);
-    put(&mut out, "definition", sorted(check(SchemaOptions::CREATE)));
+    let check = |options, old: Option<&JSONSchemaProps>| {
+        let known = KnownExpressions::of(old);
+        let mut rules = RuleChecker::new(&known, old == Some(&props));
+        sorted(check_schema(
+            &props,
+            has_status,
+            options,
+            Some(&mut rules),
+            &path,
+        ))
+    };
+    put(&mut out, "definition", check(SchemaOptions::CREATE, None));
     if asked["oldSchema"].is_object() {
         let old = crate::support::props(&asked["oldSchema"]);
         put(
             &mut out,
             "update",
-            sorted(check(SchemaOptions::update([&old], false))),
+            check(SchemaOptions::update([&old], false), Some(&old)),
         );
     }
     let schema = match Schema::convert(&props) {
@@ -209,9 +222,28 @@ fn answer(asked: &Value) -> Value {
     remove_nulls(&mut last, &pruned);
     if coerce_metadata(&mut last, &pruned, Malformed::Drop, None).is_ok() {
         apply_defaults(&mut last, &pruned);
-        put(&mut out, "final", in_order(validate(&last.into(), &schema)));
+        let lists = validate_list_types(&last, &pruned, root);
+        let last = Value::Object(last);
+        let errors = kubist_schema::validate(&last, &schema, root, &mut Steps::default());
+        put(&mut out, "final", sorted(errors.clone()));
+        let errors = [errors, lists].concat();
+        put_rules(&mut out, &last, old, &pruned, &errors);
     }
     out
+}
+
+/// Evaluates rules, if no other errors block them.
+fn put_rules(out: &mut Value, new: &Value, old: &Value, schema: &Schema, errors: &[FieldError]) {
+    let Some(rules) = CompiledRules::compile(schema) else {
+        return;
+    };
+    if blocked_rules(errors).is_some() {
+        put(out, "rules", vec!["blocked".to_owned()]);
+        return;
+    }
+    let of = |old| sorted(validate_rules(new, old, schema, &rules, &FieldPath::ROOT));
+    put(out, "rules", of(None));
+    put(out, "changedRules", of(Some(old)));
 }
 
 fn operations(asked: &Value, schema: &Arc<Schema>, out: &mut Value) {
@@ -248,7 +280,7 @@ fn put(out: &mut Value, name: &str, list: Vec<String>) {
     }
 }
 
-fn sorted(errors: Vec<kubist_apimachinery::FieldError>) -> Vec<String> {
+fn sorted(errors: Vec<FieldError>) -> Vec<String> {
     in_order(texts(&errors))
 }
 

@@ -3,15 +3,15 @@
 use crate::apiextensions::custom_resource_definition;
 use crate::apiextensions::custom_resource_definition::conversion::Allowed;
 use crate::apiextensions::custom_resource_definition::form::Shared;
+use crate::apiextensions::custom_resource_definition::schemas::{Before, schema_of};
 use crate::shared::rules::{self, Errors};
 use kubist_api::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion,
-    CustomResourceSubresourceScale, CustomResourceValidation, JSONSchemaProps,
+    CustomResourceSubresourceScale, JSONSchemaProps,
 };
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use kubist_registry::custom::{APPROVAL_ANNOTATION, Approval, is_protected};
 use kubist_registry::{KeyLayout, NoPlace};
-use kubist_schema::{SchemaOptions, check_schema};
 use std::collections::BTreeMap;
 
 const SCOPES: [&str; 2] = ["Cluster", "Namespaced"];
@@ -74,16 +74,13 @@ fn check_spec(
 ) -> Errors {
     let mut errors = Vec::new();
     let (spec, path) = (&definition.spec, FieldPath::new("spec"));
-    let options = old.map_or(SchemaOptions::CREATE, |old| {
-        let schemas = old.spec.versions.iter().filter_map(schema_of);
-        SchemaOptions::update(schemas, spec.preserve_unknown_fields)
-    });
+    let before = Before::of(old, spec.preserve_unknown_fields);
     check_group(&mut errors, definition, &path);
     let scope = path.child("scope");
     if rules::required(&mut errors, &spec.scope, &scope) {
         rules::one_of_texts(&mut errors, &spec.scope, &SCOPES, &scope);
     }
-    check_versions(&mut errors, definition, options, &path);
+    check_versions(&mut errors, definition, &before, &path);
     let names = path.child("names");
     custom_resource_definition::names::required(&mut errors, &spec.names, &names);
     custom_resource_definition::names::check(&mut errors, &spec.names, &names);
@@ -92,8 +89,13 @@ fn check_spec(
         if shared.schema {
             let mut subresources = spec.versions.iter().map(|it| it.subresources.as_deref());
             let has_status = subresources.any(|it| it.is_some_and(|it| it.status.is_some()));
-            let (schema, at) = (version.schema.as_deref(), path.child("validation"));
-            check_validation(&mut errors, schema, (has_status, options), &at);
+            let at = path.child("validation");
+            custom_resource_definition::schemas::check(
+                &mut errors,
+                version,
+                (has_status, &before),
+                &at,
+            );
         }
         check_contents(&mut errors, version, shared, &path);
         if shared.fields {
@@ -179,7 +181,7 @@ fn check_approval(
 fn check_versions(
     errors: &mut Errors,
     definition: &CustomResourceDefinition,
-    options: SchemaOptions,
+    before: &Before<'_>,
     spec: &FieldPath,
 ) {
     let versions = &definition.spec.versions;
@@ -198,8 +200,8 @@ fn check_versions(
         if !shared.schema {
             let subresources = version.subresources.as_deref();
             let has_status = subresources.is_some_and(|it| it.status.is_some());
-            let (schema, at) = (version.schema.as_deref(), path.child("schema"));
-            check_validation(errors, schema, (has_status, options), &at);
+            let at = path.child("schema");
+            custom_resource_definition::schemas::check(errors, version, (has_status, before), &at);
         }
         let own = Shared {
             subresources: !shared.subresources,
@@ -284,23 +286,6 @@ fn check_contents(
             check_column(errors, column, &path.index(index));
         }
     }
-}
-
-/// Checks the schema of one version or of all versions. `has_status` reports whether status is a
-/// subresource.
-fn check_validation(
-    errors: &mut Errors,
-    validation: Option<&CustomResourceValidation>,
-    (has_status, options): (bool, SchemaOptions),
-    path: &FieldPath,
-) {
-    if let Some(schema) = validation.and_then(|it| it.open_api_v3_schema.as_deref()) {
-        errors.extend(check_schema(schema, has_status, options, None, path));
-    }
-}
-
-fn schema_of(version: &CustomResourceDefinitionVersion) -> Option<&JSONSchemaProps> {
-    version.schema.as_deref()?.open_api_v3_schema.as_deref()
 }
 
 fn check_fields(

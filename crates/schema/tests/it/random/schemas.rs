@@ -2,6 +2,7 @@
 
 use super::Random;
 use super::objects::value;
+use super::rules::{add_rules, root_rules};
 use serde_json::{Map, Value, json};
 
 pub(super) const NAMES: [&str; 7] = ["a", "b", "c", "d", "e<", "name", "spec"];
@@ -90,6 +91,9 @@ pub(crate) fn root_schema(random: &mut Random) -> Value {
     if random.one_in(4) {
         root["properties"]["kind"] = json!({"type": "string", "enum": ["Fig", "Date"]});
     }
+    if random.one_in(4) {
+        root["x-kubernetes-validations"] = root_rules(random);
+    }
     root
 }
 
@@ -118,6 +122,7 @@ pub(super) fn structural(random: &mut Random, depth: usize) -> Value {
     if random.one_in(30) {
         schema["description"] = "text".into();
     }
+    add_rules(random, &mut schema);
     if schema.get("default").is_none() && random.one_in(4) {
         let default = value(random, &schema);
         if !default.is_null() || random.one_in(8) {

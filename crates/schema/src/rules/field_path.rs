@@ -2,18 +2,20 @@
 
 use crate::schema::{AdditionalProperties, Schema};
 use kubist_api::apiextensions::v1::JSONSchemaProps;
+use kubist_apimachinery::FieldPath;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// The schema below which the paths of its rules lead, converted at the first path.
-pub(super) struct Paths<'a> {
+pub(crate) struct Paths<'a> {
     schema: &'a JSONSchemaProps,
     /// None if the schema does not convert.
     converted: OnceCell<Option<Arc<Schema>>>,
 }
 
 impl<'a> Paths<'a> {
-    pub(super) fn of(schema: &'a JSONSchemaProps) -> Self {
+    pub(crate) fn of(schema: &'a JSONSchemaProps) -> Self {
         Self {
             schema,
             converted: OnceCell::new(),
@@ -22,37 +24,44 @@ impl<'a> Paths<'a> {
 
     /// Reports whether a path such as `.a['b.c']` names a property that the schema has. A schema
     /// that does not convert has any.
-    pub(super) fn is_valid(&self, path: &str) -> bool {
+    pub(crate) fn is_valid(&self, path: &str) -> bool {
         let converted = self
             .converted
             .get_or_init(|| Schema::convert(self.schema).ok());
         converted
             .as_deref()
-            .is_none_or(|schema| leads_somewhere(path, schema).is_some())
+            .is_none_or(|schema| normalized(path, schema).is_some())
     }
 }
 
-fn leads_somewhere(path: &str, schema: &Schema) -> Option<()> {
+/// Returns a path as errors show it; none if it names no property of the schema.
+pub(super) fn normalized(path: &str, schema: &Schema) -> Option<String> {
     let mut schema = Some(schema);
     let mut rest = path;
+    let mut normal = FieldPath::ROOT;
     while !rest.is_empty() {
-        match token(&mut rest)? {
-            "." => {
-                let name = token(&mut rest)?;
-                schema = member(schema?, name)?;
-            }
+        let name: Cow<'_, str> = match token(&mut rest)? {
+            "." => token(&mut rest)?.into(),
             "[" => {
                 let quoted = token(&mut rest)?;
                 let name = quoted.strip_prefix('\'')?.strip_suffix('\'')?;
-                schema = member(schema?, &unescape(name)?)?;
+                let name = unescape(name)?;
                 if token(&mut rest)? != "]" {
                     return None;
                 }
+                name.into()
             }
             _ => return None,
-        }
+        };
+        let of = schema?;
+        schema = member(of, &name)?;
+        normal = if of.properties.is_empty() {
+            normal.key(&name)
+        } else {
+            normal.child(&name)
+        };
     }
-    Some(())
+    Some(normal.to_string())
 }
 
 /// Returns the schema of a member, which is any value if additional properties are just allowed.
