@@ -1,5 +1,7 @@
 //! Regular expressions in Go's notation, with bounded size.
 
+mod syntax;
+
 use crate::error::EvalError;
 use regex::Regex;
 
@@ -8,6 +10,7 @@ const MAX_SIZE: usize = 1 << 20;
 
 /// Compiles an expression. Both engines are automata, so that matching takes linear time.
 pub(crate) fn compile(pattern: &str) -> Result<Regex, EvalError> {
+    syntax::check(pattern).map_err(EvalError::failed)?;
     let translated = translate(pattern);
     let mut builder = regex::RegexBuilder::new(&translated);
     builder
@@ -16,7 +19,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, EvalError> {
         .nest_limit(200);
     builder
         .build()
-        .map_err(|_| EvalError::failed(format!("error parsing regexp: `{pattern}`")))
+        .map_err(|_| EvalError::failed(syntax::explain(pattern, |it| Regex::new(it).is_ok())))
 }
 
 /// Translates classes that are ASCII in Go and Unicode in Rust.

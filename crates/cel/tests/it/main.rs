@@ -3,3 +3,4 @@
 mod encoding;
 mod program;
 mod upstream;
+mod upstream_libraries;

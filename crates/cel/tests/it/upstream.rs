@@ -58,7 +58,7 @@ struct Counts {
     cost: usize,
 }
 
-fn class(answer: &Json) -> &str {
+pub(crate) fn class(answer: &Json) -> &str {
     ["compileError", "programError", "error"]
         .into_iter()
         .find(|it| answer.get(*it).is_some())
