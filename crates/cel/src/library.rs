@@ -68,7 +68,7 @@ const LIBRARIES: [Versioned; 17] = [
     Versioned::since(30, ip::library),
     Versioned::since(30, cidr::library),
     Versioned::since(31, format::library),
-    Versioned::since(31, authorizer::selectors),
+    Versioned::since(0, authorizer::selectors),
     Versioned::since(32, comprehensions::library),
     Versioned::since(33, semver::library),
     Versioned::since(34, extended_lists::library),

@@ -10,8 +10,8 @@ const MAX_SIZE: usize = 1 << 20;
 
 /// Compiles an expression. Both engines are automata, so that matching takes linear time.
 pub(crate) fn compile(pattern: &str) -> Result<Regex, EvalError> {
-    syntax::check(pattern).map_err(EvalError::failed)?;
-    let translated = translate(pattern);
+    let braces = syntax::check(pattern).map_err(EvalError::failed)?;
+    let translated = translate(&escaped(pattern, &braces));
     let mut builder = regex::RegexBuilder::new(&translated);
     builder
         .size_limit(MAX_SIZE)
@@ -20,6 +20,19 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, EvalError> {
     builder
         .build()
         .map_err(|_| EvalError::failed(syntax::explain(pattern, |it| Regex::new(it).is_ok())))
+}
+
+/// Escapes characters at some places.
+fn escaped(pattern: &str, places: &[usize]) -> String {
+    let mut out = String::with_capacity(pattern.len() + places.len());
+    let mut from = 0;
+    for place in places {
+        out.push_str(&pattern[from..*place]);
+        out.push('\\');
+        from = *place;
+    }
+    out.push_str(&pattern[from..]);
+    out
 }
 
 /// Translates classes that are ASCII in Go and Unicode in Rust.

@@ -54,12 +54,15 @@ fn bounded(length: u64) -> Outcome<'static, ()> {
     Ok(())
 }
 
-fn no_such_overload(function: &str, arguments: &[Value<'_>]) -> EvalError {
-    let kinds: Vec<_> = arguments.iter().map(Value::type_name).collect();
-    EvalError::failed(format!(
-        "no such overload: {function}({})",
-        kinds.join(", ")
-    ))
+/// Returns the error for a target that is no list.
+fn no_list(function: &str, arguments: &[Value<'_>]) -> EvalError {
+    match arguments.first() {
+        // Upstream gives these types the call, and they do not know it.
+        Some(Value::String(_) | Value::Timestamp(_) | Value::Duration(_)) => {
+            EvalError::no_such_overload()
+        }
+        _ => EvalError::failed(format!("no such overload: {function}")),
+    }
 }
 
 fn slice<'a>(arguments: &mut [Value<'a>]) -> Outcome<'a> {
@@ -126,14 +129,14 @@ fn flatten<'a>(arguments: &mut [Value<'a>]) -> Outcome<'a> {
 fn sort<'a>(arguments: &mut [Value<'a>]) -> Outcome<'a> {
     match arguments {
         [Value::List(list)] => sorted(list, list),
-        other => Err(no_such_overload("sort", other)),
+        other => Err(no_list("sort", other)),
     }
 }
 
 fn sort_by_keys<'a>(arguments: &mut [Value<'a>]) -> Outcome<'a> {
     match arguments {
         [Value::List(list), Value::List(keys)] => sorted(list, keys),
-        other => Err(no_such_overload("@sortByAssociatedKeys", other)),
+        other => Err(no_list("@sortByAssociatedKeys", other)),
     }
 }
 

@@ -6,15 +6,17 @@
 /// The largest count of a repetition.
 const MAX_REPEAT: u32 = 1000;
 
-/// Finds the first error of an expression.
-pub(super) fn check(pattern: &str) -> Result<(), String> {
+/// Finds the first error of an expression. Returns where the braces are that only stand for themselves.
+pub(super) fn check(pattern: &str) -> Result<Vec<usize>, String> {
     let mut scan = Scan {
         pattern,
         rest: pattern,
         groups: 0,
         can_repeat: false,
+        braces: Vec::new(),
     };
-    scan.run()
+    scan.run()?;
+    Ok(scan.braces)
 }
 
 /// Returns the words for an expression that does not compile although nothing is wrong with its syntax:
@@ -44,6 +46,8 @@ struct Scan<'p> {
     groups: usize,
     /// Reports whether something that can be repeated is before the rest.
     can_repeat: bool,
+    /// The places of braces that only stand for themselves.
+    braces: Vec<usize>,
 }
 
 /// Returns the part of a text that is before one of its tails.
@@ -102,7 +106,10 @@ impl Scan<'_> {
                         self.repeat(rest, repeated)?;
                         is_repeat = true;
                     }
-                    None => self.literal(&from[1..]),
+                    None => {
+                        self.braces.push(self.pattern.len() - from.len());
+                        self.literal(&from[1..]);
+                    }
                 },
                 '\\' => self.escape(from)?,
                 _ => self.literal(after_first(from)),
@@ -272,21 +279,27 @@ fn hexadecimal<'p>(from: &'p str, rest: &'p str) -> Result<(char, &'p str), Stri
     };
     let invalid = |rest: &str| error("invalid escape sequence", until(from, rest));
     if let Some(inner) = rest.strip_prefix('{') {
-        let end = inner
-            .bytes()
-            .position(|it| !it.is_ascii_hexdigit())
-            .unwrap_or(inner.len());
-        return match (value(&inner[..end]), inner[end..].strip_prefix('}')) {
-            (Some(it), Some(rest)) => Ok((it, rest)),
-            _ => invalid(after_first(&inner[end..])),
-        };
+        let (mut number, mut tail) = (0, inner);
+        while let Some(digit) = tail.chars().next() {
+            let from = tail;
+            tail = after_first(tail);
+            if digit == '}' && from.len() < inner.len() {
+                let character = char::from_u32(number).unwrap_or_default();
+                return Ok((character, tail));
+            }
+            number = match digit.to_digit(16) {
+                Some(digit) => number * 16 + digit,
+                None => return invalid(tail),
+            };
+            if number > u32::from(char::MAX) {
+                return invalid(tail);
+            }
+        }
+        return invalid(tail);
     }
     match rest.get(..2).and_then(value) {
         Some(it) => Ok((it, &rest[2..])),
-        None if rest.starts_with(|it: char| it.is_ascii_hexdigit()) => {
-            invalid(after_first(after_first(rest)))
-        }
-        None => invalid(after_first(rest)),
+        None => invalid(after_first(after_first(rest))),
     }
 }
 

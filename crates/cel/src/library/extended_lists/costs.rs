@@ -12,7 +12,11 @@ const COMPARISON: f64 = 2.0;
 /// What a call did cost.
 pub(super) fn call(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(match call.overload? {
-        "list_slice" | "lists_range" | "list_reverse" => allocated(1.0, call.result_size()),
+        "list_slice" | "list_reverse" => allocated(1.0, call.result_size()),
+        "lists_range" => {
+            let count = call.arguments.first()?.as_ref()?.as_int()?;
+            allocated(1.0, u64::try_from(count).unwrap_or_default())
+        }
         "list_flatten" => allocated(1.0, call.size(0)),
         "list_flatten_int" => {
             let depth = call.arguments.get(1).and_then(Option::as_ref)?.as_int()?;
