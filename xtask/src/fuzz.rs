@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All targets.
-const TARGETS: [&str; 7] = [
+const TARGETS: [&str; 8] = [
     "list",
     "watch",
     "selector",
@@ -21,6 +21,7 @@ const TARGETS: [&str; 7] = [
     "kubeconfig",
     "fields_v1",
     "apply",
+    "cel_program",
 ];
 
 /// Inputs for each target in CI and by default: always the same, so that the result for one commit

@@ -5,13 +5,13 @@
 
 pub(crate) mod call;
 pub(crate) mod estimate;
-pub(crate) mod estimator;
 pub(crate) mod runtime;
+pub(crate) mod sizes;
 
 pub use call::{Operand, Operands};
 pub use estimate::{CallEstimate, CostEstimate, SizeEstimate};
-pub use estimator::{DeclaredSizes, SizeEstimator, SizeNode};
 pub use runtime::CallCost;
+pub use sizes::{DeclaredSizes, PathElement, SizeEstimator, SizeNode};
 
 /// The cost of a character of a string that is read.
 pub const STRING_TRAVERSAL: f64 = 0.1;

@@ -1,11 +1,11 @@
 //! [`Declared`]: what a schema declares about a JSON value, for the checker, the cost estimate and
 //! the lazy view of the value.
 //!
-//! A declared type has a size limit at each level, so that costs can be estimated, and says how JSON
-//! becomes a CEL value: which strings are times, which lists are sets. It is not a schema: it
+//! A declared type has a size limit at each level, so that costs can be estimated, and says how
+//! JSON becomes a CEL value: which strings are times, which lists are sets. It is not a schema: it
 //! validates nothing.
 
-use crate::types::{Name, Type};
+use crate::cel_type::{Name, Type};
 use std::sync::Arc;
 
 /// A declared type.

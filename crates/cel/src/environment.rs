@@ -1,8 +1,10 @@
 //! [`Environment`]: what expressions can use: a version of the language, variables and their sizes.
 
+use crate::cel_type::Type;
 use crate::check::scope::Scope;
 use crate::check::{checker, literals};
-use crate::cost::estimator::{SizeEstimator, UnknownSizes, estimate};
+use crate::cost::sizes::{SizeEstimator, UnknownSizes};
+use crate::costing::estimator::estimate;
 use crate::error::CompileError;
 use crate::function::Function;
 use crate::library;
@@ -10,7 +12,6 @@ use crate::plan::planner;
 use crate::program::Program;
 use crate::source::Source;
 use crate::syntax::parser::{self, Syntax};
-use crate::types::Type;
 use std::sync::Arc;
 
 /// The version with optional values.
@@ -81,7 +82,8 @@ impl Environment {
         extended
     }
 
-    /// Returns this environment with more functions. Overloads of known functions are added to them.
+    /// Returns this environment with more functions. Overloads of known functions are added to
+    /// them.
     pub fn with_functions(&self, functions: impl IntoIterator<Item = Function>) -> Self {
         let mut extended = self.clone();
         let registry = Arc::make_mut(&mut extended.scope.functions);

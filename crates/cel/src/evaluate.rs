@@ -96,7 +96,7 @@ impl<'a> Evaluation<'a, '_> {
             Node::Member(member) => {
                 let value = self.node(&member.0)?;
                 let key = match value {
-                    Value::Double(number) if number == 0.0 => Some(Key::Double(0.0)),
+                    Value::Double(0.0) => Some(Key::Double(0.0)),
                     Value::Double(number) if number.is_nan() => None,
                     other => Key::new(&other),
                 };

@@ -1,9 +1,10 @@
-//! [`Function`]: what an expression can call: overloads with types, what they do and what they cost.
+//! [`Function`]: what an expression can call: overloads with types, what they do and what they
+//! cost.
 
+use crate::cel_type::Type;
 use crate::cost::{CallCost, CallEstimate, Operands};
 use crate::error::EvalError;
 use crate::signature;
-use crate::types::Type;
 use crate::value::Value;
 use regex::Regex;
 use std::collections::BTreeMap;
@@ -73,7 +74,8 @@ impl Function {
         self.with(id, false, signature, Some(implementation))
     }
 
-    /// Adds an overload that is called as `target.name(arguments)`. The target is the first argument.
+    /// Adds an overload that is called as `target.name(arguments)`. The target is the first
+    /// argument.
     pub fn member(self, id: &'static str, signature: &str, implementation: Implementation) -> Self {
         self.with(id, true, signature, Some(implementation))
     }

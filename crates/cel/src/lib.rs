@@ -21,10 +21,15 @@
 //! Errors, estimates and costs equal upstream's. No expression recurses deeper than a limit, and no
 //! evaluation costs more than its budget.
 //!
-//! This is not all of CEL: there are no protobuf messages, and nothing is evaluated without its types.
+//! This is not all of CEL: there are no protobuf messages, and nothing is evaluated without its
+//! types.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
+mod cel_type;
 mod check;
 pub mod cost;
+mod costing;
 pub mod declared;
 mod environment;
 mod error;
@@ -38,10 +43,9 @@ mod regex;
 mod signature;
 mod source;
 mod syntax;
-mod types;
 mod value;
 
-pub use cost::estimator::PathElement;
+pub use cel_type::{Name, Parameter, Type};
 pub use environment::{Environment, Version};
 pub use error::{CompileError, EvalError, Issue};
 pub use escape::{escape, unescape};
@@ -53,5 +57,4 @@ pub use library::authorizer::{
 };
 pub use program::{Activation, Evaluated, Program};
 pub use source::Location;
-pub use types::{Name, Parameter, Type};
 pub use value::{Blob, Duration, Key, List, Map, Opaque, OpaqueValue, Text, Timestamp, Value};

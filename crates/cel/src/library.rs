@@ -21,8 +21,8 @@ mod standard_times;
 mod strings;
 mod urls;
 
+use crate::cel_type::Type;
 use crate::function::{Function, Registry};
-use crate::types::Type;
 use std::collections::BTreeMap;
 pub(crate) use strings::{Piece, misfit, piece};
 

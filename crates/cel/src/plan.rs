@@ -5,8 +5,8 @@
 pub(crate) mod constants;
 pub(crate) mod planner;
 
+use crate::cel_type::Name;
 use crate::function::{Function, Implementation, RegexImplementation};
-use crate::types::Name;
 use crate::value::{Key, Value};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -108,8 +108,9 @@ pub(crate) struct CallNode {
 pub(crate) enum Callee {
     /// The implementation of all overloads.
     Singleton(Implementation),
-    /// The overload with this index, after its arguments were checked if `true`.
-    Overload(usize, bool),
+    /// The overload with this index, if the arguments fit: types that went through `dyn` may not be
+    /// those of the values.
+    Overload(usize),
     /// The first overload that fits the arguments.
     Dispatch,
     /// With a regular expression that was compiled.

@@ -1,10 +1,10 @@
 //! [`Program`]: a compiled expression, and [`Activation`]: the values of its variables.
 
+use crate::cel_type::Type;
 use crate::cost::CostEstimate;
 use crate::error::EvalError;
 use crate::evaluate::{Budget, Evaluation};
 use crate::plan::Plan;
-use crate::types::Type;
 use crate::value::Value;
 
 /// A compiled expression. It is immutable, and can be evaluated by many threads.

@@ -3,7 +3,7 @@
 //! They are part of the program, so a wrong one is a mistake of the programmer: it becomes
 //! [`Type::Error`], which no argument fits, and a test parses all of them.
 
-use crate::types::{Parameter, Type};
+use crate::cel_type::{Parameter, Type};
 
 /// Parses the arguments and the result of a signature.
 pub(crate) fn parse(text: &str) -> (Vec<Type>, Type) {

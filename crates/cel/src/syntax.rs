@@ -6,3 +6,4 @@ pub(crate) mod lexer;
 pub(crate) mod literal;
 pub(crate) mod macros;
 pub(crate) mod parser;
+mod primary;

@@ -4,6 +4,7 @@
 //! lifetime of the object and of the program. Values are cheap to clone.
 
 pub(crate) mod arithmetic;
+pub(crate) mod civil;
 pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod duration;
@@ -15,7 +16,7 @@ pub(crate) mod opaque;
 pub(crate) mod text;
 pub(crate) mod timestamp;
 
-use crate::types::{Name, Type};
+use crate::cel_type::{Name, Type};
 pub use duration::Duration;
 pub use list::List;
 pub use map::{Key, Map};
@@ -57,7 +58,7 @@ pub enum Value<'a> {
     /// A type.
     Type(Arc<Type>),
     /// An optional value.
-    Optional(Option<Arc<Value<'a>>>),
+    Optional(Option<Arc<Self>>),
     /// A value of a library's type.
     Opaque(Opaque),
     /// A JSON value of unknown type.
@@ -121,11 +122,7 @@ impl<'a> Value<'a> {
     /// Reports whether the value is the zero value of its type.
     pub(crate) fn is_zero(&self) -> bool {
         match self {
-            Self::Null
-            | Self::Bool(false)
-            | Self::Int(0)
-            | Self::Uint(0)
-            | Self::Optional(None) => true,
+            Self::Null | Self::Bool(false) | Self::Int(0) | Self::Uint(0) => true,
             Self::Double(number) => *number == 0.0,
             Self::String(_) | Self::Bytes(_) | Self::List(_) | Self::Map(_) => {
                 self.size() == Some(0)
@@ -154,7 +151,7 @@ impl<'a> Value<'a> {
     }
 
     /// Returns the value as one that borrows nothing that is shared.
-    pub(crate) fn borrowed<'b>(&'b self) -> Value<'b> {
+    pub(crate) fn borrowed(&self) -> Value<'_> {
         match self {
             Self::String(text) => Value::String(Text::Borrowed(text.as_str())),
             Self::Bytes(bytes) => Value::Bytes(Blob::Borrowed(bytes.as_slice())),
@@ -163,6 +160,7 @@ impl<'a> Value<'a> {
     }
 
     /// Reports whether a value can be given where a type is expected, as upstream's dispatch does.
+    #[expect(clippy::unnested_or_patterns, reason = "pairs are easier to read")]
     pub(crate) fn fits(&self, kind: &Type) -> bool {
         match (kind, self) {
             (Type::Dyn | Type::Any | Type::Parameter(_), _)

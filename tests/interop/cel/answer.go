@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/cel-go/cel"
@@ -43,14 +44,12 @@ func decode(line []byte) (*question, error) {
 	return &asked, nil
 }
 
-// sizes estimates sizes from the type of `self`, as custom resources do.
+// sizes estimates sizes from the type of `self`, as custom resources do: the first element of a path
+// is skipped, whatever it is.
 type sizes struct{ root *apiservercel.DeclType }
 
 func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	if len(element.Path()) == 0 || s.root == nil {
-		return nil
-	}
-	if name := element.Path()[0]; name != "self" && name != "oldSelf" {
 		return nil
 	}
 	current := s.root
@@ -185,14 +184,27 @@ func (q *question) run(env *cel.Env, root *apiservercel.DeclType, bindings map[s
 		return out
 	}
 	out.CompileNanoseconds = time.Since(start).Nanoseconds()
-	value, details, err := program.ContextEval(context.Background(), bindings)
-	if err != nil {
-		out.Error = err.Error()
-	} else {
-		out.Value = encode(value)
+	// Maps are visited in random order, so an evaluation may have several outcomes.
+	seen := map[string]bool{}
+	count := 1
+	if strings.Contains(q.Expression, "{") || len(q.Schema) > 0 {
+		count = 100
 	}
-	if details != nil && details.ActualCost() != nil {
-		out.Cost = details.ActualCost()
+	for i := 0; i < count; i++ {
+		var one outcome
+		value, details, err := program.ContextEval(context.Background(), bindings)
+		if err != nil {
+			one.Error = err.Error()
+		} else {
+			one.Value = encode(value)
+		}
+		if details != nil && details.ActualCost() != nil {
+			one.Cost = details.ActualCost()
+		}
+		if key := text(one); !seen[key] {
+			seen[key] = true
+			out.Outcomes = append(out.Outcomes, one)
+		}
 	}
 	if q.Repeat > 0 {
 		best := int64(math.MaxInt64)

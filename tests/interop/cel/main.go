@@ -1,7 +1,8 @@
 // cel answers, for each line of JSON on standard input, what Kubernetes' CEL makes of an expression:
 // the error of its compilation, its type, its estimated cost, its value or error, and its cost. With
 // the argument `conformance` and a folder it prints the cases of the CEL specification as such
-// questions, each with its answer. The tests `upstream` of kubist-cel ask it.
+// questions, each with its answer; with `rules`, a number of repetitions and files it prints the rules
+// of the definitions in them, with random objects. The tests `upstream` of kubist-cel ask it.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"encoding/json"
 	"log"
 	"os"
+	"strconv"
 )
 
 // question is an expression with the variables that it may use.
@@ -39,16 +41,22 @@ type question struct {
 
 // answer is what Kubernetes makes of a question.
 type answer struct {
-	Panic              string     `json:"panic,omitempty"`
-	CompileError       string     `json:"compileError,omitempty"`
-	ProgramError       string     `json:"programError,omitempty"`
-	Type               string     `json:"type,omitempty"`
-	Estimate           *[2]string `json:"estimate,omitempty"`
-	Value              any        `json:"value,omitempty"`
-	Error              string     `json:"error,omitempty"`
-	Cost               *uint64    `json:"cost,omitempty"`
-	Nanoseconds        int64      `json:"nanoseconds,omitempty"`
-	CompileNanoseconds int64      `json:"compileNanoseconds,omitempty"`
+	Panic        string     `json:"panic,omitempty"`
+	CompileError string     `json:"compileError,omitempty"`
+	ProgramError string     `json:"programError,omitempty"`
+	Type         string     `json:"type,omitempty"`
+	Estimate     *[2]string `json:"estimate,omitempty"`
+	// Outcomes are what evaluations led to.
+	Outcomes           []outcome `json:"outcomes,omitempty"`
+	Nanoseconds        int64     `json:"nanoseconds,omitempty"`
+	CompileNanoseconds int64     `json:"compileNanoseconds,omitempty"`
+}
+
+// outcome is a value or an error, with what it cost.
+type outcome struct {
+	Value any     `json:"value,omitempty"`
+	Error string  `json:"error,omitempty"`
+	Cost  *uint64 `json:"cost,omitempty"`
 }
 
 func main() {
@@ -58,6 +66,16 @@ func main() {
 	encoder.SetEscapeHTML(false)
 	if len(os.Args) == 3 && os.Args[1] == "conformance" {
 		if err := conformance(os.Args[2], encoder); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if len(os.Args) > 3 && os.Args[1] == "rules" {
+		repeat, err := strconv.Atoi(os.Args[2])
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := rules(os.Args[3:], repeat, encoder); err != nil {
 			log.Fatal(err)
 		}
 		return

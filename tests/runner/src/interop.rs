@@ -6,6 +6,7 @@
 mod applied;
 mod both_ways;
 mod cases;
+mod cel;
 mod cluster;
 mod conformance;
 mod controller_runtime;
@@ -60,8 +61,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long` `reset-fields`,
-    /// `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`)
+    /// `merge`, `cel`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long`
+    /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
@@ -98,6 +99,15 @@ fn libraries(options: &Options, go: bool, scratch: &Path, report: &mut Report) -
             Ok(())
         })?;
         if options.only.as_deref() == Some(merge::PART) {
+            return Ok(true);
+        }
+    }
+    if options.wants(cel::PART) {
+        report.part_if(go, cel::PART, |report| {
+            cel::run(options.long, scratch, report);
+            Ok(())
+        })?;
+        if options.only.as_deref() == Some(cel::PART) {
             return Ok(true);
         }
     }

@@ -1,6 +1,6 @@
 //! [`Substitution`]: what type variables stand for, and whether a type can stand for another.
 
-use crate::types::{Parameter, Type};
+use crate::cel_type::{Parameter, Type};
 use std::collections::BTreeMap;
 
 /// What type variables stand for.
@@ -86,7 +86,8 @@ impl Substitution {
         }
     }
 
-    /// Reports whether `kind` can be what a variable stands for, and whether it stands for something.
+    /// Reports whether `kind` can be what a variable stands for, and whether it stands for
+    /// something.
     fn substitutes(&mut self, kind: &Type, variable: &Type, parameter: Parameter) -> (bool, bool) {
         if matches!(kind, Type::Parameter(it) if *it == parameter) {
             return (true, true);

@@ -1,8 +1,8 @@
 //! Types of comprehensions.
 
 use super::checker::Checker;
+use crate::cel_type::Type;
 use crate::syntax::ast::{Fold, Id};
-use crate::types::Type;
 use std::sync::Arc;
 
 impl Checker<'_> {

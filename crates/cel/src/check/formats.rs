@@ -1,9 +1,9 @@
 //! Validation of constant formats against the types of their arguments.
 
 use super::checker::Checked;
+use crate::cel_type::Type;
 use crate::library::{Piece, misfit, piece};
 use crate::syntax::ast::{Ast, Expr, Id};
-use crate::types::Type;
 
 /// Validates a format. The error has the argument that does not fit, if it is one.
 pub(super) fn validate(

@@ -2,10 +2,10 @@
 //! lists and maps of one type.
 
 use super::checker::Checked;
+use crate::cel_type::Type;
 use crate::error::Issue;
 use crate::source::Source;
 use crate::syntax::ast::{Ast, Call, Element, Entry, Expr, Id};
-use crate::types::Type;
 use crate::value::{Value, convert};
 
 /// Validates the literals of a checked tree.

@@ -1,7 +1,7 @@
 //! [`Scope`]: the names that an expression can use, and how they are found from within a container.
 
+use crate::cel_type::{Name, Type};
 use crate::function::{Function, Registry};
-use crate::types::{Name, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! The operands of a call, as the functions that estimate its cost see them.
 
 use super::estimate::{CallEstimate, CostEstimate, SizeEstimate};
-use super::estimator::{PathElement, SizeEstimator, SizeNode};
+use super::sizes::{PathElement, SizeEstimator, SizeNode};
 use super::{REGEX_LENGTH, STRING_TRAVERSAL};
-use crate::types::Type;
+use crate::cel_type::Type;
 use crate::value::Value;
 
 /// The operands of a call whose cost is estimated.
@@ -100,6 +100,7 @@ impl std::fmt::Debug for Operands<'_, '_> {
 }
 
 /// Returns the default cost of a call, without its arguments.
+#[expect(clippy::too_many_lines, reason = "a table of overloads")]
 pub(crate) fn default(asked: &Operands<'_, '_>) -> CallEstimate {
     let size = |at: usize| {
         asked

@@ -4,6 +4,29 @@ use super::estimate::scaled;
 use super::{REGEX_LENGTH, STRING_TRAVERSAL};
 use crate::value::Value;
 
+/// Overloads whose cost depends on their arguments.
+pub(crate) const HAS_COST: [&str; 19] = [
+    "starts_with_string",
+    "ends_with_string",
+    "string_to_bytes",
+    "bytes_to_string",
+    "strings_quote",
+    "string_format",
+    "in_list",
+    "less_string",
+    "greater_string",
+    "less_equals_string",
+    "greater_equals_string",
+    "less_bytes",
+    "greater_bytes",
+    "less_equals_bytes",
+    "greater_equals_bytes",
+    "add_string",
+    "add_bytes",
+    "matches_string",
+    "contains_string",
+];
+
 /// A call that was evaluated.
 #[derive(Debug)]
 pub struct CallCost<'c, 'a> {

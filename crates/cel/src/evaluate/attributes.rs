@@ -98,7 +98,7 @@ impl<'a> Evaluation<'a, '_> {
                 Err(error) => Err(error),
             },
         };
-        if !matches!(found, Ok(None)) || !is_optional {
+        if matches!(found, Ok(Some(_))) || !is_optional {
             self.charge(1)?;
         }
         found
@@ -195,6 +195,7 @@ fn element<'a>(list: &List<'a>, key: &Value<'_>, may_miss: bool) -> Outcome<'a, 
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::float_cmp,
     reason = "compared after the cast"
 )]
 pub(crate) fn index(key: &Value<'_>) -> Outcome<'static, i64> {

@@ -3,6 +3,7 @@
 use super::{Evaluation, Outcome};
 use crate::cost::CallCost;
 use crate::error::EvalError;
+use crate::function::Overload;
 use crate::plan::{CallNode, Callee};
 use crate::value::Value;
 
@@ -108,43 +109,74 @@ impl<'a> Evaluation<'a, '_> {
 
 fn apply<'a>(call: &CallNode, values: &mut [Value<'a>]) -> Outcome<'a> {
     match &call.callee {
-        Callee::Singleton(implementation) => implementation(values),
+        Callee::Singleton(implementation) => {
+            let lacks_it = lacks_operator(call.function.name, values);
+            let named = || EvalError::failed(format!("no such overload: {}", call.function.name));
+            implementation(values).map_err(|error| if lacks_it { named() } else { error })
+        }
         Callee::Regex(regex, implementation) => implementation(regex, values),
-        Callee::Overload(at, is_checked) => {
+        Callee::Overload(at) => {
             let overload = call.function.overloads.get(*at);
-            let fits = |it: &&crate::function::Overload| {
-                !is_checked
-                    || it
-                        .arguments
-                        .iter()
-                        .zip(&*values)
-                        .all(|(kind, value)| value.fits(kind))
-            };
-            match overload.filter(fits).and_then(|it| it.implementation) {
-                Some(implementation) => implementation(values),
-                None => Err(no_such_overload(call, values)),
-            }
+            let is_unguarded = matches!(call.function.name, "contains" | "startsWith" | "endsWith");
+            applied(
+                call,
+                overload.filter(|it| is_unguarded || fits(it, values)),
+                values,
+            )
         }
         Callee::Dispatch => {
-            let fits = |it: &&crate::function::Overload| {
-                it.arguments.len() == values.len()
-                    && it
-                        .arguments
-                        .iter()
-                        .zip(&*values)
-                        .all(|(kind, value)| value.fits(kind))
-            };
-            match call
-                .function
-                .overloads
-                .iter()
-                .find(fits)
-                .and_then(|it| it.implementation)
-            {
-                Some(implementation) => implementation(values),
-                None => Err(no_such_overload(call, values)),
-            }
+            let overload = call.function.overloads.iter().find(|it| fits(it, values));
+            applied(call, overload, values)
         }
+    }
+}
+
+fn fits(overload: &Overload, values: &[Value<'_>]) -> bool {
+    let mut pairs = overload.arguments.iter().zip(values);
+    overload.arguments.len() == values.len() && pairs.all(|(kind, value)| value.fits(kind))
+}
+
+fn applied<'a>(
+    call: &CallNode,
+    overload: Option<&Overload>,
+    values: &mut [Value<'a>],
+) -> Outcome<'a> {
+    match overload.and_then(|it| it.implementation) {
+        Some(implementation) => implementation(values),
+        None => Err(no_such_overload(call, values)),
+    }
+}
+
+/// Reports whether the first operand is of a type that does not have an operator at all, which
+/// upstream reports in words of its own.
+fn lacks_operator(function: &str, values: &[Value<'_>]) -> bool {
+    use Value::{Bool, Bytes, Double, Duration, Int, List, Map, String, Timestamp, Uint};
+    let Some(first) = values.first() else {
+        return false;
+    };
+    match (function, first) {
+        (_, Int(_) | String(_) | Timestamp(_) | Duration(_))
+        | ("_+_" | "_-_" | "_*_" | "_/_", Double(_) | Uint(_))
+        | ("_+_", Bytes(_) | List(_))
+        | ("_%_", Uint(_))
+        | ("-_", Double(_) | Bool(_))
+        | ("_<_" | "_<=_" | "_>_" | "_>=_", Bool(_) | Bytes(_) | Double(_) | Uint(_))
+        | ("size", Bytes(_) | List(_) | Map(_)) => false,
+        (name, _) => matches!(
+            name,
+            "_+_"
+                | "_-_"
+                | "_*_"
+                | "_/_"
+                | "_%_"
+                | "-_"
+                | "_<_"
+                | "_<=_"
+                | "_>_"
+                | "_>=_"
+                | "size"
+                | "matches"
+        ),
     }
 }
 

@@ -44,10 +44,12 @@ impl<'a> Evaluation<'a, '_> {
                 }
             }
             other => {
-                let kind = other.type_name();
-                return Err(EvalError::failed(format!(
-                    "got '{kind}', expected iterable type"
-                )));
+                let kind = crate::value::format::go_type(&other);
+                return Err(EvalError::failed(if fold.has_second {
+                    format!("unsupported comprehension range type: {kind}")
+                } else {
+                    format!("got '{kind}', expected iterable type")
+                }));
             }
         }
         self.node(&fold.result)

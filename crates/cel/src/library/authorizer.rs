@@ -4,12 +4,12 @@
 //! decides.
 
 use super::{Library, costs};
+use crate::cel_type::Type;
 use crate::cost::{
     CallCost, CallEstimate, CostEstimate, LIST_CREATION, MESSAGE_CREATION, Operands, SizeEstimate,
 };
 use crate::error::EvalError;
 use crate::function::{Function, Implementation};
-use crate::types::Type;
 use crate::value::{Opaque, OpaqueValue, Value};
 use kubist_apimachinery::validate_name as names;
 use std::fmt::Debug;
@@ -225,6 +225,7 @@ fn selector_estimate(operands: &Operands<'_, '_>) -> Option<CallEstimate> {
     Some(CallEstimate::of(selector(size)))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 fn selector_cost(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(selector(SizeEstimate::fixed(call.size(1))).max)
 }

@@ -2,10 +2,10 @@
 
 use super::ip::{self, Ip};
 use super::{Library, addresses, costs};
+use crate::cel_type::Type;
 use crate::cost::{CallCost, CallEstimate, CostEstimate, Operands, STRING_TRAVERSAL, SizeEstimate};
 use crate::error::EvalError;
 use crate::function::Function;
-use crate::types::Type;
 use crate::value::format::quote;
 use crate::value::{Opaque, OpaqueValue, Value};
 use std::net::IpAddr;
@@ -115,12 +115,14 @@ fn compared(call: &CallCost<'_, '_>) -> u64 {
     crate::cost::estimate::scaled(size.saturating_add(size), STRING_TRAVERSAL)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 fn contains_ip_cost(call: &CallCost<'_, '_>) -> Option<u64> {
     let is_text = call.overload == Some("cidr_contains_ip_string");
     let parsing = if is_text { call.traversal(1, 1.0) } else { 0 };
     Some(compared(call).saturating_add(parsing))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 fn contains_cidr_cost(call: &CallCost<'_, '_>) -> Option<u64> {
     let is_text = call.overload == Some("cidr_contains_cidr_string");
     let parsing = if is_text { call.traversal(1, 1.0) } else { 0 };

@@ -5,6 +5,7 @@ use crate::cost::{
 };
 
 /// Functions that parse their first argument.
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 pub(super) fn parsed(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(call.traversal(0, 1.0))
 }
@@ -16,16 +17,19 @@ pub(super) fn parsing(operands: &Operands<'_, '_>) -> Option<CallEstimate> {
 }
 
 /// Functions that cost one.
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 pub(super) fn nominal(_: &CallCost<'_, '_>) -> Option<u64> {
     Some(1)
 }
 
 /// Estimates [`nominal`].
+#[expect(clippy::unnecessary_wraps, reason = "the type of estimates")]
 pub(super) fn nominal_estimate(_: &Operands<'_, '_>) -> Option<CallEstimate> {
     Some(CallEstimate::fixed(1))
 }
 
 /// Functions that find matches of a regular expression.
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 pub(super) fn matched(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(call.regex(0, call.size(1)))
 }

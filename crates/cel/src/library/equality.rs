@@ -1,7 +1,7 @@
 //! The estimated cost of equality of values whose types are not CEL's own.
 
+use crate::cel_type::Type;
 use crate::cost::{CallEstimate, CostEstimate, Operands, STRING_TRAVERSAL, SizeEstimate};
-use crate::types::Type;
 
 /// The longest name of a format.
 const MAX_FORMAT: u64 = 64;

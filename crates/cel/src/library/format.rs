@@ -1,10 +1,10 @@
 //! Named formats, which texts are validated against.
 
 use super::{Library, costs};
+use crate::cel_type::Type;
 use crate::cost::{CallCost, CallEstimate, Operands, REGEX_LENGTH};
 use crate::error::EvalError;
 use crate::function::{Function, Implementation};
-use crate::types::Type;
 use crate::value::{Opaque, OpaqueValue, Value};
 use kubist_apimachinery::validate_name as names;
 

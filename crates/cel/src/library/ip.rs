@@ -1,10 +1,10 @@
 //! [`Ip`]: IP addresses, and the functions on them.
 
 use super::{Library, addresses, costs};
+use crate::cel_type::Type;
 use crate::cost::{CallCost, CallEstimate, Operands};
 use crate::error::EvalError;
 use crate::function::Function;
-use crate::types::Type;
 use crate::value::format::quote;
 use crate::value::{Opaque, OpaqueValue, Value};
 use std::net::IpAddr;
@@ -116,6 +116,7 @@ fn ip_estimate(operands: &Operands<'_, '_>) -> Option<CallEstimate> {
     costs::parsing(operands)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 fn canonical_cost(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(call.traversal(0, 2.0))
 }

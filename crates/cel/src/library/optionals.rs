@@ -1,9 +1,9 @@
 //! Optional values.
 
 use super::Library;
+use crate::cel_type::Type;
 use crate::error::EvalError;
 use crate::function::Function;
-use crate::types::Type;
 use crate::value::Value;
 
 fn unplanned<'a>(_: &mut [Value<'a>]) -> Result<Value<'a>, EvalError> {
@@ -37,6 +37,7 @@ fn unwrap<'a>(arguments: &mut [Value<'a>]) -> Result<Value<'a>, EvalError> {
 }
 
 /// Returns the library.
+#[expect(clippy::too_many_lines, reason = "a table of declarations")]
 pub(super) fn library(_: u32) -> Library {
     let functions = vec![
         Function::new("optional.of").overload("optional_of", "V -> optional(V)", |arguments| {

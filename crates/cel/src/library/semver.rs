@@ -1,9 +1,9 @@
 //! Semantic versions, and the functions on them.
 
 use super::{Library, costs};
+use crate::cel_type::Type;
 use crate::error::EvalError;
 use crate::function::{Function, Implementation};
-use crate::types::Type;
 use crate::value::{Opaque, OpaqueValue, Value};
 use std::cmp::Ordering;
 

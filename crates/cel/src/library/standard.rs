@@ -1,10 +1,10 @@
 //! The operators and functions of the language.
 
 use super::{Library, equality};
+use crate::cel_type::Type;
 use crate::error::EvalError;
 use crate::function::Function;
 use crate::signature::parse_type;
-use crate::types::Type;
 use crate::value::{Value, arithmetic, compare};
 use std::cmp::Ordering;
 
@@ -77,8 +77,8 @@ fn contained<'a>(arguments: &mut [Value<'a>]) -> Outcome<'a> {
             for element in list.iter() {
                 match element.and_then(|it| compare::equal(&it, value)) {
                     Ok(true) => return Ok(Value::Bool(true)),
-                    Ok(false) => {}
-                    Err(error) => failed = failed.or(Some(error)),
+                    Err(error) if list.is_view() => failed = failed.or(Some(error)),
+                    Ok(false) | Err(_) => {}
                 }
             }
             failed.map_or(Ok(Value::Bool(false)), Err)

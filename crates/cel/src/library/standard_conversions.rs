@@ -17,6 +17,7 @@ fn unary<'a>(
 }
 
 /// Returns the functions.
+#[expect(clippy::too_many_lines, reason = "a table of declarations")]
 pub(super) fn functions() -> Vec<Function> {
     vec![
         Function::new("bool")

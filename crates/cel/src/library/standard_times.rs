@@ -4,11 +4,11 @@ use super::Library;
 use crate::error::EvalError;
 use crate::function::Function;
 use crate::value::Value;
-use jiff::civil::DateTime;
+use crate::value::civil::Civil;
 
 type Outcome<'a> = Result<Value<'a>, EvalError>;
 
-fn part<'a>(arguments: &[Value<'a>], part: fn(DateTime) -> i64) -> Outcome<'a> {
+fn part<'a>(arguments: &[Value<'a>], part: fn(Civil) -> i64) -> Outcome<'a> {
     let at = match arguments {
         [Value::Timestamp(at)] => at.in_zone(None)?,
         [Value::Timestamp(at), Value::String(zone)] => at.in_zone(Some(zone.as_str()))?,
@@ -34,49 +34,50 @@ macro_rules! part {
 }
 
 /// Returns the library.
+#[expect(clippy::too_many_lines, reason = "a table of declarations")]
 pub(super) fn library(_: u32) -> Library {
     let functions = vec![
         part!(
             "getFullYear",
             "timestamp_to_year",
             "timestamp_to_year_with_tz",
-            |it| it.year().into()
+            |it| it.year
         ),
         part!(
             "getMonth",
             "timestamp_to_month",
             "timestamp_to_month_with_tz",
-            |it| i64::from(it.month()) - 1
+            |it| it.month - 1
         ),
         part!(
             "getDayOfYear",
             "timestamp_to_day_of_year",
             "timestamp_to_day_of_year_with_tz",
-            |it| { i64::from(it.day_of_year()) - 1 }
+            |it| it.day_of_year
         ),
         part!(
             "getDayOfMonth",
             "timestamp_to_day_of_month",
             "timestamp_to_day_of_month_with_tz",
-            |it| { i64::from(it.day()) - 1 }
+            |it| it.day - 1
         ),
         part!(
             "getDate",
             "timestamp_to_day_of_month_1_based",
             "timestamp_to_day_of_month_1_based_with_tz",
-            |it| { it.day().into() }
+            |it| it.day
         ),
         part!(
             "getDayOfWeek",
             "timestamp_to_day_of_week",
             "timestamp_to_day_of_week_with_tz",
-            |it| { it.weekday().to_sunday_zero_offset().into() }
+            |it| it.weekday
         ),
         part!(
             "getHours",
             "timestamp_to_hours",
             "timestamp_to_hours_with_tz",
-            |it| it.hour().into()
+            |it| it.hour
         )
         .member("duration_to_hours", "duration -> int", |it| {
             span(it, 3_600_000_000_000)
@@ -85,7 +86,7 @@ pub(super) fn library(_: u32) -> Library {
             "getMinutes",
             "timestamp_to_minutes",
             "timestamp_to_minutes_with_tz",
-            |it| it.minute().into()
+            |it| it.minute
         )
         .member("duration_to_minutes", "duration -> int", |it| {
             span(it, 60_000_000_000)
@@ -94,7 +95,7 @@ pub(super) fn library(_: u32) -> Library {
             "getSeconds",
             "timestamp_to_seconds",
             "timestamp_to_seconds_tz",
-            |it| it.second().into()
+            |it| it.second
         )
         .member("duration_to_seconds", "duration -> int", |it| {
             span(it, 1_000_000_000)
@@ -103,7 +104,7 @@ pub(super) fn library(_: u32) -> Library {
             "getMilliseconds",
             "timestamp_to_milliseconds",
             "timestamp_to_milliseconds_with_tz",
-            |it| { it.millisecond().into() }
+            |it| it.millisecond
         )
         .member("duration_to_milliseconds", "duration -> int", |it| {
             span(it, 1_000_000)

@@ -1,6 +1,7 @@
 //! Functions on strings. Positions count characters.
 //!
-//! This is the model of a library: declarations with costs here, what they do in files of their own.
+//! This is the model of a library: declarations with costs here, what they do in files of their
+//! own.
 
 use super::Library;
 use crate::error::EvalError;
@@ -77,6 +78,7 @@ fn byte_offset(text: &str, characters: u64) -> usize {
 }
 
 /// Returns the library.
+#[expect(clippy::too_many_lines, reason = "a table of declarations")]
 pub(super) fn library(minor: u32) -> Library {
     let mut functions = vec![
         Function::new("charAt").member("string_char_at_int", "string, int -> string", char_at),

@@ -1,10 +1,10 @@
 //! URLs, and the functions on them.
 
 use super::{Library, costs};
+use crate::cel_type::Type;
 use crate::cost::{CallEstimate, Operands};
 use crate::error::EvalError;
 use crate::function::{Function, Implementation};
-use crate::types::Type;
 use crate::value::{Key, Map, Opaque, OpaqueValue, Value};
 use std::collections::BTreeMap;
 

@@ -59,11 +59,12 @@ pub(crate) fn conversion(
         return None;
     }
     let mut arguments = [argument.clone()];
-    let overload = function
-        .overloads
-        .iter()
-        .find(|it| argument.fits(&it.arguments[0]));
-    let implementation = function.singleton.or_else(|| overload?.implementation)?;
+    let mut overloads = function.overloads.iter();
+    let overload = overloads.find(|it| argument.fits(&it.arguments[0]));
+    let Some(implementation) = function.singleton.or_else(|| overload?.implementation) else {
+        let kind = argument.type_name();
+        return Some(Err(format!("no such overload: {}({kind})", function.name)));
+    };
     Some(
         implementation(&mut arguments)
             .map(Node::Constant)
@@ -108,7 +109,7 @@ fn insert(keys: &mut BTreeSet<Key<'static>>, key: Key<'static>) {
         _ => {}
     }
     keys.insert(match key {
-        Key::Double(it) if it == 0.0 => Key::Double(0.0),
+        Key::Double(0.0) => Key::Double(0.0),
         other => other,
     });
 }

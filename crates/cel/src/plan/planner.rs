@@ -5,10 +5,10 @@ use super::{
     Attribute, Base, BindNode, CallNode, Callee, Conditional, FoldNode, MapEntry, Node, Plan,
     Qualifier, QualifierKey,
 };
+use crate::cel_type::Name;
 use crate::check::checker::{Checked, Reference};
 use crate::function::Function;
 use crate::syntax::ast::{Ast, Call, Expr, Fold, Id, Select};
-use crate::types::{Name, Type};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -268,11 +268,12 @@ impl Planner<'_> {
                 Err(value) => arguments.insert(0, value),
             }
         }
-        let callee = self.callee(function, only, operands, &arguments)?;
+        let callee = Self::callee(function, only, operands, &arguments)?;
         let id = overload.map(|it| it.id);
-        let is_cheap =
-            function.runtime_cost.is_none() && id.is_none_or(|id| !HAS_COST.contains(&id));
-        let stops_early = arguments.len() > 2 || matches!(callee, Callee::Dispatch);
+        let is_cheap = function.runtime_cost.is_none()
+            && id.is_none_or(|id| !crate::cost::runtime::HAS_COST.contains(&id));
+        let stops_early =
+            arguments.len() > 2 || matches!(callee, Callee::Dispatch | Callee::Regex(..));
         Ok(Node::Call(Box::new(CallNode {
             function: Arc::clone(function),
             overload: id,
@@ -284,7 +285,6 @@ impl Planner<'_> {
     }
 
     fn callee(
-        &self,
         function: &Arc<Function>,
         only: Option<usize>,
         operands: &[Id],
@@ -311,8 +311,7 @@ impl Planner<'_> {
         let Some(only) = only else {
             return Ok(Callee::Dispatch);
         };
-        let is_known = |id: &Id| self.checked.types.get(*id as usize).is_some_and(is_certain);
-        Ok(Callee::Overload(only, !operands.iter().all(is_known)))
+        Ok(Callee::Overload(only))
     }
 
     fn declare(&mut self, name: &Name) -> u32 {
@@ -373,39 +372,5 @@ impl Planner<'_> {
         self.leave(outer);
         self.next = next;
         Ok(node)
-    }
-}
-
-/// Overloads whose cost depends on their arguments.
-const HAS_COST: [&str; 19] = [
-    "starts_with_string",
-    "ends_with_string",
-    "string_to_bytes",
-    "bytes_to_string",
-    "strings_quote",
-    "string_format",
-    "in_list",
-    "less_string",
-    "greater_string",
-    "less_equals_string",
-    "greater_equals_string",
-    "less_bytes",
-    "greater_bytes",
-    "less_equals_bytes",
-    "greater_equals_bytes",
-    "add_string",
-    "add_bytes",
-    "matches_string",
-    "contains_string",
-];
-
-/// Reports whether values of a type are certain to be of it.
-fn is_certain(kind: &Type) -> bool {
-    match kind {
-        Type::Dyn | Type::Any | Type::Error | Type::Parameter(_) | Type::Wrapper(_) => false,
-        Type::List(element) => is_certain(element),
-        Type::Map(map) => is_certain(&map.0) && is_certain(&map.1),
-        Type::Opaque(opaque) => opaque.1.iter().all(is_certain),
-        _ => true,
     }
 }

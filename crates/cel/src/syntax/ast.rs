@@ -1,7 +1,7 @@
 //! [`Ast`]: a syntax tree, with macros expanded. Nodes are in one vector and refer to each other by
 //! index; each knows the place in the text that issues name.
 
-use crate::types::Name;
+use crate::cel_type::Name;
 use crate::value::Value;
 
 /// The index of a node.
@@ -138,11 +138,6 @@ impl Ast {
     /// Returns the number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
-    }
-
-    /// Returns all nodes with their indexes.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Id, &Expr)> {
-        (0..).zip(&self.nodes)
     }
 
     /// Copies a tree, so that a macro can use it twice.

@@ -70,8 +70,8 @@ impl<'t> Cursor<'t> {
         self.is(symbol).then(|| self.advance())
     }
 
-    /// Expects a symbol. `follows` are the symbols that may follow it, besides operators if it closes
-    /// an expression.
+    /// Expects a symbol. `follows` are the symbols that may follow it, besides operators if it
+    /// closes an expression.
     pub(crate) fn expect(&mut self, symbol: &str, follows: &[&str]) -> Result<Token<'t>, Abort> {
         let current = self.current();
         if is_symbol(current, symbol) {
@@ -159,6 +159,17 @@ impl<'t> Cursor<'t> {
         Abort
     }
 
+    /// Reports the end behind a sign.
+    pub(crate) fn unfinished(&mut self, sign: &str) -> Abort {
+        let message = if sign == "-" {
+            "no viable alternative at input '-'".to_owned()
+        } else {
+            format!("extraneous input '<EOF>' expecting {}", expectation(&[]))
+        };
+        self.report(self.current(), message);
+        Abort
+    }
+
     fn report(&mut self, token: Token<'_>, message: String) {
         self.errors
             .push((token.offset, format!("Syntax error: {message}")));
@@ -198,7 +209,7 @@ fn expectation(also: &[&str]) -> String {
         .iter()
         .filter(|it| START.contains(it) || also.contains(it))
     {
-        text.push_str(&format!("'{symbol}', "));
+        text.extend(["'", symbol, "', "]);
     }
     text.push_str(LITERALS);
     text.push('}');

@@ -71,8 +71,8 @@ pub(crate) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<(u32, String)>) {
     (found, errors)
 }
 
-/// Returns the token at the start, if it is not a space or a comment, and its length; or how much of
-/// the text was looked at.
+/// Returns the token at the start, if it is not a space or a comment, and its length; or how much
+/// of the text was looked at.
 fn matched(text: &str) -> Result<(Option<Kind>, usize), usize> {
     let bytes = text.as_bytes();
     let run =

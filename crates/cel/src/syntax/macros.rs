@@ -2,10 +2,12 @@
 
 use super::ast::{ACCUMULATOR, Call, Element, Expr, Fold, Id, Select};
 use super::parser::Parser;
-use crate::types::Name;
+use crate::cel_type::Name;
 use crate::value::Value;
+use std::sync::Arc;
 
-/// The name that expressions used for the accumulator in the past; they cannot use it for a variable.
+/// The name that expressions used for the accumulator in the past; they cannot use it for a
+/// variable.
 const OLD_ACCUMULATOR: &str = "__result__";
 /// The variable of `sortBy`.
 const SORTED: &str = "@__sortBy_input__";
@@ -140,16 +142,16 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn variable(&mut self, id: Id, message: &str) -> Result<Name, (u32, String)> {
+    fn variable(&self, id: Id, message: &str) -> Result<Name, (u32, String)> {
         let place = self.parser.ast.offset(id);
         match self.parser.ast.get(id) {
-            Expr::Ident(name) => Ok(name.clone()),
+            Expr::Ident(name) => Ok(Arc::clone(name)),
             _ => Err((place, message.to_owned())),
         }
     }
 
     fn variables(
-        &mut self,
+        &self,
         kind: Kind,
         ids: [Id; 2],
         two: bool,

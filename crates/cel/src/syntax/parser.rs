@@ -1,14 +1,12 @@
 //! The parser: recursive descent, whose depth is limited as upstream limits it.
 
-use super::ast::{Ast, Call, Element, Entry, Expr, Id, MAX_DEPTH, Select};
+use super::ast::{Ast, Call, Expr, Id, MAX_DEPTH, Select};
 use super::grammar::{Abort, Cursor};
 use super::lexer::{self, Kind, Token};
-use super::{literal, macros};
+use super::macros;
 use crate::error::{CompileError, Issue};
-use crate::escape::RESERVED;
 use crate::source::{Location, Source};
-use crate::value::{Blob, Text, Value};
-use std::sync::Arc;
+use crate::value::{Text, Value};
 
 /// The longest expression, in characters.
 pub(crate) const MAX_SIZE: usize = 100_000;
@@ -50,6 +48,7 @@ pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Ast, CompileError> {
         syntax,
         depths: [0; 5],
         errors,
+        follows: Vec::new(),
     };
     let parsed = parser
         .expression(&[])
@@ -94,14 +93,16 @@ enum Rule {
 /// The parser's state.
 #[derive(Debug)]
 pub(crate) struct Parser<'t> {
-    cursor: Cursor<'t>,
+    pub(super) cursor: Cursor<'t>,
     pub(crate) ast: Ast,
     pub(crate) syntax: Syntax,
     depths: [u16; 5],
     errors: Vec<(u32, String)>,
+    /// What may follow the expressions that are being parsed, besides operators.
+    follows: Vec<&'static [&'static str]>,
 }
 
-type Parsed<T = Id> = Result<T, Abort>;
+pub(super) type Parsed<T = Id> = Result<T, Abort>;
 
 impl<'t> Parser<'t> {
     fn enter(&mut self, rule: Rule) -> Parsed<()> {
@@ -121,13 +122,27 @@ impl<'t> Parser<'t> {
         self.depths[rule as usize] -= count;
     }
 
+    /// Parses an expression that is followed by one of some symbols.
+    pub(super) fn followed(&mut self, follows: &'static [&'static str], also: &[&str]) -> Parsed {
+        self.follows.push(follows);
+        let parsed = self.expression(also);
+        self.follows.pop();
+        parsed
+    }
+
+    /// Expects the symbol that closes what is being parsed.
+    pub(super) fn close(&mut self, symbol: &str) -> Parsed<()> {
+        let follows = self.follows.last().copied().unwrap_or(&[]);
+        self.cursor.expect(symbol, follows).map(drop)
+    }
+
     /// Reports an error that does not end the parsing.
     pub(crate) fn report(&mut self, offset: u32, message: impl Into<String>) -> Id {
         self.errors.push((offset, message.into()));
         self.ast.add(offset, Expr::Error)
     }
 
-    fn checked(&mut self, id: Id) -> Parsed {
+    pub(super) fn checked(&mut self, id: Id) -> Parsed {
         let (depth, operators) = self.ast.depth(id);
         if depth > MAX_DEPTH || operators > MAX_RECURSION || self.ast.len() > MAX_NODES {
             self.errors
@@ -137,7 +152,7 @@ impl<'t> Parser<'t> {
         Ok(id)
     }
 
-    fn call(&mut self, offset: u32, function: &str, arguments: Vec<Id>) -> Parsed {
+    pub(super) fn call(&mut self, offset: u32, function: &str, arguments: Vec<Id>) -> Parsed {
         let call = Call {
             function: function.into(),
             target: None,
@@ -147,7 +162,7 @@ impl<'t> Parser<'t> {
         self.checked(id)
     }
 
-    fn expression(&mut self, also: &[&str]) -> Parsed {
+    pub(super) fn expression(&mut self, also: &[&str]) -> Parsed {
         self.enter(Rule::Expression)?;
         self.cursor.expect_start(also)?;
         let condition = self.disjunction()?;
@@ -282,6 +297,9 @@ impl<'t> Parser<'t> {
         while self.cursor.skip(symbol).is_some() {
             count += 1;
         }
+        if self.cursor.current().kind == Kind::End {
+            return Err(self.cursor.unfinished(symbol));
+        }
         let operand = self.member()?;
         self.exit(Rule::Unary, 1);
         if count % 2 == 0 {
@@ -326,7 +344,7 @@ impl<'t> Parser<'t> {
         }
         self.cursor.advance();
         if name.kind == Kind::Escaped {
-            return Ok(self.report(dot.offset, "unsupported syntax: '`'"));
+            self.report(name.offset, "unsupported syntax: '`'");
         }
         if optional.is_some() {
             if !self.syntax.has_optionals {
@@ -353,8 +371,8 @@ impl<'t> Parser<'t> {
 
     fn index(&mut self, operand: Id, open: Token<'t>) -> Parsed {
         let is_optional = self.cursor.skip("?").is_some();
-        let index = self.expression(if is_optional { &[] } else { &["?"] })?;
-        self.cursor.expect("]", &[")", "]", "}", ",", ":"])?;
+        let index = self.followed(&["]"], if is_optional { &[] } else { &["?"] })?;
+        self.close("]")?;
         if is_optional && !self.syntax.has_optionals {
             return Ok(self.report(open.offset, "unsupported syntax '[?'"));
         }
@@ -366,7 +384,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses arguments behind their opening parenthesis.
-    fn arguments(&mut self) -> Parsed<Vec<Id>> {
+    pub(super) fn arguments(&mut self) -> Parsed<Vec<Id>> {
         let mut arguments = Vec::new();
         if self.cursor.skip(")").is_some() {
             return Ok(arguments);
@@ -376,16 +394,16 @@ impl<'t> Parser<'t> {
             return Ok(arguments);
         }
         loop {
-            arguments.push(self.expression(&[])?);
+            arguments.push(self.followed(&[",", ")"], &[])?);
             if self.cursor.skip(",").is_none() {
                 break;
             }
         }
-        self.cursor.expect(")", &[")", "]", "}", ",", ":"])?;
+        self.close(")")?;
         Ok(arguments)
     }
 
-    fn invocation(
+    pub(super) fn invocation(
         &mut self,
         offset: u32,
         function: &str,
@@ -406,220 +424,5 @@ impl<'t> Parser<'t> {
             self.ast.add(offset, Expr::Call(call))
         };
         self.checked(id)
-    }
-
-    fn primary(&mut self) -> Parsed {
-        let token = self.cursor.current();
-        match token.kind {
-            Kind::Ident => self.name(),
-            Kind::Symbol => match token.text {
-                "." => self.name(),
-                "(" => {
-                    self.cursor.advance();
-                    let inner = self.expression(&[])?;
-                    self.cursor.expect(")", &[")", "]", "}", ",", ":"])?;
-                    Ok(inner)
-                }
-                "[" => self.list(),
-                "{" => self.map(),
-                "-" => self.literal(),
-                "true" | "false" | "null" => self.literal(),
-                _ => {
-                    self.cursor.expect_start(&[])?;
-                    Err(Abort)
-                }
-            },
-            Kind::End | Kind::Escaped => Err(self.cursor.expect_start(&[]).err().unwrap_or(Abort)),
-            _ => self.literal(),
-        }
-    }
-
-    /// Parses an identifier, a call or a message, with an optional leading dot.
-    fn name(&mut self) -> Parsed {
-        let dot = self.cursor.skip(".");
-        let token = self.cursor.current();
-        if token.kind != Kind::Ident {
-            return Err(self.cursor.no_viable("."));
-        }
-        if let Some(length) = self.message_name() {
-            return self.message(dot.is_some(), length);
-        }
-        self.cursor.advance();
-        let start = dot.map_or(token.offset, |it| it.offset);
-        let prefix = if dot.is_some() { "." } else { "" };
-        let name = format!("{prefix}{}", token.text);
-        let open = self.cursor.skip("(");
-        let arguments = if open.is_some() {
-            Some(self.arguments()?)
-        } else {
-            None
-        };
-        if RESERVED.contains(&token.text) {
-            return Ok(self.report(start, format!("reserved identifier: {}", token.text)));
-        }
-        match (open, arguments) {
-            (Some(open), Some(arguments)) => self.invocation(open.offset, &name, None, arguments),
-            _ => Ok(self.ast.add(token.offset, Expr::Ident(name.into()))),
-        }
-    }
-
-    /// Returns the number of tokens of a message's name, if one is ahead.
-    fn message_name(&self) -> Option<usize> {
-        let mut length = 1;
-        loop {
-            let token = self.cursor.ahead(length);
-            match token.text {
-                "{" if token.kind == Kind::Symbol => return Some(length),
-                "." if token.kind == Kind::Symbol
-                    && self.cursor.ahead(length + 1).kind == Kind::Ident =>
-                {
-                    length += 2
-                }
-                _ => return None,
-            }
-        }
-    }
-
-    fn message(&mut self, dotted: bool, length: usize) -> Parsed {
-        let mut name = if dotted {
-            ".".to_owned()
-        } else {
-            String::new()
-        };
-        for _ in 0..length {
-            name.push_str(self.cursor.advance().text);
-        }
-        let open = self.cursor.expect("{", &[])?;
-        let mut fields = Vec::new();
-        while self.cursor.skip("}").is_none() {
-            let is_optional = self.optional_sign();
-            let field = self.cursor.current();
-            if field.kind != Kind::Ident {
-                return Err(self
-                    .cursor
-                    .mismatch("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"));
-            }
-            self.cursor.advance();
-            self.cursor.expect(":", &[])?;
-            let value = self.expression(&[])?;
-            fields.push((Arc::from(field.text), Element { value, is_optional }));
-            if self.separator("}")? {
-                break;
-            }
-        }
-        let id = self
-            .ast
-            .add(open.offset, Expr::Message(name.into(), fields));
-        self.checked(id)
-    }
-
-    fn optional_sign(&mut self) -> bool {
-        let Some(sign) = self.cursor.skip("?") else {
-            return false;
-        };
-        if !self.syntax.has_optionals {
-            self.report(sign.offset, "unsupported syntax '?'");
-        }
-        true
-    }
-
-    /// Parses what separates elements; returns whether it closes them.
-    fn separator(&mut self, close: &str) -> Parsed<bool> {
-        if self.cursor.skip(",").is_some() {
-            if self.cursor.is(",") {
-                return Err(self.cursor.mismatch(&format!("'{close}'")));
-            }
-            return Ok(self.cursor.skip(close).is_some());
-        }
-        if self.cursor.skip(close).is_some() {
-            return Ok(true);
-        }
-        Err(self.cursor.mismatch(&format!("{{'{close}', ','}}")))
-    }
-
-    fn list(&mut self) -> Parsed {
-        let open = self.cursor.advance();
-        let mut elements = Vec::new();
-        if self.cursor.is(",") && self.cursor.ahead(1).text == "]" {
-            self.cursor.advance();
-        }
-        while self.cursor.skip("]").is_none() {
-            let also: &[&str] = if elements.is_empty() {
-                &["]", ",", "?"]
-            } else {
-                &["?"]
-            };
-            self.cursor.expect_start(also)?;
-            let is_optional = self.optional_sign();
-            let value = self.expression(&[])?;
-            elements.push(Element { value, is_optional });
-            if self.separator("]")? {
-                break;
-            }
-        }
-        let id = self.ast.add(open.offset, Expr::List(elements));
-        self.checked(id)
-    }
-
-    fn map(&mut self) -> Parsed {
-        let open = self.cursor.advance();
-        let mut entries = Vec::new();
-        if self.cursor.is(",") && self.cursor.ahead(1).text == "}" {
-            self.cursor.advance();
-        }
-        while self.cursor.skip("}").is_none() {
-            let also: &[&str] = if entries.is_empty() {
-                &["}", ",", "?"]
-            } else {
-                &["?"]
-            };
-            self.cursor.expect_start(also)?;
-            let is_optional = self.optional_sign();
-            let key = self.expression(&[])?;
-            self.cursor.expect(":", &[])?;
-            let value = self.expression(&[])?;
-            entries.push(Entry {
-                key,
-                value,
-                is_optional,
-            });
-            if self.separator("}")? {
-                break;
-            }
-        }
-        let id = self.ast.add(open.offset, Expr::Map(entries));
-        self.checked(id)
-    }
-
-    fn literal(&mut self) -> Parsed {
-        let sign = self.cursor.skip("-");
-        let token = self.cursor.current();
-        let offset = sign.map_or(token.offset, |it| it.offset);
-        let negative = sign.is_some();
-        if negative && !matches!(token.kind, Kind::Int | Kind::Float) {
-            return Err(self.cursor.no_viable("-"));
-        }
-        self.cursor.advance();
-        let value: Result<Value<'static>, &str> = match (token.kind, token.text) {
-            (Kind::Symbol, "null") => Ok(Value::Null),
-            (Kind::Symbol, word) => Ok(Value::Bool(word == "true")),
-            (Kind::Int, text) => literal::int(negative, text)
-                .map(Value::Int)
-                .ok_or("invalid int literal"),
-            (Kind::Uint, text) => literal::uint(text)
-                .map(Value::Uint)
-                .ok_or("invalid uint literal"),
-            (Kind::Float, text) => literal::double(negative, text)
-                .map(Value::Double)
-                .ok_or("invalid double literal"),
-            (Kind::Bytes, text) => {
-                literal::unescape(&text[1..], true).map(|it| Value::Bytes(Blob::from(it)))
-            }
-            (_, text) => literal::unescape_string(text).map(Value::string),
-        };
-        Ok(match value {
-            Ok(value) => self.ast.add(offset, Expr::Literal(value)),
-            Err(message) => self.report(offset, message),
-        })
     }
 }

@@ -49,13 +49,7 @@ pub(crate) fn subtract<'a>(a: &Value<'a>, b: &Value<'a>) -> Outcome<'a> {
         (Value::Double(a), Value::Double(b)) => Ok(Value::Double(a - b)),
         (Value::Duration(a), Value::Duration(b)) => a.subtract(*b).map(Value::Duration),
         (Value::Timestamp(a), Value::Timestamp(b)) => a.subtract(*b).map(Value::Duration),
-        (Value::Timestamp(a), Value::Duration(b)) => {
-            let overflow = || EvalError::failed("timestamp overflow");
-            b.negate()
-                .map_err(|_| overflow())
-                .and_then(|b| a.add(b))
-                .map(Value::Timestamp)
-        }
+        (Value::Timestamp(a), Value::Duration(b)) => a.add(b.negate()?).map(Value::Timestamp),
         _ => Err(EvalError::no_such_overload()),
     }
 }

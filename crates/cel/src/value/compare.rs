@@ -21,7 +21,10 @@ pub(crate) fn equal<'a>(a: &Value<'a>, b: &Value<'a>) -> Result<bool, EvalError>
         (Value::List(a), Value::List(b)) => return equal_lists(a, b),
         (Value::Map(a), Value::Map(b)) => return equal_maps(a, b),
         (Value::Opaque(a), Value::Opaque(b)) => return a.value().equals(b.value()),
-        (Value::Opaque(_), Value::Null) | (Value::Null, _) => false,
+        (_, Value::Null) | (Value::Null, _) => false,
+        // Views do not compare with values of other types, as upstream's do not.
+        (Value::List(a), _) if a.is_view() => return Err(EvalError::no_such_overload()),
+        (Value::Map(a), _) if a.is_view() => return Err(EvalError::no_such_overload()),
         (Value::Opaque(_), _) => return Err(EvalError::no_such_overload()),
         (Value::Preserved(a), other) => super::json::equals(a, other),
         (other, Value::Preserved(b)) => super::json::equals(b, other),
@@ -77,7 +80,11 @@ pub(crate) fn compare<'a>(a: &Value<'a>, b: &Value<'a>) -> Result<Ordering, Eval
     })
 }
 
-/// Compares numbers: none if a value is none, `Some(None)` if one is not a number.
+/// Compares numbers: none for other values, `Some(None)` if one is NaN.
+#[expect(
+    clippy::option_option,
+    reason = "not numbers, and numbers without order, differ"
+)]
 fn numbers(a: &Value<'_>, b: &Value<'_>) -> Option<Option<Ordering>> {
     Some(match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),

@@ -7,8 +7,8 @@ type Outcome<'a> = Result<Value<'a>, EvalError>;
 
 fn impossible<'a>(from: &Value<'_>, to: &str) -> Outcome<'a> {
     let from = match from.runtime_type() {
-        crate::types::Type::List(_) => "list(dyn)".into(),
-        crate::types::Type::Map(_) => "map(dyn, dyn)".into(),
+        crate::cel_type::Type::List(_) => "list(dyn)".into(),
+        crate::cel_type::Type::Map(_) => "map(dyn, dyn)".into(),
         other => other.name(),
     };
     Err(EvalError::failed(format!(

@@ -66,7 +66,7 @@ impl Duration {
 }
 
 fn overflow() -> EvalError {
-    EvalError::failed("duration overflow")
+    EvalError::failed("integer overflow")
 }
 
 /// Parses a number and its unit; returns the nanoseconds and the rest.

@@ -11,16 +11,49 @@ pub(crate) fn shortest(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
     }
-    let scientific = format!("{number:e}");
+    let scientific = even(number, format!("{number:e}"));
     let Some((digits, exponent)) = scientific.split_once('e') else {
         return scientific;
     };
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..21).contains(&exponent) {
+    if (-4..6).contains(&exponent) {
+        // Few digits before the point leave so many behind it that none is a tie.
         return format!("{number}");
     }
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{digits}e{sign}{:02}", exponent.abs())
+}
+
+/// Rounds the last of the fewest digits that are exact to even, as Go does, if the number is in the
+/// middle between two.
+fn even(number: f64, scientific: String) -> String {
+    let Some((digits, exponent)) = scientific.split_once('e') else {
+        return scientific;
+    };
+    let Some((head, last)) = digits.split_at_checked(digits.len() - 1) else {
+        return scientific;
+    };
+    let is_odd = last.bytes().all(|it| (it - b'0') % 2 == 1);
+    let exact = format!("{number:.60e}");
+    let rounded = last
+        .bytes()
+        .map(|it| char::from(it - 1))
+        .next()
+        .filter(|_| is_odd);
+    let Some(rounded) = rounded.filter(|_| digits.len() > 16) else {
+        return scientific;
+    };
+    let candidate = format!("{head}{rounded}");
+    let rest = exact
+        .strip_prefix(&candidate)
+        .and_then(|it| it.split('e').next());
+    let is_tie = rest.is_some_and(|it| it.starts_with('5') && it[1..].bytes().all(|it| it == b'0'));
+    let candidate = format!("{candidate}e{exponent}");
+    if is_tie && candidate.parse() == Ok(number) {
+        candidate
+    } else {
+        scientific
+    }
 }
 
 /// Quotes a string as Go's `%q`.

@@ -1,11 +1,12 @@
 //! Views of JSON: how declared values are read when they are asked for, and how they compare.
 
-use super::{Blob, Duration, List, Map, Timestamp, Value, list};
+use super::{Blob, Duration, Key, List, Map, Timestamp, Value, list};
 use crate::declared::{Declared, Kind, ListKind};
 use crate::error::EvalError;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 
 type Outcome<'a> = Result<Value<'a>, EvalError>;
 
@@ -187,32 +188,43 @@ pub(crate) fn equal_objects<'a>(a: &Map<'a>, b: &Map<'a>) -> Option<Result<bool,
     Some(compare())
 }
 
-/// The values that identify an element of a set or a map list.
-fn identity<'a>(value: &Value<'a>, declared: &Declared) -> Result<Vec<Value<'a>>, EvalError> {
-    match (&declared.kind, value) {
-        (Kind::List(_, ListKind::Map(keys)), Value::Map(map)) => keys
-            .iter()
-            .map(|key| map.find_str(key).map(Option::unwrap_or_default))
-            .collect(),
-        _ => Ok(vec![value.clone()]),
+/// The elements of a set or a map list, which are found by what identifies them.
+struct Identified<'a> {
+    values: Vec<Value<'a>>,
+    /// Positions by scalar, or by the scalars of the list's keys.
+    positions: BTreeMap<Vec<Option<Key<'a>>>, usize>,
+}
+
+impl<'a> Identified<'a> {
+    fn new(list: &List<'a>, declared: &Declared) -> Result<Self, EvalError> {
+        let mut it = Self {
+            values: Vec::with_capacity(list.len()),
+            positions: BTreeMap::new(),
+        };
+        for value in list.iter() {
+            let value = value?;
+            it.positions
+                .entry(identity(&value, declared)?)
+                .or_insert(it.values.len());
+            it.values.push(value);
+        }
+        Ok(it)
+    }
+
+    fn position(&self, value: &Value<'a>, declared: &Declared) -> Result<Option<usize>, EvalError> {
+        Ok(self.positions.get(&identity(value, declared)?).copied())
     }
 }
 
-/// Returns the position of the element with an identity.
-fn position<'a>(
-    identities: &[Vec<Value<'a>>],
-    wanted: &[Value<'a>],
-) -> Result<Option<usize>, EvalError> {
-    for (at, identity) in identities.iter().enumerate() {
-        let mut is_same = identity.len() == wanted.len();
-        for (a, b) in identity.iter().zip(wanted) {
-            is_same = is_same && super::compare::equal(a, b)?;
-        }
-        if is_same {
-            return Ok(Some(at));
-        }
+/// Returns what identifies an element. Values that cannot be keys identify nothing.
+fn identity<'a>(value: &Value<'a>, declared: &Declared) -> Result<Vec<Option<Key<'a>>>, EvalError> {
+    match (&declared.kind, value) {
+        (Kind::List(_, ListKind::Map(keys)), Value::Map(map)) => keys
+            .iter()
+            .map(|key| Ok(map.find_str(key)?.and_then(|it| Key::new(&it))))
+            .collect(),
+        _ => Ok(vec![Key::new(value)]),
     }
-    Ok(None)
 }
 
 /// Compares lists without order.
@@ -221,17 +233,13 @@ pub(crate) fn equal_unordered<'a>(
     b: &List<'a>,
     declared: &'a Declared,
 ) -> Result<bool, EvalError> {
-    let values: Vec<Value<'a>> = a.iter().collect::<Result<_, _>>()?;
-    let identities: Vec<_> = values
-        .iter()
-        .map(|it| identity(it, declared))
-        .collect::<Result<_, _>>()?;
+    let known = Identified::new(a, declared)?;
     for other in b.iter() {
         let other = other?;
-        let Some(at) = position(&identities, &identity(&other, declared)?)? else {
+        let Some(at) = known.position(&other, declared)? else {
             return Ok(false);
         };
-        if !super::compare::equal(&values[at], &other)? {
+        if !super::compare::equal(&known.values[at], &other)? {
             return Ok(false);
         }
     }
@@ -244,20 +252,17 @@ pub(crate) fn merge<'a>(
     b: &List<'a>,
     declared: &'a Declared,
 ) -> Result<List<'a>, EvalError> {
-    let mut values: Vec<Value<'a>> = a.iter().collect::<Result<_, _>>()?;
-    let mut identities: Vec<_> = values
-        .iter()
-        .map(|it| identity(it, declared))
-        .collect::<Result<_, _>>()?;
+    let mut known = Identified::new(a, declared)?;
     for other in b.iter() {
         let other = other?;
-        let wanted = identity(&other, declared)?;
-        if let Some(at) = position(&identities, &wanted)? {
-            values[at] = other;
+        if let Some(at) = known.position(&other, declared)? {
+            known.values[at] = other;
         } else {
-            values.push(other);
-            identities.push(wanted);
+            known
+                .positions
+                .insert(identity(&other, declared)?, known.values.len());
+            known.values.push(other);
         }
     }
-    Ok(List(list::Repr::Merged(values.into(), declared)))
+    Ok(List(list::Repr::Merged(known.values.into(), declared)))
 }

@@ -70,6 +70,11 @@ impl<'a> List<'a> {
         (0..self.len()).map(|at| self.get(at).map(Option::unwrap_or_default))
     }
 
+    /// Reports whether the list is a view of JSON.
+    pub(crate) const fn is_view(&self) -> bool {
+        matches!(self.0, Repr::View(..) | Repr::Merged(..))
+    }
+
     /// Returns the declared type of a set or map list.
     pub(crate) fn unordered(&self) -> Option<&'a Declared> {
         match &self.0 {

@@ -67,6 +67,7 @@ impl<'a> Key<'a> {
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
         clippy::cast_sign_loss,
+        clippy::float_cmp,
         reason = "compared after the cast"
     )]
     pub(crate) fn alternatives(&self) -> [Option<Self>; 2] {
@@ -130,6 +131,11 @@ impl<'a> Map<'a> {
         declared: &'a Declared,
     ) -> Self {
         Self(Repr::View(entries, declared))
+    }
+
+    /// Reports whether the map is a view of JSON.
+    pub(crate) const fn is_view(&self) -> bool {
+        matches!(self.0, Repr::View(..))
     }
 
     /// Returns the number of entries.

@@ -1,7 +1,7 @@
 //! [`Opaque`]: values of the types of libraries, such as quantities.
 
+use crate::cel_type::Type;
 use crate::error::EvalError;
-use crate::types::Type;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;

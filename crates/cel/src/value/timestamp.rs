@@ -1,8 +1,8 @@
 //! [`Timestamp`]: a point in time between the years 1 and 9999, with the offset it was written in.
 
+use super::civil::{self, Civil};
 use super::duration::Duration;
 use crate::error::EvalError;
-use jiff::civil;
 use jiff::tz::TimeZone;
 use std::cmp::Ordering;
 use std::fmt;
@@ -106,7 +106,7 @@ impl Timestamp {
     }
 
     /// Returns the date and time in a zone: a name, or hours and minutes such as `-08:00`.
-    pub(crate) fn in_zone(self, zone: Option<&str>) -> Result<civil::DateTime, EvalError> {
+    pub(crate) fn in_zone(self, zone: Option<&str>) -> Result<Civil, EvalError> {
         let offset = match zone {
             None | Some("UTC" | "") => 0,
             Some(zone) => match zone.split_once(':') {
@@ -114,35 +114,23 @@ impl Timestamp {
                 None => self.named_offset(zone)?,
             },
         };
-        self.civil(offset)
+        Ok(Civil::new(
+            self.seconds.saturating_add(offset),
+            self.nanoseconds,
+        ))
     }
 
     fn named_offset(self, zone: &str) -> Result<i64, EvalError> {
         let unknown = || EvalError::failed(format!("unknown time zone {zone}"));
         let zone = TimeZone::get(zone).map_err(|_| unknown())?;
-        let at = jiff::Timestamp::from_second(self.seconds).map_err(|_| unknown())?;
-        Ok(i64::from(zone.to_offset(at).seconds()))
-    }
-
-    fn civil(self, offset: i64) -> Result<civil::DateTime, EvalError> {
-        let overflow = |_| EvalError::failed("timestamp overflow");
-        let local = self.seconds.saturating_add(offset);
-        let nanoseconds = i32::try_from(self.nanoseconds).unwrap_or(0);
-        let epoch = civil::date(1970, 1, 1).at(0, 0, 0, 0);
-        let days = jiff::Span::new()
-            .try_days(local.div_euclid(86_400))
-            .map_err(overflow)?;
-        let rest = jiff::Span::new()
-            .try_seconds(local.rem_euclid(86_400))
-            .map_err(overflow)?;
-        let at = epoch
-            .checked_add(days)
-            .and_then(|it| it.checked_add(rest))
-            .map_err(overflow)?;
-        at.with()
-            .subsec_nanosecond(nanoseconds)
-            .build()
-            .map_err(overflow)
+        let (first, last) = (
+            jiff::Timestamp::MIN.as_second(),
+            jiff::Timestamp::MAX.as_second(),
+        );
+        let at = jiff::Timestamp::from_second(self.seconds.clamp(first, last));
+        Ok(i64::from(
+            zone.to_offset(at.map_err(|_| unknown())?).seconds(),
+        ))
     }
 }
 
@@ -172,14 +160,7 @@ fn parse_date(text: &str) -> Option<i64> {
     let (year, rest) = (text.get(..4)?, text.get(4..)?);
     let [month, day] = numbers(rest.strip_prefix('-')?, b'-')?;
     let [year] = numbers4(year)?;
-    let date = civil::Date::new(
-        i16::try_from(year).ok()?,
-        i8::try_from(month).ok()?,
-        i8::try_from(day).ok()?,
-    )
-    .ok()?;
-    let since = civil::date(1970, 1, 1).until(date).ok()?;
-    Some(i64::from(since.get_days()))
+    civil::days(year, month, day)
 }
 
 fn numbers4(text: &str) -> Option<[i64; 1]> {
@@ -262,18 +243,14 @@ impl Ord for Timestamp {
 /// RFC 3339 with as many fractional digits as there are.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ok(it) = self.civil(i64::from(self.offset)) else {
-            return Err(fmt::Error);
-        };
+        let it = Civil::new(
+            self.seconds.saturating_add(i64::from(self.offset)),
+            self.nanoseconds,
+        );
         write!(
             f,
             "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-            it.year(),
-            it.month(),
-            it.day(),
-            it.hour(),
-            it.minute(),
-            it.second()
+            it.year, it.month, it.day, it.hour, it.minute, it.second
         )?;
         if self.nanoseconds > 0 {
             let digits = format!("{:09}", self.nanoseconds);

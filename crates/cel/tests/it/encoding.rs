@@ -149,6 +149,25 @@ pub(crate) fn encode(value: &Value<'_>) -> Json {
     }
 }
 
+/// Formats the doubles in a value again: more than one text can be the shortest for a number.
+pub(crate) fn normalize(json: &mut Json) {
+    match json {
+        Json::Array(items) => items.iter_mut().for_each(normalize),
+        Json::Object(members) => {
+            for (key, it) in members {
+                match it
+                    .as_str()
+                    .map(|text| text.replace("Inf", "inf").parse::<f64>())
+                {
+                    Some(Ok(number)) if key == "double" => *it = double(number).into(),
+                    _ => normalize(it),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Formats a double as Go's `%e` with the fewest digits.
 fn double(number: f64) -> String {
     if number.is_nan() {

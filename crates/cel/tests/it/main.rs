@@ -1,6 +1,15 @@
 //! Behaviour of `kubist-cel`, and its comparison with Kubernetes' own CEL.
 
+mod depth;
 mod encoding;
+mod errors;
+mod evaluation;
+mod fixture;
 mod program;
+mod random;
+mod rules;
+mod type_checks;
 mod upstream;
 mod upstream_libraries;
+mod upstream_rules;
+mod views;

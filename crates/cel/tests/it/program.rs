@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 const PROGRAM: &str = "KUBIST_CEL_PROGRAM";
 /// The number of cases. Default: 2,000.
 const COUNT: &str = "KUBIST_CEL_COUNT";
+/// Files with definitions, separated by colons.
+const DEFINITIONS: &str = "KUBIST_CEL_DEFINITIONS";
 /// The folder with the conformance files of the CEL specification.
 const CONFORMANCE: &str = "KUBIST_CEL_CONFORMANCE";
 
@@ -32,22 +34,31 @@ fn found(variable: &str) -> Option<PathBuf> {
 /// Returns the conformance cases with Kubernetes' answers, if there is a program.
 pub(crate) fn conformance() -> Option<Vec<Value>> {
     let (program, folder) = (found(PROGRAM)?, found(CONFORMANCE)?);
-    let output = Command::new(program)
-        .arg("conformance")
-        .arg(folder)
-        .output()
-        .expect("the program starts");
+    let mut command = Command::new(program);
+    command.arg("conformance").arg(folder);
+    Some(lines(command))
+}
+
+/// Returns the rules of definitions with objects and Kubernetes' answers, if there is a program.
+pub(crate) fn rules() -> Option<Vec<Value>> {
+    let (program, files) = (found(PROGRAM)?, found(DEFINITIONS)?);
+    let mut command = Command::new(program);
+    command.args(["rules", "0"]);
+    command.args(std::env::split_paths(&files));
+    Some(lines(command))
+}
+
+fn lines(mut command: Command) -> Vec<Value> {
+    let output = command.output().expect("the program starts");
     assert!(
         output.status.success(),
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
     let text = String::from_utf8(output.stdout).expect("it is text");
-    Some(
-        text.lines()
-            .map(|line| serde_json::from_str(line).expect("JSON"))
-            .collect(),
-    )
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect()
 }
 
 /// Asks the program all questions; none if there is no program.

@@ -1,10 +1,11 @@
 //! Costs of functions on strings, some of which lists share.
 
+use crate::cel_type::Type;
 use crate::cost::{CallCost, CallEstimate, CostEstimate, Operands, STRING_TRAVERSAL, SizeEstimate};
-use crate::types::Type;
 use crate::value::Value;
 
 /// `indexOf`, and functions that visit all elements of a list.
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 pub(crate) fn searched(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(
         call.arguments
@@ -53,6 +54,7 @@ pub(crate) fn search(operands: &Operands<'_, '_>) -> Option<CallEstimate> {
 }
 
 /// Functions that read their target.
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 pub(crate) fn traversed(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(call.traversal(0, 1.0))
 }
@@ -67,6 +69,7 @@ pub(crate) fn traversal(operands: &Operands<'_, '_>) -> Option<CallEstimate> {
 }
 
 /// Functions that read their target and make something as large.
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 pub(crate) fn rebuilt(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(call.traversal(0, 2.0))
 }
@@ -129,6 +132,7 @@ pub(crate) fn splitting(operands: &Operands<'_, '_>) -> Option<CallEstimate> {
 }
 
 /// `join`.
+#[expect(clippy::unnecessary_wraps, reason = "the type of runtime costs")]
 pub(crate) fn joined(call: &CallCost<'_, '_>) -> Option<u64> {
     Some(crate::cost::estimate::scaled(
         call.result_size(),

@@ -22,8 +22,8 @@ pub(crate) fn piece(text: &str) -> Result<(Piece<'_>, &str), String> {
         let (head, tail) = text.split_at(text.find('%').unwrap_or(text.len()));
         return Ok((Piece::Text(head), tail));
     };
-    if clause.starts_with('%') {
-        return Ok((Piece::Text(&clause[..1]), &clause[1..]));
+    if let Some(rest) = clause.strip_prefix('%') {
+        return Ok((Piece::Text("%"), rest));
     }
     if clause.is_empty() {
         return Err("unexpected end of string".to_owned());

@@ -36,19 +36,19 @@ pub enum Type {
     /// A signed span of time.
     Duration,
     /// A list of elements of one type.
-    List(Arc<Type>),
+    List(Arc<Self>),
     /// A map of keys of one type to values of another.
-    Map(Arc<(Type, Type)>),
+    Map(Arc<(Self, Self)>),
     /// An object with declared fields.
     Object(Arc<Object>),
     /// A type that only functions look into, with parameters.
-    Opaque(Arc<(Name, Vec<Type>)>),
+    Opaque(Arc<(Name, Vec<Self>)>),
     /// The type of a type, of which one if known.
-    Type(Option<Arc<Type>>),
+    Type(Option<Arc<Self>>),
     /// A type parameter of a function, or a free variable of the checker.
     Parameter(Parameter),
     /// A primitive type or null.
-    Wrapper(Arc<Type>),
+    Wrapper(Arc<Self>),
 }
 
 /// A type name.
@@ -185,14 +185,15 @@ impl Type {
         match (self, from) {
             (Self::Dyn | Self::Any | Self::Parameter(_), _) => true,
             (Self::Wrapper(wrapped), _) => matches!(from, Self::Null) || wrapped.accepts(from),
-            (Self::List(a), Self::List(b)) => a.accepts(b),
+            (Self::List(a), Self::List(b)) | (Self::Type(Some(a)), Self::Type(Some(b))) => {
+                a.accepts(b)
+            }
             (Self::Map(a), Self::Map(b)) => a.0.accepts(&b.0) && a.1.accepts(&b.1),
             (Self::Opaque(a), Self::Opaque(b)) => {
                 a.0 == b.0
                     && a.1.len() == b.1.len()
                     && a.1.iter().zip(&b.1).all(|(a, b)| a.accepts(b))
             }
-            (Self::Type(Some(a)), Self::Type(Some(b))) => a.accepts(b),
             (a, b) => a.is_same(b, true),
         }
     }

@@ -1,90 +1,21 @@
 //! The estimator: walks a checked tree and adds up what it can cost.
 
-use super::call::{Operand, Operands};
-use super::estimate::{CallEstimate, CostEstimate, SizeEstimate};
-use super::{LIST_CREATION, MAP_CREATION, MESSAGE_CREATION};
+use crate::cel_type::{Name, Type};
 use crate::check::checker::{Checked, Reference};
-use crate::declared::{Declared, Kind};
-use crate::syntax::ast::{Ast, Call, Expr, Fold, Id, Select};
-use crate::types::{Name, Type};
-use crate::value::Value;
+use crate::cost::call::{self, Operand, Operands};
+use crate::cost::estimate::{CallEstimate, CostEstimate, SizeEstimate};
+use crate::cost::sizes::{PathElement, SizeEstimator, SizeNode};
+use crate::cost::{LIST_CREATION, MAP_CREATION, MESSAGE_CREATION};
+use crate::syntax::ast::{Ast, Call, Expr, Id, Select};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
-
-/// An element of the path from a variable to a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "paths have these elements")]
-pub enum PathElement {
-    /// A variable or a field.
-    Name(Name),
-    /// The elements of a list.
-    Items,
-    /// The indexes of a list.
-    Indices,
-    /// The keys of a map.
-    Keys,
-    /// The values of a map.
-    Values,
-}
-
-/// A value whose size is estimated.
-#[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "estimators get these")]
-pub struct SizeNode<'n> {
-    /// The path to it, if it is reached from a variable. The first element is the variable, or
-    /// [`PathElement::Items`] for elements of a list of the expression.
-    pub path: Option<&'n [PathElement]>,
-    /// Its type.
-    pub kind: &'n Type,
-}
-
-/// Estimates the sizes of variables and what they contain.
-pub trait SizeEstimator: fmt::Debug + Send + Sync {
-    /// Returns the size of a value, or none if nothing is known.
-    fn estimate(&self, node: &SizeNode<'_>) -> Option<SizeEstimate>;
-}
-
-/// The sizes that a declared type has, as rules of custom resources use them: whatever the variable
-/// is, its type is the root.
-#[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "a root is all there is")]
-pub struct DeclaredSizes(pub Arc<Declared>);
-
-impl SizeEstimator for DeclaredSizes {
-    fn estimate(&self, node: &SizeNode<'_>) -> Option<SizeEstimate> {
-        let mut current = &self.0;
-        for element in node.path?.get(1..)? {
-            current = match (element, &current.kind) {
-                (PathElement::Items | PathElement::Values, _) => current.elements()?,
-                (PathElement::Keys, Kind::Map(_)) => return Some(SizeEstimate::fixed(0)),
-                (PathElement::Name(name), Kind::Object(object)) => &object.exposed(name)?.declared,
-                _ => return None,
-            };
-        }
-        Some(SizeEstimate {
-            min: 0,
-            max: current.max_elements,
-        })
-    }
-}
-
-/// Sizes of which nothing is known.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct UnknownSizes;
-
-impl SizeEstimator for UnknownSizes {
-    fn estimate(&self, _: &SizeNode<'_>) -> Option<SizeEstimate> {
-        None
-    }
-}
 
 /// The sizes of the entries of a list or a map.
 #[derive(Debug, Clone, Copy)]
-struct Entries {
-    is_map: bool,
-    key: SizeEstimate,
-    value: SizeEstimate,
+pub(super) struct Entries {
+    pub(super) is_map: bool,
+    pub(super) key: SizeEstimate,
+    pub(super) value: SizeEstimate,
 }
 
 impl Entries {
@@ -99,21 +30,21 @@ impl Entries {
 
 /// A variable of a macro.
 #[derive(Debug)]
-struct Local {
-    name: Name,
-    path: Option<Vec<PathElement>>,
-    size: Option<SizeEstimate>,
-    entries: Option<Entries>,
+pub(super) struct Local {
+    pub(super) name: Name,
+    pub(super) path: Option<Vec<PathElement>>,
+    pub(super) size: Option<SizeEstimate>,
+    pub(super) entries: Option<Entries>,
 }
 
-struct Estimator<'e> {
-    ast: &'e Ast,
-    checked: &'e Checked,
-    sizes: &'e dyn SizeEstimator,
-    paths: BTreeMap<Id, Vec<PathElement>>,
-    computed: BTreeMap<Id, SizeEstimate>,
-    entries: BTreeMap<Id, Entries>,
-    locals: Vec<Local>,
+pub(super) struct Estimator<'e> {
+    pub(super) ast: &'e Ast,
+    pub(super) checked: &'e Checked,
+    pub(super) sizes: &'e dyn SizeEstimator,
+    pub(super) paths: BTreeMap<Id, Vec<PathElement>>,
+    pub(super) computed: BTreeMap<Id, SizeEstimate>,
+    pub(super) entries: BTreeMap<Id, Entries>,
+    pub(super) locals: Vec<Local>,
 }
 
 /// Estimates the cost of a checked tree.
@@ -131,11 +62,11 @@ pub(crate) fn estimate(ast: &Ast, checked: &Checked, sizes: &dyn SizeEstimator) 
 }
 
 impl<'e> Estimator<'e> {
-    fn kind(&self, id: Id) -> &'e Type {
+    pub(super) fn kind(&self, id: Id) -> &'e Type {
         self.checked.types.get(id as usize).unwrap_or(&Type::Error)
     }
 
-    fn local(&self, name: &str) -> Option<&Local> {
+    pub(super) fn local(&self, name: &str) -> Option<&Local> {
         self.locals.iter().rev().find(|it| &*it.name == name)
     }
 
@@ -146,20 +77,20 @@ impl<'e> Estimator<'e> {
         }
     }
 
-    fn path(&self, id: Id) -> Option<Vec<PathElement>> {
+    pub(super) fn path(&self, id: Id) -> Option<Vec<PathElement>> {
         match self.local_of(id) {
             Some(local) => local.path.clone(),
             None => self.paths.get(&id).cloned(),
         }
     }
 
-    fn extended(&self, id: Id, element: PathElement) -> Vec<PathElement> {
+    pub(super) fn extended(&self, id: Id, element: PathElement) -> Vec<PathElement> {
         let mut path = self.path(id).unwrap_or_default();
         path.push(element);
         path
     }
 
-    fn cost(&mut self, id: Id) -> CostEstimate {
+    pub(super) fn cost(&mut self, id: Id) -> CostEstimate {
         let ast = self.ast;
         match ast.get(id) {
             Expr::Error => CostEstimate::default(),
@@ -366,7 +297,7 @@ impl<'e> Estimator<'e> {
         }
     }
 
-    fn copy_sizes(&mut self, to: Id, from: Id) {
+    pub(super) fn copy_sizes(&mut self, to: Id, from: Id) {
         if let Some(size) = self.size(from) {
             self.computed.insert(to, size);
         }
@@ -375,12 +306,12 @@ impl<'e> Estimator<'e> {
         }
     }
 
-    fn size_or_unknown(&mut self, id: Id) -> SizeEstimate {
+    pub(super) fn size_or_unknown(&mut self, id: Id) -> SizeEstimate {
         self.size(id).unwrap_or(SizeEstimate::UNKNOWN)
     }
 
     /// Returns the size of a node, if anything is known about it.
-    fn size(&mut self, id: Id) -> Option<SizeEstimate> {
+    pub(super) fn size(&mut self, id: Id) -> Option<SizeEstimate> {
         if let Some(size) = self.computed.get(&id) {
             return Some(*size);
         }
@@ -402,112 +333,9 @@ impl<'e> Estimator<'e> {
         self.local_of(id)?.size
     }
 
-    fn entries(&self, id: Id) -> Option<Entries> {
+    pub(super) fn entries(&self, id: Id) -> Option<Entries> {
         let known = self.entries.get(&id).copied();
         known.or_else(|| self.local_of(id)?.entries)
-    }
-
-    fn push(
-        &mut self,
-        name: &Name,
-        path: Option<Vec<PathElement>>,
-        size: Option<SizeEstimate>,
-        entries: Option<Entries>,
-    ) {
-        self.locals.push(Local {
-            name: Arc::clone(name),
-            path,
-            size,
-            entries,
-        });
-    }
-
-    fn push_accumulator(&mut self, fold: &Fold) {
-        let (path, entries, size) = (
-            self.path(fold.initial),
-            self.entries(fold.initial),
-            self.size(fold.initial),
-        );
-        self.push(&fold.accumulator, path, size, entries);
-    }
-
-    fn push_variables(&mut self, fold: &Fold) {
-        let entries = self.entries(fold.range);
-        let is_list = match entries {
-            Some(entries) => !entries.is_map,
-            None => matches!(self.kind(fold.range), Type::List(_)),
-        };
-        let (key, value) = if is_list {
-            (PathElement::Indices, PathElement::Items)
-        } else {
-            (PathElement::Keys, PathElement::Values)
-        };
-        let (key_size, value_size) = (entries.map(|it| it.key), entries.map(|it| it.value));
-        match &fold.second {
-            Some(second) => {
-                let path = self.extended(fold.range, key);
-                self.push(&fold.variable, Some(path), key_size, None);
-                let path = self.extended(fold.range, value);
-                self.push(second, Some(path), value_size, None);
-            }
-            None => {
-                let (element, size) = if is_list {
-                    (value, value_size)
-                } else {
-                    (key, key_size)
-                };
-                let path = self.extended(fold.range, element);
-                self.push(&fold.variable, Some(path), size, None);
-            }
-        }
-    }
-
-    fn fold(&mut self, id: Id, fold: &Fold) -> CostEstimate {
-        let mut sum = self.cost(fold.range).plus(self.cost(fold.initial));
-        let outer = self.locals.len();
-        self.push_accumulator(fold);
-        self.push_variables(fold);
-        let condition = self.cost(fold.condition);
-        let step = self.cost(fold.step);
-        self.locals.truncate(outer + 1);
-        sum = sum.plus(self.cost(fold.result));
-        self.locals.truncate(outer);
-        let count = self.size_or_unknown(fold.range);
-        sum = sum.plus(count.times_cost(step.plus(condition)));
-        match self.ast.get(fold.initial) {
-            Expr::Literal(_) => {
-                if let Some(size) = self.size(fold.initial) {
-                    self.computed.insert(id, size);
-                }
-            }
-            Expr::List(_) | Expr::Map(_) => {
-                self.computed.insert(id, count);
-                if let Some(entries) = self.entries(fold.step) {
-                    self.entries.insert(id, entries);
-                }
-            }
-            _ => {}
-        }
-        sum
-    }
-
-    /// Reports whether a fold only binds a variable.
-    fn is_bind(&self, fold: &Fold) -> bool {
-        matches!(self.ast.get(fold.range), Expr::List(elements) if elements.is_empty())
-            && matches!(
-                self.ast.get(fold.condition),
-                Expr::Literal(Value::Bool(false))
-            )
-    }
-
-    fn bind(&mut self, id: Id, fold: &Fold) -> CostEstimate {
-        let sum = self.cost(fold.range).plus(self.cost(fold.initial));
-        let outer = self.locals.len();
-        self.push_accumulator(fold);
-        let sum = sum.plus(self.cost(fold.result));
-        self.locals.truncate(outer);
-        self.copy_sizes(id, fold.result);
-        sum
     }
 
     /// Returns the cost of a call for which its function has no estimate.
@@ -553,7 +381,7 @@ impl<'e> Estimator<'e> {
             }
             _ => {}
         }
-        let own = super::call::default(asked);
+        let own = call::default(asked);
         CallEstimate {
             cost: costs.iter().fold(own.cost, |sum, it| sum.plus(*it)),
             ..own
