@@ -43,7 +43,7 @@ pub(super) const fn is_comparable(value: &Value<'_>) -> bool {
     )
 }
 
-fn comparable<'a>(value: Outcome<'a>) -> Outcome<'a> {
+fn comparable(value: Outcome<'_>) -> Outcome<'_> {
     let value = value?;
     if is_comparable(&value) {
         return Ok(value);

@@ -61,7 +61,7 @@ fn after_first(text: &str) -> &str {
     characters.as_str()
 }
 
-impl Scan<'_> {
+impl<'p> Scan<'p> {
     fn run(&mut self) -> Result<(), String> {
         // What follows the repetition's operand, if the rest follows a repetition.
         let mut repeated: Option<&str> = None;
@@ -95,22 +95,7 @@ impl Scan<'_> {
                     self.repeat(&from[1..], repeated)?;
                     is_repeat = true;
                 }
-                '{' => match counts(from) {
-                    Some((min, max, rest)) => {
-                        let is_valid = min.is_some_and(|min| {
-                            min <= MAX_REPEAT && max.is_none_or(|it| min <= it && it <= MAX_REPEAT)
-                        });
-                        if !is_valid {
-                            return error("invalid repeat count", until(from, rest));
-                        }
-                        self.repeat(rest, repeated)?;
-                        is_repeat = true;
-                    }
-                    None => {
-                        self.braces.push(self.pattern.len() - from.len());
-                        self.literal(&from[1..]);
-                    }
-                },
+                '{' => is_repeat = self.brace(from, repeated)?,
                 '\\' => self.escape(from)?,
                 _ => self.literal(after_first(from)),
             }
@@ -121,9 +106,7 @@ impl Scan<'_> {
         }
         Ok(())
     }
-}
 
-impl<'p> Scan<'p> {
     fn literal(&mut self, rest: &'p str) {
         self.rest = rest;
         self.can_repeat = true;
@@ -133,6 +116,21 @@ impl<'p> Scan<'p> {
         self.groups += 1;
         self.can_repeat = false;
         rest
+    }
+
+    /// Scans a counted repetition or a brace. Reports whether it is a repetition.
+    fn brace(&mut self, from: &'p str, repeated: Option<&str>) -> Result<bool, String> {
+        let Some((min, max, rest)) = counts(from) else {
+            self.braces.push(self.pattern.len() - from.len());
+            self.literal(&from[1..]);
+            return Ok(false);
+        };
+        let is_valid = min <= MAX_REPEAT && max.is_none_or(|it| min <= it && it <= MAX_REPEAT);
+        if !is_valid {
+            return error("invalid repeat count", until(from, rest));
+        }
+        self.repeat(rest, repeated)?;
+        Ok(true)
     }
 
     fn repeat(&mut self, after: &'p str, repeated: Option<&str>) -> Result<(), String> {
@@ -201,8 +199,8 @@ impl<'p> Scan<'p> {
     }
 }
 
-/// Scans `{min,max}`; none if it is a literal. A number that is too large is none.
-fn counts(text: &str) -> Option<(Option<u32>, Option<u32>, &str)> {
+/// Scans `{min,max}`; none if it is a literal.
+fn counts(text: &str) -> Option<(u32, Option<u32>, &str)> {
     let (inner, rest) = text.strip_prefix('{')?.split_once('}')?;
     let is_number = |text: &str| {
         let is_plain = text.len() == 1 || !text.starts_with('0');
@@ -217,7 +215,7 @@ fn counts(text: &str) -> Option<(Option<u32>, Option<u32>, &str)> {
     if !is_number(min) || !max.is_none_or(is_number) {
         return None;
     }
-    Some((Some(value(min)), max.map(value), rest))
+    Some((value(min), max.map(value), rest))
 }
 
 /// Scans `\pL` or `\p{Greek}`.

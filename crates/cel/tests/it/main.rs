@@ -5,6 +5,7 @@ mod encoding;
 mod errors;
 mod evaluation;
 mod fixture;
+mod libraries;
 mod program;
 mod random;
 mod rules;

@@ -70,7 +70,7 @@ pub(super) fn estimate(operands: &Operands<'_, '_>) -> Option<CallEstimate> {
             allocating(1.0, SizeEstimate::fixed(length))
         }
         ("lists_range", [count]) => allocating(1.0, SizeEstimate::fixed(integer(count, u64::MAX))),
-        ("list_reverse", []) | ("list_flatten", []) => allocating(1.0, target()?),
+        ("list_reverse" | "list_flatten", []) => allocating(1.0, target()?),
         ("list_flatten_int", [depth]) => allocating(unsigned(integer(depth, u64::MAX)), target()?),
         ("list_distinct", []) => comparing(COMPARISON, target()?),
         (overload, [keys]) if overload.ends_with("_sortByAssociatedKeys") => {
