@@ -1,7 +1,7 @@
 //! [`Authorizer`]: what expressions ask whether a user may do something.
 //!
-//! The library only collects what is asked. Whoever evaluates an expression binds an authorizer, which
-//! decides.
+//! The library only collects what is asked. Whoever evaluates an expression binds an authorizer,
+//! which decides.
 
 use super::{Library, costs};
 use crate::cel_type::Type;

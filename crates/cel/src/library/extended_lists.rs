@@ -1,4 +1,5 @@
-//! CEL's own extension of lists: slices, flattening, sorting, ranges, reversal and distinct elements.
+//! CEL's own extension of lists: slices, flattening, sorting, ranges, reversal and distinct
+//! elements.
 //!
 //! Sorting is stable. Upstream's is stable for up to twelve elements only.
 
@@ -166,8 +167,8 @@ fn sorted<'a>(list: &List<'a>, keys: &List<'a>) -> Outcome<'a> {
     Ok(Value::list(keyed.into_iter().map(|it| it.1).collect()))
 }
 
-/// Sorts by key. Short lists are sorted by insertion, which is what NaN makes visible: it is neither
-/// less nor greater than any number.
+/// Sorts by key. Short lists are sorted by insertion, which is what NaN makes visible: it is
+/// neither less nor greater than any number.
 fn insert_sort<'a>(keyed: &mut [(Value<'a>, Value<'a>)]) {
     const SHORT: usize = 12;
     let compared = |a: &Value<'a>, b: &Value<'a>| compare::compare(a, b);

@@ -1,12 +1,13 @@
 //! What is wrong with a regular expression, in Go's words.
 //!
-//! This only scans: it finds the first error as Go's parser does, and accepts some expressions that do
-//! not compile, such as those with classes of unknown names.
+//! This only scans: it finds the first error as Go's parser does, and accepts some expressions that
+//! do not compile, such as those with classes of unknown names.
 
 /// The largest count of a repetition.
 const MAX_REPEAT: u32 = 1000;
 
-/// Finds the first error of an expression. Returns where the braces are that only stand for themselves.
+/// Finds the first error of an expression. Returns where the braces are that only stand for
+/// themselves.
 pub(super) fn check(pattern: &str) -> Result<Vec<usize>, String> {
     let mut scan = Scan {
         pattern,
@@ -19,8 +20,8 @@ pub(super) fn check(pattern: &str) -> Result<Vec<usize>, String> {
     Ok(scan.braces)
 }
 
-/// Returns the words for an expression that does not compile although nothing is wrong with its syntax:
-/// it has a class of an unknown name, or it is too large.
+/// Returns the words for an expression that does not compile although nothing is wrong with its
+/// syntax: it has a class of an unknown name, or it is too large.
 pub(super) fn explain(pattern: &str, compiles: impl Fn(&str) -> bool) -> String {
     let mut classes = pattern
         .match_indices("\\p")

@@ -1,5 +1,6 @@
-//! Compares the libraries with Kubernetes' own, which the program of `tests/interop/cel` links: values,
-//! words of errors, types, costs and estimates, of expressions by library and of random texts.
+//! Compares the libraries with Kubernetes' own, which the program of `tests/interop/cel` links:
+//! values, words of errors, types, costs and estimates, of expressions by library and of random
+//! texts.
 
 use crate::program;
 use crate::upstream::{answer, class, nearest};

@@ -53,8 +53,8 @@ pub(super) fn is_date(text: &str) -> bool {
     Date::new(year, month, day).is_ok()
 }
 
-/// Reports whether a text begins with a date and a time. The offset is not checked, nor what follows
-/// another `t`.
+/// Reports whether a text begins with a date and a time. The offset is not checked, nor what
+/// follows another `t`.
 pub(super) fn is_date_time(text: &str) -> bool {
     let text = text.to_lowercase();
     let mut parts = text.split('t');

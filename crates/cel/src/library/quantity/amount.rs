@@ -1,8 +1,8 @@
 //! [`Amount`]: an exact number, with the traces of how upstream represents it.
 //!
-//! Upstream keeps most quantities as an integer of 64 bits with a power of ten, and others as a decimal
-//! number of any length. Which of them it is decides whether a quantity is an integer, and how it
-//! becomes a double.
+//! Upstream keeps most quantities as an integer of 64 bits with a power of ten, and others as a
+//! decimal number of any length. Which of them it is decides whether a quantity is an integer, and
+//! how it becomes a double.
 
 use kubist_apimachinery::{Quantity, QuantityFormat};
 use std::cmp::Ordering;
@@ -232,7 +232,8 @@ fn small(text: &str) -> Option<Form> {
     Some(Form::Small(value, scale))
 }
 
-/// Returns the form of any other number, which upstream rounds unless it is zero or the largest one.
+/// Returns the form of any other number, which upstream rounds unless it is zero or the largest
+/// one.
 fn large(text: &str, parsed: &Quantity) -> Form {
     let parts = parts(text);
     let is_binary = power_of_two(parts.suffix).is_some();

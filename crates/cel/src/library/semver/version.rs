@@ -69,8 +69,8 @@ pub(super) fn parse(text: &str) -> Result<Version, String> {
     })
 }
 
-/// Parses a version after its mending: a leading `v` and leading zeros are dropped, and absent numbers
-/// are zero.
+/// Parses a version after its mending: a leading `v` and leading zeros are dropped, and absent
+/// numbers are zero.
 pub(super) fn parse_normalized(text: &str) -> Result<Version, String> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let mut parts: Vec<String> = text.splitn(3, '.').map(without_zeros).collect();
