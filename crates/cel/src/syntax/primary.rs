@@ -25,10 +25,9 @@ impl Parser<'_> {
                 "[" => self.list(),
                 "{" => self.map(),
                 "-" | "true" | "false" | "null" => self.literal(),
-                _ => {
-                    self.cursor.expect_start(&[])?;
-                    Err(Abort)
-                }
+                // A sign can stand before an expression, but not here, behind another.
+                "!" => Err(self.cursor.no_viable("-")),
+                _ => Err(self.cursor.expect_start(&[]).err().unwrap_or(Abort)),
             },
             Kind::End | Kind::Escaped => Err(self.cursor.expect_start(&[]).err().unwrap_or(Abort)),
             _ => self.literal(),

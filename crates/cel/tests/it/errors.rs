@@ -95,6 +95,10 @@ fn syntax_errors_have_the_words_of_the_grammar() {
         "1:6: Syntax error: token recognition error at: ''a'"
     );
     assert_eq!(
+        first("-!i"),
+        "1:2: Syntax error: no viable alternative at input '-!'"
+    );
+    assert_eq!(
         first("i.true"),
         "1:3: Syntax error: mismatched input 'true' expecting IDENTIFIER"
     );
