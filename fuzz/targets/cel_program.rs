@@ -34,11 +34,23 @@ fuzz_target!(|text: &str| {
     let activation = Activation::new()
         .bind("i", Value::Int(3))
         .bind("s", Value::string("a text, with words"))
-        .bind("l", Value::list(vec![Value::Int(1), Value::Int(-1), Value::Int(2)]))
-        .bind("m", Value::Map(kubist_cel::Map::from(std::collections::BTreeMap::new())))
+        .bind(
+            "l",
+            Value::list(vec![Value::Int(1), Value::Int(-1), Value::Int(2)]),
+        )
+        .bind(
+            "m",
+            Value::Map(kubist_cel::Map::from(std::collections::BTreeMap::new())),
+        )
         .bind("x", Value::Null);
-    let budget = Budget { cost_limit: LIMIT, interrupt: None };
-    let (one, other) = (program.evaluate(&activation, budget), program.evaluate(&activation, budget));
+    let budget = Budget {
+        cost_limit: LIMIT,
+        interrupt: None,
+    };
+    let (one, other) = (
+        program.evaluate(&activation, budget),
+        program.evaluate(&activation, budget),
+    );
     assert_eq!(one.cost, other.cost);
     assert_eq!(format!("{:?}", one.value), format!("{:?}", other.value));
 });

@@ -22,6 +22,8 @@ const LITERALS: u32 = 29;
 const KEYWORD_FIELDS: u32 = 31;
 /// The version with macros of two variables.
 const TWO_VARIABLES: u32 = 32;
+/// The version that sorts lists.
+const SORTING: u32 = 34;
 
 /// A Kubernetes version, which decides what the language has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +62,7 @@ impl Environment {
         let syntax = Syntax {
             has_optionals: minor >= OPTIONALS,
             has_two_variables: minor >= TWO_VARIABLES,
+            has_sort_by: minor >= SORTING,
         };
         Self {
             scope,

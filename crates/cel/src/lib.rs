@@ -51,6 +51,10 @@ pub use error::{CompileError, EvalError, Issue};
 pub use escape::{escape, unescape};
 pub use evaluate::Budget;
 pub use function::{EstimatedCost, Function, Implementation, RegexImplementation, RuntimeCost};
+pub use library::authorizer::{
+    AccessDecision, AccessRequest, Authorizer, authorizer_type, authorizer_value,
+    resource_check_type, resource_check_value,
+};
 pub use program::{Activation, Evaluated, Program};
 pub use source::Location;
 pub use value::{Blob, Duration, Key, List, Map, Opaque, OpaqueValue, Text, Timestamp, Value};

@@ -1,5 +1,7 @@
 //! Regular expressions in Go's notation, with bounded size.
 
+mod syntax;
+
 use crate::error::EvalError;
 use regex::Regex;
 
@@ -8,7 +10,8 @@ const MAX_SIZE: usize = 1 << 20;
 
 /// Compiles an expression. Both engines are automata, so that matching takes linear time.
 pub(crate) fn compile(pattern: &str) -> Result<Regex, EvalError> {
-    let translated = translate(pattern);
+    let braces = syntax::check(pattern).map_err(EvalError::failed)?;
+    let translated = translate(&escaped(pattern, &braces));
     let mut builder = regex::RegexBuilder::new(&translated);
     builder
         .size_limit(MAX_SIZE)
@@ -16,7 +19,20 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, EvalError> {
         .nest_limit(200);
     builder
         .build()
-        .map_err(|_| EvalError::failed(format!("error parsing regexp: `{pattern}`")))
+        .map_err(|_| EvalError::failed(syntax::explain(pattern, |it| Regex::new(it).is_ok())))
+}
+
+/// Escapes characters at some places.
+fn escaped(pattern: &str, places: &[usize]) -> String {
+    let mut out = String::with_capacity(pattern.len() + places.len());
+    let mut from = 0;
+    for place in places {
+        out.push_str(&pattern[from..*place]);
+        out.push('\\');
+        from = *place;
+    }
+    out.push_str(&pattern[from..]);
+    out
 }
 
 /// Translates classes that are ASCII in Go and Unicode in Rust.

@@ -8,7 +8,7 @@ use crate::error::EvalError;
 use crate::function::Function;
 use crate::value::Value;
 
-mod costs;
+pub(super) mod costs;
 mod format;
 mod search;
 mod split;

@@ -9,6 +9,8 @@ use std::sync::Arc;
 /// The name that expressions used for the accumulator in the past; they cannot use it for a
 /// variable.
 const OLD_ACCUMULATOR: &str = "__result__";
+/// The variable of `sortBy`.
+const SORTED: &str = "@__sortBy_input__";
 /// The variable of a fold that has none.
 const UNUSED: &str = "#unused";
 
@@ -55,6 +57,7 @@ pub(crate) fn expand(
         ("filter", [v, p]) => build.fold(Kind::Filter, target, [*v, *v], false, &[*p]),
         ("optMap", [v, e]) if optionals => build.optional(target, *v, *e, true),
         ("optFlatMap", [v, e]) if optionals => build.optional(target, *v, *e, false),
+        ("sortBy", [v, k]) if build.parser.syntax.has_sort_by => build.sort_by(target, *v, *k),
         ("all", [a, b, p]) if two => build.fold(Kind::All, target, [*a, *b], true, &[*p]),
         ("exists", [a, b, p]) if two => build.fold(Kind::Exists, target, [*a, *b], true, &[*p]),
         ("exists_one" | "existsOne", [a, b, p]) if two => {
@@ -298,5 +301,36 @@ impl Builder<'_, '_> {
         }
         let none = self.call("optional.none", Vec::new());
         Ok(self.call("_?_:_", vec![has_value, value, none]))
+    }
+
+    /// Binds the list to a variable, which is then sorted by what it is mapped to.
+    fn sort_by(&mut self, target: Id, variable: Id, key: Id) -> Expanded {
+        if !matches!(
+            self.parser.ast.get(target),
+            Expr::List(_) | Expr::Select(_) | Expr::Ident(_) | Expr::Fold(_) | Expr::Call(_)
+        ) {
+            let place = self.parser.ast.offset(target);
+            let message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
+            return Err((place, message.to_owned()));
+        }
+        let input = self.ident(SORTED);
+        let keys = self.fold(Kind::Map, input, [variable, variable], false, &[key])?;
+        let sorted = self.ident(SORTED);
+        let result = self.add(Expr::Call(Call {
+            function: "@sortByAssociatedKeys".into(),
+            target: Some(sorted),
+            arguments: vec![keys],
+        }));
+        let fold = Fold {
+            range: self.list(&[]),
+            variable: UNUSED.into(),
+            second: None,
+            accumulator: SORTED.into(),
+            initial: target,
+            condition: self.literal(Value::Bool(false)),
+            step: self.ident(SORTED),
+            result,
+        };
+        Ok(self.add(Expr::Fold(Box::new(fold))))
     }
 }

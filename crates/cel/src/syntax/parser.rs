@@ -20,6 +20,8 @@ pub(crate) struct Syntax {
     pub(crate) has_optionals: bool,
     /// Macros with two variables.
     pub(crate) has_two_variables: bool,
+    /// `sortBy`.
+    pub(crate) has_sort_by: bool,
 }
 
 /// The largest tree, in nodes: macros can multiply the nodes of the text.

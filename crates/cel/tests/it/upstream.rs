@@ -79,7 +79,7 @@ struct Counts {
     cost: usize,
 }
 
-fn class(answer: &Json) -> &str {
+pub(crate) fn class(answer: &Json) -> &str {
     let errors = ["compileError", "programError"];
     let found = errors.into_iter().find(|it| answer.get(*it).is_some());
     let has_error = answer["outcome"].get("error").is_some();
