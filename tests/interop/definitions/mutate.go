@@ -252,8 +252,10 @@ func (c *collector) object(path []any, value map[string]any, s schema) {
 	}
 	if high := s.length("maxProperties", itemsMax); high < itemsMax {
 		more := map[string]any{}
+		generator := &generator{random: rand.New(rand.NewSource(1))}
 		for i := range high + 1 {
-			more[fmt.Sprintf("key-%d", i)] = "a"
+			// Of the right type: errors of several fields have the order of a map.
+			more[fmt.Sprintf("key-%d", i)] = generator.value(s.sub("additionalProperties"), depthMax)
 		}
 		c.add("too many fields", path, more)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// repairsMax bounds how often fields that a kube-apiserver refuses are removed from a generated object.
-const repairsMax = 8
+// repairsMax bounds how often a generated object is changed where a kube-apiserver refuses it.
+const repairsMax = 15
 
 // repeatsMax bounds how often a request is sent again to see whether a kube-apiserver's answer is always the same.
 const repeatsMax = 4
@@ -101,9 +101,10 @@ func (s *subject) try(check, what string, it request) int {
 	return theirs.Code
 }
 
-// repair removes fields that a kube-apiserver refuses, as far as they are optional, and reports whether it accepts the object.
+// repair changes what a kube-apiserver refuses, as often as that is allowed, and reports whether it accepts the object. It generates a refused value
+// again in one round, and removes it with the field that it is in, if that is optional, in the next.
 func (s *subject) repair() bool {
-	for range repairsMax {
+	for round := range repairsMax {
 		theirs := s.pair.theirs.send(s.post(encode(s.object), "Strict"))
 		if theirs.Code == http.StatusCreated {
 			return true
@@ -113,19 +114,55 @@ func (s *subject) repair() bool {
 		var paths [][]any
 		for _, it := range list {
 			it, _ := it.(map[string]any)
-			if path := s.optional(steps(text(it, "field"))); len(path) > 0 {
+			path := steps(text(it, "field"))
+			if round%3 == 2 {
+				path = s.optional(path)
+			}
+			if len(path) > 0 && path[0] != "<nil>" {
 				paths = append(paths, path)
 			}
 		}
-		if len(paths) == 0 {
-			return false
-		}
 		deepestFirst(paths)
 		for _, path := range paths {
-			mutation{path: path, removes: true}.change(s.object, path)
+			if round%3 == 2 {
+				mutation{path: path, removes: true}.change(s.object, path)
+			} else if structure := s.version.schema.follow(path); structure != nil && path[0] != "metadata" {
+				mutation{path: path, value: s.another(structure)}.change(s.object, path)
+			}
 		}
 	}
 	return s.pair.theirs.send(s.post(encode(s.object), "Strict")).Code == http.StatusCreated
+}
+
+// another returns a value with some of the optional fields.
+func (s *subject) another(structure schema) any {
+	generator := &generator{random: s.random, full: true, nodes: nodesMax / 2}
+	value := generator.value(structure, depthMax/2)
+	if object, is := value.(map[string]any); is {
+		required, _ := structure.required()
+		for _, name := range sorted(object) {
+			if !required[name] && s.random.Intn(2) == 0 {
+				delete(object, name)
+			}
+		}
+	}
+	return value
+}
+
+// follow returns the schema at a path, or nil.
+func (s schema) follow(path []any) schema {
+	for _, it := range path {
+		switch it := it.(type) {
+		case int:
+			s = s.sub("items")
+		case string:
+			s = s.property(it)
+		}
+		if s == nil {
+			return nil
+		}
+	}
+	return s
 }
 
 // optional returns the longest beginning of a path that ends at a field that may be removed, or nothing.

@@ -123,7 +123,7 @@ type cause struct {
 
 // result returns the counts and causes.
 func (r *report) result() any {
-	var causes []cause
+	causes := []cause{}
 	for it, count := range r.causes {
 		causes = append(causes, cause{it, count, r.examples[it]})
 	}
