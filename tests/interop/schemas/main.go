@@ -161,6 +161,10 @@ func answered(asked question) (out answer) {
 		out.Final = sorted(errors)
 		errors = append(errors, listtype.ValidateListSetsAndMaps(nil, s, final)...)
 		out.Rules, out.ChangedRules = rules(s, final, old, errors)
+		// Which of several wrong values is found first is random.
+		if len(validation.ValidateCustomResource(nil, old, validator)) > 0 {
+			out.ChangedRules = nil
+		}
 	}
 	return out
 }

@@ -235,8 +235,11 @@ impl Evaluation<'_> {
             self.invalid(at, &site.schema.kind, OUT_OF_BUDGET);
             return Flow::Break(());
         }
+        // Message expressions see the old value only beside rules that compare with it.
+        let uses_old = site.node.rules.iter().any(|it| it.uses_old_self);
         let new = CelValue::view(site.new, declared);
-        let old = site.old.map(|old| CelValue::view(old, declared));
+        let old = site.old.filter(|_| uses_old);
+        let old = old.map(|old| CelValue::view(old, declared));
         let plain = Activation::new().bind_result(SELF, new.clone());
         let plain = match &old {
             Some(old) => plain.bind_result(OLD_SELF, old.clone()),
@@ -246,7 +249,11 @@ impl Evaluation<'_> {
             let old = site.old.map(|old| optional_old(old, declared));
             let old = old.transpose().map(CelValue::optional);
             let activation = Activation::new().bind_result(SELF, new.clone());
-            activation.bind_result(OLD_SELF, old)
+            if uses_old {
+                activation.bind_result(OLD_SELF, old)
+            } else {
+                activation
+            }
         };
         for (compiled, rule) in site.node.rules.iter().zip(site.schema.rules()) {
             if rule.optional_old_self == Some(true) {

@@ -243,7 +243,11 @@ fn put_rules(out: &mut Value, new: &Value, old: &Value, schema: &Schema, errors:
     }
     let of = |old| sorted(validate_rules(new, old, schema, &rules, &FieldPath::ROOT));
     put(out, "rules", of(None));
-    put(out, "changedRules", of(Some(old)));
+    // Which of several wrong values upstream finds first is random.
+    let of_old = kubist_schema::validate(old, schema, &FieldPath::ROOT, &mut Steps::default());
+    if of_old.is_empty() {
+        put(out, "changedRules", of(Some(old)));
+    }
 }
 
 fn operations(asked: &Value, schema: &Arc<Schema>, out: &mut Value) {
