@@ -8,7 +8,7 @@ pub(super) struct RuleSite<'a> {
     /// The schema.
     pub(super) schema: &'a JSONSchemaProps,
     /// The schema around it; none at the root.
-    pub(super) parent: Option<&'a RuleSite<'a>>,
+    pub(super) parent: Option<&'a Self>,
     /// Where the schema is in its parent.
     pub(super) step: RuleStep<'a>,
 }

@@ -161,11 +161,8 @@ fn answer(asked: &Value) -> Value {
     put(&mut out, "definition", check(SchemaOptions::CREATE, None));
     if asked["oldSchema"].is_object() {
         let old = crate::support::props(&asked["oldSchema"]);
-        put(
-            &mut out,
-            "update",
-            check(SchemaOptions::update([&old]), Some(&old)),
-        );
+        let update = check(SchemaOptions::update([&old]), Some(&old));
+        put(&mut out, "update", update);
     }
     let schema = match Schema::convert(&props) {
         Ok(schema) => schema,
