@@ -169,8 +169,8 @@ impl<'a> RuleChecker<'a> {
         self.costs.total_errors(path)
     }
 
-    /// Returns the type of a schema: as that of the outermost schema with rules around it has it, if
-    /// expressions can name it there.
+    /// Returns the type of a schema: as that of the outermost schema with rules around it has it,
+    /// if expressions can name it there.
     fn typed(&mut self, site: &RuleSite<'_>) -> Result<Typed, String> {
         let key = ptr::from_ref(site.schema).addr();
         if let Some(known) = self.types.get(&key) {

@@ -1,6 +1,7 @@
 //! The costs of the rules of a definition, and their limits.
 
 use kubist_apimachinery::{FieldError, FieldPath};
+use std::cmp::Reverse;
 
 /// The maximum estimated cost of one rule.
 const RULE_COST_MAX: u64 = 10_000_000;
@@ -25,7 +26,7 @@ impl RuleCosts {
             return;
         }
         self.expensive.push((cost, path.clone()));
-        self.expensive.sort_by(|a, b| b.0.cmp(&a.0));
+        self.expensive.sort_by_key(|it| Reverse(it.0));
         self.expensive.truncate(REPORTED);
     }
 

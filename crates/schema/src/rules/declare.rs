@@ -5,6 +5,7 @@
 
 use crate::schema::{Kind, ListType, Schema, ValueRules};
 use hashbrown::{HashMap, HashSet};
+use kubist_apimachinery::Str;
 use kubist_cel::declared::{Declared, Field, Kind as Declares, ListKind, Object};
 use kubist_cel::{Name, escape};
 use std::ptr;
@@ -40,8 +41,8 @@ pub(crate) struct Declarer {
 }
 
 impl Declarer {
-    /// Declares the type of a schema. Resources have `apiVersion`, `kind` and `metadata`, whether or
-    /// not the schema specifies them. The schema must outlive this.
+    /// Declares the type of a schema. Resources have `apiVersion`, `kind` and `metadata`, whether
+    /// or not the schema specifies them. The schema must outlive this.
     pub(crate) fn declare(&mut self, schema: &Schema, is_resource: bool) -> Declaration {
         let key = (ptr::from_ref(schema).addr(), is_resource);
         if let Some(known) = self.known.get(&key) {
@@ -115,7 +116,7 @@ impl Declarer {
             );
             return (Some(Declares::Map(values.declared)), (max, 2));
         }
-        let required: HashSet<&str> = schema.required().iter().map(|it| it.as_str()).collect();
+        let required: HashSet<&str> = schema.required().iter().map(Str::as_str).collect();
         let mut size = 2;
         let mut add = |name: &str, min: u64, has_default: bool| {
             if required.contains(name) && !has_default {

@@ -23,14 +23,14 @@ pub(super) struct Node {
     pub(super) rules: Box<[CompiledRule]>,
     /// The type of the values, if there are rules; none if expressions cannot name them.
     pub(super) declared: Option<Arc<Declared>>,
-    pub(super) properties: Box<[(Str, Arc<Node>)]>,
-    pub(super) items: Option<Arc<Node>>,
-    pub(super) additional: Option<Arc<Node>>,
+    pub(super) properties: Box<[(Str, Arc<Self>)]>,
+    pub(super) items: Option<Arc<Self>>,
+    pub(super) additional: Option<Arc<Self>>,
 }
 
 impl CompiledRules {
-    /// Compiles the rules of a schema of whole objects; none if there are none. A rule that does not
-    /// compile is an error of every object.
+    /// Compiles the rules of a schema of whole objects; none if there are none. A rule that does
+    /// not compile is an error of every object.
     pub fn compile(schema: &Schema) -> Option<Self> {
         Self::of(schema, true)
     }

@@ -91,7 +91,7 @@ pub(super) fn add_rules(random: &mut Random, schema: &mut Value) {
 
 /// Returns rules of whole objects.
 pub(super) fn root_rules(random: &mut Random) -> Value {
-    let text: &str = *random.pick(&OF_ROOTS);
+    let text = random.pick(&OF_ROOTS);
     json!([completed(random, text)])
 }
 
@@ -107,7 +107,7 @@ fn rule(random: &mut Random, schema: &Value) -> Value {
         Some("object") => &OF_OBJECTS,
         _ => &OF_EITHER,
     };
-    let text: &str = *random.pick(texts);
+    let text = random.pick(texts);
     completed(random, text)
 }
 
