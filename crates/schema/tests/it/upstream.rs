@@ -176,16 +176,11 @@ fn answer(asked: &Value) -> Value {
     put(&mut out, "definition", check(SchemaOptions::CREATE, None));
     if asked["oldSchema"].is_object() {
         let old = crate::support::props(&asked["oldSchema"]);
-<<<<<<< HEAD
         put(
             &mut out,
             "update",
             check(SchemaOptions::update([&old], false), Some(&old)),
         );
-=======
-        let update = check(SchemaOptions::update([&old]), Some(&old));
-        put(&mut out, "update", update);
->>>>>>> rules
     }
     let schema = match Schema::convert(&props) {
         Ok(schema) => schema,
