@@ -217,19 +217,29 @@ fn answer(asked: &Value) -> Value {
         "lists",
         sorted(validate_list_types(&of_new, &pruned, root)),
     );
-    let mut last = of_new;
-    prune(&mut last, Some(&pruned), None);
-    remove_nulls(&mut last, &pruned);
-    if coerce_metadata(&mut last, &pruned, Malformed::Drop, None).is_ok() {
-        apply_defaults(&mut last, &pruned);
-        let lists = validate_list_types(&last, &pruned, root);
-        let last = Value::Object(last);
-        let errors = kubist_schema::validate(&last, &schema, root, &mut Steps::default());
-        put(&mut out, "final", sorted(errors.clone()));
-        let errors = [errors, lists].concat();
-        put_rules(&mut out, &last, old, &pruned, &errors);
-    }
+    put_last(&mut out, of_new, old, (&schema, &pruned));
     out
+}
+
+/// Answers for an object as it is stored: pruned, and with defaults.
+fn put_last(
+    out: &mut Value,
+    mut last: Map<String, Value>,
+    old: &Value,
+    (schema, pruned): (&Schema, &Schema),
+) {
+    let root = &FieldPath::ROOT;
+    prune(&mut last, Some(pruned), None);
+    remove_nulls(&mut last, pruned);
+    if coerce_metadata(&mut last, pruned, Malformed::Drop, None).is_ok() {
+        apply_defaults(&mut last, pruned);
+        let lists = validate_list_types(&last, pruned, root);
+        let last = Value::Object(last);
+        let errors = kubist_schema::validate(&last, schema, root, &mut Steps::default());
+        put(out, "final", sorted(errors.clone()));
+        let errors = [errors, lists].concat();
+        put_rules(out, &last, old, pruned, &errors);
+    }
 }
 
 /// Evaluates rules, if no other errors block them.
