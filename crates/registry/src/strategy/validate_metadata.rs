@@ -347,7 +347,7 @@ fn finalizers(finalizers: &[Str], path: &FieldPath) -> Vec<FieldError> {
     let has = |name: &str| finalizers.iter().any(|it| *it == name);
     if has("orphan") && has("foregroundDeletion") {
         let value = kubist_apimachinery::BadValue::json(finalizers);
-        let detail = "finalizer foregroundDeletion and orphan cannot be both set";
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         errors.push(FieldError::invalid(path, value, detail));
     }
     errors
