@@ -11,6 +11,7 @@ mod columns;
 mod compiled_schema;
 pub(crate) mod content;
 pub(crate) mod conversion;
+mod digest;
 pub(crate) mod json_path;
 pub(crate) mod known_definition;
 pub(crate) mod names;

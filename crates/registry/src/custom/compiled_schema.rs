@@ -1,12 +1,12 @@
 //! `CompiledSchema`: what is made of a version's schema, once for all versions and definitions with
 //! the same schema.
 
+use crate::custom::digest::{Digest, digest_of};
 use hashbrown::HashMap;
-use kubist_api::apiextensions::v1::{CustomResourceDefinitionVersion, JSONSchemaProps};
+use kubist_api::apiextensions::v1::CustomResourceDefinitionVersion;
 use kubist_apimachinery::wire::to_json_value;
 use kubist_schema::{CompiledRules, Schema};
 use parking_lot::Mutex;
-use ring::digest;
 use std::sync::{Arc, LazyLock, Weak};
 
 /// A schema in the form that objects are checked with.
@@ -19,14 +19,12 @@ pub(crate) struct CompiledSchema {
     pub(crate) rules: Option<CompiledRules>,
 }
 
-/// The digest of a schema's JSON.
-type Digest = [u8; digest::SHA256_OUTPUT_LEN];
-
 /// The schemas in use.
 static COMPILED: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]
 struct Known {
+    /// By the digest of the schema's JSON.
     by_digest: HashMap<Digest, Weak<CompiledSchema>>,
     /// The number of schemas so far.
     made: u64,
@@ -38,7 +36,7 @@ impl CompiledSchema {
     /// without a schema, as upstream serves definitions that are not structural.
     pub(crate) fn of(version: &CustomResourceDefinitionVersion) -> Option<Arc<Self>> {
         let schema = version.schema.as_deref()?.open_api_v3_schema.as_deref()?;
-        let digest = digest_of(schema);
+        let digest = digest_of(&to_json_value(schema).to_string());
         if let Some(known) = COMPILED.lock().get(&digest) {
             return Some(known);
         }
@@ -75,12 +73,4 @@ impl Known {
         self.by_digest.insert(digest, Arc::downgrade(&made));
         made
     }
-}
-
-fn digest_of(schema: &JSONSchemaProps) -> Digest {
-    let json = to_json_value(schema).to_string();
-    let made = digest::digest(&digest::SHA256, json.as_bytes());
-    let mut bytes = [0; digest::SHA256_OUTPUT_LEN];
-    bytes.copy_from_slice(made.as_ref());
-    bytes
 }

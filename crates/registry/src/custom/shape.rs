@@ -6,6 +6,7 @@
 
 use super::static_texts::{ITEM_BYTES, Shortage, StaticTexts, leak_list};
 use crate::custom::columns::{NAME, column, description, shown_columns};
+use crate::custom::digest::{Digest, digest_of};
 use crate::custom::json_path::JsonPath;
 use crate::custom::scale::ScalePaths;
 use crate::custom::version_rank::rank;
@@ -83,7 +84,7 @@ static SHAPES: Mutex<Shapes> = Mutex::new(Shapes {
 struct Shapes {
     kinds: BTreeMap<(String, String), &'static Kind>,
     /// By the digest of the version's content, so that each `facts` belongs to one shape.
-    fixed: BTreeMap<[u8; digest::SHA256_OUTPUT_LEN], Fixed>,
+    fixed: BTreeMap<Digest, Fixed>,
     by_facts: BTreeMap<usize, Weak<Shape>>,
     statics: StaticTexts,
 }
@@ -109,7 +110,7 @@ impl Shape {
         definition: &CustomResourceDefinition,
         version: &CustomResourceDefinitionVersion,
     ) -> Result<Arc<Self>, Shortage> {
-        let digest = digest_of(definition, version);
+        let digest = content_digest(definition, version);
         let mut shapes = SHAPES.lock();
         let known = shapes.fixed.get(&digest).copied();
         let fixed = if let Some(fixed) = known {
@@ -156,10 +157,10 @@ impl Shape {
 }
 
 /// Returns a digest of everything in a version that its shape depends on.
-fn digest_of(
+fn content_digest(
     definition: &CustomResourceDefinition,
     version: &CustomResourceDefinitionVersion,
-) -> [u8; digest::SHA256_OUTPUT_LEN] {
+) -> Digest {
     let spec = &definition.spec;
     let subresources = version.subresources.as_deref();
     let columns = version.additional_printer_columns.iter();
@@ -177,10 +178,7 @@ fn digest_of(
         warning(definition, version),
     ])
     .to_string();
-    let made = digest::digest(&digest::SHA256, content.as_bytes());
-    let mut bytes = [0; digest::SHA256_OUTPUT_LEN];
-    bytes.copy_from_slice(made.as_ref());
-    bytes
+    digest_of(&content)
 }
 
 /// Returns the accepted names, or the requested names if none are accepted yet.
