@@ -122,6 +122,18 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         self.validate(new)
     }
 
+    /// Validates an update as [`validate_update`](Self::validate_update) does, which is the default,
+    /// and warns of the errors that pass because their values do not change.
+    fn validate_update_with_warnings(
+        &self,
+        cx: &RequestContext,
+        new: &dyn AnyObject,
+        old: &dyn AnyObject,
+    ) -> Vec<FieldError> {
+        let _ = cx;
+        self.validate_update(new, old)
+    }
+
     /// Returns warnings for the client. `old` is present on update.
     fn warnings(&self, new: &dyn AnyObject, old: Option<&dyn AnyObject>) -> Vec<String> {
         let _ = (new, old);

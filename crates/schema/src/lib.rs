@@ -38,6 +38,7 @@ pub use list_types::{validate_list_types, validate_list_types_update};
 pub use prune::prune;
 pub use rules::evaluate::{blocked_rules, validate_rules};
 pub use rules::expressions::KnownExpressions;
+pub use rules::rule_errors::RuleErrors;
 pub use rules::tree::CompiledRules;
 pub use schema::{AdditionalProperties, Kind, ListType, Schema};
 pub use steps::Steps;

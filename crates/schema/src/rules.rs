@@ -9,4 +9,6 @@ pub(crate) mod evaluate;
 pub(crate) mod expressions;
 pub(crate) mod field_path;
 mod message;
+pub(crate) mod rule_errors;
 pub(crate) mod tree;
+mod unchanged;

@@ -53,10 +53,11 @@ type answer struct {
 	Embedded []string `json:"embedded,omitempty"`
 	Lists    []string `json:"lists,omitempty"`
 	// The errors of what all operations together make of the new object, and of its rules: alone, and
-	// with the old object.
+	// with the old object, and those that pass then.
 	Final        []string `json:"final,omitempty"`
 	Rules        []string `json:"rules,omitempty"`
 	ChangedRules []string `json:"changedRules,omitempty"`
+	Passed       []string `json:"passed,omitempty"`
 }
 
 type coerced struct {
@@ -160,7 +161,7 @@ func answered(asked question) (out answer) {
 		errors := validation.ValidateCustomResource(nil, final, validator)
 		out.Final = sorted(errors)
 		errors = append(errors, listtype.ValidateListSetsAndMaps(nil, s, final)...)
-		out.Rules, out.ChangedRules = rules(s, final, old, errors)
+		out.Rules, out.ChangedRules, out.Passed = rules(s, final, old, errors)
 		// Which of several wrong values is found first is random.
 		if len(validation.ValidateCustomResource(nil, old, validator)) > 0 {
 			out.ChangedRules = nil

@@ -101,16 +101,9 @@ impl Defined<'_> {
             let mut said = said(version);
             custom_schema::complete(&mut said);
             let schema = object_schema(said);
-            let mut schema = self.named(schema, &names.kind);
-            let fields = version.map_or(&[][..], |it| &it.selectable_fields);
-            if !fields.is_empty() {
-                let fields = fields.iter().map(|it| it.json_path.trim_start_matches('.'));
-                let fields = fields.map(|it| json!({"fieldPath": it}));
-                schema[SELECTABLE] = fields.collect();
-            }
-            schemas.insert(object.clone(), schema);
+            schemas.insert(object.clone(), self.named(schema, &names.kind, version));
             let schema = list_schema(&object);
-            schemas.insert(list, self.named(schema, &names.list_kind));
+            schemas.insert(list, self.named(schema, &names.list_kind, version));
         }
         let (paths, mut roots) = paths.finish();
         roots.extend([of::<ObjectMeta>(), of::<ListMeta>()]);
@@ -137,9 +130,9 @@ impl Defined<'_> {
                 // With any field listed, kubectl would consider all others unknown.
                 None => json!({"type": "object"}),
             };
-            types.insert(object.clone(), self.named(schema, &names.kind));
+            types.insert(object.clone(), self.named(schema, &names.kind, version));
             let schema = list_schema(&object);
-            types.insert(list, self.named(schema, &names.list_kind));
+            types.insert(list, self.named(schema, &names.list_kind, version));
         }
         types
     }
@@ -151,16 +144,25 @@ impl Defined<'_> {
         descriptions.join(".")
     }
 
-    fn named(&self, mut schema: Value, kind: &str) -> Value {
+    /// Adds what a schema of objects or lists says of its kind: names and selectable fields.
+    fn named(
+        &self,
+        mut schema: Value,
+        kind: &str,
+        said: Option<&CustomResourceDefinitionVersion>,
+    ) -> Value {
         let (group, version) = (self.group.name.as_str(), self.version);
         let names = json!({"group": group, "version": version, "kind": kind});
         schema["x-kubernetes-group-version-kind"] = json!([names]);
+        let fields = said.map_or(&[][..], |it| &it.selectable_fields);
+        if !fields.is_empty() {
+            let path = |it: &str| json!({"fieldPath": it.strip_prefix('.').unwrap_or(it)});
+            let paths = fields.iter().map(|it| path(&it.json_path));
+            schema["x-kubernetes-selectable-fields"] = paths.collect();
+        }
         schema
     }
 }
-
-/// The selectable fields of a kind.
-const SELECTABLE: &str = "x-kubernetes-selectable-fields";
 
 fn reference(name: &str) -> Value {
     json!({"$ref": format!("{PREFIX}{name}")})

@@ -25,6 +25,7 @@ fn definition() -> Value {
             "versions": [{
                 "name": "v1", "served": true, "storage": true, "schema": schema,
                 "subresources": {"status": {}},
+                "selectableFields": [{"jsonPath": ".spec.size"}],
             }],
         },
     })
@@ -45,6 +46,14 @@ async fn url(client: &mut Client) -> String {
     let index = client.get("/openapi/v3").await.json();
     let entry = &index["paths"]["apis/shop.example.com/v1"]["serverRelativeURL"];
     entry.as_str().expect("it is in the index").to_owned()
+}
+
+/// Objects and lists name the fields that selectors may use.
+fn check_selectable_fields(types: &Value) {
+    for name in [GADGET.to_owned(), format!("{GADGET}List")] {
+        let fields = &types[&name]["x-kubernetes-selectable-fields"];
+        assert_eq!(*fields, json!([{"fieldPath": "spec.size"}]), "{name}");
+    }
 }
 
 fn check_operations(document: &Value) {
@@ -95,6 +104,7 @@ async fn a_custom_resource_has_a_document_that_follows_its_definition() {
         );
     }
     check_operations(&document);
+    check_selectable_fields(&document["components"]["schemas"]);
 
     let discovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     let reader = Client::in_memory(&server, Version::HTTP_2).await;
@@ -172,6 +182,7 @@ async fn the_old_document_has_custom_resources_while_they_are_defined() {
     assert_eq!(kind, "Gadget");
     let items = &document["definitions"][format!("{GADGET}List")]["properties"]["items"]["items"];
     assert_eq!(items["$ref"], format!("#/definitions/{GADGET}"));
+    check_selectable_fields(&document["definitions"]);
     let path = format!("{DEFINITIONS}/gadgets.shop.example.com");
     assert_eq!(client.delete(&path).await.code, 200);
     until(&mut client, DOCUMENT, 404).await;

@@ -12,7 +12,7 @@ use crate::strategy::validate_metadata::is_domain_qualified;
 use crate::strategy::{BoxFuture, Strategy};
 use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{AnyObject, FieldError, Status, StatusReason, Str};
-use kubist_schema::UnknownFields;
+use kubist_schema::{RuleErrors, UnknownFields};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -78,12 +78,36 @@ impl CustomStrategy {
             validation,
         }
     }
+
+    fn checked_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> RuleErrors {
+        match (custom(new), custom(old)) {
+            (Some(new), Some(old)) => self.validation.update(new, old),
+            _ => RuleErrors::default(),
+        }
+    }
 }
 
 /// The strategy of updates through the `status` subresource.
 #[derive(Debug)]
 struct CustomStatus {
     validation: Validation,
+}
+
+impl CustomStatus {
+    fn checked_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> RuleErrors {
+        match (custom(new), custom(old)) {
+            (Some(new), Some(old)) => self.validation.status_update(new, old),
+            _ => RuleErrors::default(),
+        }
+    }
+}
+
+/// Warns of the errors that pass, and returns the others.
+fn warn_of_passed(cx: &RequestContext, found: RuleErrors) -> Vec<FieldError> {
+    for passed in found.passed {
+        cx.warn(passed.to_string());
+    }
+    found.errors
 }
 
 impl Strategy for CustomStatus {
@@ -104,10 +128,16 @@ impl Strategy for CustomStatus {
     }
 
     fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
-        match (custom(new), custom(old)) {
-            (Some(new), Some(old)) => self.validation.status_update(new, old),
-            _ => Vec::new(),
-        }
+        self.checked_update(new, old).errors
+    }
+
+    fn validate_update_with_warnings(
+        &self,
+        cx: &RequestContext,
+        new: &dyn AnyObject,
+        old: &dyn AnyObject,
+    ) -> Vec<FieldError> {
+        warn_of_passed(cx, self.checked_update(new, old))
     }
 }
 
@@ -195,10 +225,16 @@ impl Strategy for CustomStrategy {
     }
 
     fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
-        match (custom(new), custom(old)) {
-            (Some(new), Some(old)) => self.validation.update(new, old),
-            _ => Vec::new(),
-        }
+        self.checked_update(new, old).errors
+    }
+
+    fn validate_update_with_warnings(
+        &self,
+        cx: &RequestContext,
+        new: &dyn AnyObject,
+        old: &dyn AnyObject,
+    ) -> Vec<FieldError> {
+        warn_of_passed(cx, self.checked_update(new, old))
     }
 
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {

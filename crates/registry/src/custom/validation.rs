@@ -6,7 +6,7 @@ use crate::custom::scale::ScalePaths;
 use kubist_apimachinery::wire::{Message as _, to_json_value};
 use kubist_apimachinery::{CustomObject, FieldError, FieldPath};
 use kubist_schema::{
-    Schema, Steps, blocked_rules, validate, validate_embedded, validate_list_types,
+    RuleErrors, Schema, Steps, blocked_rules, validate, validate_embedded, validate_list_types,
     validate_list_types_update, validate_rules, validate_update,
 };
 use serde_json::Value;
@@ -41,13 +41,13 @@ impl Validation {
             errors.extend(validate_list_types(new.content(), schema, &FieldPath::ROOT));
         }
         if let Some(tree) = &tree {
-            self.rules(&mut errors, tree, None);
+            return self.rules(errors, tree, None).errors;
         }
         errors
     }
 
     /// Validates an update. Errors in what does not change pass.
-    pub(crate) fn update(&self, new: &CustomObject, old: &CustomObject) -> Vec<FieldError> {
+    pub(crate) fn update(&self, new: &CustomObject, old: &CustomObject) -> RuleErrors {
         let schema = self.pipeline.schema();
         let trees = schema.map(|_| (whole(new), whole(old)));
         let mut errors = Vec::new();
@@ -66,14 +66,14 @@ impl Validation {
             errors.extend(validate_embedded(new.content(), schema, &FieldPath::ROOT));
             errors.extend(list_type_errors(new, old, schema));
         }
-        if let Some(trees) = &trees {
-            self.rules(&mut errors, &trees.0, Some(&trees.1));
+        match &trees {
+            Some(trees) => self.rules(errors, &trees.0, Some(&trees.1)),
+            None => RuleErrors::from(errors),
         }
-        errors
     }
 
     /// Validates an update through the `status` subresource.
-    pub(crate) fn status_update(&self, new: &CustomObject, old: &CustomObject) -> Vec<FieldError> {
+    pub(crate) fn status_update(&self, new: &CustomObject, old: &CustomObject) -> RuleErrors {
         let schema = self.pipeline.schema();
         let mut errors = Vec::new();
         let of_status = schema.and_then(|it| it.property(STATUS));
@@ -86,22 +86,24 @@ impl Validation {
         if let Some(schema) = schema {
             errors.extend(list_type_errors(new, old, schema));
         }
-        if self.pipeline.rules().is_some() {
-            self.rules(&mut errors, &whole(new), Some(&whole(old)));
+        if self.pipeline.rules().is_none() {
+            return RuleErrors::from(errors);
         }
-        errors
+        self.rules(errors, &whole(new), Some(&whole(old)))
     }
 
-    /// Evaluates the CEL rules of a whole object, unless other errors forbid that.
-    fn rules(&self, errors: &mut Vec<FieldError>, new: &Value, old: Option<&Value>) {
+    /// Adds the errors of the CEL rules of a whole object, unless other errors forbid that.
+    fn rules(&self, mut errors: Vec<FieldError>, new: &Value, old: Option<&Value>) -> RuleErrors {
         let (Some(schema), Some(rules)) = (self.pipeline.schema(), self.pipeline.rules()) else {
-            return;
+            return RuleErrors::from(errors);
         };
-        if let Some(error) = blocked_rules(errors) {
+        if let Some(error) = blocked_rules(&errors) {
             errors.push(error);
-        } else {
-            errors.extend(validate_rules(new, old, schema, rules, &FieldPath::ROOT));
+            return RuleErrors::from(errors);
         }
+        let mut found = validate_rules(new, old, schema, rules, &FieldPath::ROOT);
+        errors.append(&mut found.errors);
+        RuleErrors { errors, ..found }
     }
 
     fn scale_errors(

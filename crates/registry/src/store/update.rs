@@ -152,7 +152,7 @@ impl Store {
         errors.extend(self.check_metadata(checked, &*new, old));
         errors.extend(match (request.scope, request.rules, strategy) {
             (UpdateScope::Whole, Some(rules), _) => (rules.update)(&*new, old),
-            (_, _, Some(strategy)) => strategy.validate_update(&*new, old),
+            (_, _, Some(strategy)) => strategy.validate_update_with_warnings(cx, &*new, old),
             (_, _, None) => Vec::new(),
         });
         if checked == MetadataUpdate::WholeThenChange {

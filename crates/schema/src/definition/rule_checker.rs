@@ -148,11 +148,12 @@ impl<'a> RuleChecker<'a> {
         };
         let mut budget = self.budget;
         let values = (default, Some(default), None);
-        let mut errors = evaluate(values, schema, &rules, path, &mut budget);
+        let mut errors = evaluate(values, schema, &rules, path, &mut budget).errors;
         if errors.is_empty() {
             // Rules with an optional old value also apply to new values.
             let mut of_new = self.budget;
-            errors = evaluate((default, None, None), schema, &rules, path, &mut of_new);
+            let values = (default, None, None);
+            errors = evaluate(values, schema, &rules, path, &mut of_new).errors;
             budget = budget.min(of_new);
         }
         self.budget = budget;

@@ -5,7 +5,9 @@
 
 use super::compile::{CompiledRule, OLD_SELF, SELF};
 use super::message::{self, Made};
+use super::rule_errors::RuleErrors;
 use super::tree::{CompiledRules, Node};
+use super::unchanged::Unchanged;
 use crate::correlate::{Comparisons, Correlation};
 use crate::go_value::{bad_value, is_too_deep};
 use crate::place::{Place, Problems};
@@ -29,7 +31,7 @@ const BLOCKED: &str = "some validation rules were not checked because the object
 type Flow = ControlFlow<()>;
 
 /// Validates a value by the CEL rules of its schema. Without an old value, rules that compare with
-/// it are not evaluated. Rules that fail for an unchanged value pass.
+/// it are not evaluated. Errors of unchanged values pass.
 ///
 /// The value is one that [validates](crate::validate). A value that nests too deeply has no errors.
 pub fn validate_rules(
@@ -38,7 +40,7 @@ pub fn validate_rules(
     schema: &Schema,
     rules: &CompiledRules,
     path: &FieldPath,
-) -> Vec<FieldError> {
+) -> RuleErrors {
     let correlation = old.map(|old| Correlation { new, old, schema });
     let mut budget = OBJECT_COST_MAX;
     evaluate((new, old, correlation), schema, rules, path, &mut budget)
@@ -69,13 +71,14 @@ pub(crate) fn evaluate<'a>(
     rules: &'a CompiledRules,
     path: &FieldPath,
     budget: &mut u64,
-) -> Vec<FieldError> {
+) -> RuleErrors {
     if is_too_deep(new) || old.is_some_and(is_too_deep) {
-        return Vec::new();
+        return RuleErrors::default();
     }
     let mut evaluation = Evaluation {
         comparisons: Comparisons::default(),
         problems: Problems::default(),
+        passed: Problems::default(),
         budget,
     };
     let site = Site {
@@ -91,41 +94,9 @@ pub(crate) fn evaluate<'a>(
     if evaluation.value(site, &Place::Root(path)).is_break() {
         *evaluation.budget = 0;
     }
-    evaluation.problems.into_list()
-}
-
-/// The values that, if they are unchanged, let errors pass.
-#[derive(Clone, Copy, Default)]
-struct Unchanged<'a> {
-    /// The value itself; none if it does not correlate.
-    current: Option<Correlation<'a>>,
-    /// The nearest value around it that correlates.
-    nearest: Option<Correlation<'a>>,
-}
-
-impl<'a> Unchanged<'a> {
-    fn member(self, name: &str) -> Self {
-        match self.current {
-            None => self,
-            // These do not show a change: both objects have the same version.
-            Some(_) if self.nearest.is_none() && matches!(name, "apiVersion" | "kind") => {
-                Self::default()
-            }
-            Some(current) => Self {
-                current: current.member(name),
-                nearest: Some(current),
-            },
-        }
-    }
-
-    fn item(self, item: Option<Correlation<'a>>) -> Self {
-        match self.current {
-            None => self,
-            Some(current) => Self {
-                current: item,
-                nearest: Some(current),
-            },
-        }
+    RuleErrors {
+        errors: evaluation.problems.into_list(),
+        passed: evaluation.passed.into_list(),
     }
 }
 
@@ -155,6 +126,7 @@ impl<'a> Site<'a> {
 struct Evaluation<'b> {
     comparisons: Comparisons,
     problems: Problems,
+    passed: Problems,
     budget: &'b mut u64,
 }
 
@@ -333,6 +305,8 @@ impl Evaluation<'_> {
         };
         if compiled.uses_old_self || !self.is_unchanged(site.unchanged) {
             self.problems.extend([error]);
+        } else {
+            self.passed.extend([error]);
         }
         flow
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn evaluate(of: &Value, new: &Value, old: Option<&Value>) -> Vec<String> {
     let schema = schema(of);
     let rules = CompiledRules::compile(&schema).expect("it has rules");
-    texts(&validate_rules(new, old, &schema, &rules, &FieldPath::ROOT))
+    texts(&validate_rules(new, old, &schema, &rules, &FieldPath::ROOT).errors)
 }
 
 fn with_spec(spec: Value) -> Value {
@@ -190,6 +190,11 @@ fn rules_of_unchanged_values_pass_but_transition_rules_do_not() {
         "spec.b: Invalid value: 2: failed rule: self > 5",
     ];
     assert_eq!(evaluate(&of, &new, Some(&old)), expected);
+    let schema = schema(&of);
+    let rules = CompiledRules::compile(&schema).expect("it has rules");
+    let found = validate_rules(&new, Some(&old), &schema, &rules, &FieldPath::ROOT);
+    let passed = ["spec.a: Invalid value: 1: failed rule: self > 5"];
+    assert_eq!(texts(&found.passed), passed);
 }
 
 #[test]

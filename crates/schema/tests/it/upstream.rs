@@ -107,7 +107,7 @@ fn agrees(asked: &Value, theirs: Value, seen: &mut BTreeMap<String, u64>) -> boo
             // Of several unsupported keywords, upstream reports any.
             "convert" => ours.is_null() == theirs.is_null(),
             // Not evaluated if the old object is no object of its kind.
-            "changedRules" => ours.is_null() || ours == theirs,
+            "changedRules" | "passed" => ours.is_null() || ours == theirs,
             _ => ours == theirs,
         };
         if !same && is_same {
@@ -253,13 +253,15 @@ fn put_rules(out: &mut Value, new: &Value, old: &Value, schema: &Schema, errors:
         put(out, "rules", vec!["blocked".to_owned()]);
         return;
     }
-    let of = |old| sorted(validate_rules(new, old, schema, &rules, &FieldPath::ROOT));
-    put(out, "rules", of(None));
+    let of = |old| validate_rules(new, old, schema, &rules, &FieldPath::ROOT);
+    put(out, "rules", sorted(of(None).errors));
     // Which of several wrong values upstream finds first is random.
     let of_old = kubist_schema::validate(old, schema, &FieldPath::ROOT, &mut Steps::default());
     let is_named = |name: &str| old[name].is_null() || old[name].is_string();
     if of_old.is_empty() && is_named("apiVersion") && is_named("kind") {
-        put(out, "changedRules", of(Some(old)));
+        let changed = of(Some(old));
+        put(out, "changedRules", sorted(changed.errors));
+        put(out, "passed", sorted(changed.passed));
     }
 }
 

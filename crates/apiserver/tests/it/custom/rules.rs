@@ -186,5 +186,12 @@ async fn unchanged_values_pass_rules_that_came_later() {
     let labelled = r#"{"metadata": {"labels": {"l": "x"}}}"#;
     let updated = client.ask("PATCH", &one, MERGE, labelled).await;
     assert_eq!(updated.code, 200, "{updated:?}");
+    // Upstream names what it lets pass.
+    let passed = "299 - \"spec.b: Invalid value: \\\"old\\\": failed rule: self == 'foo'\"";
+    let warnings: Vec<_> = updated.headers.get_all("warning").iter().collect();
+    assert!(
+        warnings.contains(&&passed.parse().expect("it is a header")),
+        "{warnings:?}"
+    );
     server.shutdown().await;
 }
