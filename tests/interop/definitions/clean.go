@@ -85,7 +85,8 @@ func without(value any, deep bool) any {
 			if deep && name != "annotations" && name != "labels" {
 				it = without(it, deep)
 			}
-			if name == "managedFields" {
+			// The order of conditions is that in which several controllers add them.
+			if name == "managedFields" || name == "conditions" {
 				sortByText(it)
 			}
 			result[name] = it

@@ -61,14 +61,14 @@ func (s *subject) run() {
 		}
 	})
 	for _, validation := range validations {
-		s.try("object", s.form+" "+validation, s.post(encode(s.object), validation))
+		s.try("object", s.form+" "+validation, s.post(encode(s.object), validation), false)
 	}
 	for i, it := range mutations(s.random, s.object, s.version.schema, s.options.mutations) {
 		validation := validations[0]
 		if strings.HasPrefix(it.kind, "un") || strings.HasPrefix(it.kind, "dup") || i%4 == 3 {
 			validation = validations[i%len(validations)]
 		}
-		code := s.try("mutation", fmt.Sprintf("%s %s %s", s.form, validation, it), s.post(it.apply(s.object), validation))
+		code := s.try("mutation", fmt.Sprintf("%s %s %s", s.form, validation, it), s.post(it.apply(s.object), validation), s.isDropped(it))
 		s.report.add(func() {
 			s.counts.Mutations++
 			if code != http.StatusCreated {
@@ -85,8 +85,8 @@ func (s *subject) post(body, validation string) request {
 	return request{Method: "POST", Path: s.version.collection() + "?dryRun=All&fieldValidation=" + validation, Body: body}
 }
 
-// try sends a request to both, compares the answers, and returns the kube-apiserver's code.
-func (s *subject) try(check, what string, it request) int {
+// try sends a request to both, compares the answers, and returns the kube-apiserver's code. The request may change a status that the server drops.
+func (s *subject) try(check, what string, it request, ofStatus bool) int {
 	theirs, ours := s.pair.both(it)
 	result := compareAnswers(theirs, ours, s.version.rules)
 	for i := 0; i < repeatsMax && len(result) > 0 && strings.HasSuffix(result[0].cause, orderCause); i++ {
@@ -94,6 +94,9 @@ func (s *subject) try(check, what string, it request) int {
 		if again := s.pair.theirs.send(it); compareAnswers(theirs, again, s.version.rules) != nil {
 			result = nil
 		}
+	}
+	if ofStatus {
+		result = besideStatus(result)
 	}
 	s.report.compared(s.counts, check, fmt.Sprintf("%s %s", s.version, what), result, func() any {
 		return map[string]any{"request": it, "theirs": theirs, "ours": ours}

@@ -84,16 +84,22 @@ impl Decoding<'_> {
                 let meta = meta.map_err(|why| unrecognized(kind, &why, body))?;
                 check_group_version(kind, meta.0.as_deref(), body)?;
                 let name = || name_in(body);
-                check_named(kind, meta.1.as_deref(), body)?;
-                check_kind(kind, meta.0.as_deref(), meta.1.as_deref(), body, name)?;
+                let names = (meta.0.as_deref(), meta.1.as_deref());
+                check_named(kind, names, self.validation, body)?;
+                check_kind(kind, names.0, names.1, body, name)?;
                 self.read_json(object, body, &[])
             }
             Format::Yaml => {
                 let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
                 let text = |key: &str| document.value.get(key).and_then(Value::as_str);
                 check_group_version(kind, text("apiVersion"), body)?;
-                check_named(kind, text("kind"), body)?;
                 let json = serde_json::to_vec(&document.value).map_err(Status::internal_error)?;
+                let names = (text("apiVersion"), text("kind"));
+                let read = match self.validation {
+                    FieldValidation::Ignore => &json,
+                    FieldValidation::Warn | FieldValidation::Strict => body,
+                };
+                check_named(kind, names, self.validation, read)?;
                 let name = || name_of(&document.value);
                 check_kind(kind, text("apiVersion"), text("kind"), &json, name)?;
                 self.read_json(object, &json, &document.duplicates)

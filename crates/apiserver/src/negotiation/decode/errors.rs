@@ -8,8 +8,12 @@ use std::fmt::Write;
 const SHOWN_BYTES_MAX: usize = 30;
 
 pub(super) fn refused(kind: &'static Kind, why: &str) -> Status {
-    let facts = kind.facts();
-    let (kind, version) = (facts.kind, facts.version);
+    refused_as(kind, kind.facts().version, why)
+}
+
+/// Refuses an object of this kind in another version.
+pub(super) fn refused_as(kind: &'static Kind, version: &str, why: &str) -> Status {
+    let kind = kind.facts().kind;
     Status::bad_request(format!(
         "{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"
     ))

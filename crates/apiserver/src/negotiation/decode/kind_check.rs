@@ -1,11 +1,11 @@
 //! Checks that the `apiVersion` and `kind` of a body are those of the resource, with upstream's
 //! texts.
 
-use super::errors::unrecognized;
+use super::errors::{refused_as, unrecognized};
 use crate::negotiation::go_decode;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::go_text::quote;
-use kubist_apimachinery::{FieldError, FieldPath, GroupKind, Status};
+use kubist_apimachinery::{FieldError, FieldPath, FieldValidation, GroupKind, Status};
 
 /// Upstream's scheme of kinds, as it appears in error texts that clients compare.
 pub(super) const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
@@ -27,16 +27,25 @@ pub(super) fn check_group_version(
 /// Bytes of a body without a kind that its error quotes.
 const QUOTED_BYTES_MAX: usize = 64 << 10;
 
-/// Custom objects must name their kind.
+/// Custom objects must name their kind. Where unknown fields are ignored, upstream's decoder finds
+/// that out before it forgets what it has to decode, so the error is another one.
 pub(super) fn check_named(
     expected: &'static Kind,
-    kind: Option<&str>,
+    (api_version, kind): (Option<&str>, Option<&str>),
+    validation: FieldValidation,
     body: &[u8],
 ) -> Result<(), Status> {
     if !expected.is_custom() || kind.is_some_and(|it| !it.is_empty()) {
         return Ok(());
     }
-    Err(unrecognized(expected, &missing_kind(body), body))
+    let why = missing_kind(body);
+    if validation != FieldValidation::Ignore {
+        return Err(unrecognized(expected, &why, body));
+    }
+    let named = api_version.filter(|it| !it.is_empty());
+    let version = named.unwrap_or(expected.facts().api_version);
+    let version = version.rsplit('/').next().unwrap_or_default();
+    Err(refused_as(expected, version, &why))
 }
 
 /// Returns the error of a custom object without a kind.

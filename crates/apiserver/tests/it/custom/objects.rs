@@ -241,6 +241,13 @@ async fn unsupported_operations_of_a_defined_resource_have_upstreams_errors() {
              missing in '{}' ({})",
         ),
         (
+            "POST",
+            format!("{WIDGETS}?fieldValidation=Ignore"),
+            400,
+            "Widget in version \"v1\" cannot be handled as a Widget: Object 'Kind' is missing in \
+             '{}'",
+        ),
+        (
             "GET",
             format!("{WIDGETS}?fieldSelector=spec.size%3D2"),
             400,
