@@ -111,6 +111,12 @@ impl FieldErrorKind {
 }
 
 impl FieldError {
+    /// Returns the messages of errors as one text, each once, as upstream aggregates them: several
+    /// are in brackets. It is empty for none, and is cut where it becomes too long for a client.
+    pub fn aggregate(errors: &[Self]) -> String {
+        aggregate(errors)
+    }
+
     /// Returns the approximate length of its message in bytes.
     fn length(&self) -> usize {
         let value = self.bad_value.text.as_ref().map_or(0, |text| text.len());

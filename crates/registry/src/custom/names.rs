@@ -1,6 +1,6 @@
 //! Acceptance of a definition's names, and the conditions that report it. Pure.
 
-use super::approval;
+use super::{approval, structural};
 use crate::stored::key::KeyLayout;
 use crate::webhook::validate_ca_bundle;
 use kubist_api::GROUPS;
@@ -89,6 +89,7 @@ pub(crate) fn settle(
         now,
     );
     approval::set(definition, &mut status, now);
+    structural::set(definition, &mut status, now);
     let was_established = is_true(&status, ESTABLISHED);
     if let Err(why) = place(definition) {
         let message = format!("the definition is not served: {why}");
@@ -198,7 +199,7 @@ pub(crate) fn set(
     (reason, message): (&str, &str),
     now: Time,
 ) {
-    let mut new = CustomResourceDefinitionCondition {
+    let new = CustomResourceDefinitionCondition {
         type_: kind.into(),
         status: if holds { "True" } else { "False" }.into(),
         last_transition_time: Some(now),
@@ -206,8 +207,16 @@ pub(crate) fn set(
         message: message.into(),
         ..CustomResourceDefinitionCondition::default()
     };
+    put(status, new);
+}
+
+/// Sets a condition whose transition time is now. The time changes only with its status.
+pub(super) fn put(
+    status: &mut CustomResourceDefinitionStatus,
+    mut new: CustomResourceDefinitionCondition,
+) {
     let mut conditions = status.conditions.iter_mut();
-    match conditions.find(|it| it.type_ == *kind) {
+    match conditions.find(|it| it.type_ == new.type_) {
         Some(found) => {
             if found.status == new.status {
                 new.last_transition_time = found.last_transition_time;

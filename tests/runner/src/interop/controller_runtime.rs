@@ -15,7 +15,7 @@ use std::process::Command;
 /// The part's name, for `--only`.
 pub(super) const PART: &str = "controller-runtime";
 /// The packages, below `sigs.k8s.io/controller-runtime/pkg`.
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 13] = [
     "builder",
     "cache",
     "client",
@@ -23,9 +23,11 @@ const PACKAGES: [&str; 11] = [
     "cluster",
     "controller",
     "controller/controllerutil",
+    "envtest",
     "handler",
     "internal/recorder",
     "manager",
+    "manager/internal/integration",
     "source",
 ];
 /// The time limit for a suite, in seconds.

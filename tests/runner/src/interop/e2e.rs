@@ -39,11 +39,9 @@ const SUITES: [&str; 20] = [
     "client-go should negotiate",
 ];
 /// Left out. The first waits ten minutes for etcd to compact, and Kubist's history ends by its
-/// length and not by time. The second waits ten minutes for a rule to be enforced, which Kubist
-/// does not do. The third runs an aggregated API server in a container. Upstream marks the last as
-/// flaky.
+/// length and not by time. The second runs an aggregated API server in a container. Upstream marks
+/// the last as flaky.
 const SKIPPED: &str = "if the original version has been compacted away\
-    |oldSelf = nil for new values when optionalOldSelf is true\
     |OpenAPI V3 for Aggregated APIServer\
     |\\[Flaky\\]";
 /// The time limit for a suite, in seconds.
