@@ -122,15 +122,23 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         self.validate(new)
     }
 
-    /// Validates an update as [`validate_update`](Self::validate_update) does, which is the default,
-    /// and warns of the errors that pass because their values do not change.
-    fn validate_update_with_warnings(
+    /// Returns the errors of a new object besides those of its metadata, which are known. Default:
+    /// those of [`validate`](Self::validate).
+    fn further_errors(&self, new: &dyn AnyObject, of_metadata: &[FieldError]) -> Vec<FieldError> {
+        let _ = of_metadata;
+        self.validate(new)
+    }
+
+    /// Returns the errors of an update besides those of its metadata, which are known, and warns of
+    /// those that pass because their values do not change. Default: the errors of
+    /// [`validate_update`](Self::validate_update).
+    fn further_update_errors(
         &self,
         cx: &RequestContext,
-        new: &dyn AnyObject,
-        old: &dyn AnyObject,
+        (new, old): (&dyn AnyObject, &dyn AnyObject),
+        of_metadata: &[FieldError],
     ) -> Vec<FieldError> {
-        let _ = cx;
+        let _ = (cx, of_metadata);
         self.validate_update(new, old)
     }
 

@@ -127,12 +127,16 @@ func compareStatus(leftCode, rightCode int, left, right map[string]any, rules *r
 	}
 	detail := fmt.Sprintf("%s, not %s", shown(left, leftCode), shown(right, rightCode))
 	missing, extra := minus(theirs, ours), minus(ours, theirs)
+	if len(missing) > 0 && prefix == "" && len(ours) == 1 && len(extra) == 0 && strings.HasPrefix(ours[0], "FieldValueInvalid kind: ") {
+		return found{"other causes of an object of another kind", detail}
+	}
 	if len(missing)+len(extra) > 0 {
 		return found{prefix + "causes:" + firstCause(" missing ", missing) + firstCause(" extra ", extra), detail}
 	}
 	if !reflect.DeepEqual(theirs, ours) {
 		if ofRules && prefix == "" {
 			// A kube-apiserver evaluates the rules of an object's fields in random order. The message lists the causes in that order.
+			right["details"], right["message"] = left["details"], left["message"]
 			return found{}
 		}
 		return found{prefix + orderCause, detail}

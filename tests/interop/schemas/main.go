@@ -164,7 +164,7 @@ func answered(asked question) (out answer) {
 		out.Rules, out.ChangedRules, out.Passed = rules(s, final, old, errors)
 		// Which of several wrong values is found first is random.
 		if len(validation.ValidateCustomResource(nil, old, validator)) > 0 {
-			out.ChangedRules = nil
+			out.ChangedRules, out.Passed = nil, nil
 		}
 	}
 	return out

@@ -79,9 +79,14 @@ impl CustomStrategy {
         }
     }
 
-    fn checked_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> RuleErrors {
+    fn checked_update(
+        &self,
+        new: &dyn AnyObject,
+        old: &dyn AnyObject,
+        known: &[FieldError],
+    ) -> RuleErrors {
         match (custom(new), custom(old)) {
-            (Some(new), Some(old)) => self.validation.update(new, old),
+            (Some(new), Some(old)) => self.validation.update(new, old, known),
             _ => RuleErrors::default(),
         }
     }
@@ -94,9 +99,14 @@ struct CustomStatus {
 }
 
 impl CustomStatus {
-    fn checked_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> RuleErrors {
+    fn checked_update(
+        &self,
+        new: &dyn AnyObject,
+        old: &dyn AnyObject,
+        known: &[FieldError],
+    ) -> RuleErrors {
         match (custom(new), custom(old)) {
-            (Some(new), Some(old)) => self.validation.status_update(new, old),
+            (Some(new), Some(old)) => self.validation.status_update(new, old, known),
             _ => RuleErrors::default(),
         }
     }
@@ -128,16 +138,16 @@ impl Strategy for CustomStatus {
     }
 
     fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
-        self.checked_update(new, old).errors
+        self.checked_update(new, old, &[]).errors
     }
 
-    fn validate_update_with_warnings(
+    fn further_update_errors(
         &self,
         cx: &RequestContext,
-        new: &dyn AnyObject,
-        old: &dyn AnyObject,
+        (new, old): (&dyn AnyObject, &dyn AnyObject),
+        of_metadata: &[FieldError],
     ) -> Vec<FieldError> {
-        warn_of_passed(cx, self.checked_update(new, old))
+        warn_of_passed(cx, self.checked_update(new, old, of_metadata))
     }
 }
 
@@ -221,20 +231,24 @@ impl Strategy for CustomStrategy {
     }
 
     fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
-        custom(new).map_or_else(Vec::new, |new| self.validation.create(new))
+        self.further_errors(new, &[])
+    }
+
+    fn further_errors(&self, new: &dyn AnyObject, of_metadata: &[FieldError]) -> Vec<FieldError> {
+        custom(new).map_or_else(Vec::new, |new| self.validation.create(new, of_metadata))
     }
 
     fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
-        self.checked_update(new, old).errors
+        self.checked_update(new, old, &[]).errors
     }
 
-    fn validate_update_with_warnings(
+    fn further_update_errors(
         &self,
         cx: &RequestContext,
-        new: &dyn AnyObject,
-        old: &dyn AnyObject,
+        (new, old): (&dyn AnyObject, &dyn AnyObject),
+        of_metadata: &[FieldError],
     ) -> Vec<FieldError> {
-        warn_of_passed(cx, self.checked_update(new, old))
+        warn_of_passed(cx, self.checked_update(new, old, of_metadata))
     }
 
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {

@@ -14,7 +14,8 @@ use serde_json::Value;
 /// The field that has a subresource of its own.
 const STATUS: &str = "status";
 
-/// Validates the objects of one version.
+/// Validates the objects of one version. The errors that are `known` are those of the metadata: with
+/// some of them, rules are not evaluated.
 #[derive(Clone, Debug)]
 pub(crate) struct Validation {
     pub(crate) pipeline: Pipeline,
@@ -23,7 +24,7 @@ pub(crate) struct Validation {
 
 impl Validation {
     /// Validates a new object.
-    pub(crate) fn create(&self, new: &CustomObject) -> Vec<FieldError> {
+    pub(crate) fn create(&self, new: &CustomObject, known: &[FieldError]) -> Vec<FieldError> {
         let schema = self.pipeline.schema();
         let tree = schema.map(|_| whole(new));
         let mut errors = Vec::new();
@@ -41,13 +42,18 @@ impl Validation {
             errors.extend(validate_list_types(new.content(), schema, &FieldPath::ROOT));
         }
         if let Some(tree) = &tree {
-            return self.rules(errors, tree, None).errors;
+            return self.rules(errors, known, tree, None).errors;
         }
         errors
     }
 
     /// Validates an update. Errors in what does not change pass.
-    pub(crate) fn update(&self, new: &CustomObject, old: &CustomObject) -> RuleErrors {
+    pub(crate) fn update(
+        &self,
+        new: &CustomObject,
+        old: &CustomObject,
+        known: &[FieldError],
+    ) -> RuleErrors {
         let schema = self.pipeline.schema();
         let trees = schema.map(|_| (whole(new), whole(old)));
         let mut errors = Vec::new();
@@ -67,13 +73,18 @@ impl Validation {
             errors.extend(list_type_errors(new, old, schema));
         }
         match &trees {
-            Some(trees) => self.rules(errors, &trees.0, Some(&trees.1)),
+            Some(trees) => self.rules(errors, known, &trees.0, Some(&trees.1)),
             None => RuleErrors::from(errors),
         }
     }
 
     /// Validates an update through the `status` subresource.
-    pub(crate) fn status_update(&self, new: &CustomObject, old: &CustomObject) -> RuleErrors {
+    pub(crate) fn status_update(
+        &self,
+        new: &CustomObject,
+        old: &CustomObject,
+        known: &[FieldError],
+    ) -> RuleErrors {
         let schema = self.pipeline.schema();
         let mut errors = Vec::new();
         let of_status = schema.and_then(|it| it.property(STATUS));
@@ -89,15 +100,21 @@ impl Validation {
         if self.pipeline.rules().is_none() {
             return RuleErrors::from(errors);
         }
-        self.rules(errors, &whole(new), Some(&whole(old)))
+        self.rules(errors, known, &whole(new), Some(&whole(old)))
     }
 
     /// Adds the errors of the CEL rules of a whole object, unless other errors forbid that.
-    fn rules(&self, mut errors: Vec<FieldError>, new: &Value, old: Option<&Value>) -> RuleErrors {
+    fn rules(
+        &self,
+        mut errors: Vec<FieldError>,
+        known: &[FieldError],
+        new: &Value,
+        old: Option<&Value>,
+    ) -> RuleErrors {
         let (Some(schema), Some(rules)) = (self.pipeline.schema(), self.pipeline.rules()) else {
             return RuleErrors::from(errors);
         };
-        if let Some(error) = blocked_rules(&errors) {
+        if let Some(error) = blocked_rules(known).or_else(|| blocked_rules(&errors)) {
             errors.push(error);
             return RuleErrors::from(errors);
         }

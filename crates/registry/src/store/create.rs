@@ -180,10 +180,11 @@ impl Store {
                 |name: &str, prefix: bool| self.strategy.name_problems(&*object, name, prefix);
             errors = validate_named(meta, self.namespaced, &names, rules);
         }
-        errors.extend(match own_rules {
+        let further = match own_rules {
             Some(own) => (own.create)(&*object),
-            None => self.strategy.validate(&*object),
-        });
+            None => self.strategy.further_errors(&*object, &errors),
+        };
+        errors.extend(further);
         let names = self.strategy.facts().name_rule;
         let is_path = rules != MetadataRules::Common && names.is_path_segment();
         if errors.is_empty() && !is_path {

@@ -150,11 +150,12 @@ impl Store {
         let mut errors = validate_metadata_update(new.meta(), old.meta(), self.namespaced);
         let checked = strategy.map_or(MetadataUpdate::Change, |it| it.facts().metadata_on_update);
         errors.extend(self.check_metadata(checked, &*new, old));
-        errors.extend(match (request.scope, request.rules, strategy) {
+        let further = match (request.scope, request.rules, strategy) {
             (UpdateScope::Whole, Some(rules), _) => (rules.update)(&*new, old),
-            (_, _, Some(strategy)) => strategy.validate_update_with_warnings(cx, &*new, old),
+            (_, _, Some(strategy)) => strategy.further_update_errors(cx, (&*new, old), &errors),
             (_, _, None) => Vec::new(),
-        });
+        };
+        errors.extend(further);
         if checked == MetadataUpdate::WholeThenChange {
             let rules = self.strategy.facts().metadata_rules;
             errors.extend(validate_metadata_change(new.meta(), old.meta(), rules));

@@ -1,5 +1,6 @@
 //! Schemas and objects: behaviour, properties, growth, and beside upstream's.
 
+mod alike;
 mod definitions;
 mod depth;
 mod growth;

@@ -27,15 +27,16 @@ fn number(name: &str) -> Option<u64> {
     Some(number.expect("it is a number"))
 }
 
-/// Asks the program all questions, and checks its answers. Returns whether there is a program.
-///
-/// # Panics
-/// An answer does not pass.
+/// Asks the program all questions. Returns how many of its answers do not pass; `None` if there is
+/// no program.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
-pub(crate) fn ask(questions: &[Value], mut passes: impl FnMut(&Value, Value) -> bool) -> bool {
+pub(crate) fn ask(
+    questions: &[Value],
+    mut passes: impl FnMut(&Value, Value) -> bool,
+) -> Option<usize> {
     let Some(program) = std::env::var_os(PROGRAM) else {
         println!("skipped: {PROGRAM} names no program");
-        return false;
+        return None;
     };
     let child = Command::new(program)
         .stdin(Stdio::piped())
@@ -65,6 +66,5 @@ pub(crate) fn ask(questions: &[Value], mut passes: impl FnMut(&Value, Value) -> 
         child.kill().ok();
     });
     child.wait().expect("it ends");
-    assert_eq!(failed, 0, "of {} cases", questions.len());
-    true
+    Some(failed)
 }

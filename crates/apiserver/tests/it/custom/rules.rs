@@ -109,6 +109,13 @@ async fn objects_that_fail_a_rule_are_refused_with_its_message() {
         "<nil>: Invalid value: null: some validation rules were not checked because the object \
          was invalid; correct the existing errors to complete validation",
     );
+    let nameless = json!({"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"x": 0}});
+    let refused = client.post(WIDGETS, &nameless).await;
+    refused_with(
+        &refused,
+        "[metadata.name: Required value: name or generateName is required, <nil>: Invalid value: \
+         null: some validation rules were not checked",
+    );
     let valid = widget(json!({"x": 1, "y": 0, "largeArray": [2, 2]}));
     let created = client.post(WIDGETS, &valid).await;
     assert_eq!(created.code, 201, "{created:?}");
