@@ -18,6 +18,7 @@ pub(crate) mod finishing;
 mod hooked;
 pub(crate) mod hooks;
 pub(crate) mod kinds;
+mod log_limit;
 mod namespaces;
 pub(crate) mod random;
 pub(crate) mod reset_filter;

@@ -1,6 +1,7 @@
 //! `TrackFields`: who owns the fields of a written object.
 
 use crate::store::Store;
+use crate::store::log_limit::LogLimit;
 use crate::strategy::context::RequestContext;
 use kubist_apimachinery::{AnyObject, ManagedFieldsEntry, Status};
 
@@ -19,6 +20,9 @@ pub(crate) trait TrackFields: Send + Sync {
     ) -> Result<Vec<ManagedFieldsEntry>, Status>;
 }
 
+/// For objects whose fields cannot be tracked. Clients can write as many as they like.
+static UNTRACKED: LogLimit = LogLimit::new();
+
 impl Store {
     /// Sets the managed fields of a new object. If they cannot be computed, it has none.
     pub(crate) async fn track(
@@ -35,7 +39,9 @@ impl Store {
             .await;
         let managed_fields = tracked.unwrap_or_else(|error| {
             let (kind, name) = (self.kind().facts().kind, &new.meta().name);
-            tracing::error!(kind, %name, %error, "fields are not tracked");
+            if UNTRACKED.passes(cx.now()) {
+                tracing::warn!(kind, %name, %error, "fields are not tracked");
+            }
             Vec::new()
         });
         new.meta_mut().managed_fields = managed_fields;
