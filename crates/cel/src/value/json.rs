@@ -247,14 +247,15 @@ impl<'a> Identified<'a> {
     }
 }
 
-/// Returns what identifies an element. Values that cannot be keys identify nothing.
+/// Returns what identifies an element. Values that cannot be keys identify nothing; numbers of
+/// several types identify the same if they are equal.
 fn identity<'a>(value: &Value<'a>, declared: &Declared) -> Result<Vec<Option<Key<'a>>>, EvalError> {
     match (&declared.kind, value) {
         (Kind::List(_, ListKind::Map(keys)), Value::Map(map)) => keys
             .iter()
-            .map(|key| Ok(map.find_str(key)?.and_then(|it| Key::new(&it))))
+            .map(|key| Ok(map.find_str(key)?.and_then(|it| Key::of_element(&it))))
             .collect(),
-        _ => Ok(vec![Key::new(value)]),
+        _ => Ok(vec![Key::of_element(value)]),
     }
 }
 

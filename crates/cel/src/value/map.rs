@@ -50,6 +50,14 @@ impl<'a> Key<'a> {
         })
     }
 
+    /// Returns the key of an element of a set: a whole number is an `int`, if it can be.
+    pub(crate) fn of_element(value: &Value<'a>) -> Option<Self> {
+        let key = Self::new(value)?;
+        let is_int = |it: &Self| matches!(it, Self::Int(_));
+        let as_int = key.alternatives().into_iter().flatten().find(is_int);
+        Some(as_int.unwrap_or(key))
+    }
+
     /// Returns the key as a value.
     pub fn value(&self) -> Value<'a> {
         match self {

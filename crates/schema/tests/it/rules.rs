@@ -198,6 +198,22 @@ fn rules_of_unchanged_values_pass_but_transition_rules_do_not() {
 }
 
 #[test]
+fn a_set_of_numbers_is_equal_to_itself() {
+    let rule = json!({"rule": "oldSelf.hasValue() ? self == oldSelf.value() : true",
+        "optionalOldSelf": true});
+    let of = with_spec(json!({
+        "type": "array", "items": {"type": "number"}, "x-kubernetes-list-type": "set",
+        "x-kubernetes-validations":
+            [{"rule": "self == self"}, {"rule": "self + self == self"}, rule],
+    }));
+    let set = json!({"spec": [3, 2.0, 0.5, -3_000_000_000.0]});
+    assert_eq!(evaluate(&of, &set, None), [""; 0]);
+    assert_eq!(evaluate(&of, &set, Some(&set)), [""; 0]);
+    let other = json!({"spec": [3, 2.0, 0.5, 4]});
+    assert_eq!(evaluate(&of, &set, Some(&other)).len(), 1);
+}
+
+#[test]
 fn a_call_has_a_cost_limit() {
     let of = with_spec(json!({
         "type": "array", "items": {"type": "integer"},

