@@ -39,7 +39,7 @@ pub(super) fn build(programs: &Path) -> Outcome {
     std::fs::create_dir_all(&folder)?;
     for package in PACKAGES {
         let mut go = Command::new("go");
-        go.args(["test", "-c", STRIPPED, "-o"])
+        go.args(["test", "-c", "-vet=off", STRIPPED, "-o"])
             .arg(program(programs, package))
             .arg(path(package));
         process::run_with(go.current_dir(module()))?;

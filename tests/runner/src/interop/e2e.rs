@@ -53,7 +53,7 @@ const LANES: usize = 4;
 pub(super) fn build(programs: &Path) -> Outcome {
     cluster::build(programs)?;
     let mut go = Command::new("go");
-    go.args(["test", "-c", STRIPPED, "-o"])
+    go.args(["test", "-c", "-vet=off", STRIPPED, "-o"])
         .arg(programs.join("e2e.test"))
         .arg("k8s.io/kubernetes/test/e2e");
     process::run_with(go.current_dir(root().join("tests/interop/kubernetes")))
