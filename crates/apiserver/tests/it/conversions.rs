@@ -38,10 +38,12 @@ impl World {
 
     /// Defines widgets that are converted by a webhook.
     async fn define(&mut self, client_config: &Value) {
-        let answer = self
-            .client
-            .post(DEFINITIONS, &definition(client_config))
-            .await;
+        self.define_as(&definition(client_config)).await;
+    }
+
+    /// Defines widgets and waits until they are served.
+    async fn define_as(&mut self, definition: &Value) {
+        let answer = self.client.post(DEFINITIONS, definition).await;
         assert_eq!(answer.code, 201, "{}", answer.json());
         for _ in 0..200 {
             if self

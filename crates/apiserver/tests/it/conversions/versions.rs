@@ -179,3 +179,44 @@ async fn managers_of_different_versions_own_the_same_field() {
     );
     world.end(webhook).await;
 }
+
+#[tokio::test]
+async fn each_version_selects_by_its_own_fields() {
+    let webhook = Webhook::start("localhost").await;
+    let mut world = World::new().await;
+    let mut definition = definition(&by_url(&webhook));
+    for (version, field) in [(0, "size"), (1, "dimension")] {
+        let version = &mut definition["spec"]["versions"][version];
+        version["schema"]["openAPIV3Schema"]["properties"]["spec"] =
+            json!({"type": "object", "properties": {field: {"type": "string"}}});
+        version["selectableFields"] = json!([{"jsonPath": format!(".spec.{field}")}]);
+    }
+    world.define_as(&definition).await;
+    for (name, size) in [("a", "1"), ("b", "2"), ("c", "1")] {
+        world.create(V1, name, &json!({"size": size})).await;
+    }
+    for (path, field) in [(V1, "size"), (BETA, "dimension")] {
+        let selected = format!("{path}?fieldSelector=spec.{field}%3D1");
+        let list = world.get(&selected).await;
+        let items = list["items"].as_array().expect("it is a list");
+        let found: Vec<_> = items.iter().map(|it| &it["metadata"]["name"]).collect();
+        assert_eq!(found, ["a", "c"], "{path}");
+        let watched = world
+            .client
+            .get(&format!("{selected}&watch=true&timeoutSeconds=1"))
+            .await;
+        let events = serde_json::Deserializer::from_slice(&watched.bytes).into_iter::<Value>();
+        let events: Vec<Value> = events.map(|it| it.expect("it is JSON")).collect();
+        assert_eq!(events.len(), 2, "{path}");
+        let of_all = events.iter().all(|it| it["object"]["spec"][field] == "1");
+        assert!(of_all, "{path}: {events:?}");
+    }
+    let other = format!("{V1}?fieldSelector=spec.dimension%3D1");
+    assert_eq!(world.client.get(&other).await.code, 400);
+    let selected = format!("{BETA}?fieldSelector=spec.dimension%3D1");
+    assert_eq!(world.client.delete(&selected).await.code, 200);
+    let left = world.get(V1).await;
+    assert_eq!(left["items"][0]["metadata"]["name"], "b");
+    assert_eq!(left["items"].as_array().map(Vec::len), Some(1));
+    world.end(webhook).await;
+}
