@@ -41,7 +41,7 @@ fn schemas_and_objects_are_treated_as_by_upstream() {
     assert_eq!(failed, 0, "of {count} cases");
     println!("{count} cases agree: {seen:?}");
     let tolerated = seen.get(TOLERATED).copied().unwrap_or_default();
-    assert!(tolerated * 1_000 <= count + 10_000, "too many: {tolerated}");
+    assert!(tolerated * 2_000 <= count + 10_000, "too many: {tolerated}");
     for (name, part) in [
         ("errors", 5),
         ("definition", 10),
@@ -126,7 +126,9 @@ fn agrees(asked: &Value, theirs: Value, seen: &mut BTreeMap<String, u64>) -> boo
             name.as_str(),
             "definition" | "update" | "structural" | "convert"
         );
-        let is_moot = is_of_object && is_refused;
+        // Nor does it matter in which words a definition with several faults is refused.
+        let both_refuse = !is_of_object && !ours.is_null() && !theirs.is_null();
+        let is_moot = is_of_object && is_refused || both_refuse && is_many(&ours, &theirs);
         let is_of_rules = matches!(
             name.as_str(),
             "definition" | "update" | "rules" | "changedRules" | "passed"
@@ -139,6 +141,13 @@ fn agrees(asked: &Value, theirs: Value, seen: &mut BTreeMap<String, u64>) -> boo
         }
     }
     is_same
+}
+
+/// Reports whether one of two lists of errors has several.
+fn is_many(ours: &Value, theirs: &Value) -> bool {
+    [ours, theirs]
+        .iter()
+        .any(|it| it.as_array().is_some_and(|it| it.len() > 1))
 }
 
 fn part(answer: &Map<String, Value>, name: &str) -> Value {
