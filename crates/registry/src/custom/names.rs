@@ -9,45 +9,98 @@ use kubist_api::apiextensions::v1::{
     CustomResourceDefinitionStatus,
 };
 use kubist_apimachinery::{Str, Time};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-/// The names in use in a group: by other definitions and built-in resources.
+/// The names in use in a group: by definitions and built-in resources.
 #[derive(Debug, Default)]
 pub(crate) struct NamesInUse {
-    resources: BTreeSet<Str>,
-    kinds: BTreeSet<Str>,
+    resources: Users,
+    kinds: Users,
+}
+
+/// Who uses each name: definitions by their names, and built-in resources by an empty one.
+#[derive(Debug, Default)]
+struct Users(BTreeMap<Str, Vec<Str>>);
+
+impl Users {
+    fn add(&mut self, name: &Str, user: &Str) {
+        let users = self.0.entry(name.clone()).or_default();
+        if !name.is_empty() && !users.contains(user) {
+            users.push(user.clone());
+        }
+    }
+
+    fn remove(&mut self, name: &Str, user: &Str) {
+        if let Some(users) = self.0.get_mut(name) {
+            users.retain(|it| it != user);
+        }
+    }
+
+    /// Reports whether anybody else uses the name.
+    fn has_other(&self, name: &Str, user: &Str) -> bool {
+        let users = self.0.get(name);
+        users.is_some_and(|it| it.iter().any(|it| it != user))
+    }
 }
 
 impl NamesInUse {
-    /// Returns the accepted names of `others`.
-    pub(crate) fn by<'a>(others: impl Iterator<Item = &'a CustomResourceDefinition>) -> Self {
+    /// Returns the accepted names of definitions.
+    pub(crate) fn by<'a>(
+        definitions: impl Iterator<Item = &'a CustomResourceDefinition>,
+    ) -> Self {
         let mut taken = Self::default();
-        for other in others {
-            let names = &other.status.accepted_names;
-            taken.resources.insert(names.plural.clone());
-            taken.resources.insert(names.singular.clone());
-            taken.resources.extend(names.short_names.iter().cloned());
-            taken.kinds.insert(names.kind.clone());
-            taken.kinds.insert(names.list_kind.clone());
-        }
-        taken.resources.remove("");
-        taken.kinds.remove("");
+        definitions.for_each(|it| taken.add(&it.metadata.name, &it.status.accepted_names));
         taken
+    }
+
+    /// Replaces the accepted names of a definition.
+    pub(crate) fn replace(
+        &mut self,
+        user: &Str,
+        before: &CustomResourceDefinitionNames,
+        now: &CustomResourceDefinitionNames,
+    ) {
+        if before != now {
+            for name in resource_names(before) {
+                self.resources.remove(name, user);
+            }
+            for name in [&before.kind, &before.list_kind] {
+                self.kinds.remove(name, user);
+            }
+            self.add(user, now);
+        }
+    }
+
+    fn add(&mut self, user: &Str, names: &CustomResourceDefinitionNames) {
+        for name in resource_names(names) {
+            self.resources.add(name, user);
+        }
+        for name in [&names.kind, &names.list_kind] {
+            self.kinds.add(name, user);
+        }
     }
 
     /// Adds the names of the built-in resources of a group.
     pub(crate) fn with_built_in(mut self, group: &str) -> Self {
-        let group = GROUPS.iter().find(|it| it.name == group);
+        let (group, user) = (GROUPS.iter().find(|it| it.name == group), Str::default());
         let versions = group.into_iter().flat_map(|it| it.versions);
         for facts in versions.flat_map(|it| it.resources) {
             let names = [facts.plural, facts.singular].into_iter();
-            let names = names.chain(facts.short_names.iter().copied());
-            self.resources.extend(names.map(Str::from));
-            self.kinds.insert(facts.kind.into());
-            self.kinds.insert(format!("{}List", facts.kind).into());
+            for name in names.chain(facts.short_names.iter().copied()) {
+                self.resources.add(&name.into(), &user);
+            }
+            self.kinds.add(&facts.kind.into(), &user);
+            let list_kind = format!("{}List", facts.kind);
+            self.kinds.add(&list_kind.into(), &user);
         }
         self
     }
+}
+
+fn resource_names(names: &CustomResourceDefinitionNames) -> impl Iterator<Item = &Str> {
+    [&names.plural, &names.singular]
+        .into_iter()
+        .chain(&names.short_names)
 }
 
 /// The last conflict found among a definition's names.
@@ -59,9 +112,9 @@ impl Conflict {
         &mut self,
         reason: &'static str,
         (wanted, accepted): (&Str, &mut Str),
-        taken: &BTreeSet<Str>,
+        is_taken: impl Fn(&Str) -> bool,
     ) {
-        if wanted != accepted && taken.contains(wanted) {
+        if wanted != accepted && is_taken(wanted) {
             self.0 = Some((reason, format!("{wanted:?} is already in use")));
         } else {
             *accepted = wanted.clone();
@@ -69,14 +122,14 @@ impl Conflict {
     }
 }
 
-/// Returns the new status of a definition, given the names in use.
+/// Returns the new status of a definition, given the names in use by it and others.
 pub(crate) fn settle(
     definition: &CustomResourceDefinition,
     taken: &NamesInUse,
     now: Time,
 ) -> CustomResourceDefinitionStatus {
     let mut status = definition.status.clone();
-    let conflict = accept(&definition.spec.names, &mut status.accepted_names, taken);
+    let conflict = accept(definition, &mut status.accepted_names, taken);
     let accepted = conflict.0.is_none();
     let (reason, message) = conflict
         .0
@@ -158,19 +211,20 @@ pub(crate) const ESTABLISHED: &str = "Established";
 pub(crate) const TERMINATING: &str = "Terminating";
 
 fn accept(
-    wanted: &CustomResourceDefinitionNames,
+    definition: &CustomResourceDefinition,
     accepted: &mut CustomResourceDefinitionNames,
     taken: &NamesInUse,
 ) -> Conflict {
+    let (wanted, user) = (&definition.spec.names, &definition.metadata.name);
+    let is_resource = |name: &Str| taken.resources.has_other(name, user);
+    let is_kind = |name: &Str| taken.kinds.has_other(name, user);
     let mut conflict = Conflict::default();
     let plurals = (&wanted.plural, &mut accepted.plural);
-    conflict.check("PluralConflict", plurals, &taken.resources);
+    conflict.check("PluralConflict", plurals, is_resource);
     let singulars = (&wanted.singular, &mut accepted.singular);
-    conflict.check("SingularConflict", singulars, &taken.resources);
+    conflict.check("SingularConflict", singulars, is_resource);
     let mut short = wanted.short_names.iter();
-    let in_use = |name: &&Str| {
-        !accepted.short_names.contains(name) && taken.resources.contains(name.as_str())
-    };
+    let in_use = |name: &&Str| !accepted.short_names.contains(name) && is_resource(name);
     match short.find(in_use) {
         Some(name) => {
             conflict.0 = Some(("ShortNamesConflict", format!("{name:?} is already in use")));
@@ -178,9 +232,9 @@ fn accept(
         None => accepted.short_names.clone_from(&wanted.short_names),
     }
     let kinds = (&wanted.kind, &mut accepted.kind);
-    conflict.check("KindConflict", kinds, &taken.kinds);
+    conflict.check("KindConflict", kinds, is_kind);
     let list_kinds = (&wanted.list_kind, &mut accepted.list_kind);
-    conflict.check("ListKindConflict", list_kinds, &taken.kinds);
+    conflict.check("ListKindConflict", list_kinds, is_kind);
     accepted.categories.clone_from(&wanted.categories);
     conflict
 }

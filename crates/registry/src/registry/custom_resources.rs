@@ -17,10 +17,11 @@ use crate::storage::watch_event::WatchEvent;
 use crate::store::update::{UpdateRequest, UpdateScope};
 use crate::store::updated_object::Replacement;
 use crate::strategy::context::{RequestContext, User};
-use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};
+use kubist_api::apiextensions::v1::CustomResourceDefinition;
 use kubist_apimachinery::{
     DeleteOptions, GroupResource, ListOptions, PostOptions, ResourceVersion, Status, Str,
 };
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -148,21 +149,28 @@ impl Registry {
             .filter(|name| groups.contains(&group_of(name)))
             .cloned()
             .collect();
+        let mut taken = BTreeMap::<Str, NamesInUse>::new();
         for name in names {
             let Some(it) = known.get(&name) else {
                 self.uninstall(&name);
                 continue;
             };
             let definition = &it.outline;
+            let group = &definition.spec.group;
+            let taken = match taken.entry(group.clone()) {
+                Entry::Occupied(it) => it.into_mut(),
+                Entry::Vacant(it) => it.insert(names_in_use(&known, group)),
+            };
             let mut status = definition.status.clone();
             if !is_ending(definition) {
-                status = accepted(&known, definition, self.own_request().now());
+                status = names::settle(definition, taken, self.own_request().now());
             }
             let is_settled = status == definition.status && self.is_installed(definition);
             if is_settled && !changed.contains(&name) {
                 continue;
             }
-            let Some(mut settled) = it.decode() else {
+            let Some(mut settled) = self.whole(rest, it).await? else {
+                known.get_mut(&name).into_iter().for_each(KnownDefinition::miss);
                 continue;
             };
             settled.status = status;
@@ -178,10 +186,31 @@ impl Registry {
                 self.finish(rest, &settled).await?;
             }
             if let Some(it) = known.get_mut(&name) {
-                it.outline.status = settled.status;
+                let (before, now) = (&it.outline.status, &settled.status);
+                taken.replace(&name, &before.accepted_names, &now.accepted_names);
+                it.settle(&settled);
             }
         }
         Ok(known)
+    }
+
+    /// Returns the whole of a definition; `None` if it has changed since, or is gone: then an event
+    /// follows.
+    async fn whole(
+        &self,
+        rest: &Rest,
+        known: &KnownDefinition,
+    ) -> Result<Option<CustomResourceDefinition>, Status> {
+        if !known.is_reduced() {
+            return Ok(known.decode(None));
+        }
+        let (cx, name) = (self.own_request(), &known.outline.metadata.name);
+        let latest = ResourceVersion::default();
+        match rest.get(&cx, "", name, &latest).await {
+            Ok(stored) => Ok(known.decode(Some(&stored))),
+            Err(status) if status.is_not_found() => Ok(None),
+            Err(status) => Err(status),
+        }
     }
 
     /// Writes a status, unless the definition has changed: then an event triggers it again.
@@ -297,11 +326,17 @@ fn apply(known: &mut Known, event: WatchEvent, changed: &mut BTreeSet<Str>) -> R
         return Ok(());
     };
     let name = definition.outline.metadata.name.clone();
-    changed.insert(name.clone());
-    if there {
-        known.insert(name, definition);
+    let is_changed = if there {
+        match known.get_mut(&name) {
+            Some(before) => before.follow(definition),
+            None => known.insert(name.clone(), definition).is_none(),
+        }
     } else {
         known.remove(&name);
+        true
+    };
+    if is_changed {
+        changed.insert(name);
     }
     Ok(())
 }
@@ -325,15 +360,9 @@ fn over() -> Status {
     Status::internal_error("the watch of definitions has ended")
 }
 
-/// Returns the status of a definition, given the others of its group.
-fn accepted(
-    known: &Known,
-    definition: &CustomResourceDefinition,
-    now: kubist_apimachinery::Time,
-) -> CustomResourceDefinitionStatus {
-    let others = known.values().map(|it| &it.outline).filter(|it| {
-        it.spec.group == definition.spec.group && it.metadata.name != definition.metadata.name
-    });
-    let taken = NamesInUse::by(others).with_built_in(&definition.spec.group);
-    names::settle(definition, &taken, now)
+/// Returns the names in use in a group.
+fn names_in_use(known: &Known, group: &str) -> NamesInUse {
+    let definitions = known.values().map(|it| &it.outline);
+    let of_group = definitions.filter(|it| it.spec.group == *group);
+    NamesInUse::by(of_group).with_built_in(group)
 }
