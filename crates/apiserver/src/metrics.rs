@@ -3,279 +3,285 @@
 //! Names, labels and buckets are those of upstream's API server v1.36, so that its dashboards and
 //! alerts work. The counters of the storage stack are read at each scrape. Every label has a
 //! bounded set of values: requests for unserved resources have no resource, unknown methods are
-//! `other`, and resources are bounded by the served definitions.
+//! `other`, and resources are bounded by the served definitions, whose metrics end with them.
 
+mod distribution;
 mod encryption;
 mod exposition;
 mod labels;
 mod storage;
+mod table;
 mod watches;
 
-use self::labels::{ABORTED, COUNTED, REQUEST, TERMINATED, TIMED};
+use self::labels::{ABORTED, BODIES, COUNTED, DEPRECATED, REQUEST, TERMINATED, TIMED};
+use self::table::{Labels, Table};
 use crate::response::ApiResponse;
 use crate::routes::version;
+pub(crate) use distribution::Distribution;
 use kubist_registry::Registry;
+use kubist_registry::metrics::Count;
 pub(crate) use labels::RequestLabels;
-use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
-    IntGaugeVec, Opts, TEXT_FORMAT, TextEncoder,
-};
+use prometheus::proto::MetricFamily;
+use prometheus::{Encoder, IntGaugeVec, Opts, TEXT_FORMAT, TextEncoder};
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+pub(crate) use table::Gauge;
 pub(crate) use watches::WatchMetrics;
 use watches::Watches;
 
 /// Buckets of request durations in seconds, as upstream.
-const REQUEST_SECONDS: [f64; 23] = [
+static REQUEST_SECONDS: [f64; 23] = [
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0,
     10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
 ];
 /// Buckets of durations without webhooks and queues, as upstream.
-const SLI_SECONDS: [f64; 21] = [
+static SLI_SECONDS: [f64; 21] = [
     0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0,
     30.0, 45.0, 60.0,
 ];
 /// Buckets of the duration of initial events in seconds, as upstream.
-const WATCH_LIST_SECONDS: [f64; 17] = [
+static WATCH_LIST_SECONDS: [f64; 17] = [
     0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
 ];
 /// Buckets of request body bytes, as upstream: first bound, step and count, up to 3.05 MB.
 const BODY_BYTES: (f64, f64, usize) = (50_000.0, 100_000.0, 31);
 /// Buckets of response bytes, as upstream: 1 kB to 1 GB.
-const ANSWER_BYTES: [f64; 7] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-/// Buckets of watch event bytes, as upstream: 1 KiB to 128 KiB.
-const EVENT_BYTES: [f64; 8] = [
-    1024.0, 2048.0, 4096.0, 8192.0, 16_384.0, 32_768.0, 65_536.0, 131_072.0,
-];
+static ANSWER_BYTES: [f64; 7] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 /// The metrics of a server.
 pub(crate) struct Metrics {
-    all: prometheus::Registry,
-    requests: IntCounterVec,
-    took: HistogramVec,
-    sli: HistogramVec,
-    body_bytes: HistogramVec,
-    answer_bytes: HistogramVec,
-    aborted: IntCounterVec,
-    terminated: IntCounterVec,
-    handshake_errors: IntCounter,
-    deprecated: IntGaugeVec,
-    in_flight: IntGaugeVec,
-    long_running: IntGaugeVec,
-    events: IntCounterVec,
-    event_bytes: HistogramVec,
-    watch_lists: HistogramVec,
+    /// What has no labels of requests.
+    others: prometheus::Registry,
+    requests: Table<Count>,
+    took: Table<Distribution>,
+    sli: Table<Distribution>,
+    body_bytes: Table<Distribution>,
+    answer_bytes: Table<Distribution>,
+    aborted: Table<Count>,
+    terminated: Table<Count>,
+    handshake_errors: Count,
+    deprecated: Table<Gauge>,
+    mutating: Arc<Gauge>,
+    read_only: Arc<Gauge>,
+    long_running: Table<Gauge>,
+    watch_lists: Table<Distribution>,
     watches: Watches,
 }
 
-const RESOURCE: [&str; 3] = ["group", "version", "resource"];
-const BODIES: [&str; 3] = ["group", "resource", "verb"];
-const WATCH_LISTS: [&str; 4] = ["group", "version", "resource", "scope"];
-const DEPRECATED: [&str; 5] = [
-    "group",
-    "version",
-    "resource",
-    "subresource",
-    "removed_release",
-];
+const WATCH_LISTS: &[&str] = &["group", "resource", "scope", "version"];
 
 impl Metrics {
     pub(crate) fn new() -> Self {
-        let metrics = Self {
-            all: prometheus::Registry::new(),
-            requests: counter(
+        Self {
+            others: others(),
+            requests: Table::new(
                 "apiserver_request_total",
                 "Requests by verb, dry run, resource, scope and code",
-                &COUNTED,
+                COUNTED,
+                Count::default,
             ),
-            took: histogram(
+            took: Table::new(
                 "apiserver_request_duration_seconds",
                 "How long requests took, to the last byte of the response",
-                &TIMED,
-                &REQUEST_SECONDS,
+                TIMED,
+                || Distribution::of_seconds(&REQUEST_SECONDS),
             ),
-            sli: sli(),
-            body_bytes: bodies(),
-            answer_bytes: histogram(
+            sli: Table::new(
+                "apiserver_request_sli_duration_seconds",
+                "How long requests took that are no dry runs; nothing is queued here",
+                REQUEST,
+                || Distribution::of_seconds(&SLI_SECONDS),
+            ),
+            body_bytes: Table::new(
+                "apiserver_request_body_size_bytes",
+                "Bytes of bodies of requests",
+                BODIES,
+                || Distribution::of_bytes(&BODY_BOUNDS),
+            ),
+            answer_bytes: Table::new(
                 "apiserver_response_sizes",
                 "Bytes of answers to GET and LIST",
-                &REQUEST,
-                &ANSWER_BYTES,
+                REQUEST,
+                || Distribution::of_bytes(&ANSWER_BYTES),
             ),
-            aborted: counter(
+            aborted: Table::new(
                 "apiserver_request_aborts_total",
                 "Requests whose clients disconnected before there was a response",
-                &ABORTED,
+                ABORTED,
+                Count::default,
             ),
-            terminated: counter(
+            terminated: Table::new(
                 "apiserver_request_terminations_total",
                 "Requests that the server gave up, because they took too long",
-                &TERMINATED,
+                TERMINATED,
+                Count::default,
             ),
-            handshake_errors: IntCounter::new(
-                "apiserver_tls_handshake_errors_total",
-                "Connections whose TLS handshake failed",
-            )
-            .expect(VALID),
-            deprecated: gauge(
+            handshake_errors: Count::default(),
+            deprecated: Table::new(
                 "apiserver_requested_deprecated_apis",
                 "1 for each deprecated resource that was asked for",
-                &DEPRECATED,
+                DEPRECATED,
+                Gauge::default,
             ),
-            in_flight: gauge(
-                "apiserver_current_inflight_requests",
-                "Requests under way, except long-running ones",
-                &["request_kind"],
-            ),
-            long_running: gauge(
+            mutating: Arc::default(),
+            read_only: Arc::default(),
+            long_running: Table::new(
                 "apiserver_longrunning_requests",
                 "Long-running requests under way, such as watches",
-                &REQUEST,
+                REQUEST,
+                Gauge::default,
             ),
-            events: counter(
-                "apiserver_watch_events_total",
-                "Events sent to watches",
-                &RESOURCE,
+            watch_lists: Table::new(
+                "apiserver_watch_list_duration_seconds",
+                "How long watches took to send everything that was there",
+                WATCH_LISTS,
+                || Distribution::of_seconds(&WATCH_LIST_SECONDS),
             ),
-            event_bytes: histogram(
-                "apiserver_watch_events_sizes",
-                "Bytes of events sent to watches",
-                &RESOURCE,
-                &EVENT_BYTES,
-            ),
-            watch_lists: watch_lists(),
             watches: Watches::default(),
-        };
-        metrics.register();
-        metrics
-    }
-
-    fn register(&self) {
-        let build = gauge(
-            "kubernetes_build_info",
-            "1, with what the server was built from",
-            &version::BUILD_LABELS,
-        );
-        build.with_label_values(&version::build()).set(1);
-        let all: [Box<dyn prometheus::core::Collector>; 15] = [
-            Box::new(self.requests.clone()),
-            Box::new(self.took.clone()),
-            Box::new(self.sli.clone()),
-            Box::new(self.body_bytes.clone()),
-            Box::new(self.answer_bytes.clone()),
-            Box::new(self.aborted.clone()),
-            Box::new(self.terminated.clone()),
-            Box::new(self.handshake_errors.clone()),
-            Box::new(self.deprecated.clone()),
-            Box::new(self.watch_lists.clone()),
-            Box::new(self.in_flight.clone()),
-            Box::new(self.long_running.clone()),
-            Box::new(self.events.clone()),
-            Box::new(self.event_bytes.clone()),
-            Box::new(build),
-        ];
-        for collector in all {
-            self.all.register(collector).expect("names differ");
-        }
-        #[cfg(target_os = "linux")]
-        {
-            let process = prometheus::process_collector::ProcessCollector::for_self();
-            self.all.register(Box::new(process)).expect("names differ");
-        }
-        for kind in ["mutating", "readOnly"] {
-            self.in_flight.with_label_values(&[kind]).set(0);
         }
     }
 
     /// Returns the gauge of requests in flight for this request.
-    pub(crate) fn under_way(&self, labels: &RequestLabels) -> IntGauge {
+    pub(crate) fn under_way(&self, labels: &RequestLabels) -> Arc<Gauge> {
         if labels.long_running {
-            return self.long_running.with_label_values(&labels.request());
-        }
-        let kind = if labels.mutating {
-            "mutating"
+            self.long_running.get(labels.request())
+        } else if labels.mutating {
+            Arc::clone(&self.mutating)
         } else {
-            "readOnly"
-        };
-        self.in_flight.with_label_values(&[kind])
+            Arc::clone(&self.read_only)
+        }
     }
 
     /// Counts a request with a response.
     pub(crate) fn answered(&self, labels: &RequestLabels, code: u16, took: Duration, bytes: u64) {
-        let mut number = [0; 3];
-        let code = decimal(code, &mut number);
-        self.requests.with_label_values(&labels.counted(code)).inc();
-        let timed = self.took.with_label_values(&labels.timed());
-        timed.observe(took.as_secs_f64());
+        let request = labels.request();
+        self.requests.with(labels.counted(code), |it| it.add(1));
+        self.took.with(labels.timed(), |it| it.took(took));
         if labels.dry_run.is_empty() {
-            let sli = self.sli.with_label_values(&labels.request());
-            sli.observe(took.as_secs_f64());
+            self.sli.with(request, |it| it.took(took));
         }
         if matches!(labels.verb, "GET" | "LIST") {
-            let sizes = self.answer_bytes.with_label_values(&labels.request());
-            sizes.observe(exposition::number(bytes));
+            self.answer_bytes.with(request, |it| it.sized(bytes));
         }
     }
 
     /// Counts a request whose client disconnected before the response.
     pub(crate) fn abandoned(&self, labels: &RequestLabels) {
-        self.aborted.with_label_values(&labels.aborted()).inc();
+        self.aborted.with(labels.aborted(), |it| it.add(1));
     }
 
     /// Counts a request that the server terminated with this code.
     pub(crate) fn terminated(&self, labels: &RequestLabels, code: u16) {
-        let mut number = [0; 3];
-        let code = decimal(code, &mut number);
-        let labels = labels.terminated(code);
-        self.terminated.with_label_values(&labels).inc();
+        self.terminated.with(labels.terminated(code), |it| it.add(1));
     }
 
     /// Counts a request body.
     pub(crate) fn body(&self, labels: &RequestLabels, bytes: usize) {
-        if let Some(verb) = labels.body_verb() {
-            let labels = [labels.group, labels.resource, verb];
-            let sizes = self.body_bytes.with_label_values(&labels);
-            sizes.observe(exposition::number(bytes as u64));
+        if let Some(labels) = labels.body() {
+            self.body_bytes.with(labels, |it| it.sized(bytes as u64));
         }
     }
 
     /// Counts a failed TLS handshake.
     pub(crate) fn handshake_failed(&self) {
-        self.handshake_errors.inc();
+        self.handshake_errors.add(1);
     }
 
     /// Notes a request for a deprecated resource; upstream names no release in which one of these
     /// is removed.
     pub(crate) fn deprecated(&self, labels: &RequestLabels) {
-        let labels = [
-            labels.group,
-            labels.version,
-            labels.resource,
-            labels.subresource,
-            "",
-        ];
-        self.deprecated.with_label_values(&labels).set(1);
+        self.deprecated.with(labels.deprecated(), |it| it.set(1));
     }
 
-    /// Returns the histogram of watch list durations.
-    pub(crate) fn watch_list(&self, labels: &RequestLabels, scope: &str) -> Histogram {
-        let labels = [labels.group, labels.version, labels.resource, scope];
-        self.watch_lists.with_label_values(&labels)
+    /// Returns the metric of watch list durations.
+    pub(crate) fn watch_list(
+        &self,
+        labels: &RequestLabels,
+        scope: &'static str,
+    ) -> Arc<Distribution> {
+        self.watch_lists.get(labels.watch_list(scope))
     }
 
     /// Returns the counters of a watch.
-    pub(crate) fn watch(&self, group: &str, version: &str, resource: &str) -> WatchMetrics {
-        let labels = [group, version, resource];
-        self.watches.open(
-            &self.events.with_label_values(&labels),
-            &self.event_bytes.with_label_values(&labels),
-        )
+    pub(crate) fn watch(
+        &self,
+        group: &'static str,
+        version: &'static str,
+        resource: &'static str,
+    ) -> WatchMetrics {
+        self.watches.open(Labels {
+            group,
+            version,
+            resource,
+            ..Labels::default()
+        })
+    }
+
+    /// Drops the metrics of resources that are no longer served, except those that requests still
+    /// count in. Returns whether there are such.
+    pub(crate) fn forget_unserved(&self, registry: &Registry) -> bool {
+        let (groups, mut served) = (registry.groups(), BTreeSet::new());
+        for group in groups.iter() {
+            for version in &group.versions {
+                let names = version.resources.iter().map(|it| it.facts.plural);
+                served.extend(names.map(|name| (&*group.name, name)));
+            }
+        }
+        let is_served = |labels: &Labels| served.contains(&(labels.group, labels.resource));
+        let remain = [
+            self.requests.retain(&is_served),
+            self.took.retain(&is_served),
+            self.sli.retain(&is_served),
+            self.body_bytes.retain(&is_served),
+            self.answer_bytes.retain(&is_served),
+            self.aborted.retain(&is_served),
+            self.terminated.retain(&is_served),
+            self.deprecated.retain(&is_served),
+            self.long_running.retain(&is_served),
+            self.watch_lists.retain(&is_served),
+            self.watches.retain(&is_served),
+        ];
+        remain.contains(&true)
+    }
+
+    fn families(&self) -> Vec<MetricFamily> {
+        self.watches.add();
+        let in_flight = table::gauges(
+            "apiserver_current_inflight_requests",
+            "Requests under way, except long-running ones",
+            &["request_kind"],
+            &[("mutating", &self.mutating), ("readOnly", &self.read_only)],
+        );
+        let handshakes = table::counter(
+            "apiserver_tls_handshake_errors_total",
+            "Connections whose TLS handshake failed",
+            &self.handshake_errors,
+        );
+        let all = [
+            self.requests.family(),
+            self.took.family(),
+            self.sli.family(),
+            self.body_bytes.family(),
+            self.answer_bytes.family(),
+            self.aborted.family(),
+            self.terminated.family(),
+            handshakes,
+            self.deprecated.family(),
+            in_flight,
+            self.long_running.family(),
+            self.watch_lists.family(),
+        ];
+        let mut families = self.others.gather();
+        families.extend(all.into_iter().flatten());
+        families.extend(self.watches.families());
+        families
     }
 
     /// Returns the response to a scrape.
     pub(crate) async fn scrape(&self, registry: &Registry) -> ApiResponse {
-        self.watches.add();
-        let mut families = self.all.gather();
+        let mut families = self.families();
         families.extend(storage::families(registry).await);
         families.extend(encryption::families(registry));
         families.sort_by(|a, b| a.name().cmp(b.name()));
@@ -296,57 +302,25 @@ impl fmt::Debug for Metrics {
 
 const VALID: &str = "names, labels and bounds are constants that are valid";
 
-fn counter(name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
-    IntCounterVec::new(Opts::new(name, help), labels).expect(VALID)
+/// Returns what the build and the kernel say.
+fn others() -> prometheus::Registry {
+    let others = prometheus::Registry::new();
+    let build = Opts::new(
+        "kubernetes_build_info",
+        "1, with what the server was built from",
+    );
+    let build = IntGaugeVec::new(build, &version::BUILD_LABELS).expect(VALID);
+    build.with_label_values(&version::build()).set(1);
+    others.register(Box::new(build)).expect("names differ");
+    #[cfg(target_os = "linux")]
+    {
+        let process = prometheus::process_collector::ProcessCollector::for_self();
+        others.register(Box::new(process)).expect("names differ");
+    }
+    others
 }
 
-fn gauge(name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
-    IntGaugeVec::new(Opts::new(name, help), labels).expect(VALID)
-}
-
-fn histogram(name: &str, help: &str, labels: &[&str], buckets: &[f64]) -> HistogramVec {
-    let opts = HistogramOpts::new(name, help).buckets(buckets.to_vec());
-    HistogramVec::new(opts, labels).expect(VALID)
-}
-
-fn sli() -> HistogramVec {
-    histogram(
-        "apiserver_request_sli_duration_seconds",
-        "How long requests took that are no dry runs; nothing is queued here",
-        &REQUEST,
-        &SLI_SECONDS,
-    )
-}
-
-fn bodies() -> HistogramVec {
-    histogram(
-        "apiserver_request_body_size_bytes",
-        "Bytes of bodies of requests",
-        &BODIES,
-        &body_bounds(),
-    )
-}
-
-fn watch_lists() -> HistogramVec {
-    histogram(
-        "apiserver_watch_list_duration_seconds",
-        "How long watches took to send everything that was there",
-        &WATCH_LISTS,
-        &WATCH_LIST_SECONDS,
-    )
-}
-
-fn body_bounds() -> Vec<f64> {
+static BODY_BOUNDS: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let (first, step, count) = BODY_BYTES;
     prometheus::linear_buckets(first, step, count).expect(VALID)
-}
-
-/// Formats a status code without an allocation.
-fn decimal(code: u16, out: &mut [u8; 3]) -> &str {
-    let mut rest = code;
-    for digit in out.iter_mut().rev() {
-        *digit = b'0' + u8::try_from(rest % 10).unwrap_or_default();
-        rest /= 10;
-    }
-    std::str::from_utf8(out).unwrap_or_default()
-}
+});

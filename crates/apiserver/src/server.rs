@@ -28,6 +28,7 @@ use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
+use crate::metrics::Metrics;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
 use acceptor::Acceptor;
@@ -139,7 +140,9 @@ impl ApiServer {
         let mut tasks = JoinSet::new();
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
-        tasks.spawn(upkeep(shutdown.clone(), Arc::clone(&serving), definitions));
+        let metrics = Arc::clone(connections.metrics());
+        let upkeep = upkeep(shutdown.clone(), Arc::clone(&serving), definitions, metrics);
+        tasks.spawn(upkeep);
         Ok(RunningServer {
             address,
             serving,
@@ -165,11 +168,16 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 }
 
 /// Runs the server's background loops until shutdown.
-async fn upkeep(shutdown: Shutdown, serving: Arc<ServingCertificate>, registry: Registry) {
+async fn upkeep(
+    shutdown: Shutdown,
+    serving: Arc<ServingCertificate>,
+    registry: Registry,
+    metrics: Arc<Metrics>,
+) {
     // Processing a definition costs time in proportion to its schema, and cache eviction in
     // proportion to what was requested.
     let definitions_loop = cpu_bound::background(Box::pin(registry.run_definitions()));
-    let cache_eviction = cpu_bound::background(Box::pin(forget_unused(&registry)));
+    let cache_eviction = cpu_bound::background(Box::pin(forget_unused(&registry, &metrics)));
     tokio::select! {
         () = shutdown.closing() => {}
         () = definitions_loop => {}
@@ -182,11 +190,18 @@ async fn upkeep(shutdown: Shutdown, serving: Arc<ServingCertificate>, registry: 
 /// twice as long.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// Evicts unused cached encodings. Never returns.
-async fn forget_unused(registry: &Registry) {
+/// Evicts unused cached encodings, and what was counted for resources that are no longer served.
+/// Never returns.
+async fn forget_unused(registry: &Registry, metrics: &Metrics) {
+    let (mut known, mut remain) = (registry.groups(), false);
     loop {
         tokio::time::sleep(REMEMBERED).await;
         registry.forget_unused();
+        let groups = registry.groups();
+        if remain || !Arc::ptr_eq(&known, &groups) {
+            remain = metrics.forget_unserved(registry);
+            known = groups;
+        }
     }
 }
 

@@ -42,12 +42,22 @@ impl Input {
     /// Consumes `count` bytes, which must be available.
     pub(crate) fn advance(&mut self, count: usize) {
         self.position += count;
+        self.release();
+    }
+
+    /// Drops a chunk that is consumed: it may be a slice of a large buffer, and the next one may
+    /// take hours to arrive.
+    fn release(&mut self) {
+        if self.position == self.chunk.len() {
+            self.before += self.position as u64;
+            (self.chunk, self.position) = (Bytes::new(), 0);
+        }
     }
 
     /// Consumes `count` bytes, which must be available, and returns them as a slice of the chunk.
     pub(crate) fn take(&mut self, count: usize) -> Bytes {
         let slice = self.chunk.slice(self.position..self.position + count);
-        self.position += count;
+        self.advance(count);
         slice
     }
 
@@ -98,5 +108,25 @@ impl Gather {
     /// Reserves room for `count` bytes; the caller has checked the length against a limit.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.parts.reserve(count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_consumed_chunk_is_not_held() {
+        let chunk = Bytes::from(vec![b'x'; 100]);
+        let mut input = Input::default();
+        input.push(chunk.slice(10..30));
+        drop(input.take(5));
+        assert!(!chunk.is_unique() && input.offset() == 5);
+        drop(input.take(15));
+        assert!(chunk.is_unique(), "nothing of it is left to read");
+        assert_eq!((input.offset(), input.peek()), (20, None));
+        input.push(Bytes::from_static(b"ab"));
+        input.advance(1);
+        assert_eq!((input.offset(), input.peek()), (21, Some(b'b')));
     }
 }

@@ -5,7 +5,7 @@
 //! ones) at level warn.
 
 use crate::filters::in_flight::Seat;
-use crate::metrics::{Metrics, RequestLabels};
+use crate::metrics::{Gauge, Metrics, RequestLabels};
 use crate::request::Request;
 use crate::response::body::{Body, ResponseAborted};
 use bytes::Bytes;
@@ -13,7 +13,6 @@ use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{StatusCode, Version};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use kubist_apimachinery::Str;
-use prometheus::IntGauge;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -42,7 +41,7 @@ pub(crate) fn audit_id(headers: &HeaderMap) -> HeaderValue {
 pub(crate) struct RequestRecord {
     metrics: Arc<Metrics>,
     labels: RequestLabels,
-    under_way: IntGauge,
+    under_way: Arc<Gauge>,
     began: Instant,
     slow: Duration,
     /// Held until the response ends.
@@ -67,7 +66,7 @@ impl RequestRecord {
         slow: Duration,
     ) -> Self {
         let under_way = metrics.under_way(&labels);
-        under_way.inc();
+        under_way.increment();
         Self {
             metrics: Arc::clone(metrics),
             labels,
@@ -151,7 +150,7 @@ fn shown(text: &[u8], max: usize) -> String {
 impl Drop for RequestRecord {
     fn drop(&mut self) {
         let took = self.began.elapsed();
-        self.under_way.dec();
+        self.under_way.decrement();
         match self.code {
             Some(code) => {
                 let code = code.as_u16();

@@ -8,7 +8,7 @@ use crate::futures::poll_on_wake::PollOnWake;
 use crate::handlers::call::Call;
 use crate::handlers::list;
 use crate::handlers::target::Target;
-use crate::metrics::WatchMetrics;
+use crate::metrics::{Distribution, WatchMetrics};
 use crate::negotiation::response_encoder::{ResponseEncoder, partial_json};
 use crate::negotiation::table::{TableStyle, metadata_of};
 use crate::random;
@@ -23,7 +23,6 @@ use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, Transform, negotiate};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 use kubist_registry::{EventStream, Stored, WallClock, WatchEvent};
-use prometheus::Histogram;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,8 +139,8 @@ struct WatchResponse {
     waiting: std::vec::IntoIter<WatchEvent>,
     /// Whether more events may follow.
     goes_on: bool,
-    /// Until all initial events are sent: when the watch began, and the histogram for its duration.
-    listing: Option<(Instant, Histogram)>,
+    /// Until all initial events are sent: when the watch began, and the metric for its duration.
+    listing: Option<(Instant, Arc<Distribution>)>,
     /// Ages in tables refer to the time of the event.
     clock: Arc<dyn WallClock>,
     metrics: WatchMetrics,
@@ -261,7 +260,7 @@ impl WatchResponse {
             && event.ends_initial()
             && let Some((begun, took)) = self.listing.take()
         {
-            took.observe(begun.elapsed().as_secs_f64());
+            took.took(begun.elapsed());
         }
     }
 

@@ -1,5 +1,6 @@
 //! `RequestLabels`: the metric labels of a request, each from a bounded set of values.
 
+use super::table::Labels;
 use crate::discovery;
 use crate::request::Request;
 use crate::request::route::{ResourcePath, Route};
@@ -8,58 +9,68 @@ use http::header::CONTENT_TYPE;
 use kubist_api::ResourceFacts;
 use kubist_registry::Registry;
 
-/// Label names, as upstream.
-pub(super) const REQUEST: [&str; 7] = [
-    "verb",
-    "group",
-    "version",
-    "resource",
-    "subresource",
-    "scope",
+/// Label names, as upstream, sorted.
+pub(super) const REQUEST: &[&str] = &[
     "component",
+    "group",
+    "resource",
+    "scope",
+    "subresource",
+    "verb",
+    "version",
 ];
 /// The same with the dry run.
-pub(super) const TIMED: [&str; 8] = [
-    "verb",
+pub(super) const TIMED: &[&str] = &[
+    "component",
     "dry_run",
     "group",
-    "version",
     "resource",
-    "subresource",
     "scope",
-    "component",
+    "subresource",
+    "verb",
+    "version",
 ];
 /// The same with the status code.
-pub(super) const COUNTED: [&str; 9] = [
-    "verb",
+pub(super) const COUNTED: &[&str] = &[
+    "code",
+    "component",
     "dry_run",
     "group",
-    "version",
     "resource",
-    "subresource",
     "scope",
-    "component",
-    "code",
+    "subresource",
+    "verb",
+    "version",
 ];
 /// For requests terminated by the server.
-pub(super) const TERMINATED: [&str; 8] = [
-    "verb",
-    "group",
-    "version",
-    "resource",
-    "subresource",
-    "scope",
-    "component",
+pub(super) const TERMINATED: &[&str] = &[
     "code",
+    "component",
+    "group",
+    "resource",
+    "scope",
+    "subresource",
+    "verb",
+    "version",
 ];
 /// For requests aborted by the client.
-pub(super) const ABORTED: [&str; 6] = [
-    "verb",
+pub(super) const ABORTED: &[&str] = &[
     "group",
+    "resource",
+    "scope",
+    "subresource",
+    "verb",
     "version",
+];
+/// For bodies.
+pub(super) const BODIES: &[&str] = &["group", "resource", "verb"];
+/// For deprecated resources.
+pub(super) const DEPRECATED: &[&str] = &[
+    "group",
+    "removed_release",
     "resource",
     "subresource",
-    "scope",
+    "version",
 ];
 
 /// The usual value of the label `component`.
@@ -162,79 +173,76 @@ impl RequestLabels {
         }
     }
 
-    /// Returns upstream's verb for the body size metric; `None` without a body.
-    pub(super) fn body_verb(&self) -> Option<&'static str> {
-        Some(match self.verb {
+    /// Returns the labels of the body size metric, with upstream's verb; `None` without a body.
+    pub(super) fn body(&self) -> Option<Labels> {
+        let verb = match self.verb {
             "POST" => "create",
             "PUT" => "update",
             "PATCH" | "APPLY" => "patch",
             "DELETE" if self.scope == "resource" => "delete",
             "DELETE" => "delete_collection",
             _ => return None,
+        };
+        Some(Labels {
+            group: self.group,
+            resource: self.resource,
+            verb,
+            ..Labels::default()
         })
     }
 
-    pub(super) fn request(&self) -> [&str; 7] {
-        [
-            self.verb,
-            self.group,
-            self.version,
-            self.resource,
-            self.subresource,
-            self.scope,
-            self.component,
-        ]
+    pub(super) fn request(&self) -> Labels {
+        Labels {
+            component: self.component,
+            ..self.aborted()
+        }
     }
 
-    pub(super) fn timed(&self) -> [&str; 8] {
-        let [verb, rest @ ..] = self.request();
-        let [group, version, resource, subresource, scope, component] = rest;
-        [
-            verb,
-            self.dry_run,
-            group,
-            version,
-            resource,
-            subresource,
-            scope,
-            component,
-        ]
+    pub(super) fn timed(&self) -> Labels {
+        Labels {
+            dry_run: self.dry_run,
+            ..self.request()
+        }
     }
 
-    pub(super) fn counted<'a>(&'a self, code: &'a str) -> [&'a str; 9] {
-        let [verb, dry_run, rest @ ..] = self.timed();
-        let [group, version, resource, subresource, scope, component] = rest;
-        [
-            verb,
-            dry_run,
-            group,
-            version,
-            resource,
-            subresource,
-            scope,
-            component,
+    pub(super) fn counted(&self, code: u16) -> Labels {
+        Labels {
             code,
-        ]
+            ..self.timed()
+        }
     }
 
-    pub(super) fn terminated<'a>(&'a self, code: &'a str) -> [&'a str; 8] {
-        let [verb, group, version, resource, rest @ ..] = self.request();
-        let [subresource, scope, component] = rest;
-        [
-            verb,
-            group,
-            version,
-            resource,
-            subresource,
-            scope,
-            component,
+    pub(super) fn terminated(&self, code: u16) -> Labels {
+        Labels {
             code,
-        ]
+            ..self.request()
+        }
     }
 
-    pub(super) fn aborted(&self) -> [&str; 6] {
-        let [verb, group, version, resource, subresource, scope, _] = self.request();
-        [verb, group, version, resource, subresource, scope]
+    pub(super) fn aborted(&self) -> Labels {
+        Labels {
+            scope: self.scope,
+            verb: self.verb,
+            ..self.deprecated()
+        }
+    }
+
+    pub(super) fn deprecated(&self) -> Labels {
+        Labels {
+            group: self.group,
+            resource: self.resource,
+            subresource: self.subresource,
+            version: self.version,
+            ..Labels::default()
+        }
+    }
+
+    pub(super) fn watch_list(&self, scope: &'static str) -> Labels {
+        Labels {
+            scope,
+            subresource: "",
+            ..self.deprecated()
+        }
     }
 }
 

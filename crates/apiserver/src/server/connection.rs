@@ -11,6 +11,7 @@ use crate::filters::pending_bodies::PendingBodies;
 use crate::filters::seat_reservation;
 use crate::filters::send_buffers::SendBuffers;
 use crate::futures::poll_on_wake::PollOnWake;
+use crate::metrics::Metrics;
 use crate::random;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
@@ -88,6 +89,10 @@ impl Connections {
         }
     }
 
+    pub(super) fn metrics(&self) -> &Arc<Metrics> {
+        self.service.metrics()
+    }
+
     pub(super) fn header_timeout(&self) -> Duration {
         self.header_timeout
     }
@@ -131,7 +136,8 @@ impl Connections {
             let (service, caller) = (Arc::clone(&self.service), Arc::clone(&caller));
             let busy = activity.begin();
             let (share, progress) = (Arc::clone(&share), Arc::clone(&progress));
-            async move {
+            // Boxed, so that a response that goes on for hours does not hold what its request needed.
+            Box::pin(async move {
                 let held = share.response();
                 // A client that does not read delays only its own requests.
                 if !seat_reservation::awaits_body(&request) {
@@ -140,7 +146,7 @@ impl Connections {
                 let response = service.handle(&caller, &held, request).await;
                 let delivery = |body| Delivery::new(body, busy, held, &progress);
                 Ok::<_, Infallible>(response.map(delivery))
-            }
+            })
         });
         let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
         let mut linger = None;

@@ -89,7 +89,7 @@ impl Service {
     }
 
     /// The server's metrics.
-    pub(crate) fn metrics(&self) -> &Metrics {
+    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
         &self.context.metrics
     }
 

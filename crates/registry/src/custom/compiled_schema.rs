@@ -3,10 +3,10 @@
 
 use crate::custom::digest::{Digest, digest_of};
 use hashbrown::HashMap;
-use kubist_api::apiextensions::v1::CustomResourceDefinitionVersion;
-use kubist_apimachinery::wire::to_json_value;
+use kubist_api::apiextensions::v1::{CustomResourceDefinitionVersion, JSONSchemaProps};
 use kubist_schema::{CompiledRules, Schema};
 use parking_lot::Mutex;
+use serde_json::Value;
 use std::sync::{Arc, LazyLock, Weak};
 
 /// A schema in the form that objects are checked with.
@@ -31,12 +31,16 @@ struct Known {
 }
 
 impl CompiledSchema {
-    /// Returns the compiled schema of a version; `None` if it has no schema, or none that objects
-    /// can be checked with. Validation refuses such a definition; one that is stored is served
-    /// without a schema, as upstream serves definitions that are not structural.
-    pub(crate) fn of(version: &CustomResourceDefinitionVersion) -> Option<Arc<Self>> {
-        let schema = version.schema.as_deref()?.open_api_v3_schema.as_deref()?;
-        let digest = digest_of(&to_json_value(schema).to_string());
+    /// Returns the compiled schema of a version, of which `json` is the schema; `None` if it has no
+    /// schema, or none that objects can be checked with. Validation refuses such a definition; one
+    /// that is stored is served without a schema, as upstream serves definitions that are not
+    /// structural.
+    pub(crate) fn of(
+        version: &CustomResourceDefinitionVersion,
+        json: Option<&Value>,
+    ) -> Option<Arc<Self>> {
+        let schema = schema_of(version)?;
+        let digest = digest_of(&json?.to_string());
         if let Some(known) = COMPILED.lock().get(&digest) {
             return Some(known);
         }
@@ -50,6 +54,11 @@ impl CompiledSchema {
         let rules = CompiledRules::compile(&schema);
         Some(COMPILED.lock().add(digest, schema, rules))
     }
+}
+
+/// Returns the schema of a version.
+pub(crate) fn schema_of(version: &CustomResourceDefinitionVersion) -> Option<&JSONSchemaProps> {
+    version.schema.as_deref()?.open_api_v3_schema.as_deref()
 }
 
 impl Known {

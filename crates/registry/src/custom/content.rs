@@ -2,6 +2,7 @@
 
 use super::static_texts::Shortage;
 use crate::custom::CLEANUP;
+use crate::custom::compiled_schema::schema_of;
 use crate::custom::conversion::{Conversion, ConversionParts};
 use crate::custom::pipeline::Pipeline;
 use crate::custom::scale::ScalePaths;
@@ -12,6 +13,7 @@ use crate::store::field_managers::{ConvertVersions, FieldManagers};
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionVersion,
 };
+use kubist_apimachinery::wire::to_json_value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -48,21 +50,21 @@ impl ServedContent {
         let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
             return Ok(None);
         };
-        let pipelines = versions
-            .iter()
-            .map(|(version, shape)| Pipeline::new(definition, version, shape.kind));
-        let conversion = Arc::new(Conversion::of(definition, pipelines.collect(), parts));
-        let of_used = versions
-            .iter()
-            .filter(|(version, _)| version.storage || version.served);
-        let types = of_used.map(|(version, shape)| {
-            let api_version = shape.kind.facts().api_version;
-            let replicas = shape.scale.as_ref().and_then(ScalePaths::replicas_path);
-            (api_version.into(), CustomVersion::new(version, replicas))
-        });
+        let (mut pipelines, mut types) = (Vec::new(), BTreeMap::new());
+        for (version, shape) in &versions {
+            let schema = schema_of(version).map(|it| to_json_value(it));
+            let pipeline = Pipeline::new(definition, version, schema.as_ref(), shape.kind);
+            pipelines.push(pipeline);
+            if version.storage || version.served {
+                let api_version = shape.kind.facts().api_version;
+                let replicas = shape.scale.as_ref().and_then(ScalePaths::replicas_path);
+                types.insert(api_version.into(), CustomVersion::new(schema, replicas));
+            }
+        }
+        let conversion = Arc::new(Conversion::of(definition, pipelines, parts));
         let converter: Arc<dyn ConvertVersions> = Arc::clone(&conversion) as _;
         let converter = conversion.has_webhook().then_some(converter);
-        let field_managers = FieldManagers::custom(types.collect(), converter);
+        let field_managers = FieldManagers::custom(types, converter);
         let of_served = versions.iter().filter(|(version, _)| version.served);
         Ok(Some(Self {
             by: defined_by(definition),

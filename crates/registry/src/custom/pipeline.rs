@@ -16,6 +16,7 @@ use kubist_schema::{
     CompiledRules, Malformed, Schema, UnknownFields, apply_defaults, coerce_metadata, prune,
     remove_nulls,
 };
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The steps for the objects of one version of a definition.
@@ -30,15 +31,16 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Returns the steps of a version of a definition.
+    /// Returns the steps of a version of a definition, of which `schema` is the schema as JSON.
     pub(crate) fn new(
         definition: &CustomResourceDefinition,
         version: &CustomResourceDefinitionVersion,
+        schema: Option<&Value>,
         kind: &'static Kind,
     ) -> Self {
         Self {
             kind,
-            schema: CompiledSchema::of(version),
+            schema: CompiledSchema::of(version, schema),
             keeps_unknown_fields: definition.spec.preserve_unknown_fields,
         }
     }

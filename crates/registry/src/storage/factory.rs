@@ -13,10 +13,11 @@ use crate::stored::transformer::{Identity, LiveEncryption, TransformCounts, Tran
 use crate::strategy::{PlainStrategy, Strategy};
 use hashbrown::HashMap;
 use kubist_api::{Kind, find_kind};
-use kubist_apimachinery::GroupResource;
+use kubist_apimachinery::{GroupResource, Str};
 use kubist_storage::Kv;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// The fields that watch caches index watchers by, as upstream: every kubelet watches the pods of
@@ -49,8 +50,17 @@ pub struct StorageFactory {
     encodings: HashMap<GroupResource, StorageEncoding>,
     /// The cache of decoded objects, shared by all resources.
     made: Arc<StoredCache>,
-    /// The metrics, one set per resource, kept even after the resource is removed.
-    metrics: Mutex<Vec<Arc<ResourceMetrics>>>,
+    /// The metrics, one set per resource, until the resource is removed.
+    metrics: Mutex<CountedResources>,
+}
+
+/// The metrics of resources.
+#[derive(Debug, Default)]
+struct CountedResources {
+    /// By group and plural.
+    each: BTreeMap<(Str, Str), Arc<ResourceMetrics>>,
+    /// Those beyond [`COUNTED_MAX`] together.
+    others: Option<Arc<ResourceMetrics>>,
 }
 
 /// The maximum of resources with their own metrics; later ones are counted together as `other`.
@@ -128,32 +138,38 @@ impl StorageFactory {
         self
     }
 
-    /// Drops cached objects that were not used recently.
+    /// Drops cached objects that were not used recently, and what was counted for resources that
+    /// no longer exist.
     pub(crate) fn forget_unused(&self) {
         self.made.forget_unused();
+        let mut metrics = self.metrics.lock();
+        metrics.each.retain(|_, it| Arc::strong_count(it) > 1);
+        let mut in_use = self.in_use.lock();
+        in_use.retain(|_, it| Arc::strong_count(it) > 1);
     }
 
     /// Returns the metrics of each resource with storage.
     pub fn metrics(&self) -> Vec<Arc<ResourceMetrics>> {
-        self.metrics.lock().clone()
+        let metrics = self.metrics.lock();
+        let all = metrics.each.values().chain(&metrics.others);
+        all.map(Arc::clone).collect()
     }
 
     fn metrics_of(&self, group: &str, plural: &str) -> Arc<ResourceMetrics> {
         let mut metrics = self.metrics.lock();
-        let named = |it: &&Arc<ResourceMetrics>| *it.group == *group && *it.resource == *plural;
-        if let Some(known) = metrics.iter().find(named) {
-            return Arc::clone(known);
+        let metrics = &mut *metrics;
+        let is_full = metrics.each.len() >= COUNTED_MAX;
+        match metrics.each.entry((group.into(), plural.into())) {
+            Entry::Occupied(known) => Arc::clone(known.get()),
+            Entry::Vacant(_) if is_full => {
+                let new = || Arc::new(ResourceMetrics::new("", "other"));
+                Arc::clone(metrics.others.get_or_insert_with(new))
+            }
+            Entry::Vacant(new) => {
+                let made = Arc::new(ResourceMetrics::new(group, plural));
+                Arc::clone(new.insert(made))
+            }
         }
-        if metrics.len() > COUNTED_MAX {
-            return Arc::clone(&metrics[COUNTED_MAX]);
-        }
-        let made = if metrics.len() < COUNTED_MAX {
-            Arc::new(ResourceMetrics::new(group, plural))
-        } else {
-            Arc::new(ResourceMetrics::new("", "other"))
-        };
-        metrics.push(Arc::clone(&made));
-        made
     }
 
     /// Returns the setting of a resource, else of its group, else of all.

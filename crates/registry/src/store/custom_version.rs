@@ -1,7 +1,5 @@
 //! `CustomVersion`: what field ownership needs of a version of a definition.
 
-use kubist_api::apiextensions::v1::{CustomResourceDefinitionVersion, JSONSchemaProps};
-use kubist_apimachinery::wire::to_json_value;
 use kubist_field_manager::schema::Schema;
 use kubist_field_manager::{ObjectType, PathElement};
 use serde_json::Value;
@@ -19,13 +17,9 @@ pub(crate) struct CustomVersion {
 }
 
 impl CustomVersion {
-    /// Creates a version whose scale, if it has one, sets the replicas at this path.
-    pub(crate) fn new(
-        version: &CustomResourceDefinitionVersion,
-        replicas: Option<Vec<PathElement>>,
-    ) -> Self {
-        let schema = version.schema.as_deref();
-        let schema = schema.and_then(|it| it.open_api_v3_schema.as_deref());
+    /// Creates a version with this schema, whose scale, if it has one, sets the replicas at this
+    /// path.
+    pub(crate) fn new(schema: Option<Value>, replicas: Option<Vec<PathElement>>) -> Self {
         Self {
             schema: schema.map(outline),
             made: OnceLock::new(),
@@ -51,28 +45,32 @@ impl CustomVersion {
     }
 }
 
-/// The keywords of a schema that ownership does not depend on.
-const OMITTED: [&str; 6] = [
-    "description",
-    "title",
-    "example",
-    "externalDocs",
-    "pattern",
-    "x-kubernetes-validations",
+/// The keywords of a schema that ownership depends on.
+const KEPT: [&str; 11] = [
+    "additionalProperties",
+    "default",
+    "format",
+    "items",
+    "properties",
+    "type",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
 ];
 
-/// Returns a schema as JSON, without the omitted keywords.
-fn outline(schema: &JSONSchemaProps) -> Box<[u8]> {
-    let mut tree = to_json_value(schema);
-    reduce(&mut tree);
-    tree.to_string().into_bytes().into()
+/// Returns a schema as JSON, without all other keywords.
+fn outline(mut schema: Value) -> Box<[u8]> {
+    reduce(&mut schema);
+    schema.to_string().into_bytes().into()
 }
 
 fn reduce(schema: &mut Value) {
     let Some(members) = schema.as_object_mut() else {
         return;
     };
-    members.retain(|name, _| !OMITTED.contains(&name.as_str()));
+    members.retain(|name, _| KEPT.contains(&name.as_str()));
     for name in ["items", "additionalProperties"] {
         if let Some(below) = members.get_mut(name) {
             reduce(below);

@@ -38,6 +38,8 @@ fn encode(value: &impl Serialize) -> serde_json::Result<Bytes> {
     let mut text = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut text, Go))?;
     text.push(b'\n');
+    // It is stored: room for more would be held as long.
+    text.shrink_to_fit();
     Ok(text.into())
 }
 

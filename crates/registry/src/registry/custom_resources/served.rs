@@ -51,10 +51,10 @@ pub(crate) struct Served {
     pub(crate) resources: HashMap<Path, Arc<Rest>>,
     /// Everything that is served.
     pub(crate) groups: Arc<[ServedGroup]>,
-    pub(super) by_definition: BTreeMap<Str, Installed>,
+    pub(super) by_definition: BTreeMap<Str, Arc<Installed>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Installed {
     shapes: Vec<Arc<Shape>>,
     stored: Arc<Shape>,
@@ -134,7 +134,7 @@ impl Served {
     }
 
     /// Reports whether there is room for all served versions of a changed definition.
-    fn has_room(&self, before: Option<&Installed>, content: &ServedContent) -> bool {
+    fn has_room(&self, before: Option<&Arc<Installed>>, content: &ServedContent) -> bool {
         let before = before.map_or(0, |it| it.shapes.len());
         let others = self.resources.len().saturating_sub(before);
         content.shapes.len() <= before || others + content.shapes.len() <= SERVED_VERSIONS_MAX
@@ -250,7 +250,7 @@ impl Registry {
     async fn install_content(
         &self,
         definition: &CustomResourceDefinition,
-        before: Option<&Installed>,
+        before: Option<&Arc<Installed>>,
         content: ServedContent,
     ) {
         let name = &definition.metadata.name;
@@ -309,7 +309,7 @@ impl Registry {
         self.custom_resources.change(|next| {
             next.remove(name);
             next.resources.extend(views);
-            next.by_definition.insert(name.clone(), installed);
+            next.by_definition.insert(name.clone(), Arc::new(installed));
         });
         if let (Some(before), None) = (before, same) {
             before.ends.send_replace(());
