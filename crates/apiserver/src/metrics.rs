@@ -174,7 +174,8 @@ impl Metrics {
 
     /// Counts a request that the server terminated with this code.
     pub(crate) fn terminated(&self, labels: &RequestLabels, code: u16) {
-        self.terminated.with(labels.terminated(code), |it| it.add(1));
+        self.terminated
+            .with(labels.terminated(code), |it| it.add(1));
     }
 
     /// Counts a request body.

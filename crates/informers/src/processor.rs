@@ -54,8 +54,9 @@ pub(crate) async fn run<K: Object>(
 ) -> Result<(), RunError> {
     let indexer = shared.take_indexer()?;
     let span = tracing::info_span!("informer", informer = %shared.config.name);
-    let run = Processor::new(Arc::clone(shared), indexer).run(token);
-    run.instrument(span).await;
+    // Boxed: a future holds what it is made of several times, and a process has many informers.
+    let processor = Box::new(Processor::new(Arc::clone(shared), indexer));
+    processor.run(token).instrument(span).await;
     Ok(())
 }
 
@@ -77,7 +78,7 @@ impl<K: Object> Processor<K> {
         }
     }
 
-    async fn run(mut self, token: CancellationToken) {
+    async fn run(mut self: Box<Self>, token: CancellationToken) {
         self.shared.set_state(InformerState::Syncing, false);
         // Handlers that were added before the start may shorten the resync check.
         self.run_commands().await;

@@ -48,7 +48,10 @@ impl Distribution {
 
     /// Counts a duration.
     pub(crate) fn took(&self, took: Duration) {
-        self.add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), took.as_secs_f64());
+        self.add(
+            u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+            took.as_secs_f64(),
+        );
     }
 
     /// Counts a size.

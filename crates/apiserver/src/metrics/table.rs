@@ -166,7 +166,10 @@ impl<M: Row> Table<M> {
 
     fn sorted(&self) -> Vec<(Labels, Arc<M>)> {
         let rows = self.rows.read();
-        let mut rows: Vec<_> = rows.iter().map(|(it, row)| (*it, Arc::clone(row))).collect();
+        let mut rows: Vec<_> = rows
+            .iter()
+            .map(|(it, row)| (*it, Arc::clone(row)))
+            .collect();
         rows.sort_unstable_by_key(|(labels, _)| *labels);
         rows
     }

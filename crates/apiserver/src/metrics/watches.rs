@@ -136,10 +136,9 @@ impl Watches {
 
     /// Returns the totals.
     pub(super) fn families(&self) -> impl Iterator<Item = MetricFamily> {
-        let events = self.totals.counts(
-            "apiserver_watch_events_total",
-            "Events sent to watches",
-        );
+        let events = self
+            .totals
+            .counts("apiserver_watch_events_total", "Events sent to watches");
         events.into_iter().chain(self.totals.family())
     }
 }

@@ -45,9 +45,7 @@ impl Users {
 
 impl NamesInUse {
     /// Returns the accepted names of definitions.
-    pub(crate) fn by<'a>(
-        definitions: impl Iterator<Item = &'a CustomResourceDefinition>,
-    ) -> Self {
+    pub(crate) fn by<'a>(definitions: impl Iterator<Item = &'a CustomResourceDefinition>) -> Self {
         let mut taken = Self::default();
         definitions.for_each(|it| taken.add(&it.metadata.name, &it.status.accepted_names));
         taken
@@ -363,7 +361,7 @@ mod tests {
         widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
         let taken = NamesInUse::by(std::iter::once(&widgets));
         for (other, reason) in [
-            (definition("widgets", "Other", &[]), "PluralConflict"),
+            (definition("w", "Other", &[]), "PluralConflict"),
             (definition("others", "Other", &["w"]), "ShortNamesConflict"),
             (definition("others", "Widget", &[]), "ListKindConflict"),
         ] {
@@ -392,5 +390,21 @@ mod tests {
         let status = settle(&others, &NamesInUse::by(std::iter::once(&widgets)), at(2));
         assert!(is_true(&status, ESTABLISHED) && !is_true(&status, "NamesAccepted"));
         assert!(status.accepted_names.short_names.is_empty());
+    }
+
+    #[test]
+    fn a_name_is_in_use_until_its_last_user_gives_it_up() {
+        let mut widgets = definition("widgets", "Widget", &["w"]);
+        widgets.status = settle(&widgets, &NamesInUse::default(), at(1));
+        let mut taken = NamesInUse::by(std::iter::once(&widgets)).with_built_in("example.com");
+        let accepted = widgets.status.accepted_names.clone();
+        let other = definition("others", "Other", &["w"]);
+        let is_free = |taken: &NamesInUse| is_true(&settle(&other, taken, at(2)), ESTABLISHED);
+        assert!(!is_free(&taken));
+        taken.replace(&"third.example.com".into(), &Default::default(), &accepted);
+        taken.replace(&widgets.metadata.name, &accepted, &Default::default());
+        assert!(!is_free(&taken), "the third has it");
+        taken.replace(&"third.example.com".into(), &accepted, &Default::default());
+        assert!(is_free(&taken));
     }
 }

@@ -170,7 +170,10 @@ impl Registry {
                 continue;
             }
             let Some(mut settled) = self.whole(rest, it).await? else {
-                known.get_mut(&name).into_iter().for_each(KnownDefinition::miss);
+                known
+                    .get_mut(&name)
+                    .into_iter()
+                    .for_each(KnownDefinition::miss);
                 continue;
             };
             settled.status = status;

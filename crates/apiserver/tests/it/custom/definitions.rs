@@ -132,3 +132,32 @@ async fn a_deleted_definition_is_gone_from_discovery() {
     }
     panic!("it is never gone");
 }
+
+/// What the server counts for a resource ends with its definition, and with the last request that
+/// counts there.
+#[tokio::test(start_paused = true)]
+async fn the_metrics_of_a_resource_end_with_its_definition() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    for _ in 0..2 {
+        defined(&mut client).await;
+        let created = client.post(WIDGETS, &widget("one")).await;
+        assert_eq!(created.code, 201);
+        let counted = async |client: &mut Client| {
+            let scraped = client.get("/metrics").await;
+            let text = String::from_utf8(scraped.bytes.to_vec()).expect("it is text");
+            let lines = text.lines().filter(|line| line.contains("\"widgets\""));
+            (lines.count(), text.lines().count())
+        };
+        let (of_widgets, all) = counted(&mut client).await;
+        assert!(of_widgets > 20 && all > of_widgets, "{of_widgets} of {all}");
+        let name = format!("{DEFINITIONS}/widgets.example.com");
+        assert_eq!(client.delete(&name).await.code, 200);
+        while client.get(&name).await.code != 404 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        tokio::time::sleep(Duration::from_secs(31)).await;
+        assert_eq!(counted(&mut client).await.0, 0);
+    }
+    server.shutdown().await;
+}

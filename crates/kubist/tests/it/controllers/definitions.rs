@@ -7,6 +7,7 @@ use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{ApiResource, Unstructured};
 use kubist::client::{Api, Client};
 use serde_json::json;
+use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use super::{config_map, create, server, until, until_gone};
@@ -15,11 +16,15 @@ use crate::connection_problems::Recording;
 const NAME: &str = "hooks.example.com";
 
 async fn define(client: &Client) {
+    define_as(client, "hooks", "Hook").await;
+}
+
+async fn define_as(client: &Client, plural: &str, kind: &str) {
     let definition = json!({
-        "metadata": {"name": NAME},
+        "metadata": {"name": format!("{plural}.example.com")},
         "spec": {
             "group": "example.com", "scope": "Namespaced",
-            "names": {"plural": "hooks", "kind": "Hook"},
+            "names": {"plural": plural, "kind": kind},
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
                 "openAPIV3Schema": {"type": "object"},
             }}],
@@ -82,5 +87,41 @@ async fn a_definition_that_goes_is_no_problem_for_the_log_and_one_that_comes_aga
 
     define(&client).await;
     is_followed(&client, "second").await;
+    server.shutdown().await;
+}
+
+/// Every watch of a kind is a task of an informer, one of its handler, and two of its stream.
+#[tokio::test]
+async fn no_task_outlives_its_definition() {
+    let tasks = || Handle::current().metrics().num_alive_tasks();
+    let server = server(false).await;
+    let client = server.client();
+    // What the first definition starts, such as connections, stays.
+    define(&client).await;
+    is_followed(&client, "first").await;
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    definitions.delete(NAME).await.expect("it is deleted");
+    until_gone(&definitions, NAME).await;
+    sleep(Duration::from_millis(1_500)).await;
+
+    let before = tasks();
+    let names: Vec<String> = (0..8).map(|it| format!("toys{it}")).collect();
+    for name in &names {
+        define_as(&client, name, &format!("Toy{}", &name[4..])).await;
+    }
+    let followed = before + 2 * names.len();
+    until("they are watched", async || {
+        (tasks() >= followed).then_some(())
+    })
+    .await;
+    for name in &names {
+        let name = format!("{name}.example.com");
+        definitions.delete(&name).await.expect("it is deleted");
+        until_gone(&definitions, &name).await;
+    }
+    until("their tasks end", async || {
+        (tasks() <= before).then_some(())
+    })
+    .await;
     server.shutdown().await;
 }
