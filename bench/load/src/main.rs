@@ -5,6 +5,7 @@
 //! time is the kernel's. Prints a line of JSON for each case.
 
 mod apply;
+mod custom;
 mod deployment;
 mod grow;
 mod key;
@@ -47,6 +48,8 @@ enum Command {
     /// Apply a Deployment with three managers, and create and update objects with managed fields
     /// and without
     Apply(apply::Options),
+    /// Create, update and read custom resources with large schemas and rules
+    Custom(custom::Options),
     /// Create more and more objects, and measure each operation
     Grow(grow::Options),
     /// Write to etcd itself
@@ -70,6 +73,7 @@ async fn main() -> Result<(), Failure> {
         Command::Watch(options) => watch::run(&server()?, &options).await,
         Command::Write(options) => write::run(&server()?, &options).await,
         Command::Apply(options) => apply::run(&server()?, &options).await,
+        Command::Custom(options) => custom::run(&server()?, &options).await,
         Command::Grow(options) => grow::run(&server()?, &options).await,
         Command::Kv(options) => kv::run(process, &options).await,
         Command::Ready(options) => ready::run(&server()?, &options).await,

@@ -94,6 +94,18 @@ impl Server {
         content_type: &str,
         body: Bytes,
     ) -> Result<(), Failure> {
+        let answer = self.exchange(method, path, content_type, body).await;
+        answer.map(drop)
+    }
+
+    /// Sends a body of this type and returns the answer's.
+    pub async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: Bytes,
+    ) -> Result<Bytes, Failure> {
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -105,7 +117,7 @@ impl Server {
         if !status.is_success() {
             return Err(format!("{path}: {status}: {}", String::from_utf8_lossy(&body)).into());
         }
-        Ok(())
+        Ok(body)
     }
 
     /// Returns the body of the answer to a GET.

@@ -4,6 +4,8 @@
 // OpenAPI documents, and the output of "kubectl explain". Then it generates objects from the schemas, valid ones and mutations, sends them to both, and
 // compares the answers.
 //
+// With -print it only prints definitions, for programs that need the same ones.
+//
 // It prints the counts of each project and the causes of differences as JSON. Each difference is a line on stderr and, up to a limit for each cause, a
 // file with the request and both answers.
 package main
@@ -28,6 +30,7 @@ type options struct {
 	limit     int
 	only      string
 	jobs      int
+	print     string
 }
 
 func main() {
@@ -41,6 +44,7 @@ func main() {
 	flag.IntVar(&o.limit, "limit", 0, "definitions of each project, 0 for all")
 	flag.StringVar(&o.only, "only", "", "only projects whose name contains this")
 	flag.IntVar(&o.jobs, "jobs", 3, "kinds that are compared at the same time")
+	flag.StringVar(&o.print, "print", "", "only print these definitions, separated by commas, as a JSON array")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "definitions:", err)
@@ -52,6 +56,9 @@ func run(o options) error {
 	projects, err := readProjects(o.modules)
 	if err != nil {
 		return err
+	}
+	if o.print != "" {
+		return printDefinitions(projects, strings.Split(o.print, ","), os.Stdout)
 	}
 	pair, err := newPair(o.theirs, o.ours, filepath.Join(o.work, "home"))
 	if err != nil {

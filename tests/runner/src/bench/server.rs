@@ -11,6 +11,7 @@
     reason = "a benchmark waits for programs by the clock of the machine"
 )]
 
+mod custom;
 mod etcd;
 mod figures;
 mod load;
@@ -79,6 +80,9 @@ pub(super) struct Options {
     /// Measure only apply, and writes and lists with managed fields
     #[arg(long)]
     ownership: bool,
+    /// Measure only custom resources with large schemas and rules; needs Go, and its module proxy
+    #[arg(long, conflicts_with = "ownership")]
+    custom: bool,
     /// Also measure the creates and updates of this kubist binary, which has no managed fields
     #[arg(long, value_name = "PATH")]
     unmanaged: Option<PathBuf>,
@@ -130,6 +134,9 @@ struct Found {
     applies: Vec<Value>,
     /// Lists of Pods with managed fields and without.
     managed_lists: Vec<Value>,
+    /// Creates, updates and reads of custom resources.
+    customs: Vec<Value>,
+    custom_lists: Vec<Value>,
 }
 
 struct Bench {
@@ -155,13 +162,18 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Vec<Report>> {
         begun: Instant::now(),
     };
     let mut reports = Vec::new();
-    if !options.ownership {
-        bench.all(options)?;
-        reports.push(figures::report(&bench.size, &bench.found));
-    }
     let apiserver = options.kube_apiserver.as_deref();
-    bench.ownership(apiserver, options.unmanaged.as_deref())?;
-    reports.push(ownership::report(&bench.size, &bench.found));
+    if options.custom {
+        bench.custom(apiserver)?;
+        reports.push(custom::report(&bench.found));
+    } else {
+        if !options.ownership {
+            bench.all(options)?;
+            reports.push(figures::report(&bench.size, &bench.found));
+        }
+        bench.ownership(apiserver, options.unmanaged.as_deref())?;
+        reports.push(ownership::report(&bench.size, &bench.found));
+    }
     eprintln!("measured in {:.0} s", bench.begun.elapsed().as_secs_f64());
     Ok(reports)
 }

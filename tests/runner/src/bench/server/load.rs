@@ -98,6 +98,33 @@ impl Load {
         self.run(at, &flags)
     }
 
+    /// Creates, updates and reads custom resources of the definitions in a file.
+    pub(super) fn customs(
+        &self,
+        at: &Subject,
+        definitions: &Path,
+        seconds: u32,
+        round: u32,
+    ) -> Outcome<Vec<Value>> {
+        let definitions = definitions.display().to_string();
+        let (seconds, round) = (seconds.to_string(), round.to_string());
+        let flags = ["custom", "--definitions", &definitions];
+        let numbers = ["--seconds", &seconds, "--round", &round];
+        self.run(at, &[&flags[..], &numbers].concat())
+    }
+
+    /// Creates this many of each of them, to be listed.
+    pub(super) fn fill_customs(&self, at: &Subject, definitions: &Path, count: u32) -> Outcome {
+        let (definitions, count) = (definitions.display().to_string(), count.to_string());
+        let flags = ["custom", "--definitions", &definitions, "--fill", &count];
+        self.run(at, &flags).map(drop)
+    }
+
+    /// Lists one collection in JSON.
+    pub(super) fn list_at(&self, at: &Subject, case: &str, path: &str) -> Outcome<Vec<Value>> {
+        self.list(at, &[(case, &["--path", path, "--times", "5"])])
+    }
+
     /// Lists all Pods, in protobuf and in JSON.
     pub(super) fn whole_lists(&self, at: &Subject) -> Outcome<Vec<Value>> {
         self.list(at, &LISTS[..2])
