@@ -6,6 +6,7 @@
 pub(crate) mod cache;
 pub(crate) mod codec;
 pub(crate) mod custom_object;
+mod custom_text;
 mod json;
 pub(crate) mod key;
 mod metadata;
@@ -16,13 +17,14 @@ pub mod transformer;
 pub(crate) mod version;
 pub(crate) mod written_json;
 
+use crate::stored::custom_text::CustomText;
 use crate::stored::scheme::StoredKind;
 use crate::stored::stored_bytes::StoredBytes;
 use crate::stored::version::{VersionPlace, first_field};
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::wire::scan::{self, Scan};
-use kubist_apimachinery::wire::{DecodeContext, Encoding, merge_protobuf, to_protobuf};
+use kubist_apimachinery::wire::{DecodeContext, Encoding, merge_json, merge_protobuf, to_protobuf};
 use kubist_apimachinery::{AnyObject, KeyValues, ResourceVersion, Status, Str};
 use kubist_codec::Format;
 use kubist_codec::watch_stream::EventKind;
@@ -55,6 +57,8 @@ struct Inner {
 
 #[derive(Default)]
 struct Forms {
+    /// The stored text of a custom object that is not decoded yet.
+    text: Option<CustomText>,
     /// The position of the metadata in `raw`. `None` if only decoding can find it.
     scan: OnceLock<Option<Scan>>,
     object: OnceLock<Result<Arc<dyn AnyObject>, Status>>,
@@ -118,6 +122,21 @@ impl Stored {
         Self::of(kind, revision, Ok(Arc::from(object)))
     }
 
+    /// Creates a version of a custom object from its stored text.
+    pub(crate) fn from_text(kind: StoredKind, revision: u64, text: CustomText) -> Self {
+        let forms = Forms {
+            text: Some(text),
+            ..Forms::default()
+        };
+        let forms = OnceLock::from(Box::new(forms));
+        Self::new(kind, revision, OnceLock::new(), forms)
+    }
+
+    /// Returns the stored text of a custom object, if that represents it.
+    pub(crate) fn text(&self) -> Option<&CustomText> {
+        self.0.forms.get()?.text.as_ref()
+    }
+
     /// Creates a version that cannot be decoded.
     pub(crate) fn from_error(kind: StoredKind, revision: u64, status: Status) -> Self {
         Self::of(kind, revision, Err(status))
@@ -154,7 +173,7 @@ impl Stored {
     }
 
     /// Returns the object or its decoding error, if already decoded.
-    fn decoded(&self) -> Option<&Result<Arc<dyn AnyObject>, Status>> {
+    pub(crate) fn decoded(&self) -> Option<&Result<Arc<dyn AnyObject>, Status>> {
         self.0.forms.get()?.object.get()
     }
 
@@ -162,6 +181,9 @@ impl Stored {
     pub fn at_revision(&self, revision: u64) -> Self {
         if let Some(raw) = self.0.raw.get() {
             return Self::from_bytes(self.0.kind, revision, raw.clone());
+        }
+        if let Some(text) = self.text() {
+            return Self::from_text(self.0.kind, revision, text.clone());
         }
         match self.object() {
             Ok(object) => Self::from_object(self.0.kind, revision, object.boxed_clone()),
@@ -264,7 +286,8 @@ impl Stored {
 
     /// Returns its stored size in bytes; an estimate if it is not encoded yet.
     pub fn stored_bytes(&self) -> usize {
-        self.0.raw.get().map_or(GUESSED_BYTES, |raw| raw.len())
+        let of_text = || self.text().map_or(GUESSED_BYTES, |it| it.as_bytes().len());
+        self.0.raw.get().map_or_else(of_text, |raw| raw.len())
     }
 
     /// Returns the frame of an event for this version, computed once for all watchers of that
@@ -360,9 +383,13 @@ impl Stored {
             let kind = self.kind().facts().kind;
             Status::internal_error(format_args!("{kind} has no metadata"))
         })?;
-        let raw = self.0.raw.get().map(|raw| &raw[..]).unwrap_or_default();
-        merge_protobuf(&mut *object, raw, &mut DecodeContext::new())
-            .map_err(|error| unreadable(&error))?;
+        let cx = &mut DecodeContext::new();
+        if let Some(text) = self.text() {
+            merge_json(&mut *object, text.as_bytes(), cx).map_err(|error| unreadable(&error))?;
+        } else {
+            let raw = self.0.raw.get().map(|raw| &raw[..]).unwrap_or_default();
+            merge_protobuf(&mut *object, raw, cx).map_err(|error| unreadable(&error))?;
+        }
         object.meta_mut().resource_version = version_text(self.0.revision);
         Ok(object)
     }

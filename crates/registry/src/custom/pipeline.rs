@@ -6,15 +6,15 @@
 //! and pruned there; defaults are not added on this way.
 //!
 //! A stored object that the steps would not change is served from its stored form, without
-//! decoding: that is found out once for each object and schema.
+//! decoding: that is found out from its text, once for each object and schema.
 
 use crate::custom::compiled_schema::CompiledSchema;
 use kubist_api::Kind;
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
 use kubist_apimachinery::{CustomObject, FieldError};
 use kubist_schema::{
-    CompiledRules, Malformed, Schema, UnknownFields, apply_defaults, coerce_metadata, prune,
-    remove_nulls,
+    CompiledRules, Malformed, Schema, UnknownFields, apply_defaults, coerce_metadata, is_settled,
+    prune, remove_nulls,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -75,6 +75,12 @@ impl Pipeline {
         let mut read = object.clone();
         self.read(&mut read);
         read.content() == object.content()
+    }
+
+    /// Reports whether a read certainly leaves an object with this text as it is stored.
+    pub(crate) fn is_settled(&self, text: &[u8]) -> bool {
+        let schema = self.schema();
+        schema.is_none_or(|it| is_settled(text, it, self.keeps_unknown_fields))
     }
 
     /// Completes a request body, except for defaults, and records the fields that it removes.

@@ -3,7 +3,7 @@
 
 use crate::custom::pipeline::Pipeline;
 use crate::custom::scale::ScalePaths;
-use kubist_apimachinery::wire::{Message as _, to_json_value};
+use kubist_apimachinery::wire::{Message as _, to_json, to_json_value};
 use kubist_apimachinery::{CustomObject, FieldError, FieldPath};
 use kubist_schema::{
     RuleErrors, Schema, Steps, blocked_rules, validate, validate_embedded, validate_list_types,
@@ -137,13 +137,22 @@ fn list_type_errors(new: &CustomObject, old: &CustomObject, schema: &Schema) -> 
     validate_list_types_update(new.content(), old.content(), schema, &FieldPath::ROOT)
 }
 
-/// Returns an object as its schema sees it. Schemas restrict names of the metadata only.
+/// Returns an object as its schema sees it. Schemas restrict names of the metadata only, so managed
+/// fields, which can be most of an object, are one text: it is equal if they are.
 fn whole(object: &CustomObject) -> Value {
     let mut tree = object.content().clone();
     if let Some(kind) = &object.schema().kind {
         tree.insert("apiVersion".to_owned(), kind.api_version.into());
         tree.insert("kind".to_owned(), kind.kind.into());
     }
-    tree.insert("metadata".to_owned(), to_json_value(&object.metadata));
+    let mut metadata = object.metadata.clone();
+    let managed = std::mem::take(&mut metadata.managed_fields);
+    let mut metadata = to_json_value(&metadata);
+    if let (false, Value::Object(members)) = (managed.is_empty(), &mut metadata) {
+        let text: Vec<u8> = managed.iter().flat_map(|it| to_json(it)).collect();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        members.insert("managedFields".to_owned(), text.into());
+    }
+    tree.insert("metadata".to_owned(), metadata);
     Value::Object(tree)
 }

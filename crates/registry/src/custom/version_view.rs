@@ -51,8 +51,8 @@ impl View {
         self.conversion.changes_objects()
     }
 
-    /// Reports whether an object can be served as it is stored. It is decoded to find out, once for
-    /// each schema.
+    /// Reports whether an object can be served as it is stored, which is found out once for each
+    /// schema. It is decoded only if its text does not say so.
     pub(crate) fn is_ready(&self, stored: &Stored) -> bool {
         if !std::ptr::eq(stored.kind(), self.kind.kind) {
             return false;
@@ -63,6 +63,13 @@ impl View {
         };
         if let Some(is_complete) = stored.is_complete(pipeline.reading()) {
             return is_complete;
+        }
+        if stored
+            .text()
+            .is_some_and(|it| pipeline.is_settled(it.as_bytes()))
+        {
+            stored.set_complete(pipeline.reading(), true);
+            return true;
         }
         let Ok(object) = stored.to_object() else {
             return false;
@@ -200,3 +207,6 @@ impl ConvertStored for View {
         Box::pin(self.shared(objects))
     }
 }
+
+#[cfg(test)]
+mod tests;

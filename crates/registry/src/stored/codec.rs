@@ -5,6 +5,7 @@
 
 use crate::metrics::ResourceMetrics;
 use crate::stored::cache::StoredCache;
+use crate::stored::custom_text::CustomText;
 use crate::stored::key::KeyLayout;
 use crate::stored::scheme::StoredKind;
 use crate::stored::stored_bytes::StoredBytes;
@@ -293,6 +294,11 @@ impl StoredCodec {
         if self.versions.is_empty() {
             return decode(kind, revision, value);
         }
+        if let Some((text, version)) = CustomText::of(value)
+            && let Ok(found) = self.version_named(&version)
+        {
+            return Stored::from_text(kind.version(found), revision, text);
+        }
         let decoded = self.version_in(value).and_then(|found| {
             let mut object = empty(found)?;
             let cx = &mut DecodeContext::new();
@@ -305,7 +311,10 @@ impl StoredCodec {
     /// Returns the version that a custom object states.
     fn version_in(&self, value: &Bytes) -> Result<&'static Kind, Status> {
         let named: TypeMeta = serde_json::from_slice(value).map_err(|error| unreadable(&error))?;
-        let found = &*named.api_version;
+        self.version_named(&named.api_version)
+    }
+
+    fn version_named(&self, found: &str) -> Result<&'static Kind, Status> {
         let mut versions = self.versions.iter();
         let known = versions.find(|it| it.facts().api_version == found);
         known.copied().ok_or_else(|| {

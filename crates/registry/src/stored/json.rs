@@ -56,10 +56,14 @@ impl Stored {
         Ok(())
     }
 
-    /// Appends the JSON to `out`, transcoded from the protobuf without decoding. Returns false,
-    /// with nothing appended, if the object must be decoded.
+    /// Appends the JSON to `out`, transcoded from the protobuf without decoding, or copied from the
+    /// text of a custom object. Returns false, with nothing appended, if the object must be decoded.
     fn transcode(&self, out: &mut Vec<u8>) -> bool {
         let StoredKind { kind, scheme } = self.0.kind;
+        if let Some(text) = self.text() {
+            text.push(self.0.revision, out);
+            return true;
+        }
         let Some(raw) = self.0.raw.get() else {
             return false;
         };

@@ -11,6 +11,7 @@ mod random;
 mod ratcheting;
 mod rules;
 mod rules_of_definitions;
+mod settled;
 mod support;
 mod upstream;
 mod validation;

@@ -182,9 +182,7 @@ mod tests {
 
     #[test]
     fn each_case_is_compared_with_that_of_the_kube_apiserver() {
-        let line = |subject: &str, cpu: f64| {
-            json!({"case": "create, Certificate", "subject": subject, "cpu_microseconds": cpu})
-        };
+        let line = |subject: &str, cpu: f64| json!({"case": "create, Certificate", "subject": subject, "cpu_microseconds": cpu});
         let mut found = Found::default();
         found.customs.push(line(&named(Engine::Memory), 100.0));
         assert!(targets(&found).is_empty(), "alone it has no targets");
