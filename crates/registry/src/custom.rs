@@ -21,7 +21,7 @@ pub(crate) mod serving_conditions;
 pub(crate) mod shape;
 pub(crate) mod static_texts;
 pub(crate) mod strategy;
-mod structural;
+pub(crate) mod structural;
 mod validation;
 pub(crate) mod version_rank;
 pub(crate) mod version_view;

@@ -4,6 +4,7 @@
 //! its change is processed. If it is needed later, it is read from storage again.
 
 use crate::custom::approval;
+use crate::custom::structural::Problem;
 use crate::stored::Stored;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
@@ -21,16 +22,20 @@ pub(crate) struct KnownDefinition {
     /// The parts of the definition that decide what happens to it, with the status that the server
     /// has set last. Any change of the other parts of the spec increments the generation.
     pub(crate) outline: CustomResourceDefinition,
+    /// Why its schemas are not structural, if they are not.
+    pub(crate) problem: Option<Problem>,
 }
 
 impl KnownDefinition {
     /// Returns the definition in a stored value; `None` if it cannot be decoded.
     pub(crate) fn of(stored: &Stored) -> Option<Self> {
+        let definition = definition_in(stored)?;
         Some(Self {
             whole: Some(stored.clone()),
             revision: stored.revision(),
             is_settled: false,
-            outline: outline(definition_in(stored)?),
+            outline: outline(definition),
+            problem: Problem::of(definition),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Acceptance of a definition's names, and the conditions that report it. Pure.
 
-use super::{approval, structural};
+use super::approval;
 use crate::stored::key::KeyLayout;
 use crate::webhook::validate_ca_bundle;
 use kubist_api::GROUPS;
@@ -140,7 +140,6 @@ pub(crate) fn settle(
         now,
     );
     approval::set(definition, &mut status, now);
-    structural::set(definition, &mut status, now);
     let was_established = is_true(&status, ESTABLISHED);
     if let Err(why) = place(definition) {
         let message = format!("the definition is not served: {why}");

@@ -13,25 +13,46 @@ use kubist_schema::{Schema, check_structural};
 /// The condition.
 const CONDITION: &str = "NonStructuralSchema";
 
-/// Sets the condition, or removes it if all schemas are structural.
-pub(super) fn set(
-    definition: &CustomResourceDefinition,
-    status: &mut CustomResourceDefinitionStatus,
-    now: Time,
-) {
-    let Some((holds, reason, message)) = problem(definition) else {
-        status.conditions.retain(|it| it.type_ != *CONDITION);
-        return;
-    };
-    let new = CustomResourceDefinitionCondition {
-        type_: CONDITION.into(),
-        status: holds.into(),
-        last_transition_time: Some(now),
-        reason: reason.into(),
-        message: message.into(),
-        ..CustomResourceDefinitionCondition::default()
-    };
-    names::put(status, new);
+/// Why a definition has the condition.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    /// The status of the condition: `True`, or `Unknown` if a schema cannot be read.
+    status: &'static str,
+    reason: &'static str,
+    message: String,
+}
+
+impl Problem {
+    /// Sets the condition, or removes it if there is no problem.
+    pub(crate) fn set(
+        problem: Option<&Self>,
+        status: &mut CustomResourceDefinitionStatus,
+        now: Time,
+    ) {
+        let Some(problem) = problem else {
+            status.conditions.retain(|it| it.type_ != *CONDITION);
+            return;
+        };
+        let new = CustomResourceDefinitionCondition {
+            type_: CONDITION.into(),
+            status: problem.status.into(),
+            last_transition_time: Some(now),
+            reason: problem.reason.into(),
+            message: problem.message.as_str().into(),
+            ..CustomResourceDefinitionCondition::default()
+        };
+        names::put(status, new);
+    }
+
+    /// Returns the problem of a whole definition, if it has one.
+    pub(crate) fn of(definition: &CustomResourceDefinition) -> Option<Self> {
+        let (status, reason, message) = problem(definition)?;
+        Some(Self {
+            status,
+            reason,
+            message,
+        })
+    }
 }
 
 /// Returns the status, the reason and the message of the condition.
@@ -80,12 +101,12 @@ mod tests {
         let definition: CustomResourceDefinition =
             serde_json::from_value(definition).expect("it is a definition");
         let mut status = definition.status.clone();
-        set(&definition, &mut status, Time::from_unix(1));
-        let fixed = CustomResourceDefinition::default();
+        let problem = Problem::of(&definition);
+        Problem::set(problem.as_ref(), &mut status, Time::from_unix(1));
         let mut later = status.clone();
-        set(&definition, &mut later, Time::from_unix(2));
+        Problem::set(problem.as_ref(), &mut later, Time::from_unix(2));
         assert_eq!(later, status, "nothing moves");
-        set(&fixed, &mut later, Time::from_unix(2));
+        Problem::set(None, &mut later, Time::from_unix(2));
         assert!(later.conditions.is_empty(), "it ends with its cause");
         status
     }

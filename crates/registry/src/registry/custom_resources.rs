@@ -9,6 +9,7 @@ pub(crate) mod served;
 use crate::custom::content::is_ending;
 use crate::custom::known_definition::KnownDefinition;
 use crate::custom::names::{NamesInUse, TERMINATING};
+use crate::custom::structural::Problem;
 use crate::custom::{CLEANUP, names};
 use crate::registry::Registry;
 use crate::rest::Rest;
@@ -163,7 +164,9 @@ impl Registry {
             };
             let mut status = definition.status.clone();
             if !is_ending(definition) {
-                status = names::settle(definition, taken, self.own_request().now());
+                let now = self.own_request().now();
+                status = names::settle(definition, taken, now);
+                Problem::set(it.problem.as_ref(), &mut status, now);
             }
             let is_settled = status == definition.status && self.is_installed(definition);
             if is_settled && !changed.contains(&name) {

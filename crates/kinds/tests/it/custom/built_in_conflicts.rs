@@ -37,7 +37,8 @@ async fn store_old(fixture: &Fixture, definition: &CustomResourceDefinition) {
             "version": "v1", "versions": [{"name": "v1", "served": true, "storage": true}],
             "validation": {"openAPIV3Schema": {
                 "type": "object", "x-kubernetes-preserve-unknown-fields": true}},
-            "preserveUnknownFields": false, "conversion": {"strategy": "None"},
+            "preserveUnknownFields": definition.spec.preserve_unknown_fields,
+            "conversion": {"strategy": "None"},
         },
         "status": {"acceptedNames": names, "storedVersions": ["v1"],
             "conditions": [condition("NamesAccepted"), condition("Established")]},
@@ -210,4 +211,32 @@ async fn a_registry_that_begins_on_old_definitions_serves_none_of_them() {
     second.start().await.expect("the rest is there");
     assert!(second.resource("secrets", "v1", "default").is_none());
     assert!(!second.groups().iter().any(|it| it.name == *"secrets"));
+}
+
+#[tokio::test]
+async fn an_old_definition_that_is_not_structural_says_so_until_it_is() {
+    let (fixture, task) = following().await;
+    let mut old = in_group("gadgets", "Gadget", "example.com");
+    old.spec.preserve_unknown_fields = true;
+    store_old(&fixture, &old).await;
+    let name = old.metadata.name.clone();
+    let found = condition(&fixture, &name, "NonStructuralSchema").await;
+    assert_eq!(found, ("True".to_owned(), "Violations".to_owned()));
+    until(async || {
+        let mut mended = cluster_get(&fixture, &name).await.expect("it is there");
+        mended.spec.preserve_unknown_fields = false;
+        match fixture.put(mended).await {
+            Err(status) if status.is_conflict() => None,
+            other => Some(drop(other.expect("it is valid"))),
+        }
+    })
+    .await;
+    until(async || {
+        let now = cluster_get(&fixture, &name).await.expect("it is there");
+        let mut conditions = now.status.conditions.iter();
+        let has_it = conditions.any(|it| it.type_ == *"NonStructuralSchema");
+        (!has_it).then_some(())
+    })
+    .await;
+    drop(task);
 }
