@@ -214,8 +214,8 @@ impl Metrics {
     ) -> WatchMetrics {
         self.watches.open(Labels {
             group,
-            version,
             resource,
+            version,
             ..Labels::default()
         })
     }

@@ -119,6 +119,5 @@ fn outline(whole: &CustomResourceDefinition) -> CustomResourceDefinition {
             preserve_unknown_fields: spec.preserve_unknown_fields,
         },
         status: whole.status.clone(),
-        ..CustomResourceDefinition::default()
     }
 }
