@@ -80,6 +80,7 @@ impl<K: Object> Processor<K> {
 
     async fn run(mut self: Box<Self>, token: CancellationToken) {
         self.shared.set_state(InformerState::Syncing, false);
+        self.shared.end_start_watch();
         // Handlers that were added before the start may shorten the resync check.
         self.run_commands().await;
         self.listeners.start();

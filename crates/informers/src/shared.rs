@@ -163,6 +163,11 @@ impl<K: Object> Shared<K> {
         *start_watch = Some(tasks);
     }
 
+    /// Ends that check: the informer is run.
+    pub(crate) fn end_start_watch(&self) {
+        drop(self.start_watch.lock().take());
+    }
+
     pub(crate) fn command(&self, command: Command<K>) {
         let mut commands = self.commands.lock();
         if self.status().state == InformerState::Stopped {

@@ -8,7 +8,7 @@ mod interner;
 use crate::format::KnownFormat;
 use crate::pattern::Pattern;
 use crate::schema::{
-    AdditionalProperties, Bound, Kind, ListType, Schema, SchemaFormat, ValueRules,
+    AdditionalProperties, Bound, Junctors, Kind, Limit, ListType, Schema, SchemaFormat, ValueRules,
 };
 use interner::Interner;
 use kubist_api::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrArray};
@@ -145,36 +145,25 @@ impl Converter {
         let not = props.not.as_deref();
         let not = not.map(|it| self.schema(it, depth)).transpose()?;
         let enumerated: Result<Box<[Value]>, _> = props.enum_.iter().map(parse).collect();
-        let bound = |value: Option<f64>, is_exclusive| {
-            value.map(|value| Bound {
-                value,
-                is_exclusive,
-            })
+        let junctors = Junctors {
+            all_of: self.junctor(&props.all_of, depth)?,
+            any_of: self.junctor(&props.any_of, depth)?,
+            one_of: self.junctor(&props.one_of, depth)?,
+            not,
         };
         let pattern = &props.pattern;
         let values = ValueRules {
             format: self.format(props),
-            maximum: bound(props.maximum, props.exclusive_maximum),
-            minimum: bound(props.minimum, props.exclusive_minimum),
-            multiple_of: props.multiple_of,
-            length_max: props.max_length,
-            length_min: props.min_length,
+            limits: limits(props).into_iter().flatten().collect(),
             pattern: (!pattern.is_empty()).then(|| self.interner.pattern(pattern)),
-            items_max: props.max_items,
-            items_min: props.min_items,
             has_unique_items: props.unique_items,
-            properties_max: props.max_properties,
-            properties_min: props.min_properties,
             enumerated: enumerated?,
             required: props
                 .required
                 .iter()
                 .map(|it| self.interner.text(it))
                 .collect(),
-            all_of: self.junctor(&props.all_of, depth)?,
-            any_of: self.junctor(&props.any_of, depth)?,
-            one_of: self.junctor(&props.one_of, depth)?,
-            not,
+            junctors: (junctors != Junctors::default()).then(|| Box::new(junctors)),
         };
         Ok((values != ValueRules::default()).then(|| Arc::new(values)))
     }
@@ -211,6 +200,26 @@ impl Converter {
             is_supported,
         })
     }
+}
+
+fn limits(props: &JSONSchemaProps) -> [Option<Limit>; 9] {
+    let bound = |value: Option<f64>, is_exclusive| {
+        value.map(|value| Bound {
+            value,
+            is_exclusive,
+        })
+    };
+    [
+        bound(props.maximum, props.exclusive_maximum).map(Limit::Maximum),
+        bound(props.minimum, props.exclusive_minimum).map(Limit::Minimum),
+        props.multiple_of.map(Limit::MultipleOf),
+        props.max_length.map(Limit::LengthMax),
+        props.min_length.map(Limit::LengthMin),
+        props.max_items.map(Limit::ItemsMax),
+        props.min_items.map(Limit::ItemsMin),
+        props.max_properties.map(Limit::PropertiesMax),
+        props.min_properties.map(Limit::PropertiesMin),
+    ]
 }
 
 fn list_type(text: &Str) -> ListType {

@@ -9,7 +9,7 @@ mod kind;
 mod value_rules;
 
 pub use kind::Kind;
-pub(crate) use value_rules::{Bound, SchemaFormat, ValueRules};
+pub(crate) use value_rules::{Bound, Junctors, Limit, SchemaFormat, ValueRules};
 
 use kubist_api::apiextensions::v1::ValidationRule;
 use kubist_apimachinery::Str;
@@ -145,9 +145,9 @@ impl Schema {
     pub fn size_max(&self) -> Option<u64> {
         let values = self.values.as_deref()?;
         let max = match self.kind {
-            Kind::Array => values.items_max,
-            Kind::Object => values.properties_max,
-            _ => values.length_max,
+            Kind::Array => values.items_max(),
+            Kind::Object => values.properties_max(),
+            _ => values.length_max(),
         };
         max.and_then(|it| it.try_into().ok())
     }
@@ -159,7 +159,7 @@ impl Schema {
 
     /// Returns the schemas in `allOf`.
     pub fn all_of(&self) -> &[Arc<Self>] {
-        self.values.as_deref().map_or(&[], |it| &it.all_of)
+        self.values.as_deref().map_or(&[], ValueRules::all_of)
     }
 
     /// Returns the required properties, in the order of the definition.

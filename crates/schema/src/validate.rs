@@ -156,8 +156,8 @@ impl Validator<'_> {
             self.value_type(out, value, types, format, at);
             out.matched += 1;
         }
-        if let Some(values) = values.filter(|it| it.has_junctors()) {
-            self.junctors(out, value, values, at);
+        if let Some(junctors) = values.and_then(|it| it.junctors.as_deref()) {
+            self.junctors(out, value, junctors, at);
         }
         out.matched += 2;
         match value {

@@ -88,6 +88,8 @@ where
     fn execute(&self, stream: F) {
         let timeout = self.timeout;
         let all = Arc::clone(&self.all);
+        // Boxed: the task would hold it in each of the futures around it.
+        let stream = Box::pin(stream);
         TokioExecutor::new().execute(async move {
             let progress = Arc::<DeliveryProgress>::default();
             let stream = DELIVERY_PROGRESS.scope(Arc::clone(&progress), stream);

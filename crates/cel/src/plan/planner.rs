@@ -164,6 +164,7 @@ impl Planner<'_> {
 
     fn select(&mut self, select: &Select) -> Planned<Attribute> {
         let mut attribute = self.extensible(select.operand)?;
+        attribute.qualifiers.reserve_exact(1);
         attribute.qualifiers.push(Qualifier {
             key: QualifierKey::Field(Arc::clone(&select.field)),
             is_optional: false,
@@ -208,6 +209,7 @@ impl Planner<'_> {
             },
             attribute => QualifierKey::Attribute(attribute),
         };
+        attribute.qualifiers.reserve_exact(1);
         attribute.qualifiers.push(Qualifier { key, is_optional });
         Ok(attribute)
     }

@@ -1,5 +1,6 @@
 //! `Histogram`: durations counted in buckets, without locks.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [f64],
-    /// One count for each bound, and one for durations above all bounds.
-    counts: Box<[AtomicU64]>,
+    /// One count for each bound, and one for durations above all bounds. None before the first: of
+    /// what is counted for each of a thousand kinds, most never happens.
+    counts: OnceLock<Box<[AtomicU64]>>,
     nanos: AtomicU64,
 }
 
@@ -29,7 +31,7 @@ impl Histogram {
     pub fn new(bounds: &'static [f64]) -> Self {
         Self {
             bounds,
-            counts: (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect(),
+            counts: OnceLock::new(),
             nanos: AtomicU64::new(0),
         }
     }
@@ -38,17 +40,21 @@ impl Histogram {
     pub fn observe(&self, took: Duration) {
         let seconds = took.as_secs_f64();
         let bucket = self.bounds.partition_point(|bound| *bound < seconds);
-        self.counts[bucket].fetch_add(1, Ordering::Relaxed);
+        let zeros = || (0..=self.bounds.len()).map(|_| AtomicU64::new(0)).collect();
+        self.counts.get_or_init(zeros)[bucket].fetch_add(1, Ordering::Relaxed);
         let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         self.nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
     /// Returns the current state.
     pub fn state(&self) -> HistogramState {
-        let counts = self.counts.iter().map(|it| it.load(Ordering::Relaxed));
+        let counts = match self.counts.get() {
+            Some(counts) => counts.iter().map(|it| it.load(Ordering::Relaxed)).collect(),
+            None => vec![0; self.bounds.len() + 1],
+        };
         HistogramState {
             bounds: self.bounds,
-            counts: counts.collect(),
+            counts,
             seconds: Duration::from_nanos(self.nanos.load(Ordering::Relaxed)).as_secs_f64(),
         }
     }

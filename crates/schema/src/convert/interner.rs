@@ -66,18 +66,17 @@ fn key(schema: &Schema) -> String {
         schema.additional().is_some()
     );
     if let Some(values) = &schema.values {
-        for junctor in [&values.all_of, &values.any_of, &values.one_of] {
-            let _ = write!(key, "[");
-            for child in junctor {
-                let _ = write!(key, " {}", address(child));
+        if let Some(junctors) = &values.junctors {
+            for junctor in [&junctors.all_of, &junctors.any_of, &junctors.one_of] {
+                let _ = write!(key, "[");
+                for child in junctor {
+                    let _ = write!(key, " {}", address(child));
+                }
             }
+            let _ = write!(key, "{:?}", junctors.not.as_ref().map(address));
         }
-        let _ = write!(key, "{:?}", values.not.as_ref().map(address));
         let shallow = super::ValueRules {
-            all_of: Box::default(),
-            any_of: Box::default(),
-            one_of: Box::default(),
-            not: None,
+            junctors: None,
             ..(**values).clone()
         };
         let _ = write!(key, "{shallow:?}");

@@ -94,7 +94,7 @@ impl Declarer {
         if !items.is_typed {
             return (None, (0, 0));
         }
-        let max = schema.values.as_deref().and_then(|it| it.items_max);
+        let max = schema.values.as_deref().and_then(ValueRules::items_max);
         let max = max.map_or_else(
             || (REQUEST_BYTES_MAX - 2) / (items.declared.min_serialized_size + 1),
             |it| it.max(0).unsigned_abs(),
@@ -109,7 +109,7 @@ impl Declarer {
             if !values.is_typed {
                 return (None, (0, 0));
             }
-            let max = schema.values.as_deref().and_then(|it| it.properties_max);
+            let max = schema.values.as_deref().and_then(ValueRules::properties_max);
             let max = max.map_or_else(
                 || (REQUEST_BYTES_MAX - 2) / (values.declared.min_serialized_size + 6),
                 |it| it.max(0).unsigned_abs(),
@@ -161,7 +161,7 @@ impl Declarer {
 }
 
 fn length_max(values: Option<&ValueRules>) -> Option<u64> {
-    Some(values?.length_max?.max(0).unsigned_abs())
+    Some(values?.length_max()?.max(0).unsigned_abs())
 }
 
 fn text(schema: &Schema) -> (Option<Declares>, (u64, u64)) {

@@ -4,7 +4,7 @@ use super::location::At;
 use super::outcome::Outcome;
 use super::{Validator, rule};
 use crate::correlate::Correlation;
-use crate::schema::{AdditionalProperties, Schema};
+use crate::schema::{AdditionalProperties, Schema, ValueRules};
 use hashbrown::HashSet;
 use kubist_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value};
@@ -31,7 +31,7 @@ impl Validator<'_> {
         }
         let values = schema.values.as_deref();
         let size = size_of(items.len());
-        if let Some(min) = rule(values, |it| it.items_min)
+        if let Some(min) = rule(values, ValueRules::items_min)
             && size < min
         {
             self.fail(out, at, |path, name| {
@@ -39,7 +39,7 @@ impl Validator<'_> {
                 (FieldError::invalid(path, size, detail), None)
             });
         }
-        if let Some(max) = rule(values, |it| it.items_max)
+        if let Some(max) = rule(values, ValueRules::items_max)
             && size > max
         {
             self.fail(out, at, |path, name| {
@@ -104,7 +104,7 @@ impl Validator<'_> {
     ) {
         let values = schema.values.as_deref();
         let size = size_of(members.len());
-        if let Some(min) = rule(values, |it| it.properties_min)
+        if let Some(min) = rule(values, ValueRules::properties_min)
             && size < min
         {
             self.fail(out, at, |path, name| {
@@ -112,7 +112,7 @@ impl Validator<'_> {
                 (FieldError::invalid(path, size, detail), None)
             });
         }
-        if let Some(max) = rule(values, |it| it.properties_max)
+        if let Some(max) = rule(values, ValueRules::properties_max)
             && size > max
         {
             self.fail(out, at, |path, name| {

@@ -5,7 +5,7 @@
 use super::Validator;
 use super::location::At;
 use super::outcome::Outcome;
-use crate::schema::{Schema, ValueRules};
+use crate::schema::{Junctors, Schema};
 use kubist_apimachinery::go_text::quote;
 use serde_json::Value;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ impl Validator<'_> {
         &mut self,
         out: &mut Outcome,
         value: &Value,
-        values: &ValueRules,
+        junctors: &Junctors,
         at: At<'_>,
     ) {
-        if !values.any_of.is_empty() {
-            self.any_of(out, value, &values.any_of, at);
+        if !junctors.any_of.is_empty() {
+            self.any_of(out, value, &junctors.any_of, at);
         }
-        if !values.one_of.is_empty() {
-            self.one_of(out, value, &values.one_of, at);
+        if !junctors.one_of.is_empty() {
+            self.one_of(out, value, &junctors.one_of, at);
         }
-        if !values.all_of.is_empty() {
-            self.all_of(out, value, &values.all_of, at);
+        if !junctors.all_of.is_empty() {
+            self.all_of(out, value, &junctors.all_of, at);
         }
-        if let Some(schema) = &values.not {
+        if let Some(schema) = &junctors.not {
             let part = self.value(value, schema, at, None);
             if part.is_valid() {
                 self.fail_plainly(out, || {

@@ -101,16 +101,16 @@ impl Validator<'_> {
         let Some(values) = values else {
             return;
         };
-        if let Some(factor) = values.multiple_of {
+        if let Some(factor) = values.multiple_of() {
             let number = self.native(out, number, factor, range, ("MultipleOf", at));
             self.multiple_of(out, number, factor, at);
         }
-        if let Some(bound) = values.minimum {
+        if let Some(bound) = values.minimum() {
             let what = ("Minimum boundary", at);
             let number = self.native(out, number, bound.value, range, what);
             self.bound(out, number, bound, Side::Minimum, at);
         }
-        if let Some(bound) = values.maximum {
+        if let Some(bound) = values.maximum() {
             let what = ("Maximum boundary", at);
             let number = self.native(out, number, bound.value, range, what);
             self.bound(out, number, bound, Side::Maximum, at);

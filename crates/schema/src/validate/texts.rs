@@ -21,8 +21,8 @@ impl Validator<'_> {
         at: At<'_>,
     ) {
         let (max, min) = (
-            rule(values, |it| it.length_max),
-            rule(values, |it| it.length_min),
+            rule(values, ValueRules::length_max),
+            rule(values, ValueRules::length_min),
         );
         let length = if max.is_some() || min.is_some() {
             i64::try_from(text.chars().count()).unwrap_or(i64::MAX)

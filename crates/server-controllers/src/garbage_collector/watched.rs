@@ -11,7 +11,7 @@ use kubist_apimachinery::{ApiResource, GroupKind, Object as _, ObjectMeta, Str};
 use kubist_cache::{Metadata, ResourceEvent, Selection, Source as _};
 use kubist_client::{Client, Discovery, FailedGroup};
 use kubist_informers::{
-    HandlerState, InformerConfig, InformerState, OnProblem, Problem, ProblemLog, Registration,
+    HandlerConfig, HandlerState, InformerConfig, InformerState, OnProblem, Problem, ProblemLog, Registration,
     SharedInformer,
 };
 use kubist_reflector::Report;
@@ -134,7 +134,8 @@ impl Watcher {
         let resource = Arc::new(resource.clone());
         let defines = (&*resource.group, &*resource.plural) == DEFINITIONS;
         let defined = defines.then(|| Arc::clone(&self.defined));
-        let registration = informer.add_handler(move |change: ResourceEvent<Metadata<()>>| {
+        // In place: a task and a mailbox for each of a thousand kinds would mostly wait.
+        let handler = move |change: ResourceEvent<Metadata<()>>| {
             let look = note(&mut graph.lock(), &resource, &change);
             for uid in look {
                 queue.add_to(Lane::Normal, uid);
@@ -142,7 +143,8 @@ impl Watcher {
             if let Some(defined) = &defined {
                 defined.notify_one();
             }
-        });
+        };
+        let registration = informer.add_handler_in_place(handler, HandlerConfig::default());
         let token = self.token.child_token();
         let (runs, until) = (informer.clone(), token.clone());
         self.tasks.spawn(async move {
