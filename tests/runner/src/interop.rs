@@ -20,11 +20,13 @@ mod go_informer;
 mod go_tests;
 mod helm;
 mod kube_rs;
+mod kubebuilder;
 mod kubectl;
 mod manifests;
 mod merge;
 mod report;
 mod reset_fields;
+mod sample_controller;
 mod schema;
 mod schemas;
 pub(crate) mod server;
@@ -64,7 +66,8 @@ pub(crate) struct Options {
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long`
-    /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`, `definitions`)
+    /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`, `sample-controller`,
+    /// `kubebuilder`, `definitions`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the

@@ -7,7 +7,9 @@
 use super::cases::{Case, Counts, Excused, failed_of, failures};
 use super::report::Report;
 use super::subject::Subject;
-use super::{both_ways, controller_runtime, controllers, e2e, helm};
+use super::{
+    both_ways, controller_runtime, controllers, e2e, helm, kubebuilder, sample_controller,
+};
 use crate::upstream::Programs;
 use kubist_test_support::process::{Outcome, root};
 use std::collections::BTreeMap;
@@ -26,7 +28,7 @@ struct Program {
     run: fn(Subject<'_>, &Path, &Path) -> Outcome<Vec<Case>>,
 }
 
-const PROGRAMS: [Program; 5] = [
+const PROGRAMS: [Program; 7] = [
     Program {
         part: controller_runtime::PART,
         build: controller_runtime::build,
@@ -51,6 +53,16 @@ const PROGRAMS: [Program; 5] = [
         part: both_ways::PART,
         build: both_ways::build,
         run: both_ways::run,
+    },
+    Program {
+        part: sample_controller::PART,
+        build: sample_controller::build,
+        run: sample_controller::run,
+    },
+    Program {
+        part: kubebuilder::PART,
+        build: kubebuilder::build,
+        run: kubebuilder::run,
     },
 ];
 
