@@ -7,8 +7,7 @@
 //!
 //! It is not a store (that is `kubist-registry`), runs no controllers, and does almost no
 //! authorization: authenticated users may do everything except read metrics and backups. There is
-//! no server-side apply, no aggregation and no admission webhook yet; schemas of custom resources
-//! are stored but not enforced.
+//! no aggregation and no admission webhook yet.
 //!
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};

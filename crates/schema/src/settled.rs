@@ -63,17 +63,16 @@ impl<'a> Walk<'a> {
     fn unnamed(self, schema: &'a Schema) -> Member<'a> {
         match &schema.additional_properties {
             Some(AdditionalProperties::Schema(schema)) => Member::Of(Some(schema)),
-            // What such members contain is removed.
-            Some(AdditionalProperties::Bool(_)) => Member::Unsettled,
             None if schema.preserves_unknown_fields || self.keeps_unknown_fields => {
                 Member::Of(None)
             }
-            None => Member::Unsettled,
+            // What members of the first contain is removed.
+            Some(AdditionalProperties::Bool(_)) | None => Member::Unsettled,
         }
     }
 }
 
-impl<'a, 'de> DeserializeSeed<'de> for Walk<'a> {
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -81,7 +80,7 @@ impl<'a, 'de> DeserializeSeed<'de> for Walk<'a> {
     }
 }
 
-impl<'a, 'de> Visitor<'de> for Walk<'a> {
+impl<'de> Visitor<'de> for Walk<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -193,7 +192,7 @@ impl<'de> DeserializeSeed<'de> for Name<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Name<'_> {
+impl Visitor<'_> for Name<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

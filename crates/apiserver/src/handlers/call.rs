@@ -49,7 +49,7 @@ impl Call<'_> {
         let of_other = !std::ptr::eq(target.rest.body_kind(), target.rest.kind());
         let shown = target.rest.body_kind().facts();
         let is_scale = (shown.group, shown.kind) == ("autoscaling", "Scale");
-        let scales = of_other && is_scale && !target.rest.kind().is_custom();
+        let scales = of_other && is_scale;
         let custom = target.rest.body_kind().is_custom();
         let offer = Offer {
             formats: if custom {

@@ -13,11 +13,11 @@ const DESCRIPTIONS: &str = include_str!("descriptions.json");
 
 const DESCRIPTION: &str = "description";
 /// Descriptions common to all objects and lists.
-/// Conformance tests look for the first two words.
+// Conformance tests look for the first words of this, of the metadata and of its creation time.
 const API_VERSION: &str = "APIVersion defines by which schema the object is read: its group and \
     version, such as `apps/v1`; for the core group the version alone.";
 const KIND: &str = "The kind of the object, such as `Deployment`.";
-const METADATA: &str = "Standard object metadata: name, namespace, labels, annotations and more.";
+const METADATA: &str = "Standard object's metadata: name, namespace, labels, annotations and more.";
 const LIST_METADATA: &str = "Standard list metadata: the resource version and the continue token.";
 const ITEMS: &str = "The objects.";
 const SPEC: &str = "The desired state.";

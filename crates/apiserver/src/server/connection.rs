@@ -136,7 +136,8 @@ impl Connections {
             let (service, caller) = (Arc::clone(&self.service), Arc::clone(&caller));
             let busy = activity.begin();
             let (share, progress) = (Arc::clone(&share), Arc::clone(&progress));
-            // Boxed, so that a response that goes on for hours does not hold what its request needed.
+            // Boxed, so that a response that goes on for hours does not hold what its request
+            // needed.
             Box::pin(async move {
                 let held = share.response();
                 // A client that does not read delays only its own requests.

@@ -120,10 +120,12 @@ impl Client {
         if response.status.is_success() {
             return Ok(response.body);
         }
+        // Upstream shows text only: other bodies may quote the objects that were sent.
         let shown = response.body.get(..SHOWN_MAX).unwrap_or(&response.body);
+        let shown = if response.is_text { shown } else { &[] };
         Err(WebhookError::Refused {
             code: response.status.as_u16(),
-            body: String::from_utf8_lossy(shown).into_owned(),
+            body: String::from_utf8_lossy(shown).trim().to_owned(),
         })
     }
 

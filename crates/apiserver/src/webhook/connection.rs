@@ -5,7 +5,8 @@
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt as _;
-use http::{Request, StatusCode};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -31,6 +32,8 @@ type Driver = Pin<Box<dyn Future<Output = Result<(), hyper::Error>> + Send>>;
 /// A response, read to its end.
 pub(super) struct Response {
     pub(super) status: StatusCode,
+    /// Whether the body is text, by its content type.
+    pub(super) is_text: bool,
     pub(super) body: Bytes,
     /// The connection, if it can be used again.
     pub(super) connection: Option<Connection>,
@@ -87,7 +90,8 @@ impl Connection {
             sender.ready().await?;
             let response = sender.send_request(request).await?;
             let (head, body) = response.into_parts();
-            Ok((head.status, read(body, body_max).await?, sender))
+            let answered = (head.status, is_text(&head.headers));
+            Ok((answered, read(body, body_max).await?, sender))
         };
         let mut exchange = pin!(exchange);
         let (exchanged, is_open) = tokio::select! {
@@ -98,14 +102,15 @@ impl Connection {
                 drop(driver);
                 drop(ended);
                 let exchanged: Result<_, Failure> = exchange.await;
-                return exchanged.map(|(status, body, _)| Response {
+                return exchanged.map(|((status, is_text), body, _)| Response {
                     status,
+                    is_text,
                     body,
                     connection: None,
                 });
             }
         };
-        let (status, body, sender) = exchanged?;
+        let ((status, is_text), body, sender) = exchanged?;
         let connection = is_open.then(|| Self {
             sender,
             driver,
@@ -113,10 +118,17 @@ impl Connection {
         });
         Ok(Response {
             status,
+            is_text,
             body,
             connection,
         })
     }
+}
+
+/// Reports whether a body is text, as client-go does: if no content type says something else.
+fn is_text(headers: &HeaderMap) -> bool {
+    let of = headers.get(CONTENT_TYPE);
+    of.is_none_or(|it| it.as_bytes().to_ascii_lowercase().starts_with(b"text/"))
 }
 
 async fn read(mut body: Incoming, body_max: usize) -> Result<Bytes, Failure> {

@@ -60,8 +60,9 @@ pub(super) fn config(ca_bundle: &[u8]) -> Result<Arc<ClientConfig>, WebhookError
 
 /// Verifies the certificate of a webhook against a CA bundle.
 ///
-/// As in Go, a certificate that is in the bundle itself is valid, even if it is an authority's:
-/// simple setups sign the certificate of the webhook with itself.
+/// As in Go, a certificate that is in the bundle itself is valid, even if it is an authority's, or
+/// if its authority is unknown: simple setups sign the certificate of the webhook with itself, and
+/// envtest gives no other than the webhook's own.
 #[derive(Debug)]
 struct BundleVerifier {
     verifier: Arc<WebPkiServerVerifier>,
@@ -86,9 +87,9 @@ impl ServerCertVerifier for BundleVerifier {
         );
         match verified {
             // The use of an authority's certificate has no error of its own.
-            Err(Error::InvalidCertificate(CertificateError::Other(_)))
-                if self.trusted.contains(end_entity) =>
-            {
+            Err(Error::InvalidCertificate(
+                CertificateError::Other(_) | CertificateError::UnknownIssuer,
+            )) if self.trusted.contains(end_entity) => {
                 check_validity(end_entity, now)?;
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())

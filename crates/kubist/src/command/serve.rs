@@ -51,7 +51,7 @@ Examples:
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
 
 Not enforced: authorization (authenticated users may do everything except read /metrics and
-backups), schemas of custom resources, admission webhooks and policies, quotas and limit ranges.
+backups), admission webhooks and policies, quotas and limit ranges.
 Impersonation (--as) is refused. Of upstream's controllers, only those of --controllers exist: a new
 namespace has no ServiceAccount default and no ConfigMap kube-root-ca.crt until they are created.")]
 pub(crate) struct Options {

@@ -14,8 +14,8 @@ use serde_json::Value;
 /// The field that has a subresource of its own.
 const STATUS: &str = "status";
 
-/// Validates the objects of one version. The errors that are `known` are those of the metadata: with
-/// some of them, rules are not evaluated.
+/// Validates the objects of one version. The errors that are `known` are those of the metadata:
+/// with some of them, rules are not evaluated.
 #[derive(Clone, Debug)]
 pub(crate) struct Validation {
     pub(crate) pipeline: Pipeline,

@@ -221,7 +221,9 @@ impl Rest {
     /// Rejects a field that is not selectable for custom objects; built-in kinds have their own
     /// messages.
     fn check_field(&self, field: &str) -> Result<(), Status> {
-        let is_known = ALWAYS_SELECTABLE.contains(&field)
+        let [name, namespace] = ALWAYS_SELECTABLE;
+        let is_known = field == name
+            || (field == namespace && self.facts.namespaced)
             || self.strategy().facts().selectable_fields.contains(&field);
         if is_known || !self.kind.is_custom() {
             return Ok(());

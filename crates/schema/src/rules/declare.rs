@@ -109,7 +109,10 @@ impl Declarer {
             if !values.is_typed {
                 return (None, (0, 0));
             }
-            let max = schema.values.as_deref().and_then(ValueRules::properties_max);
+            let max = schema
+                .values
+                .as_deref()
+                .and_then(ValueRules::properties_max);
             let max = max.map_or_else(
                 || (REQUEST_BYTES_MAX - 2) / (values.declared.min_serialized_size + 6),
                 |it| it.max(0).unsigned_abs(),

@@ -11,8 +11,8 @@ use kubist_apimachinery::{ApiResource, GroupKind, Object as _, ObjectMeta, Str};
 use kubist_cache::{Metadata, ResourceEvent, Selection, Source as _};
 use kubist_client::{Client, Discovery, FailedGroup};
 use kubist_informers::{
-    HandlerConfig, HandlerState, InformerConfig, InformerState, OnProblem, Problem, ProblemLog, Registration,
-    SharedInformer,
+    HandlerConfig, HandlerState, InformerConfig, InformerState, OnProblem, Problem, ProblemLog,
+    Registration, SharedInformer,
 };
 use kubist_reflector::Report;
 use kubist_workqueue::{Lane, WorkQueue};

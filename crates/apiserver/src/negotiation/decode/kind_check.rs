@@ -43,7 +43,7 @@ pub(super) fn check_named(
         return Err(unrecognized(expected, &why, body));
     }
     let named = api_version.filter(|it| !it.is_empty());
-    let version = named.unwrap_or(expected.facts().api_version);
+    let version = named.unwrap_or_else(|| expected.facts().api_version);
     let version = version.rsplit('/').next().unwrap_or_default();
     Err(refused_as(expected, version, &why))
 }

@@ -30,6 +30,11 @@ async fn a_broken_webhook_is_an_error_and_a_mended_one_is_used_at_once() {
                 .to_owned(),
         ),
         (
+            Mode::FailAndQuote,
+            "an error on the server (\"unknown\") has prevented the request from succeeding"
+                .to_owned(),
+        ),
+        (
             Mode::Rubbish,
             "couldn't get version/kind; json parse error: expected value at line 1 column 1"
                 .to_owned(),
@@ -121,15 +126,19 @@ async fn a_webhook_that_is_not_there_is_refused_at_once() {
 
 #[tokio::test]
 async fn a_certificate_in_the_bundle_itself_is_trusted_for_its_names() {
-    let webhook = Webhook::self_signed("localhost").await;
-    let mut world = World::new().await;
-    world.define(&by_url(&webhook)).await;
-    world.create(V1, "a", &json!({"size": 1})).await;
-    assert_eq!(
-        world.get(&format!("{BETA}/a")).await["spec"],
-        json!({"dimension": 1})
-    );
-    world.end(webhook).await;
+    for webhook in [
+        Webhook::self_signed("localhost").await,
+        Webhook::known_itself("localhost").await,
+    ] {
+        let mut world = World::new().await;
+        world.define(&by_url(&webhook)).await;
+        world.create(V1, "a", &json!({"size": 1})).await;
+        assert_eq!(
+            world.get(&format!("{BETA}/a")).await["spec"],
+            json!({"dimension": 1})
+        );
+        world.end(webhook).await;
+    }
     let webhook = Webhook::self_signed("other.example.com").await;
     let mut world = World::new().await;
     world.define(&by_url(&webhook)).await;

@@ -1,7 +1,9 @@
 //! A conversion webhook with TLS.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -30,6 +32,8 @@ pub(super) enum Mode {
     Close,
     /// Responds with an error.
     Fail,
+    /// Responds with an error that quotes the request.
+    FailAndQuote,
     /// Responds with more than any limit.
     Huge,
     /// Responds with something else.
@@ -59,6 +63,16 @@ impl Webhook {
         let identity = identity.expect("it is made");
         let certificate = (identity.certificate(), identity.key());
         Self::with(certificate, authority.certificate_pem()).await
+    }
+
+    /// Starts a webhook whose certificate, of an authority that nobody knows, is its own bundle.
+    pub(super) async fn known_itself(name: &str) -> Self {
+        let authority = CertificateAuthority::new("unknown").expect("it is made");
+        let identity = authority.serving_identity(vec![name.to_owned()]);
+        let identity = identity.expect("it is made");
+        let encoded = STANDARD.encode(identity.certificate());
+        let pem = format!("-----BEGIN CERTIFICATE-----\n{encoded}\n-----END CERTIFICATE-----\n");
+        Self::with((identity.certificate(), identity.key()), pem).await
     }
 
     /// Starts a webhook whose certificate is an authority that has signed itself.
@@ -161,7 +175,14 @@ async fn respond(
         Mode::Close => return Err(io::Error::other("it closes")),
         Mode::Fail => {
             response = response.status(StatusCode::INTERNAL_SERVER_ERROR);
+            if let Some(headers) = response.headers_mut() {
+                headers.insert("content-type", HeaderValue::from_static("text/plain"));
+            }
             "it is broken".into()
+        }
+        Mode::FailAndQuote => {
+            response = response.status(StatusCode::INTERNAL_SERVER_ERROR);
+            body.to_bytes()
         }
         Mode::Huge => vec![b' '; 40 << 20].into(),
         Mode::Rubbish => "<html>".into(),

@@ -227,7 +227,10 @@ async fn an_old_definition_that_is_not_structural_says_so_until_it_is() {
         mended.spec.preserve_unknown_fields = false;
         match fixture.put(mended).await {
             Err(status) if status.is_conflict() => None,
-            other => Some(drop(other.expect("it is valid"))),
+            other => {
+                other.expect("it is valid");
+                Some(())
+            }
         }
     })
     .await;
