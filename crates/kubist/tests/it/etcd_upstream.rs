@@ -26,7 +26,7 @@ const TOKEN: &str = "etcd-upstream";
 const THEIRS: &str = "-theirs";
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn binary() -> Option<OsString> {
+pub(crate) fn binary() -> Option<OsString> {
     let binary = std::env::var_os("KUBIST_KUBE_APISERVER");
     if binary.is_none() {
         eprintln!("skipped: KUBIST_KUBE_APISERVER names no kube-apiserver");
@@ -35,9 +35,9 @@ fn binary() -> Option<OsString> {
 }
 
 /// It allows everything to the holder of the token. Dropping it kills it.
-struct KubeApiserver {
+pub(crate) struct KubeApiserver {
     child: Child,
-    client: Client,
+    pub(crate) client: Client,
     _folder: TempDir,
 }
 
@@ -49,7 +49,7 @@ impl Drop for KubeApiserver {
 }
 
 impl KubeApiserver {
-    async fn start(binary: &Path, etcd: &Etcd) -> Self {
+    pub(crate) async fn start(binary: &Path, etcd: &Etcd) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         let port = free_addresses(1)[0].port().to_string();
@@ -128,7 +128,7 @@ fn kubeconfig(port: &str) -> String {
 }
 
 /// Returns an object, once its kind is served.
-async fn found(api: &Api<Unstructured>, name: &str) -> Unstructured {
+pub(crate) async fn found(api: &Api<Unstructured>, name: &str) -> Unstructured {
     let found = async {
         loop {
             match api.get(name).await {

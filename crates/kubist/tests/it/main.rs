@@ -22,6 +22,8 @@ mod etcd_status;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod etcd_upstream_custom;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod failover;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod identity;
