@@ -79,6 +79,12 @@ thread_local! {
     static SCANNING: RefCell<DecodeContext> = RefCell::new(DecodeContext::new());
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has decoded an object.
+    pub(crate) static DECODES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// The conversion of the scheme, which is always the same. All others have another number.
 const BY_SCHEME: u64 = 0;
 
@@ -379,6 +385,8 @@ impl Stored {
     }
 
     fn decode(&self) -> Result<Box<dyn AnyObject>, Status> {
+        #[cfg(test)]
+        DECODES.set(DECODES.get() + 1);
         let mut object = self.kind().new_object().ok_or_else(|| {
             let kind = self.kind().facts().kind;
             Status::internal_error(format_args!("{kind} has no metadata"))

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::custom::content::ServedContent;
+use crate::stored::DECODES;
 use crate::stored::codec::{StorageEncoding, StoredCodec};
 use crate::stored::key::KeyLayout;
 use bytes::Bytes;
@@ -73,9 +74,11 @@ fn tree(stored: &Stored) -> Value {
 #[tokio::test]
 async fn reads_in_the_stored_version_do_not_decode() {
     let (stored, view) = read(&json!({"size": 1, "color": "<b>"}));
+    let before = DECODES.get();
     let one = view.one(&stored).await.expect("it is fine");
     let shown = tree(&one);
-    assert!(one.decoded().is_none(), "it was decoded");
+    assert_eq!(DECODES.get(), before, "it was decoded");
+    assert!(one.decoded().is_none(), "it was decoded when it was opened");
     assert!(std::ptr::eq(one.kind(), stored.kind()));
     // Decoding shows the same.
     let object = one.object().expect("it is fine").boxed_clone();
@@ -88,8 +91,10 @@ async fn reads_in_the_stored_version_do_not_decode() {
 #[tokio::test]
 async fn a_read_that_changes_the_object_decodes() {
     let (stored, view) = read(&json!({"color": "red", "unknown": 1}));
+    let before = DECODES.get();
     let one = view.one(&stored).await.expect("it is fine");
     assert_eq!(tree(&one)["spec"], json!({"size": 3, "color": "red"}));
     assert_eq!(tree(&one)["metadata"]["resourceVersion"], "7");
     assert!(!view.is_ready(&stored));
+    assert!(DECODES.get() > before);
 }
