@@ -66,7 +66,7 @@ impl<'a> Walk<'a> {
             None if schema.preserves_unknown_fields || self.keeps_unknown_fields => {
                 Member::Of(None)
             }
-            // What members of the first contain is removed.
+            // The contents of members that a boolean allows are removed.
             Some(AdditionalProperties::Bool(_)) | None => Member::Unsettled,
         }
     }

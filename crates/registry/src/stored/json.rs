@@ -56,8 +56,8 @@ impl Stored {
         Ok(())
     }
 
-    /// Appends the JSON to `out`, transcoded from the protobuf without decoding, or copied from the
-    /// text of a custom object. Returns false, with nothing appended, if the object must be
+    /// Appends the JSON to `out`, transcoded from the protobuf or copied from the text of a custom
+    /// object, without decoding. Returns false, with nothing appended, if the object must be
     /// decoded.
     fn transcode(&self, out: &mut Vec<u8>) -> bool {
         let StoredKind { kind, scheme } = self.0.kind;

@@ -109,14 +109,14 @@ fn appears(kubectl: &Shell) -> Outcome {
 }
 
 fn owns(kubectl: &Shell) -> Outcome {
-    let foo = kubectl.json("get foo/example-foo")?;
+    let owner = kubectl.json("get foo/example-foo")?;
     let deployment = kubectl.json("get deployment/example-foo")?;
     let owners = &deployment["metadata"]["ownerReferences"];
     let expected = serde_json::json!([{
         "apiVersion": "samplecontroller.k8s.io/v1alpha1",
         "kind": "Foo",
         "name": "example-foo",
-        "uid": foo["metadata"]["uid"],
+        "uid": owner["metadata"]["uid"],
         "controller": true,
         "blockOwnerDeletion": true,
     }]);
