@@ -137,12 +137,7 @@ impl Pair<'_> {
     /// the stored texts.
     async fn handed_over(&self, from: &Side, to: &Side, name: &str) -> Vec<String> {
         let of = custom(self.plural, self.kind, "v1", name);
-        let listed = from.first.list(&ListOptions::default()).await.unwrap();
-        let options = ListOptions {
-            resource_version: listed.metadata.resource_version.clone().into(),
-            ..ListOptions::default()
-        };
-        let mut watch = from.first.watch_on(&options).unwrap();
+        let mut watch = watch_from_now(from).await;
         let manager = PostOptions {
             field_manager: "both".into(),
             ..PostOptions::default()
@@ -172,21 +167,7 @@ impl Pair<'_> {
         let merge = Patch::Merge(json!({"spec": {"size": 2, "note": null}}));
         let updated = to.first.patch_with(name, &merge, &both).await.unwrap();
         texts.push(self.stored(&updated).await);
-        let too_large = Patch::Merge(json!({"spec": {"size": 9}}));
-        let refusals = [
-            to.first
-                .patch(name, &too_large)
-                .await
-                .unwrap_err()
-                .to_string(),
-            from.first
-                .patch(name, &too_large)
-                .await
-                .unwrap_err()
-                .to_string(),
-        ];
-        assert_eq!(refusals[0], refusals[1]);
-        assert!(refusals[0].contains("it is too large"), "{}", refusals[0]);
+        check_refusal(from, to, name).await;
         // Through the other version: it stays stored in the first.
         let labels = Patch::Merge(json!({"metadata": {"labels": {"more": "yes"}}}));
         let labelled = to.second.patch_with(name, &labels, &both).await.unwrap();
@@ -223,13 +204,44 @@ impl Pair<'_> {
             ("modified", &applied),
             ("modified", &seen),
         ];
-        for (event, object) in expected {
-            assert_eq!(next(&mut watch).await, (event, object.clone()), "{name}");
-        }
-        let (event, _) = next(&mut watch).await;
-        assert_eq!(event, "deleted", "{name}");
+        check_events(&mut watch, &expected, name).await;
         texts
     }
+}
+
+async fn watch_from_now(side: &Side) -> WatchOn<Unstructured> {
+    let listed = side.first.list(&ListOptions::default()).await.unwrap();
+    let options = ListOptions {
+        resource_version: listed.metadata.resource_version.into(),
+        ..ListOptions::default()
+    };
+    side.first.watch_on(&options).unwrap()
+}
+
+/// Checks that both servers refuse a value in the same words.
+async fn check_refusal(from: &Side, to: &Side, name: &str) {
+    let too_large = Patch::Merge(json!({"spec": {"size": 9}}));
+    let mut refusals = Vec::new();
+    for side in [to, from] {
+        let refused = side.first.patch(name, &too_large).await.unwrap_err();
+        refusals.push(refused.to_string());
+    }
+    assert_eq!(refusals[0], refusals[1]);
+    assert!(refusals[0].contains("it is too large"), "{}", refusals[0]);
+}
+
+/// Checks that a watch delivers these events, and a deletion at the end.
+async fn check_events(
+    watch: &mut WatchOn<Unstructured>,
+    expected: &[(&str, &Unstructured)],
+    name: &str,
+) {
+    for (event, object) in expected {
+        let (found, of) = next(watch).await;
+        assert_eq!((found, &of), (*event, *object), "{name}");
+    }
+    let (event, _) = next(watch).await;
+    assert_eq!(event, "deleted", "{name}");
 }
 
 /// Returns an object of the second version as the first.
@@ -248,7 +260,7 @@ async fn next(watch: &mut WatchOn<Unstructured>) -> (&'static str, Unstructured)
             WatchItem::Modified(object) => ("modified", object),
             WatchItem::Deleted(object) => ("deleted", object),
             WatchItem::Bookmark { .. } => continue,
-            other => panic!("unexpected: {other:?}"),
+            other @ WatchItem::Invalid(_) => panic!("unexpected: {other:?}"),
         };
     }
 }
