@@ -53,7 +53,7 @@ struct Arguments {
     watch_caches: Switch,
     /// Events that the store keeps; by default so few that they count for nothing. A server keeps
     /// them for ten minutes
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 100)]
     history: usize,
     /// Seconds after each phase: the server drops what was not used for 20
     #[arg(long, default_value_t = 25)]

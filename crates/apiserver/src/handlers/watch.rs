@@ -150,9 +150,11 @@ struct WatchResponse {
 const ROUNDS_UNCHECKED: u32 = 16;
 
 impl WatchResponse {
-    fn chunks(mut self) -> Chunks {
+    fn chunks(self) -> Chunks {
+        // Boxed: the stream would hold it twice.
+        let mut this = Box::new(self);
         Box::pin(AsyncStream::new(async move |yielder| {
-            while let Some(chunk) = self.chunk().await {
+            while let Some(chunk) = this.chunk().await {
                 yielder.yield_item(Ok::<_, ResponseAborted>(chunk)).await;
             }
         }))

@@ -95,6 +95,11 @@ impl Registry {
         cx
     }
 
+    fn served_definitions(&self) -> Vec<Str> {
+        let served = self.custom_resources.served();
+        served.by_definition.keys().cloned().collect()
+    }
+
     async fn follow_definitions(&self) -> Result<(), Status> {
         let Some(rest) = self.definitions_resource() else {
             return std::future::pending().await;
@@ -106,10 +111,10 @@ impl Registry {
             ..ListOptions::default()
         };
         let mut events = rest.watch(&cx, "", None, &options, None).await?;
-        // Definitions deleted while the watch was down.
-        let gone = self.custom_resources.served();
-        let gone = gone.by_definition.keys();
-        let mut changed: BTreeSet<Str> = gone.chain(known.keys()).cloned().collect();
+        let mut changed: BTreeSet<Str> = known.keys().cloned().collect();
+        // Definitions deleted while the watch was down. The snapshot of them is not held any longer:
+        // it has the compiled schemas of all that is served now.
+        changed.extend(self.served_definitions());
         let mut known = known;
         loop {
             let settled = self.settle_definitions(&rest, known, &changed, false);

@@ -158,3 +158,25 @@ async fn objects_that_cannot_be_deleted_are_in_the_way_of_no_other_definition() 
     .await;
     drop(task);
 }
+
+/// The loop begins with what is served: after a restart of the server, and after its watch was
+/// down.
+#[tokio::test]
+async fn nothing_that_was_served_outlives_its_definition() {
+    let (fixture, mut task) = following().await;
+    let widgets = definition("widgets", "Widget", &versions());
+    fixture.create(widgets).await.expect("it is valid");
+    let rest = Arc::downgrade(&served(&fixture, "v1").await);
+    task.shutdown().await;
+    let registry = fixture.registry.clone();
+    task.spawn(async move { registry.run_definitions().await });
+    let gadgets = definition("gadgets", "Gadget", &versions());
+    fixture.create(gadgets).await.expect("it is valid");
+    until(async || fixture.registry.resource(GROUP, "v1", "gadgets")).await;
+    assert!(rest.upgrade().is_some());
+    let deleted = fixture
+        .delete::<CustomResourceDefinition>("widgets.example.com", DeleteOptions::default())
+        .await;
+    deleted.expect("it begins");
+    until(async || rest.upgrade().is_none().then_some(())).await;
+}
