@@ -165,13 +165,13 @@ async fn objects_that_cannot_be_deleted_are_in_the_way_of_no_other_definition() 
 async fn nothing_that_was_served_outlives_its_definition() {
     let (fixture, mut task) = following().await;
     let widgets = definition("widgets", "Widget", &versions());
-    fixture.create(widgets).await.expect("it is valid");
+    fixture.create(widgets).await;
     let rest = Arc::downgrade(&served(&fixture, "v1").await);
     task.shutdown().await;
     let registry = fixture.registry.clone();
     task.spawn(async move { registry.run_definitions().await });
     let gadgets = definition("gadgets", "Gadget", &versions());
-    fixture.create(gadgets).await.expect("it is valid");
+    fixture.create(gadgets).await;
     until(async || fixture.registry.resource(GROUP, "v1", "gadgets")).await;
     assert!(rest.upgrade().is_some());
     let deleted = fixture
