@@ -112,8 +112,8 @@ impl Registry {
         };
         let mut events = rest.watch(&cx, "", None, &options, None).await?;
         let mut changed: BTreeSet<Str> = known.keys().cloned().collect();
-        // Definitions deleted while the watch was down. Their snapshot is not held on: it has the
-        // compiled schemas of all that is served now.
+        // Definitions deleted while the watch was down. Their snapshot is not held on, as it has
+        // the compiled schemas of all that is served now.
         changed.extend(self.served_definitions());
         let mut known = known;
         loop {
