@@ -7,6 +7,7 @@
 use crate::Failure;
 use crate::deployment::{self, CONTROLLER, DEPLOYER, SCALER};
 use crate::lags::Lags;
+use crate::measured::measured;
 use crate::server::{Server, config_map, config_maps};
 use bytes::Bytes;
 use clap::Args;
@@ -138,21 +139,9 @@ pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
         });
         let clients: Vec<_> = clients.collect();
         try_join_all(clients.iter().map(Client::prepare)).await?;
-        let (start, cpu, beside) = (Instant::now(), server.cpu(), server.beside.cpu());
         let limit = Duration::from_secs_f64(options.seconds);
-        let mut lags = Lags::default();
-        for of_one in try_join_all(clients.iter().map(|it| it.write(limit))).await? {
-            lags.extend(of_one);
-        }
-        let (count, seconds) = (lags.len(), start.elapsed().as_secs_f64());
-        let mut line = json!({
-            "case": case.name(),
-            "writes": count,
-            "per_second": count as f64 / seconds,
-            "cpu_microseconds": (server.cpu() - cpu) * 1e6 / count as f64,
-            "beside_microseconds": (server.beside.cpu() - beside) * 1e6 / count as f64,
-        });
-        line["latency"] = lags.json();
+        let writes = clients.iter().map(|it| it.write(limit));
+        let line = measured(server, &case.name(), writes).await?;
         try_join_all(clients.iter().map(Client::check)).await?;
         println!("{line}");
     }

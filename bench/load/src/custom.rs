@@ -6,6 +6,7 @@ mod objects;
 
 use crate::Failure;
 use crate::lags::Lags;
+use crate::measured::measured;
 use crate::server::{NAMESPACE, Server};
 use bytes::Bytes;
 use clap::Args;
@@ -169,23 +170,11 @@ async fn measure(
     });
     let clients: Vec<_> = clients.collect();
     try_join_all(clients.iter().map(Client::prepare)).await?;
-    let (start, cpu, beside) = (Instant::now(), server.cpu(), server.beside.cpu());
     let limit = Duration::from_secs_f64(options.seconds);
-    let mut lags = Lags::default();
-    for of_one in try_join_all(clients.iter().map(|it| it.requests(limit))).await? {
-        lags.extend(of_one);
-    }
-    let (count, seconds) = (lags.len(), start.elapsed().as_secs_f64());
+    let requests = clients.iter().map(|it| it.requests(limit));
+    let mut line = measured(server, case, requests).await?;
     let path = clients.first().map(Client::object).unwrap_or_default();
-    let mut line = json!({
-        "case": case,
-        "writes": count,
-        "per_second": count as f64 / seconds,
-        "cpu_microseconds": (server.cpu() - cpu) * 1e6 / count as f64,
-        "beside_microseconds": (server.beside.cpu() - beside) * 1e6 / count as f64,
-        "bytes": server.read(&path, "application/json").await?.len(),
-    });
-    line["latency"] = lags.json();
+    line["bytes"] = server.read(&path, "application/json").await?.len().into();
     println!("{line}");
     Ok(())
 }
@@ -242,7 +231,9 @@ impl Client<'_> {
                 object["metadata"]["resourceVersion"] = version.into();
                 let path = self.object();
                 let body = Bytes::from(object.to_string());
-                let sent = self.server.exchange(Method::PUT, &path, "application/json", body);
+                let sent = self
+                    .server
+                    .exchange(Method::PUT, &path, "application/json", body);
                 return version_of(&sent.await?);
             }
         }

@@ -12,6 +12,7 @@ mod key;
 mod kv;
 mod lags;
 mod list;
+mod measured;
 mod process;
 mod ready;
 mod server;

@@ -2,11 +2,10 @@
 
 use crate::Failure;
 use crate::lags::Lags;
+use crate::measured::measured;
 use crate::server::{Server, config_map, config_maps};
 use clap::Args;
-use futures::future::try_join_all;
 use http::Method;
-use serde_json::json;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -26,23 +25,11 @@ pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
 }
 
 async fn measure(server: &Server, options: &Options, case: &str) -> Result<(), Failure> {
-    let (start, cpu, beside) = (Instant::now(), server.cpu(), server.beside.cpu());
     let limit = Duration::from_secs_f64(options.seconds);
     let clients = (0..options.clients).map(|client| write(server, options, client, case, limit));
-    let mut lags = Lags::default();
-    for of_one in try_join_all(clients).await? {
-        lags.extend(of_one);
-    }
-    let (count, seconds) = (lags.len(), start.elapsed().as_secs_f64());
-    let mut line = json!({
-        "case": format!("{case}, {}", options.clients),
-        "writes": count,
-        "per_second": count as f64 / seconds,
-        "cpu_microseconds": (server.cpu() - cpu) * 1e6 / count as f64,
-        "beside_microseconds": (server.beside.cpu() - beside) * 1e6 / count as f64,
-        "bytes": stored_bytes(server, options).await?,
-    });
-    line["latency"] = lags.json();
+    let case = format!("{case}, {}", options.clients);
+    let mut line = measured(server, &case, clients).await?;
+    line["bytes"] = stored_bytes(server, options).await?.into();
     println!("{line}");
     Ok(())
 }

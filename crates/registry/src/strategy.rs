@@ -109,37 +109,23 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         let _ = (cx, new, old);
     }
 
-    /// Validates a new object, without its metadata.
-    fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
-        let _ = new;
+    /// Validates a new object besides its metadata, whose errors are known.
+    fn validate(&self, new: &dyn AnyObject, of_metadata: &[FieldError]) -> Vec<FieldError> {
+        let _ = (new, of_metadata);
         Vec::new()
     }
 
-    /// Validates an update, without metadata. Upstream validates the new object as on create and
-    /// then the transition, and so must implementations. Default: the new object as on create.
-    fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
-        let _ = old;
-        self.validate(new)
-    }
-
-    /// Returns the errors of a new object besides those of its metadata, which are known. Default:
-    /// those of [`validate`](Self::validate).
-    fn further_errors(&self, new: &dyn AnyObject, of_metadata: &[FieldError]) -> Vec<FieldError> {
-        let _ = of_metadata;
-        self.validate(new)
-    }
-
-    /// Returns the errors of an update besides those of its metadata, which are known, and warns of
-    /// those that pass because their values do not change. Default: the errors of
-    /// [`validate_update`](Self::validate_update).
-    fn further_update_errors(
+    /// Validates an update besides its metadata, whose errors are known. Upstream validates the new
+    /// object as on create and then the transition, and so must implementations; they warn of
+    /// errors that pass because their values do not change. Default: the new object as on create.
+    fn validate_update(
         &self,
         cx: &RequestContext,
         (new, old): (&dyn AnyObject, &dyn AnyObject),
         of_metadata: &[FieldError],
     ) -> Vec<FieldError> {
-        let _ = (cx, of_metadata);
-        self.validate_update(new, old)
+        let _ = (cx, old);
+        self.validate(new, of_metadata)
     }
 
     /// Returns warnings for the client. `old` is present on update.

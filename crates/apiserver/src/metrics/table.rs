@@ -176,12 +176,21 @@ impl<M: Row> Table<M> {
 
     /// Returns the family, if it has metrics.
     pub(super) fn family(&self) -> Option<MetricFamily> {
-        let mut family = M::FAMILY(self.name, self.help, self.labels);
+        let family = M::FAMILY(self.name, self.help, self.labels);
+        self.fill(family, |row, family, values| row.add_to(family, values))
+    }
+
+    /// Adds each metric, with the values of its labels, to a family.
+    fn fill(
+        &self,
+        mut family: Family,
+        add: impl Fn(&M, &mut Family, &[&str]),
+    ) -> Option<MetricFamily> {
         for (labels, row) in self.sorted() {
             let values = self.labels.iter().map(|name| labels.value(name));
             let values: Vec<Cow<'_, str>> = values.collect();
             let values: Vec<&str> = values.iter().map(|it| &**it).collect();
-            row.add_to(&mut family, &values);
+            add(&row, &mut family, &values);
         }
         family.finish()
     }
@@ -190,14 +199,10 @@ impl<M: Row> Table<M> {
 impl Table<Distribution> {
     /// Returns the number of observations as a family of its own.
     pub(super) fn counts(&self, name: &'static str, help: &'static str) -> Option<MetricFamily> {
-        let mut family = Family::counter(name, help, self.labels);
-        for (labels, row) in self.sorted() {
-            let values = self.labels.iter().map(|name| labels.value(name));
-            let values: Vec<Cow<'_, str>> = values.collect();
-            let values: Vec<&str> = values.iter().map(|it| &**it).collect();
-            family.count(&values, row.state().count());
-        }
-        family.finish()
+        let family = Family::counter(name, help, self.labels);
+        self.fill(family, |row, family, values| {
+            family.count(values, row.state().count());
+        })
     }
 }
 

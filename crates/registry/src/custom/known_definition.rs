@@ -11,6 +11,7 @@ use kubist_api::apiextensions::v1::{
 };
 use kubist_apimachinery::{AnyObject, ObjectMeta};
 use std::any::Any;
+use std::sync::OnceLock;
 
 /// A stored definition.
 #[derive(Clone)]
@@ -22,8 +23,8 @@ pub(crate) struct KnownDefinition {
     /// The parts of the definition that decide what happens to it, with the status that the server
     /// has set last. Any change of the other parts of the spec increments the generation.
     pub(crate) outline: CustomResourceDefinition,
-    /// Why its schemas are not structural, if they are not.
-    pub(crate) problem: Option<Problem>,
+    /// Why its schemas are not structural, if they are not; found out when it is first asked for.
+    problem: OnceLock<Option<Problem>>,
 }
 
 impl KnownDefinition {
@@ -35,7 +36,7 @@ impl KnownDefinition {
             revision: stored.revision(),
             is_settled: false,
             outline: outline(definition),
-            problem: Problem::of(definition),
+            problem: OnceLock::new(),
         })
     }
 
@@ -51,6 +52,13 @@ impl KnownDefinition {
         }
         *self = later;
         true
+    }
+
+    /// Returns why its schemas are not structural, if they are not. It is known once the definition
+    /// has been processed.
+    pub(crate) fn problem(&self) -> Option<&Problem> {
+        let find = || Problem::of(definition_in(self.whole.as_ref()?)?);
+        self.problem.get_or_init(find).as_ref()
     }
 
     /// Notes that the definition, with this status, has been processed.

@@ -247,25 +247,28 @@ pub(crate) fn set(
     status: &mut CustomResourceDefinitionStatus,
     kind: &str,
     holds: bool,
+    why: (&str, &str),
+    now: Time,
+) {
+    set_to(status, kind, if holds { "True" } else { "False" }, why, now);
+}
+
+/// Sets a condition to `True`, `False` or `Unknown`. Its transition time changes only with that.
+pub(super) fn set_to(
+    status: &mut CustomResourceDefinitionStatus,
+    kind: &str,
+    holds: &str,
     (reason, message): (&str, &str),
     now: Time,
 ) {
-    let new = CustomResourceDefinitionCondition {
+    let mut new = CustomResourceDefinitionCondition {
         type_: kind.into(),
-        status: if holds { "True" } else { "False" }.into(),
+        status: holds.into(),
         last_transition_time: Some(now),
         reason: reason.into(),
         message: message.into(),
         ..CustomResourceDefinitionCondition::default()
     };
-    put(status, new);
-}
-
-/// Sets a condition whose transition time is now. The time changes only with its status.
-pub(super) fn put(
-    status: &mut CustomResourceDefinitionStatus,
-    mut new: CustomResourceDefinitionCondition,
-) {
     let mut conditions = status.conditions.iter_mut();
     match conditions.find(|it| it.type_ == new.type_) {
         Some(found) => {

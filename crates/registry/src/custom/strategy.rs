@@ -11,7 +11,7 @@ use crate::strategy::facts::{Generation, MetadataRules, StatusKeeps, StrategyFac
 use crate::strategy::validate_metadata::is_domain_qualified;
 use crate::strategy::{BoxFuture, Strategy};
 use kubist_apimachinery::go_text::quote;
-use kubist_apimachinery::{AnyObject, FieldError, Status, StatusReason, Str};
+use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason, Str};
 use kubist_schema::{RuleErrors, UnknownFields};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -78,18 +78,6 @@ impl CustomStrategy {
             validation,
         }
     }
-
-    fn checked_update(
-        &self,
-        new: &dyn AnyObject,
-        old: &dyn AnyObject,
-        known: &[FieldError],
-    ) -> RuleErrors {
-        match (custom(new), custom(old)) {
-            (Some(new), Some(old)) => self.validation.update(new, old, known),
-            _ => RuleErrors::default(),
-        }
-    }
 }
 
 /// The strategy of updates through the `status` subresource.
@@ -98,22 +86,16 @@ struct CustomStatus {
     validation: Validation,
 }
 
-impl CustomStatus {
-    fn checked_update(
-        &self,
-        new: &dyn AnyObject,
-        old: &dyn AnyObject,
-        known: &[FieldError],
-    ) -> RuleErrors {
-        match (custom(new), custom(old)) {
-            (Some(new), Some(old)) => self.validation.status_update(new, old, known),
-            _ => RuleErrors::default(),
-        }
-    }
-}
-
-/// Warns of the errors that pass, and returns the others.
-fn warn_of_passed(cx: &RequestContext, found: RuleErrors) -> Vec<FieldError> {
+/// Checks an update. Warns of the errors that pass, and returns the others.
+fn checked(
+    cx: &RequestContext,
+    (new, old): (&dyn AnyObject, &dyn AnyObject),
+    check: impl FnOnce(&CustomObject, &CustomObject) -> RuleErrors,
+) -> Vec<FieldError> {
+    let (Some(new), Some(old)) = (custom(new), custom(old)) else {
+        return Vec::new();
+    };
+    let found = check(new, old);
     for passed in found.passed {
         cx.warn(passed.to_string());
     }
@@ -137,17 +119,15 @@ impl Strategy for CustomStatus {
         new.metadata.managed_fields = managed_fields;
     }
 
-    fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
-        self.checked_update(new, old, &[]).errors
-    }
-
-    fn further_update_errors(
+    fn validate_update(
         &self,
         cx: &RequestContext,
-        (new, old): (&dyn AnyObject, &dyn AnyObject),
+        objects: (&dyn AnyObject, &dyn AnyObject),
         of_metadata: &[FieldError],
     ) -> Vec<FieldError> {
-        warn_of_passed(cx, self.checked_update(new, old, of_metadata))
+        checked(cx, objects, |new, old| {
+            self.validation.status_update(new, old, of_metadata)
+        })
     }
 }
 
@@ -230,25 +210,19 @@ impl Strategy for CustomStrategy {
         }
     }
 
-    fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
-        self.further_errors(new, &[])
-    }
-
-    fn further_errors(&self, new: &dyn AnyObject, of_metadata: &[FieldError]) -> Vec<FieldError> {
+    fn validate(&self, new: &dyn AnyObject, of_metadata: &[FieldError]) -> Vec<FieldError> {
         custom(new).map_or_else(Vec::new, |new| self.validation.create(new, of_metadata))
     }
 
-    fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
-        self.checked_update(new, old, &[]).errors
-    }
-
-    fn further_update_errors(
+    fn validate_update(
         &self,
         cx: &RequestContext,
-        (new, old): (&dyn AnyObject, &dyn AnyObject),
+        objects: (&dyn AnyObject, &dyn AnyObject),
         of_metadata: &[FieldError],
     ) -> Vec<FieldError> {
-        warn_of_passed(cx, self.checked_update(new, old, of_metadata))
+        checked(cx, objects, |new, old| {
+            self.validation.update(new, old, of_metadata)
+        })
     }
 
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {

@@ -4,9 +4,8 @@
 //! Validation refuses such definitions; stored ones may be older than it.
 
 use super::names;
-use kubist_api::apiextensions::v1::{
-    CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,
-};
+use crate::custom::compiled_schema::schema_of;
+use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};
 use kubist_apimachinery::{FieldError, FieldPath, Time};
 use kubist_schema::{Schema, check_structural};
 
@@ -33,53 +32,42 @@ impl Problem {
             status.conditions.retain(|it| it.type_ != *CONDITION);
             return;
         };
-        let new = CustomResourceDefinitionCondition {
-            type_: CONDITION.into(),
-            status: problem.status.into(),
-            last_transition_time: Some(now),
-            reason: problem.reason.into(),
-            message: problem.message.as_str().into(),
-            ..CustomResourceDefinitionCondition::default()
-        };
-        names::put(status, new);
+        let why = (problem.reason, problem.message.as_str());
+        names::set_to(status, CONDITION, problem.status, why, now);
     }
 
     /// Returns the problem of a whole definition, if it has one.
     pub(crate) fn of(definition: &CustomResourceDefinition) -> Option<Self> {
-        let (status, reason, message) = problem(definition)?;
-        Some(Self {
-            status,
-            reason,
-            message,
+        let spec = FieldPath::new("spec");
+        let mut errors = Vec::new();
+        if definition.spec.preserve_unknown_fields {
+            let path = spec.child("preserveUnknownFields");
+            errors.push(FieldError::invalid(&path, true, "must be false"));
+        }
+        for (index, version) in definition.spec.versions.iter().enumerate() {
+            let Some(schema) = schema_of(version) else {
+                continue;
+            };
+            if let Err(error) = Schema::convert(schema) {
+                let version = &version.name;
+                return Some(Self {
+                    status: "Unknown",
+                    reason: "StructuralError",
+                    message: format!(
+                        "failed to check validation schema for version {version}: {error}"
+                    ),
+                });
+            }
+            let path = spec.child("versions").index(index);
+            let path = path.child("schema").child("openAPIV3Schema");
+            errors.extend(check_structural(schema, &path));
+        }
+        (!errors.is_empty()).then(|| Self {
+            status: "True",
+            reason: "Violations",
+            message: FieldError::aggregate(&errors),
         })
     }
-}
-
-/// Returns the status, the reason and the message of the condition.
-fn problem(definition: &CustomResourceDefinition) -> Option<(&'static str, &'static str, String)> {
-    let spec = FieldPath::new("spec");
-    let mut errors = Vec::new();
-    if definition.spec.preserve_unknown_fields {
-        let path = spec.child("preserveUnknownFields");
-        errors.push(FieldError::invalid(&path, true, "must be false"));
-    }
-    for (index, version) in definition.spec.versions.iter().enumerate() {
-        let schema = version.schema.as_deref();
-        let Some(schema) = schema.and_then(|it| it.open_api_v3_schema.as_deref()) else {
-            continue;
-        };
-        if let Err(error) = Schema::convert(schema) {
-            let version = &version.name;
-            let message =
-                format!("failed to check validation schema for version {version}: {error}");
-            return Some(("Unknown", "StructuralError", message));
-        }
-        let path = spec.child("versions").index(index);
-        let path = path.child("schema").child("openAPIV3Schema");
-        errors.extend(check_structural(schema, &path));
-    }
-    let message = || FieldError::aggregate(&errors);
-    (!errors.is_empty()).then(|| ("True", "Violations", message()))
 }
 
 #[cfg(test)]

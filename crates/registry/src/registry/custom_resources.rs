@@ -171,7 +171,7 @@ impl Registry {
             if !is_ending(definition) {
                 let now = self.own_request().now();
                 status = names::settle(definition, taken, now);
-                Problem::set(it.problem.as_ref(), &mut status, now);
+                Problem::set(it.problem(), &mut status, now);
             }
             let is_settled = status == definition.status && self.is_installed(definition);
             if is_settled && !changed.contains(&name) {

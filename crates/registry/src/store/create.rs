@@ -182,7 +182,7 @@ impl Store {
         }
         let further = match own_rules {
             Some(own) => (own.create)(&*object),
-            None => self.strategy.further_errors(&*object, &errors),
+            None => self.strategy.validate(&*object, &errors),
         };
         errors.extend(further);
         let names = self.strategy.facts().name_rule;

@@ -152,7 +152,7 @@ impl Store {
         errors.extend(self.check_metadata(checked, &*new, old));
         let further = match (request.scope, request.rules, strategy) {
             (UpdateScope::Whole, Some(rules), _) => (rules.update)(&*new, old),
-            (_, _, Some(strategy)) => strategy.further_update_errors(cx, (&*new, old), &errors),
+            (_, _, Some(strategy)) => strategy.validate_update(cx, (&*new, old), &errors),
             (_, _, None) => Vec::new(),
         };
         errors.extend(further);

@@ -147,10 +147,15 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
             self.0.prepare_for_update(cx, new, old);
         }
     }
-    fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
+    fn validate(&self, new: &dyn AnyObject, _: &[FieldError]) -> Vec<FieldError> {
         typed(new).map_or_else(Vec::new, |new| self.0.validate(new))
     }
-    fn validate_update(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
+    fn validate_update(
+        &self,
+        _: &RequestContext,
+        (new, old): (&dyn AnyObject, &dyn AnyObject),
+        _: &[FieldError],
+    ) -> Vec<FieldError> {
         match (typed(new), typed(old)) {
             (Some(new), Some(old)) => self.0.validate_update(new, old),
             _ => Vec::new(),

@@ -131,27 +131,22 @@ fn available(kubectl: &Shell, replicas: u64) -> Outcome {
     until(kubectl, "foo/example-foo", field, &replicas.into())
 }
 
+/// Waits until the Deployment asks for this many replicas, and the Foo has them.
+fn has_replicas(kubectl: &Shell, replicas: u64) -> Outcome {
+    let (deployment, field) = ("deployment/example-foo", "/spec/replicas");
+    until(kubectl, deployment, field, &replicas.into())?;
+    available(kubectl, replicas)
+}
+
 fn grows(kubectl: &Shell) -> Outcome {
     let patch = r#"{"spec":{"replicas":2}}"#;
     kubectl.run_arguments(&["patch", "foo/example-foo", "--type=merge", "-p", patch])?;
-    until(
-        kubectl,
-        "deployment/example-foo",
-        "/spec/replicas",
-        &2.into(),
-    )?;
-    available(kubectl, 2)
+    has_replicas(kubectl, 2)
 }
 
 fn is_undone(kubectl: &Shell) -> Outcome {
     kubectl.run("scale deployment/example-foo --replicas=5")?;
-    until(
-        kubectl,
-        "deployment/example-foo",
-        "/spec/replicas",
-        &2.into(),
-    )?;
-    available(kubectl, 2)
+    has_replicas(kubectl, 2)
 }
 
 fn appears_again(kubectl: &Shell) -> Outcome {

@@ -173,12 +173,12 @@ impl Tester {
         strategy.apply_defaults(&mut *new);
         strategy.apply_defaults(&mut *old);
         strategy.prepare_for_update(&cx, &mut *new, &*old);
-        drop(strategy.validate_update(&*new, &*old));
+        drop(strategy.validate_update(&cx, (&*new, &*old), &[]));
         drop(strategy.warnings(&*new, Some(&*old)));
         let mut status = new.boxed_clone();
         if let Some(strategy) = strategy.subresource("status") {
             strategy.prepare_for_update(&cx, &mut *status, &*old);
-            drop(strategy.validate_update(&*new, &*old));
+            drop(strategy.validate_update(&cx, (&*new, &*old), &[]));
         }
         Some(begun.elapsed())
     }

@@ -77,17 +77,22 @@ async fn a_definition_that_goes_is_no_problem_for_the_log_and_one_that_comes_aga
     define(&client).await;
     is_followed(&client, "first").await;
 
-    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    definitions.delete(NAME).await.expect("it is deleted");
-    until_gone(&definitions, NAME).await;
-    // By then the watch has ended, and the list after it returned 404.
-    sleep(Duration::from_millis(1_500)).await;
+    undefine(&client).await;
     let warnings = recording.warnings_of("hooks");
     assert_eq!(warnings, Vec::<String>::new());
 
     define(&client).await;
     is_followed(&client, "second").await;
     server.shutdown().await;
+}
+
+/// Deletes the definition, and waits until its watch has ended and the list after it returned 404.
+async fn undefine(client: &Client) -> Api<CustomResourceDefinition> {
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    definitions.delete(NAME).await.expect("it is deleted");
+    until_gone(&definitions, NAME).await;
+    sleep(Duration::from_millis(1_500)).await;
+    definitions
 }
 
 /// Every watch of a kind is a task of an informer, one of its handler, and two of its stream.
@@ -99,10 +104,7 @@ async fn no_task_outlives_its_definition() {
     // What the first definition starts, such as connections, stays.
     define(&client).await;
     is_followed(&client, "first").await;
-    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    definitions.delete(NAME).await.expect("it is deleted");
-    until_gone(&definitions, NAME).await;
-    sleep(Duration::from_millis(1_500)).await;
+    let definitions = undefine(&client).await;
 
     let before = tasks();
     let names: Vec<String> = (0..8).map(|it| format!("toys{it}")).collect();

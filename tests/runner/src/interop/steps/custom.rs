@@ -127,8 +127,8 @@ pub(super) fn explain(shell: &Shell) -> Outcome {
     }
     let title = [
         "    A Told is told about.\n",
-        "  apiVersion\t<string>\n    Group and version of the object's schema",
-        "  metadata\t<ObjectMeta>\n    Standard object metadata: name",
+        "  apiVersion\t<string>\n    APIVersion defines by which schema the object is read",
+        "  metadata\t<ObjectMeta>\n    Standard object's metadata: name",
     ];
     shell.print("explain tolds", &title)?;
     shell.print("explain tolds.spec", &[SPEC])?;
