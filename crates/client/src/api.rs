@@ -7,6 +7,7 @@
 
 mod create;
 mod delete;
+mod edit;
 mod get;
 mod list;
 mod patch;
@@ -26,6 +27,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use delete::DeleteAnswer;
+pub use edit::EditOptions;
 pub use list::PAGE_SIZE;
 pub use patch::Patch;
 pub use subresource::Subresource;

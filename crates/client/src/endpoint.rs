@@ -102,6 +102,13 @@ impl<K> Endpoint<K> {
 }
 
 impl<K: Object> Endpoint<K> {
+    /// Returns the same endpoint, asking for JSON.
+    pub(crate) fn in_json(&self) -> Self {
+        let mut this = self.clone();
+        this.form.protobuf = false;
+        this
+    }
+
     pub(crate) fn target<'a>(&'a self, name: Option<&'a str>) -> Target<'a> {
         Target {
             resource: &self.resource,

@@ -53,12 +53,14 @@
 
 mod answer;
 mod api;
+mod carry_over;
 mod client;
 mod decoder;
 mod discovery;
 mod endpoint;
 mod error;
 mod fetch_error;
+mod field_conflict;
 mod item_stream;
 mod lister_watcher;
 mod passing;
@@ -67,9 +69,12 @@ mod retry_on;
 mod warning;
 mod watch_event_stream;
 
-pub use api::{Api, DeleteAnswer, PAGE_SIZE, Patch, Subresource, WaitUntilError, WatchOn};
+pub use api::{
+    Api, DeleteAnswer, EditOptions, PAGE_SIZE, Patch, Subresource, WaitUntilError, WatchOn,
+};
 pub use client::{Client, Config, ServerVersion};
 pub use discovery::{DiscoveredResource, Discovery, FailedGroup};
 pub use error::{AnswerError, ApiError, RequestError, WrittenObject};
+pub use field_conflict::FieldConflict;
 pub use retry_on::{Retries, retry_on, retry_on_conflict};
 pub use warning::{LogWarnings, WarningHandler};

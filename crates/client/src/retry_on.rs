@@ -46,7 +46,7 @@ impl Retries {
     };
 
     /// Returns the pause after this many attempts.
-    fn pause_after(&self, attempts: u32) -> Duration {
+    pub(crate) fn pause_after(&self, attempts: u32) -> Duration {
         let factor = self.factor.saturating_pow(attempts.saturating_sub(1));
         let pause = self.pause.saturating_mul(factor);
         // Each `RandomState` has its own keys; the jitter need not be unpredictable.

@@ -4,6 +4,7 @@
 
 mod auto_traits;
 mod discovery;
+mod edit;
 mod encoding;
 mod errors;
 mod informer_source;

@@ -14,7 +14,7 @@ use crate::strategy::name_rule::NameRule;
 use crate::strategy::object_fields::equal_in;
 use crate::strategy::validate_metadata::{validate_metadata, validate_named};
 use crate::strategy::{object_fields, warn};
-use kubist_apimachinery::{AnyObject, Status, Str};
+use kubist_apimachinery::{AnyObject, Status, Str, wire};
 use kubist_storage::Guard;
 use std::collections::BTreeSet;
 
@@ -72,8 +72,8 @@ impl Store {
             let meta = named.meta();
             let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
             match self.create_once(call, named, guards.clone()).await {
-                Err(StorageError::ObjectTooLarge { .. })
-                    if !object.meta().managed_fields.is_empty() =>
+                Err(StorageError::ObjectTooLarge { bytes, bytes_max })
+                    if may_fit_without_managers(&*object, bytes, bytes_max) =>
                 {
                     // As upstream, it is tried again without its managed fields.
                     object.meta_mut().managed_fields = Vec::new();
@@ -206,6 +206,17 @@ impl Store {
         }
         object_fields::without(self.kind(), &*object, is_status).map_err(Status::internal_error)
     }
+}
+
+/// Reports whether an object that was too large may be small enough without its managed fields. If
+/// not, it is not checked again: that of a large definition takes seconds.
+fn may_fit_without_managers(object: &dyn AnyObject, bytes: usize, bytes_max: usize) -> bool {
+    let managers = &object.meta().managed_fields;
+    let managed = managers
+        .iter()
+        .map(|it| size_of_val(it) + wire::heap_size(it));
+    let managed = managed.sum::<usize>();
+    !managers.is_empty() && (bytes_max == 0 || bytes.saturating_sub(managed) <= bytes_max)
 }
 
 /// Removes duplicate owner references, with a warning, as upstream.
