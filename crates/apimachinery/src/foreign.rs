@@ -11,8 +11,9 @@ use crate::wire::{
     Bytes, DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError, WireErrorKind,
 };
 use crate::{
-    ApiResource, ClusterScoped, Finalizers, Generation, KeyValues, LAST_APPLIED, Namespaced,
-    Object, Owner, OwnerSource, Owners, Resource, ResourceFacts, Scope,
+    ApiResource, ClusterScoped, Finalizers, Generation, HasMetadata, KeyValues, LAST_APPLIED,
+    Namespaced, Object, Owner, OwnerReferences, OwnerSource, Owners, Resource, ResourceFacts,
+    Scope,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use serde::Serialize;
@@ -153,7 +154,51 @@ impl<K: ForeignObject> Generation for K {
     }
 }
 
+impl<K: ForeignObject> HasMetadata for K {
+    type Metadata = ObjectMeta;
+
+    fn object_metadata(&self) -> &ObjectMeta {
+        self.foreign_meta()
+    }
+    fn object_metadata_mut(&mut self) -> &mut ObjectMeta {
+        self.foreign_meta_mut()
+    }
+}
+
+impl OwnerReferences for ObjectMeta {
+    fn owner_references(&self) -> Vec<crate::OwnerReference> {
+        let owners = self.owner_references.iter().flatten();
+        let ours = owners.map(|it| crate::OwnerReference {
+            api_version: it.api_version.as_str().into(),
+            kind: it.kind.as_str().into(),
+            name: it.name.as_str().into(),
+            uid: it.uid.as_str().into(),
+            controller: it.controller,
+            block_owner_deletion: it.block_owner_deletion,
+        });
+        ours.collect()
+    }
+
+    fn set_owner_references(&mut self, owners: Vec<crate::OwnerReference>) {
+        let theirs = owners.into_iter().map(|it| OwnerReference {
+            api_version: it.api_version.to_string(),
+            kind: it.kind.to_string(),
+            name: it.name.to_string(),
+            uid: it.uid.to_string(),
+            controller: it.controller,
+            block_owner_deletion: it.block_owner_deletion,
+        });
+        let theirs: Vec<_> = theirs.collect();
+        self.owner_references = (!theirs.is_empty()).then_some(theirs);
+    }
+}
+
 impl Finalizers for ObjectMeta {
+    fn finalizer_names(&self) -> Vec<&str> {
+        let finalizers = self.finalizers.iter().flatten();
+        finalizers.map(String::as_str).collect()
+    }
+
     fn has_finalizer(&self, name: &str) -> bool {
         let finalizers = self.finalizers.iter().flatten();
         finalizers.into_iter().any(|it| it == name)

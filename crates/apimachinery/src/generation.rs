@@ -13,6 +13,8 @@ pub trait Generation: Object {
 
 /// Metadata with finalizers: [`ObjectMeta`] or k8s-openapi's.
 pub trait Finalizers {
+    /// Returns the finalizers, in their order.
+    fn finalizer_names(&self) -> Vec<&str>;
     /// Reports whether a finalizer is present.
     fn has_finalizer(&self, name: &str) -> bool;
     /// Appends a finalizer.
@@ -40,6 +42,10 @@ impl Generation for Unstructured {
 }
 
 impl Finalizers for ObjectMeta {
+    fn finalizer_names(&self) -> Vec<&str> {
+        self.finalizers.iter().map(|it| &**it).collect()
+    }
+
     fn has_finalizer(&self, name: &str) -> bool {
         self.finalizers.iter().any(|it| **it == *name)
     }

@@ -35,6 +35,7 @@ mod foreign;
 mod generation;
 pub mod go_text;
 mod group_version;
+mod has_metadata;
 mod int_or_string;
 mod label_selector;
 mod label_selector_spec;
@@ -85,6 +86,7 @@ pub use group_version::{
     ApiResource, GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource,
     ParseGroupVersionError,
 };
+pub use has_metadata::{HasMetadata, OwnerReferences};
 pub use int_or_string::{IntOrString, Rounding, ScaleError};
 pub use label_selector::{
     LabelMatcher, Operator, ParseSelectorError, Requirement, RequirementError, Selector,

@@ -178,6 +178,18 @@ macro_rules! resource {
                 self.metadata.drop_managed_fields();
             }
         }
+        impl $crate::HasMetadata for $type {
+            type Metadata = $crate::ObjectMeta;
+
+            #[inline]
+            fn object_metadata(&self) -> &$crate::ObjectMeta {
+                &self.metadata
+            }
+            #[inline]
+            fn object_metadata_mut(&mut self) -> &mut $crate::ObjectMeta {
+                &mut self.metadata
+            }
+        }
         impl $crate::Generation for $type {
             #[inline]
             fn generation(&self) -> i64 {

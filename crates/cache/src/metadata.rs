@@ -10,7 +10,7 @@ use kubist_apimachinery::wire::{
     self, DecodeContext, Encoding, Ingest, ScalarField, Schema, WireError,
 };
 use kubist_apimachinery::{
-    ApiResource, Generation, KeyValues, Object, ObjectMeta, Owners, Resource,
+    ApiResource, Generation, HasMetadata, KeyValues, Object, ObjectMeta, Owners, Resource,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -70,6 +70,17 @@ impl IngestAny for Metadata<()> {
 
     fn drop_managed_fields(&mut self) {
         self.metadata.drop_managed_fields();
+    }
+}
+
+impl<K> HasMetadata for Metadata<K> {
+    type Metadata = ObjectMeta;
+
+    fn object_metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+    fn object_metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
     }
 }
 

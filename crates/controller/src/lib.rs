@@ -55,6 +55,7 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod action;
+mod claim;
 mod config;
 mod controller;
 mod error;
@@ -63,6 +64,7 @@ mod finalizer;
 mod histogram;
 mod manager;
 mod own_writes;
+mod owner;
 mod predicate;
 mod reconciler;
 mod run;
@@ -71,13 +73,18 @@ mod stats;
 mod worker;
 
 pub use action::Action;
+pub use claim::{Claim, ControllerRefManager};
 pub use config::Config;
 pub use controller::Controller;
 pub use error::Error;
 pub use event_source::EventSource;
-pub use finalizer::Finalizer;
+pub use finalizer::{Finalizer, FinalizerEvent};
 pub use histogram::Histogram;
 pub use manager::{Manager, ManagerError, Summary};
+pub use owner::{
+    OwnerError, controller_reference, owner_reference, remove_owner_reference,
+    set_controller_reference, set_owner_reference,
+};
 pub use predicate::Predicate;
 pub use reconciler::Reconciler;
 pub use run_error::RunError;

@@ -12,14 +12,14 @@ mod sizes;
 mod status;
 
 use self::rollout::Rollout;
-use crate::ownership::{claim_all, controller_reference, selector_of};
+use crate::ownership::{claim_all, selector_of};
 use crate::replica_set;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ObjectName, Str};
 use kubist_cache::{Encoded, Index, IndexHandle, Lister};
 use kubist_client::{Api, Client};
-use kubist_controller::{Action, Controller, Error, Reconciler};
+use kubist_controller::{Action, Controller, Error, Reconciler, controller_reference};
 use kubist_informers::SharedInformerFactory;
 use std::sync::Arc;
 

@@ -1,26 +1,14 @@
 //! Ownership: which objects a workload's selector and controller references claim.
 //!
-//! An object without a controller is adopted. One that references the owner but no longer matches
-//! is released. One with another controller is left alone, whatever its labels.
+//! [`ControllerRefManager`] decides; the writes here are strategic patches, which fit objects that are
+//! cached without their whole metadata.
 
 use crate::unless_outdated;
-use kubist_apimachinery::{KubeObject, LabelSelector, Object, OwnerReference, Resource, Selector};
+use kubist_apimachinery::{KubeObject, LabelSelector, Object, Selector};
 use kubist_client::{Api, ApiError, Patch};
-use kubist_controller::Error;
+use kubist_controller::{Claim, ControllerRefManager, Error, controller_reference};
 use serde_json::json;
 use std::sync::Arc;
-
-/// Returns a reference that makes `owner` the controller.
-pub(crate) fn controller_reference<K: Resource>(owner: &K) -> OwnerReference {
-    OwnerReference {
-        api_version: K::API_VERSION.into(),
-        kind: K::KIND.into(),
-        name: owner.name().into(),
-        uid: owner.uid().into(),
-        controller: Some(true),
-        block_owner_deletion: Some(true),
-    }
-}
 
 /// Returns a workload's selector. An empty or invalid one selects nothing, because it would claim
 /// everything in the namespace.
@@ -31,28 +19,6 @@ pub(crate) fn selector_of(selector: Option<&LabelSelector>) -> Selector {
         .unwrap_or_else(Selector::nothing)
 }
 
-/// What to do with a candidate.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
-    Owned,
-    Adopt,
-    Release,
-    Foreign,
-}
-
-/// Decides whether `object` belongs to `owner`, should be adopted, or should be released.
-pub(crate) fn claim(owner: &impl Object, selector: &Selector, object: &impl Object) -> Claim {
-    let matches = selector.matches_object(object);
-    match object.owners().controller() {
-        Some(controller) if controller.uid != owner.uid() => Claim::Foreign,
-        Some(_) if matches => Claim::Owned,
-        Some(_) if object.is_terminating() || owner.is_terminating() => Claim::Owned,
-        Some(_) => Claim::Release,
-        None if matches && !object.is_terminating() && !owner.is_terminating() => Claim::Adopt,
-        None => Claim::Foreign,
-    }
-}
-
 /// Returns the `candidates` that belong to `owner`, after adopting and releasing.
 pub(crate) async fn claim_all<O: KubeObject, K: KubeObject, F: Object>(
     api: &Api<K>,
@@ -60,9 +26,10 @@ pub(crate) async fn claim_all<O: KubeObject, K: KubeObject, F: Object>(
     selector: &Selector,
     candidates: impl IntoIterator<Item = Arc<F>>,
 ) -> Result<Vec<Arc<F>>, Error> {
+    let refs = ControllerRefManager::new(owner, selector.clone());
     let mut claimed = Vec::new();
     for object in candidates {
-        match claim(owner, selector, &*object) {
+        match refs.claim(&*object) {
             Claim::Owned => claimed.push(object),
             Claim::Adopt => {
                 // After the adoption it comes back as a change.
@@ -110,55 +77,6 @@ async fn release<O: KubeObject, K: KubeObject>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubist_apimachinery::{ObjectMeta, Time};
-
-    fn owner() -> ObjectMeta {
-        ObjectMeta {
-            uid: "owner".into(),
-            ..ObjectMeta::default()
-        }
-    }
-
-    fn object(app: &str, controller: Option<&str>) -> ObjectMeta {
-        let reference = |uid: &str| OwnerReference {
-            uid: uid.into(),
-            controller: Some(true),
-            ..OwnerReference::default()
-        };
-        ObjectMeta {
-            labels: [("app".into(), app.into())].into(),
-            owner_references: controller.map(reference).into_iter().collect(),
-            ..ObjectMeta::default()
-        }
-    }
-
-    #[test]
-    fn ownership_needs_the_reference_and_the_labels() {
-        let selector = "app=web".parse().expect("a selector");
-        let claim = |it: &ObjectMeta| claim(&owner(), &selector, it);
-        assert_eq!(claim(&object("web", Some("owner"))), Claim::Owned);
-        assert_eq!(claim(&object("web", None)), Claim::Adopt);
-        assert_eq!(claim(&object("db", Some("owner"))), Claim::Release);
-        assert_eq!(claim(&object("web", Some("another"))), Claim::Foreign);
-        assert_eq!(claim(&object("db", None)), Claim::Foreign);
-    }
-
-    #[test]
-    fn what_is_being_deleted_is_neither_adopted_nor_let_go() {
-        let selector = "app=web".parse().expect("a selector");
-        let gone = |mut it: ObjectMeta| {
-            it.deletion_timestamp = Some(Time::from_unix(1));
-            it
-        };
-        let (orphan, strayed) = (object("web", None), object("db", Some("owner")));
-        for (owner, orphan, strayed) in [
-            (owner(), gone(orphan.clone()), gone(strayed.clone())),
-            (gone(owner()), orphan, strayed),
-        ] {
-            assert_eq!(claim(&owner, &selector, &orphan), Claim::Foreign);
-            assert_eq!(claim(&owner, &selector, &strayed), Claim::Owned);
-        }
-    }
 
     #[test]
     fn an_empty_selector_selects_nothing() {

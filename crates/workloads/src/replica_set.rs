@@ -8,7 +8,7 @@ mod status;
 
 use crate::clock::now;
 use crate::done_unless_refused;
-use crate::ownership::{claim_all, controller_reference, selector_of};
+use crate::ownership::{claim_all, selector_of};
 use futures_util::future::join_all;
 use kubist_api::apps::v1::ReplicaSet;
 use kubist_api::core::v1::Pod;
@@ -16,7 +16,7 @@ use kubist_apimachinery::wire::ScalarField;
 use kubist_apimachinery::{Object as _, ObjectName};
 use kubist_cache::{Encoded, FieldLookup as _, Index, IndexHandle, Lister, WriteLog};
 use kubist_client::{Api, ApiError, Client};
-use kubist_controller::{Action, Controller, Error, Reconciler};
+use kubist_controller::{Action, Controller, Error, Reconciler, controller_reference};
 use kubist_informers::SharedInformerFactory;
 use std::sync::Arc;
 

@@ -3,6 +3,7 @@
 //! the server.
 
 mod definitions;
+mod finalizers;
 mod namespaces;
 mod owners;
 mod rollouts;
