@@ -12,6 +12,7 @@ mod lists;
 mod log;
 mod metadata_and_dynamic;
 mod own_writes;
+mod rest_mapper;
 mod retry;
 mod server;
 mod verbs;
