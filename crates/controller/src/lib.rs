@@ -55,6 +55,7 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod action;
+mod apply_set;
 mod claim;
 mod config;
 mod controller;
@@ -73,6 +74,7 @@ mod stats;
 mod worker;
 
 pub use action::Action;
+pub use apply_set::{ApplySet, ApplySetError, ApplySetOutcome, ApplySetParent, Member, PART_OF};
 pub use claim::{Claim, ControllerRefManager};
 pub use config::Config;
 pub use controller::Controller;

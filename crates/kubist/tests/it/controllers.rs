@@ -2,6 +2,7 @@
 //! in this process. They are tested here because the crates of the client half must not depend on
 //! the server.
 
+mod apply_sets;
 mod definitions;
 mod finalizers;
 mod namespaces;
