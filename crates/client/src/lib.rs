@@ -64,6 +64,7 @@ mod field_conflict;
 mod item_stream;
 mod lister_watcher;
 mod passing;
+mod pods;
 mod request;
 mod rest_mapper;
 mod retry_on;
@@ -77,6 +78,12 @@ pub use client::{Client, Config, ServerVersion};
 pub use discovery::{DiscoveredResource, Discovery, FailedGroup};
 pub use error::{AnswerError, ApiError, RequestError, WrittenObject};
 pub use field_conflict::FieldConflict;
+#[cfg(feature = "ws")]
+pub use pods::{
+    AttachedProcess, ExecOptions, ExitStatus, PodStreamError, PortForwarder, PortStream, Stderr,
+    Stdin, Stdout, TerminalSize,
+};
+pub use pods::{LOG_LINE_BYTES_MAX, LogLine, LogLines, LogOptions, LogSource, LogStream};
 pub use rest_mapper::{MappingError, RestMapper, RestMapperConfig};
 pub use retry_on::{Retries, retry_on, retry_on_conflict};
 pub use warning::{LogWarnings, WarningHandler};

@@ -10,8 +10,11 @@ mod errors;
 mod informer_source;
 mod lists;
 mod log;
+mod logs;
 mod metadata_and_dynamic;
 mod own_writes;
+#[cfg(feature = "ws")]
+mod pod_streams;
 mod rest_mapper;
 mod retry;
 mod server;
