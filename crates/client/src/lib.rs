@@ -83,6 +83,8 @@ pub use pods::{
     AttachedProcess, ExecOptions, ExitStatus, PodStreamError, PortForwarder, PortStream, Stderr,
     Stdin, Stdout, TerminalSize,
 };
+#[cfg(feature = "cp")]
+pub use pods::{Copied, CopyError, CopyOptions};
 pub use pods::{LOG_LINE_BYTES_MAX, LogLine, LogLines, LogOptions, LogSource, LogStream};
 pub use rest_mapper::{MappingError, RestMapper, RestMapperConfig};
 pub use retry_on::{Retries, retry_on, retry_on_conflict};

@@ -2,8 +2,11 @@
 //!
 //! Logs are an ordinary response. The others are connections of their own over WebSocket, with the
 //! kubelet's channels. SPDY, the protocol before it, is not spoken: a server that offers nothing
-//! else is refused by name. The feature `ws` has everything but the logs.
+//! else is refused by name. The feature `ws` has everything but the logs and the copies, and
+//! `cp` those.
 
+#[cfg(feature = "cp")]
+mod copy;
 #[cfg(feature = "ws")]
 mod exec;
 mod logs;
@@ -18,6 +21,8 @@ mod session;
 #[cfg(feature = "ws")]
 mod socket;
 
+#[cfg(feature = "cp")]
+pub use copy::{Copied, CopyError, CopyOptions};
 #[cfg(feature = "ws")]
 pub use exec::ExecOptions;
 pub use logs::{LOG_LINE_BYTES_MAX, LogLine, LogLines, LogOptions, LogSource, LogStream};

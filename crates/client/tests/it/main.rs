@@ -13,6 +13,8 @@ mod log;
 mod logs;
 mod metadata_and_dynamic;
 mod own_writes;
+#[cfg(feature = "cp")]
+mod pod_copies;
 #[cfg(feature = "ws")]
 mod pod_streams;
 mod rest_mapper;

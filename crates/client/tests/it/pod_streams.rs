@@ -16,14 +16,14 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_util::sync::CancellationToken;
 
-type Socket = WebSocketStream<DuplexStream>;
+pub(crate) type Socket = WebSocketStream<DuplexStream>;
 
 const SUCCESS: &[u8] = br#"{"status":"Success"}"#;
 
 /// A kubelet whose connections `serve` handles. It notes the request lines.
-struct Kubelet {
+pub(crate) struct Kubelet {
     asked: Arc<Mutex<Vec<String>>>,
-    pods: Api<Pod>,
+    pub(crate) pods: Api<Pod>,
 }
 
 /// Reads the head of a request.
@@ -75,6 +75,17 @@ impl Kubelet {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        Self::with_head(protocol, move |socket, _| serve(socket))
+    }
+
+    /// One that knows the head of the request, too.
+    pub(crate) fn with_head<F>(
+        protocol: &'static str,
+        serve: impl Fn(Socket, String) -> F + Send + Sync + Clone + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         Self::raw(move |mut stream, head| {
             let serve = serve.clone();
             async move {
@@ -89,7 +100,7 @@ impl Kubelet {
                     .await
                     .expect("it is there");
                 let socket = WebSocketStream::from_raw_socket(stream, Role::Server, None).await;
-                serve(socket).await;
+                serve(socket, head).await;
             }
         })
     }
@@ -99,14 +110,14 @@ impl Kubelet {
     }
 }
 
-async fn send(socket: &mut Socket, channel: u8, bytes: &[u8]) {
+pub(crate) async fn send(socket: &mut Socket, channel: u8, bytes: &[u8]) {
     let frame = [&[channel], bytes].concat();
     let sent = socket.send(Message::Binary(frame.into())).await;
     sent.expect("it is there");
 }
 
 /// The next frame of a channel; pings are answered by the socket.
-async fn next(socket: &mut Socket) -> Option<(u8, Vec<u8>)> {
+pub(crate) async fn next(socket: &mut Socket) -> Option<(u8, Vec<u8>)> {
     while let Some(message) = socket.next().await {
         match message.ok()? {
             Message::Binary(bytes) => return Some((bytes[0], bytes[1..].to_vec())),
