@@ -53,7 +53,6 @@
 
 mod answer;
 mod api;
-mod carry_over;
 mod client;
 mod decoder;
 mod discovery;

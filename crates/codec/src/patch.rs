@@ -1,8 +1,11 @@
 //! Patches on JSON trees: JSON patch, merge patch, strategic merge patch.
 //!
 //! They behave like upstream's server where that differs from the RFCs. They work on JSON trees:
-//! the caller decodes and validates the result. Server-side apply is not included.
+//! the caller decodes and validates the result. Server-side apply is not included. For clients that
+//! change typed objects, [`carry_over`] and [`difference`] make patches.
 
+mod carry_over;
+mod difference;
 mod error;
 mod go_value;
 pub mod json;
@@ -14,6 +17,8 @@ use kubist_apimachinery::json_type;
 use kubist_apimachinery::wire::Schema;
 use serde_json::Value;
 
+pub use carry_over::carry_over;
+pub use difference::difference;
 pub use error::{PatchClass, PatchError};
 pub use go_value::{print as go_print, type_name as go_type};
 pub use strict::strict_problems;

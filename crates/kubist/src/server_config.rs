@@ -36,6 +36,10 @@ pub struct ServerConfig {
     /// Maximum bytes of the stored data, as held in memory; writes beyond it get 507. `None`: no
     /// limit. Not for etcd, which has its own quota. Default: 2 GiB, as etcd's.
     pub storage_bytes_max: Option<usize>,
+    /// The estimated size in bytes of the cache of decoded and encoded objects, shared by all kinds.
+    /// A list of JSON whose objects fit into it, at eight times their stored size, is not encoded
+    /// again. Default: 512 MiB.
+    pub object_cache_bytes_max: usize,
     /// The advertised address, for the endpoints of the service `kubernetes` and the certificate.
     /// Default: the listen address or, if that is unspecified or loopback, the source address of
     /// the default route.
@@ -90,6 +94,7 @@ impl Default for ServerConfig {
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
             storage_bytes_max: Some(2 << 30),
+            object_cache_bytes_max: 512 << 20,
             advertise_address: None,
             data_dir: None,
             keys: ServerKeys::default(),
@@ -119,6 +124,7 @@ impl ServerConfig {
         }
         let mut settings = RegistryConfig::new(kv, Arc::new(kinds));
         settings.seed = self.seed;
+        settings.cache_bytes_max = self.object_cache_bytes_max;
         settings.webhooks = Some(Arc::new(Webhooks::new()));
         settings.watch_cache.enabled = watch_caches;
         settings.watch_cache.sizes = self.watch_cache_sizes.clone();

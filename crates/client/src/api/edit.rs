@@ -1,13 +1,13 @@
 //! Edit: read, change, and send only what changed.
 
 use super::Api;
-use crate::carry_over::carry_over;
 use crate::error::{AnswerError, ApiError};
 use crate::request::{Content, JSON};
 use crate::retry_on::Retries;
 use http::Method;
 use kubist_apimachinery::wire::{DecodeContext, Encode, Encoding, WireErrorKind};
 use kubist_apimachinery::{Object, PatchOptions, PostOptions};
+use kubist_codec::patch::{carry_over, difference};
 use serde_json::{Value, json};
 
 /// The media type of the patch.
@@ -200,11 +200,10 @@ impl<K: Object + Encode> Api<K> {
                 .await;
             return self.endpoint.written(sent?, options.post.dry_run);
         }
-        let changes = json_patch::diff(raw, wanted);
         let version = raw.pointer(VERSION);
         let precondition = json!({"op": "replace", "path": VERSION, "value": version});
         let mut operations = vec![precondition];
-        operations.extend(changes.0.iter().map(|it| json!(it)));
+        operations.extend(difference(raw, wanted));
         let content = Content {
             media_type: JSON_PATCH,
             bytes: Value::from(operations).to_string().into(),

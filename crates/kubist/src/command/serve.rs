@@ -209,6 +209,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         seed: None,
         history_events_max: options.history,
         storage_bytes_max: options.limits.storage_bytes(),
+        object_cache_bytes_max: options.limits.object_cache_bytes(),
         advertise_address: options.advertise_address,
         data_dir: options.data_dir,
         keys: options.keys.keys(),

@@ -13,7 +13,7 @@ const KEYS: [&str; 6] = ["name", "key", "type", "uid", "ip", "id"];
 
 /// Returns `raw` with the differences between `before` and `after`, both of the typed form.
 /// `before` is what `raw` was decoded to.
-pub(crate) fn carry_over(raw: &Value, before: &Value, after: &Value) -> Value {
+pub fn carry_over(raw: &Value, before: &Value, after: &Value) -> Value {
     if before == after {
         return raw.clone();
     }
