@@ -77,7 +77,7 @@
 //! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
 //!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
 //!   and of kube 5's `Resource` derive, `anyhow` its errors in reconcilers, `server` adds the
-//!   [`Server`], and `cli` (on by default, to be disabled for libraries) the command `kubist`.
+//!   [`Server`], `webhook` webhooks, `ws` and `cp` exec and copies, and `cli` (on by default, to be disabled for libraries) the command `kubist`.
 //! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
 //!   and a data directory, if they are configured.
 
@@ -118,6 +118,8 @@ pub use kubist_storage_etcd as storage_etcd;
 #[cfg(feature = "server")]
 pub use kubist_storage_redb as storage_redb;
 pub use kubist_transport as transport;
+#[cfg(feature = "webhook")]
+pub use kubist_webhook as webhook;
 pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]
 pub use {

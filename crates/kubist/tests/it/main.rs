@@ -37,3 +37,4 @@ mod serve;
 mod serve_faults;
 mod server;
 mod watch;
+mod webhooks;
