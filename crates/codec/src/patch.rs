@@ -2,10 +2,11 @@
 //!
 //! They behave like upstream's server where that differs from the RFCs. They work on JSON trees:
 //! the caller decodes and validates the result. Server-side apply is not included. For clients that
-//! change typed objects, [`carry_over`] and [`difference`] make patches.
+//! change typed objects, [`edited`], [`carry_over`](fn@carry_over) and [`difference`] make patches.
 
 mod carry_over;
 mod difference;
+mod edited;
 mod error;
 mod go_value;
 pub mod json;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 pub use carry_over::carry_over;
 pub use difference::difference;
+pub use edited::edited;
 pub use error::{PatchClass, PatchError};
 pub use go_value::{print as go_print, type_name as go_type};
 pub use strict::strict_problems;

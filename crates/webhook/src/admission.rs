@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use kubist_api::admission::v1::{self, AdmissionReview};
 use kubist_apimachinery::ByteString;
 use kubist_apimachinery::wire::{DecodeContext, Encode, Encoding, Ingest, Wire as _};
-use kubist_codec::patch::{carry_over, difference};
+use kubist_codec::patch::edited;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -82,7 +82,9 @@ where
             let after = encode(&object)?;
             let patch = match before {
                 Some(before) if before == after => Vec::new(),
-                Some(before) => patch(&raw, &before, &after)?,
+                Some(before) => edited(&raw, &before, &after).map_err(|error| {
+                    Denied::internal(format!("the object is not JSON: {error}"))
+                })?,
                 None => return Err(Denied::internal("there is no object to change")),
             };
             Ok(Reviewed { admitted, patch })
@@ -93,18 +95,6 @@ where
 fn encode<K: Encode>(object: &K) -> Result<Vec<u8>, Denied> {
     let text = object.encode(Encoding::Json);
     text.map_err(|error| Denied::internal(format!("the object cannot be encoded: {error}")))
-}
-
-/// Returns the operations that make the change from `before` to `after` to the object as it was
-/// sent, which may have fields that the type lacks.
-fn patch(raw: &[u8], before: &[u8], after: &[u8]) -> Result<Vec<Value>, Denied> {
-    let tree = |text: &[u8]| {
-        let tree: Result<Value, _> = serde_json::from_slice(text);
-        tree.map_err(|error| Denied::internal(format!("the object is not JSON: {error}")))
-    };
-    let raw = tree(raw)?;
-    let wanted = carry_over(&raw, &tree(before)?, &tree(after)?);
-    Ok(difference(&raw, &wanted))
 }
 
 /// What a body is.
