@@ -34,7 +34,9 @@ impl ApiError {
     /// # use kubist_api::apps::v1::Deployment;
     /// # use kubist_apimachinery::PatchOptions;
     /// # use kubist_client::{Api, ApiError};
-    /// # async fn example(deployments: Api<Deployment>, wanted: Deployment) -> Result<(), ApiError> {
+    /// # async fn example(
+    /// #     deployments: Api<Deployment>, wanted: Deployment,
+    /// # ) -> Result<(), ApiError> {
     /// let mine = PatchOptions::managed_by("example.com/scaler");
     /// match deployments.apply(&wanted, &mine).await {
     ///     Err(error) if !error.field_conflicts().is_empty() => {

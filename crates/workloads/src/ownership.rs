@@ -1,7 +1,7 @@
 //! Ownership: which objects a workload's selector and controller references claim.
 //!
-//! [`ControllerRefManager`] decides; the writes here are strategic patches, which fit objects that are
-//! cached without their whole metadata.
+//! [`ControllerRefManager`] decides; the writes here are strategic patches, which fit objects that
+//! are cached without their whole metadata.
 
 use crate::unless_outdated;
 use kubist_apimachinery::{KubeObject, LabelSelector, Object, Selector};

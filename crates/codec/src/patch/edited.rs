@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
-/// Returns the operations of a JSON patch (RFC 6902) that makes the change from `before` to `after`,
-/// both encodings of the typed form, to `raw`, the text from which `before` was decoded. Fields that
-/// the typed form lacks survive; see [`carry_over`](fn@carry_over).
+/// Returns the operations of a JSON patch (RFC 6902) that makes the change from `before` to
+/// `after`, both encodings of the typed form, to `raw`, the text from which `before` was decoded.
+/// Fields that the typed form lacks survive; see [`carry_over`](fn@carry_over).
 ///
 /// ```
 /// use kubist_codec::patch::edited;

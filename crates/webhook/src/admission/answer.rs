@@ -94,7 +94,8 @@ impl Denied {
     /// # use kubist_apimachinery::{FieldError, FieldPath};
     /// # use kubist_webhook::Denied;
     /// let path = FieldPath::new("spec").child("size");
-    /// let denied = Denied::invalid("example.com", "Fig", "f", &[FieldError::invalid(&path, 9, "too big")]);
+    /// let errors = [FieldError::invalid(&path, 9, "too big")];
+    /// let denied = Denied::invalid("example.com", "Fig", "f", &errors);
     /// # drop(denied);
     /// ```
     pub fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {

@@ -29,8 +29,8 @@ pub struct CertificateConfig {
     pub namespace: Str,
     /// The name of the Secret, of the type `kubernetes.io/tls`. It is made if it does not exist.
     pub secret: Str,
-    /// The name of the Service through which API servers reach the webhooks: `SERVICE.NAMESPACE.svc`
-    /// is a name of the certificate.
+    /// The name of the Service through which API servers reach the webhooks:
+    /// `SERVICE.NAMESPACE.svc` is a name of the certificate.
     pub service: Str,
     /// Further names or addresses of the certificate.
     pub names: Vec<String>,
@@ -133,8 +133,8 @@ impl CertificateManager {
         &self.served.authorities
     }
 
-    /// Looks after the certificate until the token is cancelled. A failure is logged and tried again
-    /// after 5 s; the certificate is served on meanwhile.
+    /// Looks after the certificate until the token is cancelled. A failure is logged and tried
+    /// again after 5 s; the certificate is served on meanwhile.
     ///
     /// Cancel safety: may be dropped at any point.
     pub async fn run(mut self, token: CancellationToken) {
