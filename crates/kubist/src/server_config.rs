@@ -37,8 +37,8 @@ pub struct ServerConfig {
     /// limit. Not for etcd, which has its own quota. Default: 2 GiB, as etcd's.
     pub storage_bytes_max: Option<usize>,
     /// The estimated size in bytes of the cache of decoded and encoded objects, shared by all
-    /// kinds. A list of JSON whose objects fit into it, at eight times their stored size, is not encoded
-    /// again. Default: 512 MiB.
+    /// kinds. A list of JSON whose objects fit into it, at eight times their stored size, is not
+    /// encoded again. Default: 512 MiB.
     pub object_cache_bytes_max: usize,
     /// The advertised address, for the endpoints of the service `kubernetes` and the certificate.
     /// Default: the listen address or, if that is unspecified or loopback, the source address of
