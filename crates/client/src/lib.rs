@@ -77,6 +77,8 @@ pub use client::{Client, Config, ServerVersion};
 pub use discovery::{DiscoveredResource, Discovery, FailedGroup};
 pub use error::{AnswerError, ApiError, RequestError, WrittenObject};
 pub use field_conflict::FieldConflict;
+/// The figures of a client's connections.
+pub use kubist_transport::Stats as TransportStats;
 #[cfg(feature = "ws")]
 pub use pods::{
     AttachedProcess, ExecOptions, ExitStatus, PodStreamError, PortForwarder, PortStream, Stderr,

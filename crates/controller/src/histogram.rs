@@ -46,6 +46,23 @@ impl Histogram {
         self.count
     }
 
+    /// Returns the sum of all durations.
+    pub fn sum(&self) -> Duration {
+        self.sum
+    }
+
+    /// Returns how many durations are above the bound before and not above each bound, up to 1/16
+    /// too low a bound; and, as the last, how many are above all. The bounds ascend.
+    pub fn counts_within(&self, bounds: &[Duration]) -> Vec<u64> {
+        let mut counts = vec![0; bounds.len() + 1];
+        for (index, count) in self.counts.iter().enumerate().filter(|(_, it)| **it > 0) {
+            let most = Duration::from_micros(upper(index));
+            let place = bounds.partition_point(|it| *it < most);
+            counts[place] += count;
+        }
+        counts
+    }
+
     /// Returns the maximum.
     pub fn max(&self) -> Duration {
         self.max
