@@ -57,6 +57,8 @@
 mod action;
 mod config;
 mod controller;
+#[cfg(feature = "leader-election")]
+mod election;
 mod error;
 mod event_source;
 mod finalizer;

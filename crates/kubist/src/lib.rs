@@ -110,6 +110,8 @@ pub use kubist_controller as controller;
 pub use kubist_derive as derive;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
+#[cfg(feature = "leader-election")]
+pub use kubist_leader_election as leader_election;
 pub use kubist_reflector as reflector;
 #[cfg(feature = "server")]
 pub use kubist_server_controllers as controllers;

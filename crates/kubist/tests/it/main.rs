@@ -29,6 +29,9 @@ mod failover;
 mod identity;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod in_memory_restart;
+#[cfg(feature = "leader-election")]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod leader_election;
 mod log;
 mod running_backup;
 mod serve;
