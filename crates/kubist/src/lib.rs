@@ -108,6 +108,8 @@ pub use kubist_client as client;
 pub use kubist_codec as codec;
 pub use kubist_controller as controller;
 pub use kubist_derive as derive;
+#[cfg(feature = "events")]
+pub use kubist_events as events;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
 #[cfg(feature = "leader-election")]

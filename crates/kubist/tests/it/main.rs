@@ -23,6 +23,9 @@ mod etcd_status;
 mod etcd_upstream;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream_custom;
+#[cfg(feature = "events")]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod events;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod failover;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
