@@ -161,9 +161,10 @@ impl<S: Source> Manager<S> {
     ///
     /// At the stop, the lease is given up after the controllers have ended. If the term is lost,
     /// the manager stops with [`ManagerError::LeaderElection`], as in controller-runtime. Running
-    /// reconciles then have until another process may lead ([`LeaderElectionConfig::lease_duration`]
-    /// after the last renewal) and at most their stop timeout; what must not happen after the term
-    /// can be run with [`Term::run`](kubist_leader_election::Term::run).
+    /// reconciles then have until another process may lead
+    /// ([`lease_duration`](LeaderElectionConfig::lease_duration) after the last renewal), and at
+    /// most their stop timeout; what must not happen after the term can be run with
+    /// [`Term::run`](kubist_leader_election::Term::run).
     ///
     /// ```
     /// # use kubist_client::Client;

@@ -219,6 +219,7 @@ mod tests {
         Term::new("me".into(), &begun)
     }
 
+    /// Contract LEAD-2.
     #[tokio::test(start_paused = true)]
     async fn a_process_that_slept_sees_at_once_that_its_term_is_over() {
         let term = term();
@@ -256,6 +257,7 @@ mod tests {
         assert_eq!(begin.elapsed().as_secs(), 19);
     }
 
+    /// Contract LEAD-6.
     #[tokio::test(start_paused = true)]
     async fn work_is_not_polled_after_the_term() {
         let term = term();

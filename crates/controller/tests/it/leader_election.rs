@@ -73,6 +73,7 @@ fn told(story: &Story) -> Vec<(u64, String)> {
     story.lock().clone()
 }
 
+/// Contract LEAD-7.
 #[tokio::test(start_paused = true)]
 async fn only_the_leader_reconciles_and_the_next_one_has_its_cache_ready() {
     let (cluster, lock) = (Cluster::default(), MemoryLock::default());
@@ -105,6 +106,7 @@ async fn only_the_leader_reconciles_and_the_next_one_has_its_cache_ready() {
     assert_eq!(second[0].1, "begins");
 }
 
+/// Contract LEAD-7.
 #[tokio::test(start_paused = true)]
 async fn the_lease_is_given_up_after_the_last_reconcile() {
     let (cluster, lock) = (Cluster::default(), MemoryLock::default());
@@ -123,6 +125,7 @@ async fn the_lease_is_given_up_after_the_last_reconcile() {
     assert_eq!(lock.holder(), None);
 }
 
+/// Contract LEAD-7.
 #[tokio::test(start_paused = true)]
 async fn a_lost_term_ends_the_manager_after_a_grace_in_which_nobody_else_leads() {
     for (takes, ends) in [(15, true), (60, false)] {

@@ -162,6 +162,7 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
+    /// Contract EVENT-2, EVENT-3.
     #[test]
     fn bounds_hold_and_nothing_is_left_at_the_end(steps in steps()) {
         let mut world = World::new(config());
@@ -175,8 +176,8 @@ proptest! {
         prop_assert_eq!(world.correlator.entries.len(), 0, "nothing is remembered");
     }
 
-    /// With a server that accepts everything and a queue that is long enough, every event is in the
-    /// count of one that is stored, unless its object had too many.
+    /// Contract EVENT-1. With a server that accepts everything and a queue that is long enough,
+    /// every event is in the count of one that is stored, unless its object had too many.
     #[test]
     fn every_event_is_accounted_for(steps in steps()) {
         let mut world = World::new(EventBroadcasterConfig {

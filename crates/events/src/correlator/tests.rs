@@ -124,6 +124,7 @@ fn a_lasting_series_is_written_every_thirty_minutes() {
     assert_eq!(patches, [2, 31, 61]);
 }
 
+/// Contract EVENT-3.
 #[test]
 fn a_series_that_begins_during_the_create_follows_it() {
     let mut desk = Desk::new();
@@ -231,6 +232,7 @@ fn a_series_that_has_no_token_is_counted_and_written_later() {
     assert_eq!(desk.patched(), (2, 0));
 }
 
+/// Contract EVENT-2.
 #[test]
 fn full_queues_drop_new_events_and_old_series_make_room() {
     let mut desk = Desk::with(EventBroadcasterConfig {

@@ -54,6 +54,7 @@ async fn repeated_events_become_a_series() {
     assert_eq!(begin.elapsed().as_secs(), 365, "it ends with its recorders");
 }
 
+/// Contract EVENT-1.
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_drops_and_counts_and_never_blocks() {
     let sink = MemorySink::default();
@@ -145,6 +146,7 @@ async fn one_slow_event_does_not_hold_the_others_back() {
     tokio::join!(broadcaster.run(token.clone()), script);
 }
 
+/// Contract EVENT-4.
 #[tokio::test(start_paused = true)]
 async fn the_stop_waits_for_recorders_and_writes_what_they_record_meanwhile() {
     let sink = MemorySink::default();
@@ -165,6 +167,7 @@ async fn the_stop_waits_for_recorders_and_writes_what_they_record_meanwhile() {
     assert_eq!(begin.elapsed(), SECOND * 5 / 2, "as soon as all is written");
 }
 
+/// Contract EVENT-4.
 #[tokio::test(start_paused = true)]
 async fn the_stop_is_bounded_and_counts_what_is_lost() {
     let sink = MemorySink::default();

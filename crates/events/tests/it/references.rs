@@ -2,7 +2,18 @@
 
 use kubist_api::core::v1::{Node, ObjectReference, Pod};
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Wire as _};
-use kubist_apimachinery::{ApiResource, Unstructured};
+use kubist_apimachinery::{ApiResource, LeanMeta, Str, Unstructured};
+use kubist_derive::Projection;
+
+/// Some fields of a Pod.
+#[derive(Clone, Debug, Default, Projection)]
+#[projection(of = Pod)]
+struct PodNode {
+    #[projection(metadata)]
+    meta: LeanMeta,
+    #[projection("spec.nodeName")]
+    node: Str,
+}
 
 fn decoded<K: Ingest>(json: &str) -> ObjectReference {
     let bytes = json.as_bytes().to_vec().into();
@@ -31,6 +42,7 @@ fn an_object_in_any_form_has_the_same_reference() {
     assert_eq!(decoded::<Pod>(&json), expected);
     assert_eq!(decoded::<kubist_cache::Encoded<Pod>>(&json), expected);
     assert_eq!(decoded::<kubist_cache::Metadata<Pod>>(&json), expected);
+    assert_eq!(decoded::<PodNode>(&json), expected);
     let any: Unstructured = serde_json::from_str(&json).expect("it is an object");
     let kind = ApiResource::of::<Pod>();
     assert_eq!(ObjectReference::of_kind(&kind, &any), expected);

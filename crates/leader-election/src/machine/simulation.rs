@@ -29,6 +29,7 @@ struct Seen {
     crashes: u64,
 }
 
+/// Contract LEAD-1, LEAD-5.
 #[test]
 fn no_two_terms_are_held_at_one_time_and_somebody_leads_when_the_faults_have_ended() {
     let mut seen = Seen::default();

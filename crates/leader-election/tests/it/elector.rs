@@ -20,6 +20,7 @@ pub(crate) fn elector(lock: &MemoryLock, identity: &str) -> LeaderElector {
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
+/// Contract LEAD-4.
 #[tokio::test(start_paused = true)]
 async fn the_lease_is_renewed_while_work_ends_and_given_up_after_that() {
     let lock = MemoryLock::default();
@@ -94,6 +95,7 @@ async fn a_leader_that_cannot_renew_stops_at_the_deadline_of_its_last_renewal() 
     assert!(watch.check(Duration::ZERO).is_ok(), "it has noticed");
 }
 
+/// Contract LEAD-3.
 #[tokio::test(start_paused = true)]
 async fn a_slow_server_cannot_prolong_the_term() {
     let lock = MemoryLock::default();
@@ -111,6 +113,7 @@ async fn a_slow_server_cannot_prolong_the_term() {
     assert!(took < 72 * SECOND, "{took:?}");
 }
 
+/// Contract LEAD-2.
 #[tokio::test(start_paused = true)]
 async fn a_lost_leader_leads_again_with_another_term() {
     let lock = MemoryLock::default();
