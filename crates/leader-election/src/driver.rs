@@ -16,6 +16,8 @@ pub(crate) struct Driver {
     pub(crate) machine: Arc<Mutex<Machine>>,
     pub(crate) lock: Arc<dyn Lock>,
     pub(crate) publisher: Arc<LeaderPublisher>,
+    /// The number of the run that this drives.
+    pub(crate) run: u64,
     /// Cancelled when no work runs any more.
     pub(crate) stop: CancellationToken,
     pub(crate) release: bool,
@@ -37,15 +39,17 @@ impl Driver {
         tracing::info!(%lock, %identity, "attempting to acquire the leader lease");
         let mut request = None;
         loop {
-            let output = self.machine.lock().poll(now());
-            self.publisher.count(self.machine.lock().counts());
+            // A run that was dropped may have a successor before its driver has ended.
+            let Some(output) = self.with_machine(|it| it.poll(now())) else {
+                return Ok(());
+            };
             match output {
                 Output::Read | Output::Create(_) | Output::Update(_) => {
                     request = self.send(output);
                 }
                 Output::SleepUntil(at) => self.sleep(Instant::from_std(at), &mut request).await,
                 Output::Lost(reason) => {
-                    self.publisher.end();
+                    self.publisher.end(self.run);
                     tracing::error!(%lock, %identity, %reason, "lost the leader lease");
                     return Err(reason);
                 }
@@ -58,17 +62,27 @@ impl Driver {
         }
     }
 
+    /// Uses the machine, unless it belongs to a later run.
+    fn with_machine<T>(&self, act: impl FnOnce(&mut Machine) -> T) -> Option<T> {
+        let mut machine = self.machine.lock();
+        let is_own = machine.run_number() == self.run;
+        let result = is_own.then(|| act(&mut machine));
+        self.publisher.count(machine.counts());
+        result
+    }
+
     fn publish(&self, event: Output) {
         let (lock, identity) = (self.publisher.lock(), self.publisher.identity());
         match event {
             Output::BecameLeader(begun) => {
                 let transitions = begun.transitions;
                 tracing::info!(%lock, %identity, transitions, "acquired the leader lease");
-                self.publisher.begin(Term::new(identity.clone(), &begun));
+                let term = Term::new(identity.clone(), &begun);
+                self.publisher.begin(self.run, term);
             }
             Output::Renewed { until } => {
-                self.publisher
-                    .extend(Instant::now(), Instant::from_std(until));
+                let until = Instant::from_std(until);
+                self.publisher.extend(self.run, Instant::now(), until);
             }
             Output::NewLeader(leader) => {
                 if leader.as_ref() != Some(identity) {
@@ -83,16 +97,16 @@ impl Driver {
 
     /// Waits for the answer, the time or the stop, whichever is first.
     async fn sleep(&self, until: Instant, request: &mut Option<Request>) {
-        let is_stopping = self.machine.lock().is_stopping();
+        let is_stopping = self.with_machine(|it| it.is_stopping()).unwrap_or(true);
         tokio::select! {
             biased;
             () = self.stop.cancelled(), if !is_stopping => {
                 *request = None;
-                self.machine.lock().stop(now().instant, self.release);
+                self.with_machine(|it| it.stop(now().instant, self.release));
             }
             answer = answer_of(request) => {
                 *request = None;
-                self.machine.lock().answered(now(), answer);
+                self.with_machine(|it| it.answered(now(), answer));
             }
             () = sleep_until(until) => {}
         }
@@ -138,4 +152,72 @@ fn answer(
     };
     tracing::warn!(%lock, verb, %error, "no access to the leader lease");
     Answer::Failed(error.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Begun, Candidate};
+    use crate::timing::Timing;
+    use kubist_api::coordination::v1::Lease;
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    /// Nobody may use it.
+    struct Forbidden;
+
+    impl Lock for Forbidden {
+        fn get(&self) -> BoxFuture<'_, Result<Lease, ApiError>> {
+            unreachable!("it is read")
+        }
+        fn create(&self, _: Lease) -> BoxFuture<'_, Result<Lease, ApiError>> {
+            unreachable!("it is created")
+        }
+        fn update(&self, _: Lease) -> BoxFuture<'_, Result<Lease, ApiError>> {
+            unreachable!("it is updated")
+        }
+        fn describe(&self) -> Str {
+            "shop/operator".into()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_driver_whose_run_has_a_successor_does_nothing_more() {
+        let timing = Timing::DEFAULT;
+        let candidate = Candidate {
+            identity: "me".into(),
+            timing,
+            labels: BTreeMap::new(),
+            seed: 1,
+        };
+        let mut machine = Machine::new(candidate, now().instant);
+        let old = machine.restart(now().instant);
+        let new = machine.restart(now().instant);
+        let publisher = LeaderPublisher::new("shop/operator".into(), "me".into(), timing);
+        let publisher = Arc::new(publisher);
+        let driver = Driver {
+            machine: Arc::new(Mutex::new(machine)),
+            lock: Arc::new(Forbidden),
+            publisher: Arc::clone(&publisher),
+            run: old,
+            stop: CancellationToken::new(),
+            release: true,
+        };
+        assert_eq!(driver.run().await, Ok(()));
+
+        // Nor does a term begin that it has just acquired.
+        publisher.open(new);
+        let begun = Begun {
+            transitions: 0,
+            resource_version: "1".into(),
+            until: (Instant::now() + Duration::from_secs(10)).into_std(),
+        };
+        let term = Term::new("me".into(), &begun);
+        publisher.begin(old, term.clone());
+        assert!(!term.is_held());
+        let term = Term::new("me".into(), &begun);
+        publisher.begin(new, term.clone());
+        publisher.end(old);
+        assert!(term.is_held() && publisher.watch().is_leader());
+    }
 }

@@ -51,11 +51,14 @@ pub enum LeaderElectionError {
 }
 
 /// Ends the term when a run ends or is dropped.
-struct EndTerm<'a>(&'a LeaderPublisher);
+struct EndTerm<'a> {
+    publisher: &'a LeaderPublisher,
+    run: u64,
+}
 
 impl Drop for EndTerm<'_> {
     fn drop(&mut self) {
-        self.0.end();
+        self.publisher.end(self.run);
     }
 }
 
@@ -119,8 +122,13 @@ impl LeaderElector {
     {
         let stop = CancellationToken::new();
         let mut watch = self.watch();
-        let end_term = EndTerm(&self.publisher);
-        let mut driver = self.start(&stop);
+        let run = self.machine.lock().restart(driver::now().instant);
+        self.publisher.open(run);
+        let end_term = EndTerm {
+            publisher: &self.publisher,
+            run,
+        };
+        let mut driver = self.start(run, &stop);
         let began = tokio::select! {
             biased;
             () = token.cancelled() => None,
@@ -133,15 +141,19 @@ impl LeaderElector {
         };
         drop(end_term);
         stop.cancel();
-        self.ended(&mut driver).await.map(|()| output)
+        match self.ended(&mut driver).await {
+            // A term that ended after the work is not lost.
+            Ok(()) | Err(LeaderElectionError::Lost { .. }) => Ok(output),
+            Err(error) => Err(error),
+        }
     }
 
-    fn start(&self, stop: &CancellationToken) -> JoinSet<Result<(), LostReason>> {
-        self.machine.lock().restart(driver::now().instant);
+    fn start(&self, run: u64, stop: &CancellationToken) -> JoinSet<Result<(), LostReason>> {
         let driver = Driver {
             machine: Arc::clone(&self.machine),
             lock: Arc::clone(&self.lock.0),
             publisher: Arc::clone(&self.publisher),
+            run,
             stop: stop.clone(),
             release: self.release_on_cancel,
         };

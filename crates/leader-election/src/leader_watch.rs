@@ -30,6 +30,8 @@ struct Facts {
 struct State {
     leader: Option<Str>,
     term: Option<Term>,
+    /// The run of the elector that may begin a term.
+    run: Option<u64>,
 }
 
 /// A leader's lease has not been renewed for too long, and the leader has not noticed.
@@ -172,20 +174,42 @@ impl LeaderPublisher {
         self.state.send_modify(|it| it.leader = leader);
     }
 
-    pub(crate) fn begin(&self, term: Term) {
-        self.state.send_modify(|it| it.term = Some(term));
+    /// Lets a run of the elector begin a term.
+    pub(crate) fn open(&self, run: u64) {
+        self.state.send_if_modified(|it| {
+            it.run = Some(run);
+            false
+        });
     }
 
-    /// Prolongs the present term. Nobody is woken.
-    pub(crate) fn extend(&self, now: Instant, until: Instant) {
-        if let Some(term) = &self.state.borrow().term {
+    /// Begins a term, unless the run has ended: its driver may notice that later.
+    pub(crate) fn begin(&self, run: u64, term: Term) {
+        self.state.send_if_modified(|it| {
+            let is_open = it.run == Some(run);
+            if is_open {
+                it.term = Some(term);
+            } else {
+                term.end();
+            }
+            is_open
+        });
+    }
+
+    /// Prolongs the term of a run. Nobody is woken.
+    pub(crate) fn extend(&self, run: u64, now: Instant, until: Instant) {
+        let state = self.state.borrow();
+        if let Some(term) = state.term.as_ref().filter(|_| state.run == Some(run)) {
             term.extend(now, until);
         }
     }
 
-    /// Ends the present term, if there is one.
-    pub(crate) fn end(&self) {
+    /// Ends a run, and its term, if there is one.
+    pub(crate) fn end(&self, run: u64) {
         self.state.send_if_modified(|it| {
+            if it.run != Some(run) {
+                return false;
+            }
+            it.run = None;
             let ended = it.term.take().inspect(Term::end);
             ended.is_some()
         });

@@ -47,6 +47,8 @@ pub(crate) struct Machine {
     /// Why the last request failed.
     problem: Option<Str>,
     counts: Counts,
+    /// The number of the present run.
+    run: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +80,7 @@ impl Machine {
             happened: VecDeque::new(),
             problem: None,
             counts: Counts::default(),
+            run: 0,
         }
     }
 
@@ -89,12 +92,21 @@ impl Machine {
         self.stopping.is_some()
     }
 
+    /// Returns the number of the present run.
+    pub(crate) fn run_number(&self) -> u64 {
+        self.run
+    }
+
     /// Begins again as a candidate who knows what it has observed. A term ends without a report.
-    pub(crate) fn restart(&mut self, now: Instant) {
+    /// Returns the number of the run, so that answers to requests of an earlier one can be told
+    /// apart.
+    pub(crate) fn restart(&mut self, now: Instant) -> u64 {
+        self.run += 1;
         self.term = None;
         self.stopping = None;
         self.happened.clear();
         self.wait(now, true);
+        self.run
     }
 
     /// Returns what to do or what happened. Call it until it says to sleep.
