@@ -7,7 +7,6 @@ use crate::{InvalidConfig, LeaderElectionConfig, LeaderWatch, Lock, Term};
 use kubist_apimachinery::Str;
 use parking_lot::Mutex;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::pin::pin;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -173,7 +172,8 @@ impl LeaderElector {
         F: FnOnce(Term) -> W,
         W: Future,
     {
-        let mut work = pin!(term.run(work(term.clone())));
+        // Boxed once, so that the future of a run is small whatever the work is.
+        let mut work = Box::pin(term.run(work(term.clone())));
         let mut is_stopping = false;
         let ended = loop {
             tokio::select! {

@@ -44,7 +44,7 @@ fn manager(
         let (told, is_cached) = (Arc::clone(&told), lister.get(&key).is_some());
         let tell = move |what: &str| {
             told.lock()
-                .push((begin.elapsed().as_secs(), what.to_owned()))
+                .push((begin.elapsed().as_secs(), what.to_owned()));
         };
         async move {
             tell(if is_cached {
