@@ -32,6 +32,8 @@ mod api_type;
 mod facts;
 #[allow(clippy::all, clippy::pedantic, clippy::use_self, reason = "generated")]
 mod generated;
+#[cfg(feature = "core-v1")]
+mod object_reference;
 
 pub use facts::{
     Column, GroupFacts, Kind, ResourceFacts, SubresourceFacts, VersionFacts, find_kind,

@@ -26,6 +26,7 @@ pub struct Controller {
     config: Config,
     /// Set by [`Self::workers`].
     workers: Option<usize>,
+    needs_leader: bool,
     /// Created early, so that a monitor is available before the run.
     monitor: Option<Monitor>,
 }
@@ -61,6 +62,7 @@ impl Controller {
             own_writes: Vec::new(),
             config: Config::default(),
             workers: None,
+            needs_leader: true,
             monitor: None,
         }
     }
@@ -146,6 +148,19 @@ impl Controller {
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
+    }
+
+    /// Sets whether a manager with leader election runs the controller only while it leads.
+    /// Default: true, as `NeedLeaderElection` of controller-runtime. Without a manager, and in one
+    /// without leader election, it has no effect.
+    #[must_use]
+    pub fn need_leader_election(mut self, need: bool) -> Self {
+        self.needs_leader = need;
+        self
+    }
+
+    pub(crate) fn needs_leader(&self) -> bool {
+        self.needs_leader
     }
 
     /// Returns the controller's name.

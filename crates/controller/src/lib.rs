@@ -59,6 +59,8 @@ mod apply_set;
 mod claim;
 mod config;
 mod controller;
+#[cfg(feature = "leader-election")]
+mod election;
 mod error;
 mod event_source;
 mod finalizer;

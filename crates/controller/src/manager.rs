@@ -1,13 +1,17 @@
 //! `Manager`: runs several controllers and their informers as one future.
 
+#[cfg(feature = "leader-election")]
+use crate::election::Election;
 use crate::{Controller, Error, Monitor, Reconciler, RunError, Stats};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::Str;
 use kubist_cache::Source;
 use kubist_informers::{InformerSummary, SharedInformerFactory};
+#[cfg(feature = "leader-election")]
+use kubist_leader_election::{InvalidConfig, LeaderElectionConfig, LeaderWatch};
 use std::fmt;
 use std::time::Duration;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 /// Runs controllers and the informers of a factory.
@@ -18,17 +22,33 @@ pub struct Manager<S> {
     factory: SharedInformerFactory<S>,
     parts: Vec<Part>,
     monitors: Vec<Monitor>,
+    #[cfg(feature = "leader-election")]
+    election: Option<Election>,
 }
 
 struct Part {
     name: Str,
-    start: Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, Result<(), PartError>> + Send>,
+    #[cfg_attr(
+        not(feature = "leader-election"),
+        expect(dead_code, reason = "without elections there is no leader to wait for")
+    )]
+    needs_leader: bool,
+    start: StartPart,
 }
+
+type StartPart =
+    Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, Result<(), PartError>> + Send>;
 
 enum PartError {
     Controller(RunError),
     Task(Error),
+    #[cfg(feature = "leader-election")]
+    Election(Error),
 }
+
+/// The name of the task that takes part in leader election.
+#[cfg(feature = "leader-election")]
+const ELECTION: &str = "leader election";
 
 /// How long a task may continue after the stop before it is dropped, as in controller-runtime.
 const TASK_STOP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -50,6 +70,14 @@ pub enum ManagerError {
     /// A controller failed.
     #[error(transparent)]
     Controller(RunError),
+    /// This process was the leader and is no more. With the feature `leader-election`, the source
+    /// can be [downcast](Error::downcast_ref) to a `LeaderElectionError`.
+    #[error("leader election failed")]
+    LeaderElection {
+        /// The cause.
+        #[source]
+        source: Error,
+    },
     /// A task failed.
     #[error("{name} failed")]
     Task {
@@ -74,6 +102,8 @@ impl<S: Source> Manager<S> {
             factory,
             parts: Vec::new(),
             monitors: Vec::new(),
+            #[cfg(feature = "leader-election")]
+            election: None,
         }
     }
 
@@ -85,6 +115,7 @@ impl<S: Source> Manager<S> {
         let name = controller.name().clone();
         self.parts.push(Part {
             name,
+            needs_leader: controller.needs_leader(),
             start: Box::new(move |token| {
                 Box::pin(async move {
                     let run = controller.run(reconciler, token).await;
@@ -109,6 +140,7 @@ impl<S: Source> Manager<S> {
     {
         self.parts.push(Part {
             name: name.into(),
+            needs_leader: false,
             start: Box::new(move |token| {
                 let run = task(token.clone());
                 Box::pin(async move {
@@ -121,6 +153,48 @@ impl<S: Source> Manager<S> {
             }),
         });
         self
+    }
+
+    /// Takes part in leader election: controllers start when this process becomes the leader,
+    /// except those that [do not need it](Controller::need_leader_election). Informers and tasks
+    /// start at once, so that the caches of a new leader are filled.
+    ///
+    /// At the stop, the lease is given up after the controllers have ended. If the term is lost,
+    /// the manager stops with [`ManagerError::LeaderElection`], as in controller-runtime. Running
+    /// reconciles then have until another process may lead
+    /// ([`lease_duration`](LeaderElectionConfig::lease_duration) after the last renewal), and at
+    /// most their stop timeout; what must not happen after the term can be run with
+    /// [`Term::run`](kubist_leader_election::Term::run).
+    ///
+    /// ```
+    /// # use kubist_client::Client;
+    /// # use kubist_controller::Manager;
+    /// # use kubist_informers::SharedInformerFactory;
+    /// # use kubist_leader_election::{InvalidConfig, LeaderElectionConfig, LeaseLock};
+    /// # fn example(client: Client) -> Result<(), InvalidConfig> {
+    /// let lock = LeaseLock::new(client.clone(), "kube-system", "my-operator");
+    /// let manager = Manager::new(SharedInformerFactory::new(client))
+    ///     .with_leader_election(LeaderElectionConfig::new(lock))?;
+    /// let leader = manager.leader_watch(); // for reconcilers, readiness and metrics
+    /// # drop((manager, leader));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// The settings cannot work.
+    #[cfg(feature = "leader-election")]
+    pub fn with_leader_election(
+        mut self,
+        config: LeaderElectionConfig,
+    ) -> Result<Self, InvalidConfig> {
+        self.election = Some(Election::new(config)?);
+        Ok(self)
+    }
+
+    /// Returns a view of who leads; none without leader election.
+    #[cfg(feature = "leader-election")]
+    pub fn leader_watch(&self) -> Option<LeaderWatch> {
+        self.election.as_ref().map(Election::watch)
     }
 
     /// Returns monitors of the controllers' figures, in the order in which they were added.
@@ -140,20 +214,13 @@ impl<S: Source> Manager<S> {
     ///
     /// # Cancel safety
     /// Dropping the future drops everything that runs.
-    pub async fn run(self, token: CancellationToken) -> Result<Summary, ManagerError> {
-        let Self {
-            factory,
-            parts,
-            monitors,
-        } = self;
+    pub async fn run(mut self, token: CancellationToken) -> Result<Summary, ManagerError> {
         let token = token.child_token();
-        factory.start();
-        let mut running = JoinSet::new();
-        let mut names = hashbrown::HashMap::new();
-        for Part { name, start } in parts {
-            let handle = running.spawn(start(token.clone()));
-            names.insert(handle.id(), name);
-        }
+        self.factory.start();
+        let (mut running, mut names) = self.start(&token);
+        let Self {
+            factory, monitors, ..
+        } = self;
         let mut first = Ok(());
         while let Some(ended) = running.join_next_with_id().await {
             let failed = match ended {
@@ -180,6 +247,35 @@ impl<S: Source> Manager<S> {
     }
 }
 
+impl<S> Manager<S> {
+    /// Starts the parts, and returns them with their names.
+    fn start(&mut self, token: &CancellationToken) -> (Running, hashbrown::HashMap<Id, Str>) {
+        let mut running = JoinSet::new();
+        let mut names = hashbrown::HashMap::new();
+        #[cfg(feature = "leader-election")]
+        let election = self.election.take();
+        for part in std::mem::take(&mut self.parts) {
+            let (token, start) = (token.clone(), part.start);
+            #[cfg(feature = "leader-election")]
+            if let Some(election) = election.as_ref().filter(|_| part.needs_leader) {
+                let handle = running.spawn(election.standby().run(token, start));
+                names.insert(handle.id(), part.name);
+                continue;
+            }
+            names.insert(running.spawn(start(token)).id(), part.name);
+        }
+        #[cfg(feature = "leader-election")]
+        if let Some(election) = election {
+            let election = election.run(token.clone());
+            let handle = running.spawn(async { election.await.map_err(PartError::Election) });
+            names.insert(handle.id(), ELECTION.into());
+        }
+        (running, names)
+    }
+}
+
+type Running = JoinSet<Result<(), PartError>>;
+
 /// Completes when a task should have ended after the stop.
 async fn out_of_time(token: CancellationToken) {
     token.cancelled().await;
@@ -188,6 +284,8 @@ async fn out_of_time(token: CancellationToken) {
 
 fn failure(name: Option<Str>, error: PartError) -> ManagerError {
     match error {
+        #[cfg(feature = "leader-election")]
+        PartError::Election(source) => ManagerError::LeaderElection { source },
         PartError::Controller(error) => ManagerError::Controller(error),
         PartError::Task(source) => ManagerError::Task {
             name: name.unwrap_or_default(),

@@ -1,9 +1,10 @@
 //! Kubernetes client and API machinery for Rust: the facade crate.
 //!
 //! It re-exports the crates of the project under short names: those of the client half always,
-//! those of the server half with the feature `server`. `kubist-workloads` is not re-exported. It
-//! adds [`infer`], a client of the cluster that kubectl would use, and, with the feature `server`,
-//! [`Server`], an API server in this process. The crates can also be used individually.
+//! except the two that are features (`leader-election`, `events`), those of the server half with
+//! the feature `server`. `kubist-workloads` is not re-exported. It adds [`infer`], a client of the
+//! cluster that kubectl would use, and, with the feature `server`, [`Server`], an API server in
+//! this process. The crates can also be used individually.
 //!
 //! It is **not** a framework: it has no global state, spawns no tasks behind the caller's back, and
 //! reads no environment variables except those that `kubeconfig` documents.
@@ -76,9 +77,10 @@
 //!
 //! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
 //!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
-//!   and of kube 5's `Resource` derive, `anyhow` its errors in reconcilers, `server` adds the
-//!   [`Server`], `webhook` webhooks, `ws` and `cp` exec and copies, and `cli` (on by default, to be
-//!   disabled for libraries) the command `kubist`.
+//!   and of kube 5's `Resource` derive, `anyhow` its errors in reconcilers, `leader-election`,
+//!   `events`, `diagnostics` and `webhook` add the crates of these names, `ws` and `cp` exec and
+//!   copies, `server` adds the [`Server`], and `cli` (on by default, to be disabled for libraries)
+//!   the command `kubist`.
 //! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
 //!   and a data directory, if they are configured.
 
@@ -109,8 +111,14 @@ pub use kubist_client as client;
 pub use kubist_codec as codec;
 pub use kubist_controller as controller;
 pub use kubist_derive as derive;
+#[cfg(feature = "diagnostics")]
+pub use kubist_diagnostics as diagnostics;
+#[cfg(feature = "events")]
+pub use kubist_events as events;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
+#[cfg(feature = "leader-election")]
+pub use kubist_leader_election as leader_election;
 pub use kubist_reflector as reflector;
 #[cfg(feature = "server")]
 pub use kubist_server_controllers as controllers;

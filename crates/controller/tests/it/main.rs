@@ -2,7 +2,12 @@
 
 mod cluster;
 mod controller;
+#[cfg(feature = "leader-election")]
+mod leader_election;
 mod manager;
+#[cfg(feature = "leader-election")]
+#[path = "../../../leader-election/tests/it/memory_lock.rs"]
+mod memory_lock;
 mod own_writes;
 mod panics;
 mod running;

@@ -23,12 +23,18 @@ mod etcd_status;
 mod etcd_upstream;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream_custom;
+#[cfg(feature = "events")]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod events;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod failover;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod identity;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod in_memory_restart;
+#[cfg(feature = "leader-election")]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod leader_election;
 mod log;
 mod running_backup;
 mod serve;

@@ -4,6 +4,7 @@ use crate::{Both, Failure, expect};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::ObjectMeta;
 use kube::{CustomResource, Resource};
+use kubist_api::core::v1::ObjectReference;
 use kubist_apimachinery::wire::{DecodeContext, Encode, Encoding, Ingest};
 use kubist_apimachinery::{
     ApiResource, ListOptions, Object, ObjectName, Resource as _, ResourceFacts,
@@ -66,6 +67,9 @@ pub async fn k8s_openapi(both: &Both) -> Result<(), Failure> {
     let created = pods.create(&pod("web-1", "node-1")?).await?;
     let mut seen = pods.get("web-1").await?;
     expect("uid", seen.uid(), created.uid())?;
+    let reference = ObjectReference::of(&created);
+    expect("kind", (&*reference.kind, &*reference.api_version), ("Pod", "v1"))?;
+    expect("uid", &*reference.uid, created.uid())?;
     let listed = pods.list(&ListOptions::default()).await?;
     expect("listed", listed.items.len(), 2)?;
     let labels = seen.metadata.labels.get_or_insert_default();
@@ -136,6 +140,12 @@ pub async fn derived(both: &Both) -> Result<(), Failure> {
             colour: "green".to_owned(),
         },
     );
+    let reference = ObjectReference::of(&fig);
+    expect(
+        "kind",
+        (&*reference.kind, &*reference.api_version, &*reference.name),
+        ("Fig", "example.com/v1", "f"),
+    )?;
     let json = fig.encode(Encoding::Json).expect("it is JSON");
     let read = Fig::ingest(json.into(), Encoding::Json, &mut DecodeContext::new())?;
     expect(
