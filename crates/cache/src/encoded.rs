@@ -36,8 +36,12 @@ pub struct Encoded<K> {
 impl<K: KubeObject> Encoded<K> {
     /// Encodes an object.
     pub fn new(object: &K) -> Result<Self, WireError> {
-        let bytes = Bytes::from(object.to_protobuf());
-        Self::ingest(bytes, Encoding::Protobuf, &mut DecodeContext::new())
+        let (bytes, encoding) = if <K as Ingest>::PROTOBUF {
+            (object.to_protobuf(), Encoding::Protobuf)
+        } else {
+            (object.to_json(), Encoding::Json)
+        };
+        Self::ingest(bytes.into(), encoding, &mut DecodeContext::new())
     }
 
     /// Decodes the whole object. Each call decodes anew, so callers keep the result.
@@ -105,6 +109,7 @@ impl<K> Encoded<K> {
 
 impl<K: KubeObject> Ingest for Encoded<K> {
     type Kind = K;
+    const PROTOBUF: bool = <K as Ingest>::PROTOBUF;
 
     fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError> {
         let scan = wire::scan::scan(&bytes, encoding, K::SCHEMA, cx)?;
