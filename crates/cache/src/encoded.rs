@@ -9,8 +9,8 @@ use crate::index::FieldLookup;
 use crate::{Index, IndexValues};
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
-    self, DecodeContext, Encoding, Ingest, MetadataSpans, ScalarField, Schema, WireError,
-    WireErrorKind,
+    self, DecodeContext, Encoding, Ingest, MetadataSpans, ScalarField, Schema, Wire as _,
+    WireError, WireErrorKind,
 };
 use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
 use std::borrow::Cow;
@@ -76,9 +76,18 @@ impl<K: KubeObject> Encoded<K> {
         let mut cx = DecodeContext::new();
         let mut metadata = wire::scan::metadata(self.bytes(), self.encoding, &mut cx).ok()?;
         metadata.managed_fields.clear();
-        let mut object = K::default();
-        *object.metadata_mut() = metadata;
-        let mut cut = Self::new(&object).ok()?;
+        // Every kind has its metadata as `metadata` and under the number 1.
+        let mut bytes = Vec::new();
+        let encoding = if <K as Ingest>::PROTOBUF {
+            wire::push_delimited(1, &metadata.to_protobuf(), &mut bytes);
+            Encoding::Protobuf
+        } else {
+            bytes.extend_from_slice(b"{\"metadata\":");
+            bytes.extend_from_slice(&metadata.to_json());
+            bytes.push(b'}');
+            Encoding::Json
+        };
+        let mut cut = Self::ingest(bytes.into(), encoding, &mut cx).ok()?;
         cut.is_whole = false;
         cut.decodes.clone_from(&self.decodes);
         Some(cut)

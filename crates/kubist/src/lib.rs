@@ -76,8 +76,8 @@
 //!
 //! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
 //!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
-//!   and of kube 5's `Resource` derive, `anyhow` its errors in reconcilers, `server` adds the
-//!   [`Server`], and `cli` (on by default, to be disabled for libraries) the command `kubist`.
+//!   and of kube 5's `Resource` derive, `custom-resource` derives kinds and their definitions from
+//!   structs, `anyhow` supports its errors in reconcilers, `server` adds the [`Server`], and `cli` (on by default, to be disabled for libraries) the command `kubist`.
 //! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
 //!   and a data directory, if they are configured.
 
@@ -107,6 +107,8 @@ pub use kubist_cache as cache;
 pub use kubist_client as client;
 pub use kubist_codec as codec;
 pub use kubist_controller as controller;
+#[cfg(feature = "custom-resource")]
+pub use kubist_custom_resource as custom_resource;
 pub use kubist_derive as derive;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
