@@ -11,7 +11,7 @@
 //! struct Range {
 //!     min: i32,
 //!     max: i32,
-//!     #[schemars(transform = ListType::Map(&["name"]))]
+//!     #[schemars(transform = ListType::map("name"))]
 //!     ports: Vec<Port>,
 //! }
 //!
@@ -117,31 +117,52 @@ impl Transform for Rule {
 }
 
 /// How server-side apply merges a list (`x-kubernetes-list-type`, `x-kubernetes-list-map-keys`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "Kubernetes has no others")]
-pub enum ListType {
-    /// It is replaced as a whole.
-    Atomic,
-    /// It is a set of scalars.
-    Set,
-    /// Its items have these keys; they must be required, or have a default.
-    Map(&'static [&'static str]),
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListType {
+    name: &'static str,
+    keys: Vec<&'static str>,
+}
+
+impl ListType {
+    /// The list is replaced as a whole; the default.
+    pub fn atomic() -> Self {
+        Self {
+            name: "atomic",
+            keys: Vec::new(),
+        }
+    }
+
+    /// The list is a set of scalars.
+    pub fn set() -> Self {
+        Self {
+            name: "set",
+            keys: Vec::new(),
+        }
+    }
+
+    /// The items are objects that this member identifies; it must be required, or have a default.
+    pub fn map(key: &'static str) -> Self {
+        Self {
+            name: "map",
+            keys: vec![key],
+        }
+    }
+
+    /// Adds another member that identifies items.
+    #[must_use]
+    pub fn and_key(mut self, key: &'static str) -> Self {
+        self.keys.push(key);
+        self
+    }
 }
 
 impl Transform for ListType {
     fn transform(&mut self, schema: &mut Schema) {
-        let name = match self {
-            Self::Atomic => "atomic",
-            Self::Set => "set",
-            Self::Map(keys) => {
-                schema.insert(
-                    "x-kubernetes-list-map-keys".to_owned(),
-                    Vec::from(*keys).into(),
-                );
-                "map"
-            }
-        };
-        schema.insert("x-kubernetes-list-type".to_owned(), name.into());
+        if !self.keys.is_empty() {
+            let keys = self.keys.clone().into();
+            schema.insert("x-kubernetes-list-map-keys".to_owned(), keys);
+        }
+        schema.insert("x-kubernetes-list-type".to_owned(), self.name.into());
     }
 }
 

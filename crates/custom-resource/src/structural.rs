@@ -64,7 +64,15 @@ pub enum SchemaError {
 
 /// Returns the structural schema of `schema`; `path` is where it stands, for errors.
 pub(crate) fn structural(schema: &Value, path: &str) -> Result<Object, SchemaError> {
-    rewrite(schema, path, 0)
+    rewrite(schema, path, 0).map_err(|error| match error {
+        // The outermost type has no name in references.
+        SchemaError::Recursive { path, name } if name == "#" => {
+            let title = schema.get("title").and_then(Value::as_str);
+            let name = title.unwrap_or("of the schema").to_owned();
+            SchemaError::Recursive { path, name }
+        }
+        error => error,
+    })
 }
 
 fn rewrite(schema: &Value, path: &str, depth: usize) -> Result<Object, SchemaError> {
@@ -205,7 +213,9 @@ fn alternatives(
     let checks: Vec<Object> = rewritten.iter().map(|it| checks_of(it, &common)).collect();
     common.remove("description");
     let hoisted = common.contains_key("type") || common.contains_key(INT_OR_STRING);
-    if !checks.is_empty() && hoisted && checks.iter().all(|check| !check.is_empty()) {
+    // The values of all variants together say as much as those of each.
+    let values_alone = |check: &Object| check.keys().all(|it| it == "enum");
+    if hoisted && !checks.iter().all(values_alone) && checks.iter().all(|it| !it.is_empty()) {
         let kept = if word == "oneOf" && exclusive(&checks) {
             "oneOf"
         } else {

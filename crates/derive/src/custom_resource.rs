@@ -71,6 +71,7 @@ fn root(input: &DeriveInput, options: &Options) -> TokenStream {
 
         impl #root {
             /// Creates an object with a name and a spec.
+            #[allow(dead_code, reason = "objects may only be read")]
             #vis fn new(name: impl ::core::convert::Into<#machinery::Str>, spec: #spec) -> Self {
                 let metadata = #machinery::ObjectMeta {
                     name: ::core::convert::Into::into(name),

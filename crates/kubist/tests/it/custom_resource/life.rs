@@ -35,7 +35,7 @@ struct FigSpec {
     #[schemars(transform = Rule::new("self == oldSelf").message("it cannot change"))]
     tree: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(transform = ListType::Map(&["name"]))]
+    #[schemars(transform = ListType::map("name"))]
     seeds: Vec<Seed>,
 }
 
