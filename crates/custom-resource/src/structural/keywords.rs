@@ -118,6 +118,7 @@ pub(super) fn finish(out: &mut Object) {
     {
         out.insert("type".to_owned(), kind.into());
     }
+    enum_without_null(out);
     match out.get("type").and_then(Value::as_str) {
         None => {
             out.insert(PRESERVE.to_owned(), true.into());
@@ -127,6 +128,22 @@ pub(super) fn finish(out: &mut Object) {
         Some("object") => finish_object(out),
         Some("array") => finish_array(out),
         _ => {}
+    }
+}
+
+/// Servers compare null with the values of an enum, and never find it, even if it is one of them
+/// (`basicCommonValidator` of kube-openapi). Null passes what is below `allOf`.
+fn enum_without_null(out: &mut Object) {
+    if out.contains_key("nullable")
+        && let Some(values) = out.remove("enum")
+    {
+        let check: Object = [("enum".to_owned(), values)].into_iter().collect();
+        let all = out
+            .entry("allOf")
+            .or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(all) = all {
+            all.push(check.into());
+        }
     }
 }
 

@@ -76,14 +76,15 @@ struct Small {
 }
 
 #[test]
-fn options_are_nullable_and_not_required_and_enums_have_no_null() {
+fn options_are_nullable_and_not_required_also_of_enums() {
     let of = of::<Options>();
     assert_eq!(of["required"], json!(["required"]));
     let field = |name: &str| of["properties"][name].clone();
     assert_eq!(field("text"), json!({"type": "string", "nullable": true}));
     let unit = json!({"type": "string", "enum": ["Second", "First"]});
     assert_eq!(field("required"), unit);
-    let optional = json!({"type": "string", "enum": ["Second", "First"], "nullable": true});
+    let optional =
+        json!({"type": "string", "allOf": [{"enum": ["Second", "First"]}], "nullable": true});
     assert_eq!(field("unit"), optional);
     assert_eq!(field("part")["nullable"], true);
     assert_eq!(field("part")["type"], "object");
