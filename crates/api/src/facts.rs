@@ -33,7 +33,7 @@ pub struct Kind {
     reason = "without features there are no kinds with metadata"
 )]
 impl Kind {
-    pub(crate) const fn object<K: KubeObject>() -> Self {
+    pub(crate) const fn object<K: KubeObject + Default>() -> Self {
         Self {
             schema: K::SCHEMA,
             new: Some(|| Box::new(K::default())),
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    pub(crate) const fn list<K: KubeObject>() -> Self {
+    pub(crate) const fn list<K: KubeObject + Default>() -> Self {
         Self {
             schema: <List<K> as Wire>::SCHEMA,
             new: Some(|| Box::new(List::<K>::default())),
@@ -51,7 +51,7 @@ impl Kind {
         }
     }
 
-    pub(crate) const fn message<M: Wire>() -> Self {
+    pub(crate) const fn message<M: Wire + Default>() -> Self {
         Self {
             schema: M::SCHEMA,
             new: Some(|| Box::new(M::default())),

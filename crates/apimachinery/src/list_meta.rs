@@ -88,7 +88,7 @@ impl<K: KubeObject> List<K> {
     };
 }
 
-impl<K: KubeObject> Message for List<K> {
+impl<K: KubeObject + Default> Message for List<K> {
     fn schema(&self) -> &'static Schema {
         Self::FACTS
     }
@@ -108,17 +108,18 @@ impl<K: KubeObject> Message for List<K> {
     }
 }
 
-impl<K: KubeObject> Wire for List<K> {
+impl<K: KubeObject + Default> Wire for List<K> {
     const SCHEMA: &'static Schema = Self::FACTS;
+    crate::decode_into_default!();
 }
 
-impl<K: KubeObject> serde::Serialize for List<K> {
+impl<K: KubeObject + Default> serde::Serialize for List<K> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Json::top(self).serialize(serializer)
     }
 }
 
-impl<'de, K: KubeObject> serde::Deserialize<'de> for List<K> {
+impl<'de, K: KubeObject + Default> serde::Deserialize<'de> for List<K> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         crate::wire::deserialize(deserializer)
     }

@@ -36,6 +36,7 @@ mod raw_field;
 mod scalar;
 pub mod scan;
 mod schema;
+mod serde_field;
 mod structure_plan;
 #[cfg(test)]
 mod tests;
@@ -77,6 +78,7 @@ pub use schema::{
     Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema,
     order_by_name, order_by_number,
 };
+pub use serde_field::{SERDE_FIELD, SerdeField, SerdeFieldError};
 pub use varint::{PartialVarint, VARINT_BYTES_MAX, int32, push_varint, varint, varint_length};
 pub use wanted::to_wanted;
 
@@ -124,6 +126,7 @@ macro_rules! message {
         }
         impl $crate::wire::Wire for $type {
             const SCHEMA: &'static $crate::wire::Schema = &$schema;
+            $crate::decode_into_default!();
         }
         $crate::prost_message!($type);
         impl $crate::wire::serde::Serialize for $type {

@@ -9,8 +9,8 @@ use crate::index::FieldLookup;
 use crate::{Index, IndexValues};
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
-    self, DecodeContext, Encoding, Ingest, MetadataSpans, ScalarField, Schema, WireError,
-    WireErrorKind,
+    self, DecodeContext, Encoding, Ingest, MetadataSpans, ScalarField, Schema, Wire as _,
+    WireError, WireErrorKind,
 };
 use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
 use std::borrow::Cow;
@@ -36,8 +36,12 @@ pub struct Encoded<K> {
 impl<K: KubeObject> Encoded<K> {
     /// Encodes an object.
     pub fn new(object: &K) -> Result<Self, WireError> {
-        let bytes = Bytes::from(object.to_protobuf());
-        Self::ingest(bytes, Encoding::Protobuf, &mut DecodeContext::new())
+        let (bytes, encoding) = if <K as Ingest>::PROTOBUF {
+            (object.to_protobuf(), Encoding::Protobuf)
+        } else {
+            (object.to_json(), Encoding::Json)
+        };
+        Self::ingest(bytes.into(), encoding, &mut DecodeContext::new())
     }
 
     /// Decodes the whole object. Each call decodes anew, so callers keep the result.
@@ -72,9 +76,18 @@ impl<K: KubeObject> Encoded<K> {
         let mut cx = DecodeContext::new();
         let mut metadata = wire::scan::metadata(self.bytes(), self.encoding, &mut cx).ok()?;
         metadata.managed_fields.clear();
-        let mut object = K::default();
-        *object.metadata_mut() = metadata;
-        let mut cut = Self::new(&object).ok()?;
+        // Every kind has its metadata as `metadata` and under the number 1.
+        let mut bytes = Vec::new();
+        let encoding = if <K as Ingest>::PROTOBUF {
+            wire::push_delimited(1, &metadata.to_protobuf(), &mut bytes);
+            Encoding::Protobuf
+        } else {
+            bytes.extend_from_slice(b"{\"metadata\":");
+            bytes.extend_from_slice(&metadata.to_json());
+            bytes.push(b'}');
+            Encoding::Json
+        };
+        let mut cut = Self::ingest(bytes.into(), encoding, &mut cx).ok()?;
         cut.is_whole = false;
         cut.decodes.clone_from(&self.decodes);
         Some(cut)
@@ -105,6 +118,7 @@ impl<K> Encoded<K> {
 
 impl<K: KubeObject> Ingest for Encoded<K> {
     type Kind = K;
+    const PROTOBUF: bool = <K as Ingest>::PROTOBUF;
 
     fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError> {
         let scan = wire::scan::scan(&bytes, encoding, K::SCHEMA, cx)?;

@@ -18,6 +18,7 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
     let paths: Vec<_> = fields.iter().map(|field| &field.path).collect();
     let indexes: Vec<_> = (0..fields.len()).collect();
     let names: Vec<_> = fields.iter().map(|field| &field.name).collect();
+    let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
     let ingest = ingest(projected, kind, &meta);
     let object = object(krate, name, meta.name);
     let resource = resource(krate, name, kind);
@@ -62,7 +63,7 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
                     >> = ::std::sync::OnceLock::new();
                     PLAN.get_or_init(|| #krate::wire::ProjectionPlan::new(
                         <#kind as #krate::wire::Wire>::SCHEMA,
-                        <Self as #krate::wire::Projection>::PATHS,
+                        &[#((#paths, <#types as #krate::wire::ProjectionField>::TAKES)),*],
                     ))
                     .as_ref()
                 }
@@ -91,6 +92,7 @@ fn ingest(projected: &Projected, kind: &Type, meta: &Metadata<'_>) -> TokenStrea
         impl #krate::wire::Ingest for #name {
             type Kind = #kind;
             const METADATA_ONLY: bool = #metadata_only;
+            const PROTOBUF: bool = #metadata_only || <#kind as #krate::wire::Ingest>::PROTOBUF;
 
             fn ingest(
                 bytes: #krate::wire::Bytes,

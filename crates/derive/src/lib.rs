@@ -133,6 +133,7 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod attributes;
+mod custom_resource;
 mod kind;
 mod part;
 
@@ -148,5 +149,14 @@ pub fn projection(input: TokenStream) -> TokenStream {
         Of::Kind(_) => kind::implement(&projected),
         Of::Message(_) => part::implement(&projected),
     });
+    output.unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Derives the kind of a custom resource from the struct of its spec; see the documentation of
+/// `kubist-custom-resource`, which has the options.
+#[proc_macro_derive(CustomResource, attributes(custom_resource))]
+pub fn custom_resource(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let output = custom_resource::implement(&input);
     output.unwrap_or_else(Error::into_compile_error).into()
 }

@@ -77,10 +77,11 @@
 //!
 //! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
 //!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
-//!   and of kube 5's `Resource` derive, `anyhow` its errors in reconcilers, `leader-election`,
-//!   `events`, `diagnostics` and `webhook` add the crates of these names, `ws` and `cp` exec and
-//!   copies, `server` adds the [`Server`], and `cli` (on by default, to be disabled for libraries)
-//!   the command `kubist`.
+//!   and of kube 5's `Resource` derive, `custom-resource` derives kinds and their definitions from
+//!   structs, `anyhow` supports its errors in reconcilers, `leader-election`, `events`,
+//!   `diagnostics` and `webhook` add the crates of these names, `ws` and `cp` exec and copies,
+//!   `server` adds the [`Server`], and `cli` (on by default, to be disabled for libraries) the
+//!   command `kubist`.
 //! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
 //!   and a data directory, if they are configured.
 
@@ -110,6 +111,8 @@ pub use kubist_cache as cache;
 pub use kubist_client as client;
 pub use kubist_codec as codec;
 pub use kubist_controller as controller;
+#[cfg(feature = "custom-resource")]
+pub use kubist_custom_resource as custom_resource;
 pub use kubist_derive as derive;
 #[cfg(feature = "diagnostics")]
 pub use kubist_diagnostics as diagnostics;

@@ -1,6 +1,6 @@
 //! `DecodeContext`: the limits and the state of a decoder.
 
-use super::{Interner, WireError, WireErrorKind};
+use super::{Interner, SerdeFieldError, WireError, WireErrorKind};
 use crate::Str;
 
 /// The limits of one decode.
@@ -136,6 +136,22 @@ impl DecodeContext {
             path: self.path_string(),
             kind,
         }
+    }
+
+    /// Returns an error below the current path.
+    pub(super) fn fail_within(&self, error: SerdeFieldError) -> WireError {
+        let SerdeFieldError {
+            path: below,
+            reason,
+        } = error;
+        let mut error = self.fail(WireErrorKind::Invalid { reason });
+        if !below.is_empty() {
+            if !error.path.is_empty() && !below.starts_with('[') {
+                error.path.push('.');
+            }
+            error.path.push_str(&below);
+        }
+        error
     }
 
     pub(super) fn check_length(&self, length: usize) -> Result<(), WireError> {

@@ -23,6 +23,7 @@ impl fmt::Debug for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             View::Message(message) | View::OptMessage(Some(message)) => fmt::Debug::fmt(message, f),
+            View::Serde(field) => fmt::Debug::fmt(field, f),
             View::MessageList(list) => {
                 let items = (0..MessageList::len(list)).filter_map(|index| list.at(index));
                 f.debug_list().entries(items).finish()

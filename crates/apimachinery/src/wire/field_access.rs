@@ -2,7 +2,7 @@
 //!
 //! The engine does not know the structs; each Rust type of a field implements [`FieldAccess`].
 
-use super::Message;
+use super::{Message, SerdeField};
 use crate::{ByteString, Str};
 use std::collections::BTreeMap;
 
@@ -34,6 +34,7 @@ pub enum Slot<'a> {
     StrMap(&'a mut BTreeMap<Str, Str>),
     BytesMap(&'a mut BTreeMap<Str, ByteString>),
     MessageMap(&'a mut dyn MessageMap),
+    Serde(&'a mut dyn SerdeField),
 }
 
 /// Read access to a field.
@@ -64,6 +65,7 @@ pub enum View<'a> {
     StrMap(&'a BTreeMap<Str, Str>),
     BytesMap(&'a BTreeMap<Str, ByteString>),
     MessageMap(&'a dyn MessageMap),
+    Serde(&'a dyn SerdeField),
 }
 
 /// The Rust type of a field.

@@ -42,6 +42,8 @@ fn of_view(view: &View<'_>) -> usize {
         View::OptBytes(bytes) => bytes.map_or(0, |it| it.len()),
         // It is stored inline in the struct.
         View::Message(message) => heap_size(*message),
+        // Its JSON is about as large.
+        View::Serde(field) => field.to_raw().map_or(0, |raw| raw.get().len()),
         View::OptMessage(message) => message.map_or(0, boxed),
         View::StrList(list) => size_of_val(*list) + list.iter().map(of_str).sum::<usize>(),
         View::BoolList(list) => size_of_val(*list),

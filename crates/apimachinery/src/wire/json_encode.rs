@@ -6,7 +6,7 @@
 
 use super::{Field, FieldFlags, JsonForm, JsonScalar, Message, MessageList, View};
 use crate::Str;
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
 /// A message that implements serde's `Serialize`.
@@ -38,7 +38,8 @@ impl<'a> Json<'a> {
 pub fn to_json(message: &dyn Message) -> Vec<u8> {
     let mut out = Vec::with_capacity(1024);
     if serde_json::to_writer(&mut out, &Json::top(message)).is_err() {
-        // Only raw bytes that are not JSON can fail, and `RawExtension` writes those as null.
+        // Only a `SerdeField` without a JSON form can fail: `RawExtension` writes null for bytes
+        // that are not JSON. `try_encode` reports it.
         out.clear();
         out.extend_from_slice(b"null");
     }
@@ -145,6 +146,7 @@ pub(super) fn is_zero(view: View<'_>) -> bool {
         View::OptBytes(value) => value.is_none(),
         View::OptMessage(value) => value.is_none(),
         View::Message(message) => is_zero_message(message),
+        View::Serde(_) => false,
         View::StrList(list) => list.is_empty(),
         View::BoolList(list) => list.is_empty(),
         View::I32List(list) => list.is_empty(),
@@ -173,6 +175,10 @@ impl Serialize for Entry<'_> {
                 serializer.serialize_seq(Some(0))?.end()
             }
             view if is_null(view) => serializer.serialize_unit(),
+            View::Serde(field) => match field.to_raw() {
+                Ok(raw) => raw.serialize(serializer),
+                Err(error) => Err(S::Error::custom(format_args!("{}: {error}", self.0.json))),
+            },
             view => Value(view).serialize(serializer),
         }
     }
@@ -185,7 +191,8 @@ pub(super) fn is_null(view: View<'_>) -> bool {
         | View::I64(_)
         | View::F64(_)
         | View::Str(_)
-        | View::Message(_) => false,
+        | View::Message(_)
+        | View::Serde(_) => false,
         view => is_zero(view),
     }
 }
@@ -206,6 +213,10 @@ impl Serialize for Value<'_> {
             }
             View::Message(message) | View::OptMessage(Some(message)) => {
                 Json::part(message).serialize(serializer)
+            }
+            View::Serde(field) => {
+                let raw = field.to_raw().map_err(S::Error::custom)?;
+                raw.serialize(serializer)
             }
             View::StrList(list) => serializer.collect_seq(list),
             View::BoolList(list) => serializer.collect_seq(list),

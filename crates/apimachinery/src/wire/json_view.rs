@@ -60,6 +60,10 @@ pub fn same_view(left: View<'_>, right: View<'_>) -> bool {
         }
         (View::StrMap(left), View::StrMap(right)) => left == right,
         (View::BytesMap(left), View::BytesMap(right)) => left == right,
+        (View::Serde(left), View::Serde(right)) => match (left.to_raw(), right.to_raw()) {
+            (Ok(left), Ok(right)) => left.get() == right.get(),
+            _ => false,
+        },
         (View::MessageMap(left), View::MessageMap(right)) => {
             let mut pairs = left.entries().zip(right.entries());
             left.len() == right.len()

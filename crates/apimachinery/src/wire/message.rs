@@ -121,23 +121,15 @@ impl<T: Message> Message for Box<T> {
 }
 
 /// Encoding and decoding for callers that know the type.
-pub trait Wire: Message + Default + Sized {
+pub trait Wire: Message + Sized {
     /// The schema of this type.
     const SCHEMA: &'static Schema;
 
     /// Decodes protobuf (the bare message, without the `k8s\0` envelope).
-    fn from_protobuf(bytes: &[u8], cx: &mut DecodeContext) -> Result<Self, WireError> {
-        let mut message = Self::default();
-        super::merge_protobuf(&mut message, bytes, cx)?;
-        Ok(message)
-    }
+    fn from_protobuf(bytes: &[u8], cx: &mut DecodeContext) -> Result<Self, WireError>;
 
     /// Decodes JSON text. `apiVersion` and `kind` of a kind are skipped, not checked.
-    fn from_json(bytes: &[u8], cx: &mut DecodeContext) -> Result<Self, WireError> {
-        let mut message = Self::default();
-        super::merge_json(&mut message, bytes, cx)?;
-        Ok(message)
-    }
+    fn from_json(bytes: &[u8], cx: &mut DecodeContext) -> Result<Self, WireError>;
 
     /// Encodes to protobuf, byte-exact with upstream's encoder (no envelope).
     fn to_protobuf(&self) -> Vec<u8> {
@@ -150,6 +142,39 @@ pub trait Wire: Message + Default + Sized {
     }
 }
 
+/// Implements the two decoding methods of [`Wire`] for a type with `Default`: absent fields keep
+/// their default.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! decode_into_default {
+    () => {
+        fn from_protobuf(
+            bytes: &[u8],
+            cx: &mut $crate::wire::DecodeContext,
+        ) -> Result<Self, $crate::wire::WireError> {
+            let mut message = Self::default();
+            $crate::wire::merge_protobuf(&mut message, bytes, cx)?;
+            Ok(message)
+        }
+        fn from_json(
+            bytes: &[u8],
+            cx: &mut $crate::wire::DecodeContext,
+        ) -> Result<Self, $crate::wire::WireError> {
+            let mut message = Self::default();
+            $crate::wire::merge_json(&mut message, bytes, cx)?;
+            Ok(message)
+        }
+    };
+}
+
 impl<T: Wire> Wire for Box<T> {
     const SCHEMA: &'static Schema = T::SCHEMA;
+
+    fn from_protobuf(bytes: &[u8], cx: &mut DecodeContext) -> Result<Self, WireError> {
+        T::from_protobuf(bytes, cx).map(Self::new)
+    }
+
+    fn from_json(bytes: &[u8], cx: &mut DecodeContext) -> Result<Self, WireError> {
+        T::from_json(bytes, cx).map(Self::new)
+    }
 }

@@ -70,14 +70,14 @@ fn fill(
     cx.reset();
     cx.check_length(bytes.len())?;
     match encoding {
-        Encoding::Json => json::project(fields, plan, bytes, cx),
+        Encoding::Json => json::project(fields, plan, 0, bytes, cx),
         Encoding::Protobuf => protobuf::project(fields, plan, bytes, cx),
     }
 }
 
 /// The metadata of a projection: all of it in [`ObjectMeta`], or what caches and controllers read
 /// in [`LeanMeta`].
-pub trait ProjectionMeta: Object + Wire {
+pub trait ProjectionMeta: Object + Wire + Default {
     /// Same as [`Ingest::drop_managed_fields`](super::Ingest::drop_managed_fields).
     fn drop_managed_fields(&mut self) {}
 }
@@ -118,14 +118,14 @@ impl<T: Wire> ProjectionField for T {
     const TAKES: FieldType = FieldType::Message(T::SCHEMA);
 }
 
-impl<T: Wire> ProjectionField for Option<T> {
+impl<T: Wire + Default> ProjectionField for Option<T> {
     const TAKES: FieldType = FieldType::Message(T::SCHEMA);
 }
 
-impl<T: Wire> ProjectionField for Vec<T> {
+impl<T: Wire + Default> ProjectionField for Vec<T> {
     const TAKES: FieldType = FieldType::MessageList(T::SCHEMA);
 }
 
-impl<T: Wire> ProjectionField for BTreeMap<Str, T> {
+impl<T: Wire + Default> ProjectionField for BTreeMap<Str, T> {
     const TAKES: FieldType = FieldType::MessageMap(T::SCHEMA);
 }

@@ -5,7 +5,7 @@
 //! `resourceVersion`.
 
 use super::field_access::{MessageList, MessageMap};
-use super::raw_field::{delimited, map_entry, tag};
+use super::raw_field::{delimited, map_entry, raw_fields, tag};
 use super::{
     DecodeContext, Entry, FieldFlags, JsonForm, Message, Schema, Slot, WireError, WireErrorKind,
     int32, skip_field, varint,
@@ -193,6 +193,15 @@ pub(super) fn merge_delimited(
             map.insert(cx.str(text(key, cx)?), ByteString(value.to_vec()));
         }
         Slot::MessageMap(map) => merge_map_entry(map, inner, cx)?,
+        Slot::Serde(field) => {
+            for part in raw_fields(inner) {
+                let part = part.map_err(|kind| cx.fail(kind))?;
+                if part.number == 1 {
+                    let text = text(part.bytes, cx)?;
+                    field.set_raw(text).map_err(|error| cx.fail_within(error))?;
+                }
+            }
+        }
         Slot::BoolList(_) | Slot::I32List(_) | Slot::I64List(_) => {
             return merge_packed(slot, number, inner, cx);
         }

@@ -170,6 +170,13 @@ fn prepend_field(
         View::OptMessage(None) if !field.flags.has(FieldFlags::POINTER) => {
             out.prepend_delimited(number, &[]);
         }
+        View::Serde(field) => {
+            let mark = out.len();
+            if let Ok(raw) = field.to_raw() {
+                out.prepend_delimited(1, raw.get().as_bytes());
+            }
+            out.prepend_header(number, mark);
+        }
         _ => prepend_collection(number, view, out),
     }
 }

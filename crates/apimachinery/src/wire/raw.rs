@@ -91,6 +91,7 @@ macro_rules! raw_message {
         }
         impl Wire for $type {
             const SCHEMA: &'static Schema = &$schema;
+            crate::decode_into_default!();
         }
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -46,6 +46,7 @@ macro_rules! scalar_message {
         }
         impl Wire for $type {
             const SCHEMA: &'static Schema = &$schema;
+            crate::decode_into_default!();
         }
     };
 }

@@ -5,7 +5,7 @@
 //! kept even if it is empty (`emptyDir: {}`, `replicas: 0`). The server owns `status` and most of
 //! the metadata of an object that was read from it.
 
-use super::encode::check_raw;
+use super::encode::{check_raw, drop_nulls};
 use super::json_encode::{self, Json, is_zero};
 use super::{EncodeError, FieldFlags, JsonForm, Message, View};
 use serde_json::{Map, Value};
@@ -74,6 +74,11 @@ fn part(message: &dyn Message) -> Result<Value, EncodeError> {
 fn value(view: View<'_>) -> Result<Value, EncodeError> {
     Ok(match view {
         View::Message(message) | View::OptMessage(Some(message)) => part(message)?,
+        View::Serde(field) => {
+            let mut value = serde_json::from_str(field.to_raw()?.get())?;
+            drop_nulls(&mut value);
+            value
+        }
         View::MessageList(list) => {
             let items = (0..list.len()).filter_map(|index| list.at(index));
             Value::Array(items.map(part).collect::<Result<_, _>>()?)

@@ -4,7 +4,7 @@ use super::{BOTH, PodNode, from_json, pod, read};
 use kubist_api::core::v1::{
     Container, ContainerPort, Node, Pod, PodCondition, Probe, TCPSocketAction,
 };
-use kubist_apimachinery::wire::{Projection as _, ProjectionPlan, Wire};
+use kubist_apimachinery::wire::{FieldType, Projection as _, ProjectionPlan, Wire};
 use kubist_apimachinery::{IntOrString, LeanMeta, ObjectMeta, Quantity, Str, Time};
 use kubist_derive::Projection;
 use std::collections::BTreeMap;
@@ -279,7 +279,8 @@ fn plans_by_hand_refuse_what_the_derive_refuses_at_compile_time() {
         "spec.nodeName.x",
         "",
     ] {
-        let paths = vec!["spec.hostname", path];
+        let takes = FieldType::Str;
+        let paths = vec![("spec.hostname", takes), (path, takes)];
         let error = ProjectionPlan::new(Pod::SCHEMA, &paths)
             .map(drop)
             .unwrap_err();

@@ -5,6 +5,8 @@ mod command;
 mod connection_problems;
 mod controllers;
 mod convert;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod custom_resource;
 mod demo;
 mod durable;
 mod encryption;

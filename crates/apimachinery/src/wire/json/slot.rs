@@ -7,6 +7,7 @@ use super::collection::{
 use super::{MessageSeed, mismatch, stop};
 use crate::{ByteString, Str};
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::fmt;
 
 fn go_type(slot: &Slot<'_>, schema: Option<&'static Schema>) -> &'static str {
@@ -27,6 +28,7 @@ fn go_type(slot: &Slot<'_>, schema: Option<&'static Schema>) -> &'static str {
         Slot::Message(_) | Slot::OptMessage(_) | Slot::MessageList(_) | Slot::MessageMap(_) => {
             schema.map_or("object", |schema| schema.name)
         }
+        Slot::Serde(_) => "object",
     }
 }
 
@@ -70,6 +72,17 @@ impl<'de> DeserializeSeed<'de> for SlotSeed<'_> {
                 // created.
                 deserializer
                     .deserialize_option(UnlessNull::new(move || place.get_or_default(), self.cx))
+            }
+            Slot::Serde(field) => {
+                let raw: Box<RawValue> = de::Deserialize::deserialize(deserializer)?;
+                if raw.get() == "null" {
+                    return Ok(());
+                }
+                let set = field.set_raw(raw.get());
+                set.map_err(|error| {
+                    let error = self.cx.fail_within(error);
+                    stop(self.cx, error)
+                })
             }
             _ => deserializer.deserialize_any(self),
         }

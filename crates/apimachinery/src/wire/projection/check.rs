@@ -2,6 +2,7 @@
 //!
 //! They apply the plan's rules with what constant evaluation allows.
 
+use crate::wire::serde_field::is_serde_field;
 use crate::wire::{Entry, Field, FieldType, JsonForm, Schema};
 
 /// The result of checking a path.
@@ -19,6 +20,14 @@ pub enum PathCheck {
 /// Reports whether `path` leads through `schema` to a field that a Rust type of `takes` can hold.
 pub const fn check_path(schema: &'static Schema, path: &str, takes: FieldType) -> PathCheck {
     match leaf(schema, path.as_bytes()) {
+        // Not checked, except that the values of list items need a list.
+        Some((FieldType::Message(schema), listed, _)) if is_serde_field(schema) => {
+            if listed && !is_list(takes) {
+                PathCheck::OtherType
+            } else {
+                PathCheck::Fits
+            }
+        }
         Some((ty, listed, _)) => {
             let fits = if listed {
                 fits_list(ty, takes)
@@ -98,6 +107,12 @@ const fn leaf(mut schema: &'static Schema, path: &[u8]) -> Option<(FieldType, bo
             return Some((ty, listed, false));
         }
         match ty {
+            FieldType::Message(inner) if !items && is_serde_field(inner) => {
+                return match names_below(path, next + 1) {
+                    Some(listed) => Some((ty, listed, false)),
+                    None => None,
+                };
+            }
             FieldType::Message(inner) if !items => schema = inner,
             FieldType::MessageList(inner) if items => {
                 schema = inner;
@@ -111,6 +126,32 @@ const fn leaf(mut schema: &'static Schema, path: &[u8]) -> Option<(FieldType, bo
             _ => return None,
         }
         at = next + 1;
+    }
+}
+
+/// Reports whether names below a `SerdeField` enter list items; none if they are not names.
+const fn names_below(path: &[u8], mut at: usize) -> Option<bool> {
+    let mut listed = false;
+    loop {
+        let start = at;
+        while at < path.len() && path[at] != b'.' && path[at] != b'[' {
+            at += 1;
+        }
+        if at == start {
+            return None;
+        }
+        let items = at + 1 < path.len() && path[at] == b'[' && path[at + 1] == b']';
+        if items {
+            at += 2;
+        }
+        if at == path.len() {
+            return Some(listed);
+        }
+        if path[at] != b'.' {
+            return None;
+        }
+        listed |= items;
+        at += 1;
     }
 }
 

@@ -9,10 +9,11 @@ use crate::wire::{DecodeContext, Segment, WireError, WireErrorKind};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Fills a projection from JSON text.
+/// Fills a projection from the JSON text of a node.
 pub(in crate::wire) fn project(
     fields: &mut dyn ProjectionFields,
     plan: &ProjectionPlan,
+    node: usize,
     bytes: &[u8],
     cx: &mut DecodeContext,
 ) -> Result<(), WireError> {
@@ -26,7 +27,7 @@ pub(in crate::wire) fn project(
     };
     let result = In {
         walk,
-        at: At::Node(0),
+        at: At::Node(node),
     }
     .deserialize(&mut deserializer)
     .and_then(|()| deserializer.end());

@@ -1,5 +1,6 @@
 //! `ProjectionPlan`: the paths of a projection as one tree, for a single pass.
 
+use crate::wire::serde_field::is_serde_field;
 use crate::wire::{FieldFlags, FieldType, JsonForm, Schema, WireError, WireErrorKind};
 
 /// The paths of a projection, resolved against the schema of its kind.
@@ -30,6 +31,8 @@ impl PathError {
 #[derive(Debug)]
 struct Node {
     owner: &'static str,
+    /// Whether it is within the JSON of a `SerdeField`.
+    is_json: bool,
     names: Vec<(&'static str, Step)>,
     /// The name is none for a group, which JSON does not have.
     numbers: Vec<(u32, Option<&'static str>, Step)>,
@@ -59,18 +62,22 @@ pub(in crate::wire) struct Leaf {
 }
 
 impl ProjectionPlan {
-    /// Resolves the paths; the index of a path is that of its field in the projection.
+    /// Resolves the paths with the types that their fields take; the index of a path is that of its
+    /// field in the projection.
     ///
     /// # Errors
     /// A path does not lead to a field, or two paths overlap.
-    pub fn new(schema: &'static Schema, paths: &[&'static str]) -> Result<Self, PathError> {
+    pub fn new(
+        schema: &'static Schema,
+        paths: &[(&'static str, FieldType)],
+    ) -> Result<Self, PathError> {
         let mut plan = Self {
             nodes: Vec::new(),
             keys: Vec::new(),
         };
-        plan.node(schema.name);
-        for (slot, path) in paths.iter().enumerate() {
-            plan.add(schema, path, slot).ok_or(PathError {
+        plan.node(schema.name, false);
+        for (slot, &(path, takes)) in paths.iter().enumerate() {
+            plan.add(schema, path, slot, takes).ok_or(PathError {
                 path,
                 kind: schema.name,
             })?;
@@ -103,16 +110,28 @@ impl ProjectionPlan {
         found.map(|&(_, leaf)| leaf)
     }
 
-    fn node(&mut self, owner: &'static str) -> usize {
+    /// Reports whether a node is within the JSON of a `SerdeField`.
+    pub(in crate::wire) fn is_json(&self, node: usize) -> bool {
+        self.nodes[node].is_json
+    }
+
+    fn node(&mut self, owner: &'static str, is_json: bool) -> usize {
         self.nodes.push(Node {
             owner,
+            is_json,
             names: Vec::new(),
             numbers: Vec::new(),
         });
         self.nodes.len() - 1
     }
 
-    fn add(&mut self, mut schema: &'static Schema, path: &'static str, slot: usize) -> Option<()> {
+    fn add(
+        &mut self,
+        mut schema: &'static Schema,
+        path: &'static str,
+        slot: usize,
+        takes: FieldType,
+    ) -> Option<()> {
         let (mut node, mut rest, mut listed) = (0, path, false);
         loop {
             if schema.form != JsonForm::Object {
@@ -158,12 +177,60 @@ impl ProjectionPlan {
                 Some(Step::Enter { node, .. }) => node,
                 Some(_) => return None,
                 None => {
-                    let node = self.node(inner.name);
+                    let node = self.node(inner.name, is_serde_field(inner));
                     self.put(&at, Step::Enter { node, list })?;
                     node
                 }
             };
+            if is_serde_field(inner) {
+                return self.add_json(node, rest, slot, takes);
+            }
             schema = inner;
+            listed |= list;
+        }
+    }
+
+    /// Adds the rest of a path, below a `SerdeField`.
+    fn add_json(
+        &mut self,
+        mut node: usize,
+        mut rest: &'static str,
+        slot: usize,
+        takes: FieldType,
+    ) -> Option<()> {
+        let mut listed = false;
+        loop {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            let (name, after) = rest.split_at(end);
+            let inner = after.strip_prefix("[]");
+            let (list, after) = (inner.is_some(), inner.unwrap_or(after));
+            let found = self.by_name(node, name).map(|(_, step)| step);
+            if name.is_empty() {
+                return None;
+            }
+            if after.is_empty() {
+                let leaf = Leaf {
+                    slot,
+                    ty: if listed { item_of(takes)? } else { takes },
+                    listed,
+                    zero_is_absent: false,
+                };
+                let names = &mut self.nodes[node].names;
+                return found
+                    .is_none()
+                    .then(|| names.push((name, Step::Take(leaf))));
+            }
+            rest = after.strip_prefix('.')?;
+            node = match found {
+                Some(Step::Enter { node, list: before }) if before == list => node,
+                Some(_) => return None,
+                None => {
+                    let inner = self.node("object", true);
+                    let step = Step::Enter { node: inner, list };
+                    self.nodes[node].names.push((name, step));
+                    inner
+                }
+            };
             listed |= list;
         }
     }
@@ -203,7 +270,7 @@ impl ProjectionPlan {
                 Some((None, Step::Enter { node, .. })) => node,
                 Some(_) => return None,
                 None => {
-                    let inner = self.node(at.schema.name);
+                    let inner = self.node(at.schema.name, false);
                     let enter = Step::Enter {
                         node: inner,
                         list: false,
@@ -217,6 +284,19 @@ impl ProjectionPlan {
         numbers.push((field.number, Some(field.json), step));
         Some(())
     }
+}
+
+/// Returns the type of the items of a list.
+fn item_of(list: FieldType) -> Option<FieldType> {
+    Some(match list {
+        FieldType::BoolList => FieldType::Bool,
+        FieldType::I32List => FieldType::I32,
+        FieldType::I64List => FieldType::I64,
+        FieldType::StrList => FieldType::Str,
+        FieldType::BytesList => FieldType::Bytes,
+        FieldType::MessageList(schema) => FieldType::Message(schema),
+        _ => return None,
+    })
 }
 
 /// A field of a node's message.

@@ -2,7 +2,7 @@
 
 use super::{Leaf, ProjectionFields, ProjectionPlan, Step};
 use crate::wire::protobuf::{merge_delimited, set_varint};
-use crate::wire::raw_field::{delimited, map_entry, tag};
+use crate::wire::raw_field::{delimited, map_entry, raw_fields, tag};
 use crate::wire::{
     DecodeContext, FieldType, JsonForm, Segment, Slot, WireError, WireErrorKind, skip_field, varint,
 };
@@ -39,7 +39,16 @@ fn walk(
             }
             Step::Enter { node, .. } => {
                 let (inner, rest) = delimited(rest).map_err(|kind| cx.fail(kind))?;
-                walk(fields, plan, node, inner, cx)?;
+                if plan.is_json(node) {
+                    for part in raw_fields(inner) {
+                        let part = part.map_err(|kind| cx.fail(kind))?;
+                        if part.number == 1 {
+                            super::json::project(fields, plan, node, part.bytes, cx)?;
+                        }
+                    }
+                } else {
+                    walk(fields, plan, node, inner, cx)?;
+                }
                 rest
             }
             Step::Keys(keys) => {

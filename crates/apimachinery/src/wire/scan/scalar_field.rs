@@ -3,6 +3,7 @@
 use super::json;
 use crate::Str;
 use crate::wire::raw_field::map_entry;
+use crate::wire::serde_field::{is_serde_field, scalar_at};
 use crate::wire::{
     Encoding, FieldType, JsonForm, Message, RawField, Schema, View, int32, raw_fields,
 };
@@ -11,7 +12,9 @@ use std::borrow::Cow;
 /// A path such as `spec.nodeName` or `metadata.labels.app`, resolved once against a schema.
 ///
 /// The path leads through messages to a string, a bool, an integer, or a value of a string map,
-/// whose key is the rest of the path. It cannot enter lists.
+/// whose key is the rest of the path. It cannot enter lists. Below a
+/// [`SerdeField`](crate::wire::SerdeField), such as the spec of a custom resource, the path is not
+/// checked, and leads through objects to any scalar; a dot always separates names there.
 ///
 /// ```
 /// use kubist_apimachinery::OBJECT_META;
@@ -28,7 +31,9 @@ pub struct ScalarField {
     /// The field indexes, for decoded messages.
     indexes: Box<[u16]>,
     /// The JSON names.
-    names: Box<[&'static str]>,
+    names: Box<[Str]>,
+    /// The names below a [`SerdeField`](crate::wire::SerdeField); `names` ends with them.
+    below: usize,
     /// The protobuf numbers; a group that is inline in JSON has its own.
     numbers: Box<[u32]>,
     /// The key, if the leaf is a map.
@@ -42,6 +47,8 @@ enum Leaf {
     Bool,
     I32,
     I64,
+    /// Any JSON scalar.
+    Json,
 }
 
 /// The path does not lead to a scalar field of the kind.
@@ -83,7 +90,24 @@ impl ScalarField {
             numbers.extend(schema.groups_of(index)?);
             numbers.push(field.number);
             indexes.push(u16::try_from(index).ok()?);
-            names.push(field.json);
+            names.push(Str::from(field.json));
+            if let FieldType::Message(inner) = field.ty
+                && is_serde_field(inner)
+            {
+                let below = after.filter(|it| it.split('.').all(|name| !name.is_empty()))?;
+                let outer = names.len();
+                names.extend(below.split('.').map(Str::from));
+                numbers.push(1);
+                return Some(Self {
+                    text: path.into(),
+                    indexes: indexes.into(),
+                    below: names.len() - outer,
+                    names: names.into(),
+                    numbers: numbers.into(),
+                    key: None,
+                    leaf: Leaf::Json,
+                });
+            }
             let (leaf, key) = match field.ty {
                 FieldType::Message(inner) => {
                     schema = inner;
@@ -104,6 +128,7 @@ impl ScalarField {
                 text: path.into(),
                 indexes: indexes.into(),
                 names: names.into(),
+                below: 0,
                 numbers: numbers.into(),
                 key,
                 leaf,
@@ -154,12 +179,21 @@ impl ScalarField {
         }
     }
 
+    fn below(&self) -> &[Str] {
+        let outer = self.names.len() - self.below;
+        self.names.get(outer..).unwrap_or_default()
+    }
+
     fn scalar<'b>(&self, field: &RawField<'b>) -> Cow<'b, str> {
         match self.leaf {
             Leaf::Text => text(field.bytes),
             Leaf::Bool => Cow::Borrowed(if field.varint == 0 { "false" } else { "true" }),
             Leaf::I32 => Cow::Owned(int32(field.varint).to_string()),
             Leaf::I64 => Cow::Owned(field.varint.cast_signed().to_string()),
+            Leaf::Json => {
+                let found = find_json(field.bytes.trim_ascii(), self.below(), None);
+                found.unwrap_or_default()
+            }
         }
     }
 
@@ -184,6 +218,10 @@ impl ScalarField {
             }
             View::I32(value) | View::OptI32(Some(value)) => number(value.into()),
             View::I64(value) | View::OptI64(Some(value)) => number(value),
+            View::Serde(field) => {
+                let names = self.below().iter().map(Str::as_str);
+                Cow::Owned(scalar_at(field, names)?)
+            }
             View::StrMap(map) => Cow::Borrowed(map.get(self.key.as_deref()?)?.as_str()),
             _ => return None,
         })
@@ -191,11 +229,13 @@ impl ScalarField {
 }
 
 /// Returns the last value at the names and the key. Members may be repeated, because objects merge.
-fn find_json<'b>(value: &'b [u8], names: &[&str], key: Option<&str>) -> Option<Cow<'b, str>> {
+fn find_json<'b>(value: &'b [u8], names: &[Str], key: Option<&str>) -> Option<Cow<'b, str>> {
     let (name, names, key) = match (names, key) {
-        ([name, names @ ..], key) => (*name, names, key),
+        ([name, names @ ..], key) => (name.as_str(), names, key),
         ([], Some(key)) => (key, names, None),
         ([], None) if value.first() == Some(&b'"') => return json::unescaped(value),
+        // A list or an object below a `SerdeField` is no scalar.
+        ([], None) if matches!(value.first(), Some(b'{' | b'[')) => return None,
         ([], None) => return std::str::from_utf8(value).ok().map(Cow::Borrowed),
     };
     let found = json::members(value, name).filter_map(|value| find_json(value, names, key));

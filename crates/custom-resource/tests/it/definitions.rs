@@ -1,0 +1,246 @@
+//! Definitions: all options arrive, and the schema passes the checks that servers make.
+
+use kubist_api::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
+use kubist_apimachinery::FieldPath;
+use kubist_apimachinery::wire::Wire as _;
+use kubist_custom_resource::{CustomResource, ListType, Rule};
+use kubist_schema::{KnownExpressions, RuleChecker, SchemaOptions, check_schema, check_structural};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A pear.
+///
+/// It is green.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
+#[custom_resource(
+    group = "example.com",
+    version = "v1beta1",
+    kind = "Pear",
+    plural = "pears",
+    singular = "pear",
+    root = "PearTree",
+    namespaced,
+    status = "PearStatus",
+    shortname = "pr",
+    shortname = "px",
+    category = "fruit",
+    derive = "Eq",
+    scale(
+        spec_replicas_path = ".spec.replicas",
+        status_replicas_path = ".status.replicas",
+        label_selector_path = ".status.selector"
+    ),
+    printcolumn(
+        name = "Age",
+        type = "date",
+        json_path = ".metadata.creationTimestamp",
+        description = "since",
+        format = "date",
+        priority = 1
+    ),
+    selectable = ".spec.name",
+    validation = "self.metadata.name.size() < 20",
+    validation(
+        rule = "self.spec.replicas >= oldSelf.value().spec.replicas",
+        message_expression = "'fewer'",
+        reason = "FieldValueForbidden",
+        field_path = ".spec.replicas",
+        optional_old_self
+    ),
+    served = true,
+    storage = false,
+    deprecated = "use v1",
+    annotation("a", "b"),
+    label("c", "d")
+)]
+struct PearSpec {
+    /// The name.
+    #[schemars(length(max = 10))]
+    name: String,
+    replicas: i32,
+    #[schemars(transform = ListType::map("key"))]
+    #[schemars(length(max = 5))]
+    items: Vec<Item>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = Rule::new("self.key != self.value"))]
+struct Item {
+    #[schemars(length(max = 10))]
+    key: String,
+    #[schemars(length(max = 10))]
+    value: String,
+}
+
+impl Eq for PearSpec {}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct PearStatus {
+    replicas: i32,
+    selector: String,
+}
+
+fn schema(definition: &CustomResourceDefinition) -> &JSONSchemaProps {
+    let schema = definition.spec.versions[0].schema.as_ref().unwrap();
+    schema.open_api_v3_schema.as_ref().unwrap()
+}
+
+/// Checks what a server checks.
+fn check<K: CustomResource>() {
+    let definition = K::definition();
+    let schema = schema(&definition);
+    let errors = check_structural(schema, &FieldPath::ROOT);
+    assert!(errors.is_empty(), "{errors:?}");
+    let known = KnownExpressions::default();
+    let mut rules = RuleChecker::new(&known, false);
+    let has_status = definition.spec.versions[0].subresources.is_some();
+    let (options, path) = (SchemaOptions::CREATE, FieldPath::ROOT);
+    let errors = check_schema(schema, has_status, options, Some(&mut rules), &path);
+    assert!(errors.is_empty(), "{}: {errors:?}", K::KIND);
+}
+
+#[test]
+fn every_option_arrives_in_the_definition() {
+    check::<PearTree>();
+    let text = PearTree::definition().to_json();
+    let mut definition: Value = serde_json::from_slice(&text).unwrap();
+    let version = definition["spec"]["versions"][0].take();
+    let schema = &version["schema"]["openAPIV3Schema"];
+    assert_eq!(definition["metadata"]["annotations"], json!({"a": "b"}));
+    assert_eq!(definition["metadata"]["labels"], json!({"c": "d"}));
+    assert_eq!(definition["metadata"]["name"], "pears.example.com");
+    let names = json!({
+        "plural": "pears", "singular": "pear", "kind": "Pear", "listKind": "PearList",
+        "shortNames": ["pr", "px"], "categories": ["fruit"],
+    });
+    assert_eq!(definition["spec"]["names"], names);
+    assert_eq!(definition["spec"]["scope"], "Namespaced");
+    let facts = [
+        "name",
+        "served",
+        "storage",
+        "deprecated",
+        "deprecationWarning",
+    ];
+    let facts = facts.map(|it| version[it].clone());
+    assert_eq!(
+        facts,
+        [
+            json!("v1beta1"),
+            json!(true),
+            json!(false),
+            json!(true),
+            json!("use v1")
+        ]
+    );
+    let scale = json!({
+        "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+        "labelSelectorPath": ".status.selector",
+    });
+    assert_eq!(
+        version["subresources"],
+        json!({"status": {}, "scale": scale})
+    );
+    let column = json!({
+        "name": "Age", "type": "date", "format": "date", "description": "since", "priority": 1,
+        "jsonPath": ".metadata.creationTimestamp",
+    });
+    assert_eq!(version["additionalPrinterColumns"], json!([column]));
+    assert_eq!(
+        version["selectableFields"],
+        json!([{"jsonPath": ".spec.name"}])
+    );
+    assert_eq!(schema["description"], "A pear.\n\nIt is green.");
+    assert_eq!(
+        schema["properties"]["spec"]["properties"]["name"]["description"],
+        "The name."
+    );
+    let rules = json!([
+        {"rule": "self.metadata.name.size() < 20"},
+        {
+            "rule": "self.spec.replicas >= oldSelf.value().spec.replicas",
+            "messageExpression": "'fewer'", "reason": "FieldValueForbidden",
+            "fieldPath": ".spec.replicas", "optionalOldSelf": true,
+        },
+    ]);
+    assert_eq!(schema["x-kubernetes-validations"], rules);
+}
+
+macro_rules! kind {
+    ($module:ident, $kind:literal, $root:ident, {$($(#[$attribute:meta])* $field:ident: $type:ty),* $(,)?}) => {
+        mod $module {
+            use super::*;
+
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
+            #[custom_resource(group = "example.com", version = "v1", kind = $kind)]
+            pub(super) struct Spec {
+                $($(#[$attribute])* $field: $type,)*
+            }
+        }
+        use $module::$root;
+    };
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+enum Choice {
+    One(String),
+    Two { a: Option<i32> },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum Tagged {
+    One { size: i32 },
+    Two { size: i32, name: String },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Untagged {
+    Number(i64),
+    Text(String),
+    Object { a: i32 },
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Defaults {
+    #[serde(default)]
+    list: Vec<String>,
+    #[serde(default)]
+    optional: Option<String>,
+}
+
+kind!(choices, "Choices", Choices, {
+    choice: Choice,
+    optional: Option<Choice>,
+    many: Vec<Option<Choice>>,
+    tagged: Tagged,
+    maybe: Option<Tagged>,
+    untagged: Untagged,
+    #[serde(flatten)]
+    flat: Tagged,
+});
+kind!(loose, "Loose", Loose, {
+    any: Value,
+    map: BTreeMap<String, Option<Choice>>,
+    pair: (i32, String, Choice),
+    unit: (),
+    result: Result<i32, String>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+});
+kind!(defaulted, "Defaulted", Defaulted, {
+    #[serde(default)]
+    defaults: Defaults,
+    #[serde(default)]
+    number: Option<i32>,
+});
+
+#[test]
+fn schemas_of_every_form_of_type_pass_the_checks_of_servers() {
+    check::<Choices>();
+    check::<Loose>();
+    check::<Defaulted>();
+}
