@@ -15,10 +15,14 @@ use parking_lot::Mutex;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use std::fmt;
-use std::sync::Arc;
+#[cfg(feature = "leader-election")]
+use std::time::Duration;
 
 /// The media type of OpenMetrics.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// How long a lease may be overdue.
+#[cfg(feature = "leader-election")]
+const LEASE_TOLERANCE: Duration = Duration::from_secs(20);
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 
@@ -48,18 +52,24 @@ pub struct Diagnostics {
     monitors: Vec<Monitor>,
     informers: Vec<Informers>,
     clients: Vec<Client>,
-    gauges: Vec<Gauge>,
+    own: Vec<Own>,
     registry: Mutex<Registry>,
     liveness: Checks,
     readiness: Checks,
 }
 
-/// A gauge of the program's that is read when it is asked for.
-pub(crate) struct Gauge {
+/// A metric of the program's that is read when it is asked for.
+pub(crate) struct Own {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
     pub(crate) labels: Vec<(&'static str, String)>,
-    pub(crate) read: Box<dyn Fn() -> f64 + Send + Sync>,
+    pub(crate) read: Read,
+}
+
+/// How a metric is read.
+pub(crate) enum Read {
+    Counter(Box<dyn Fn() -> u64 + Send + Sync>),
+    Gauge(Box<dyn Fn() -> f64 + Send + Sync>),
 }
 
 impl Diagnostics {
@@ -108,8 +118,35 @@ impl Diagnostics {
         self
     }
 
-    /// Adds a gauge that is read when it is asked for, such as
-    /// `leader_election_master_status`.
+    /// Tells whether this process leads, as client-go's `leader_election_master_status`, and makes
+    /// liveness depend on it: a leader whose lease is overdue by more than 20 s, client-go's usual
+    /// tolerance, should be restarted.
+    #[cfg(feature = "leader-election")]
+    #[must_use]
+    pub fn with_leader(self, leader: kubist_leader_election::LeaderWatch) -> Self {
+        let (status, slow) = (leader.clone(), leader.clone());
+        let name = leader.stats().name;
+        let labels: &[(&'static str, &str)] = &[("name", &name)];
+        self.gauge(
+            "leader_election_master_status",
+            "Whether this process leads: 1 or 0",
+            labels,
+            move || f64::from(u8::from(status.is_leader())),
+        )
+        .counter(
+            "leader_election_slowpath",
+            "Renewals that needed a read",
+            labels,
+            move || slow.stats().slow_paths,
+        )
+        .liveness("leaderElection", move || {
+            leader
+                .check(LEASE_TOLERANCE)
+                .map_err(|error| error.to_string())
+        })
+    }
+
+    /// Adds a gauge that is read when it is asked for.
     #[must_use]
     pub fn gauge(
         mut self,
@@ -121,11 +158,32 @@ impl Diagnostics {
         let labels = labels
             .iter()
             .map(|(name, value)| (*name, (*value).to_owned()));
-        self.gauges.push(Gauge {
+        self.own.push(Own {
             name,
             help,
             labels: labels.collect(),
-            read: Box::new(read),
+            read: Read::Gauge(Box::new(read)),
+        });
+        self
+    }
+
+    /// Adds a counter that is read when it is asked for; `_total` is added to its name.
+    #[must_use]
+    pub fn counter(
+        mut self,
+        name: &'static str,
+        help: &'static str,
+        labels: &[(&'static str, &str)],
+        read: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> Self {
+        let labels = labels
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()));
+        self.own.push(Own {
+            name,
+            help,
+            labels: labels.collect(),
+            read: Read::Counter(Box::new(read)),
         });
         self
     }
@@ -230,7 +288,7 @@ impl Diagnostics {
                 .iter()
                 .map(|it| (it.transport().server(), it.transport().stats()))
                 .collect(),
-            gauges: Arc::from(self.gauges.iter().map(Gauge::value).collect::<Vec<_>>()),
+            own: self.own.iter().map(Own::value).collect(),
         }));
         let mut text = String::new();
         let encoded = encode(&mut text, &registry).and_then(|()| {

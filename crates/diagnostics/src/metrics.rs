@@ -1,6 +1,6 @@
 //! Figures as OpenMetrics, under the names of client-go and controller-runtime.
 
-use crate::diagnostics::Gauge;
+use crate::diagnostics::{Own, Read};
 use kubist_apimachinery::Str;
 use kubist_controller::{Histogram, Stats};
 use kubist_informers::InformerSummary;
@@ -8,7 +8,6 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use std::fmt::Error;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The bounds of reconcile times in milliseconds, as controller-runtime's.
@@ -36,27 +35,36 @@ pub(crate) struct Figures {
     pub(crate) controllers: Vec<(Str, Stats)>,
     pub(crate) informers: Vec<InformerSummary>,
     pub(crate) clients: Vec<(String, ClientStats)>,
-    pub(crate) gauges: Arc<[GaugeValue]>,
+    pub(crate) own: Vec<OwnValue>,
 }
 
 pub(crate) type ClientStats = kubist_client::TransportStats;
 
-/// A gauge that was read.
+/// A metric of the program's that was read.
 #[derive(Debug)]
-pub(crate) struct GaugeValue {
+pub(crate) struct OwnValue {
     name: &'static str,
     help: &'static str,
     labels: Vec<(&'static str, String)>,
-    value: f64,
+    value: Value,
 }
 
-impl Gauge {
-    pub(crate) fn value(&self) -> GaugeValue {
-        GaugeValue {
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Counter(u64),
+    Gauge(f64),
+}
+
+impl Own {
+    pub(crate) fn value(&self) -> OwnValue {
+        OwnValue {
             name: self.name,
             help: self.help,
             labels: self.labels.clone(),
-            value: (self.read)(),
+            value: match &self.read {
+                Read::Counter(read) => Value::Counter(read()),
+                Read::Gauge(read) => Value::Gauge(read()),
+            },
         }
     }
 }
@@ -90,6 +98,10 @@ impl Writer<'_> {
     ) -> Result<(), Error> {
         self.family(name, help, MetricType::Counter, |family| {
             for (labels, value) in values {
+                if labels.is_empty() {
+                    family.encode_counter::<NoLabelSet, _, u64>(&value, None)?;
+                    continue;
+                }
                 let mut metric = family.encode_family(&labels)?;
                 metric.encode_counter::<NoLabelSet, _, u64>(&value, None)?;
             }
@@ -105,7 +117,10 @@ impl Writer<'_> {
     ) -> Result<(), Error> {
         self.family(name, help, MetricType::Gauge, |family| {
             for (labels, value) in values {
-                family.encode_family(&labels)?.encode_gauge(&value)?;
+                match labels.is_empty() {
+                    true => family.encode_gauge(&value)?,
+                    false => family.encode_family(&labels)?.encode_gauge(&value)?,
+                }
             }
             Ok(())
         })
@@ -121,7 +136,7 @@ impl Writer<'_> {
             for (labels, histogram) in values {
                 let counts = histogram.counts_within(bounds);
                 let limits = bounds.iter().map(Duration::as_secs_f64);
-                let limits = limits.chain(std::iter::once(f64::MAX));
+                let limits = limits.chain(std::iter::once(f64::INFINITY));
                 let buckets: Vec<(f64, u64)> = limits.zip(counts).collect();
                 let (sum, count) = (histogram.sum().as_secs_f64(), histogram.count());
                 let mut metric = family.encode_family(&labels)?;
@@ -145,10 +160,17 @@ impl Collector for Figures {
         if !self.clients.is_empty() {
             self.connections(&mut writer)?;
         }
-        for gauge in self.gauges.iter() {
-            let labels = gauge.labels.iter().map(|(name, value)| (*name, &**value));
-            let value = std::iter::once((labels.collect(), gauge.value));
-            writer.gauges(gauge.name, gauge.help, value)?;
+        for own in &self.own {
+            let labels = own.labels.iter().map(|(name, value)| (*name, &**value));
+            let labels: Labels<'_> = labels.collect();
+            match own.value {
+                Value::Counter(value) => {
+                    writer.counters(own.name, own.help, std::iter::once((labels, value)))?;
+                }
+                Value::Gauge(value) => {
+                    writer.gauges(own.name, own.help, std::iter::once((labels, value)))?;
+                }
+            }
         }
         Ok(())
     }
