@@ -72,6 +72,7 @@ impl fmt::Debug for Config {
 #[derive(Clone, Debug)]
 pub struct Client {
     shared: Arc<Shared>,
+    dry_run: bool,
 }
 
 #[derive(Debug)]
@@ -110,7 +111,28 @@ impl Client {
         };
         Self {
             shared: Arc::new(shared),
+            dry_run: false,
         }
+    }
+
+    /// Returns the same client, whose writes change nothing: the server does everything with them
+    /// except storing (`dryRun=All`), and answers as if it had. Each is logged with its content, at
+    /// the level `info`, as what would be written. To see what a controller would do, its
+    /// reconcilers get such a client.
+    ///
+    /// What a server cannot do as a dry run is refused by it. Requests of [`Self::send`], logs,
+    /// exec and the like are not writes in this sense, and are sent as they are.
+    #[must_use]
+    pub fn dry_run(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            dry_run: true,
+        }
+    }
+
+    /// Reports whether writes of this client change nothing.
+    pub fn is_dry_run(&self) -> bool {
+        self.dry_run
     }
 
     /// Returns the default namespace.
@@ -236,7 +258,9 @@ impl Client {
 
     /// Reports whether to send objects of this resource as protobuf.
     pub(crate) fn writes_protobuf(&self, resource: &ApiResource) -> bool {
-        self.reads_protobuf()
+        // A dry run is logged as text.
+        !self.dry_run
+            && self.reads_protobuf()
             && is_built_in(&resource.group)
             && !self.shared.writes_json.load(Ordering::Relaxed)
     }

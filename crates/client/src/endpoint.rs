@@ -17,6 +17,7 @@ use kubist_apimachinery::{ApiResource, Object, PatchOptions, PostOptions, QueryP
 use kubist_cache::{IngestAny, Written};
 use kubist_codec::envelope;
 use kubist_transport::ResponseBody;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -171,8 +172,15 @@ impl<K: Object> Endpoint<K> {
         content: Option<Content>,
     ) -> Result<(Answer, Str), ApiError> {
         let retries = self.client.retries_max();
+        let mut query = Cow::Borrowed(query);
+        if self.client.is_dry_run() && method != Method::GET {
+            announce(&method, target, content.as_ref());
+            if !query.iter().any(|(name, _)| *name == DRY_RUN) {
+                query.to_mut().push((DRY_RUN, "All".to_owned()));
+            }
+        }
         let sent = self
-            .send(method, target, query, content, Shape::Object, retries)
+            .send(method, target, &query, content, Shape::Object, retries)
             .await;
         let (response, name) = sent?;
         Ok((Answer::read(response, &name).await?, name))
@@ -268,7 +276,7 @@ impl<K: Object> Endpoint<K> {
         dry_run: bool,
         written: impl FnOnce(&K) -> Written,
     ) -> Result<K, ApiError> {
-        if dry_run {
+        if dry_run || self.client.is_dry_run() {
             return self.object(sent);
         }
         // A second handle: decoding consumes the bytes.
@@ -332,6 +340,25 @@ impl<K: Object> Endpoint<K> {
         };
         Ok((response.into_body(), encoding, decoder))
     }
+}
+
+/// The parameter of a dry run.
+const DRY_RUN: &str = "dryRun";
+/// The most bytes of a body that are logged.
+const SHOWN_MAX: usize = 4 << 10;
+
+/// Logs what would be written.
+fn announce(method: &Method, target: Target<'_>, content: Option<&Content>) {
+    let path = target.path().unwrap_or_default();
+    let body = content.map(|it| match it.media_type {
+        PROTOBUF => format!("{} bytes of protobuf", it.bytes.len()),
+        _ => {
+            let shown = &it.bytes[..it.bytes.len().min(SHOWN_MAX)];
+            String::from_utf8_lossy(shown).into_owned()
+        }
+    });
+    let body = body.unwrap_or_default();
+    tracing::info!(%method, path, body, "a dry run: this would be written");
 }
 
 /// Maps the encoding error of a body, so that an object that cannot be encoded is not sent empty.

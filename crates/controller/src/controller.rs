@@ -5,7 +5,7 @@ use crate::own_writes::{Logged, OwnWrites, PendingKeys};
 use crate::run::Run;
 use crate::run_error::RunError;
 use crate::stats::Shared;
-use crate::{Config, EventSource, Monitor, Reconciler, Stats};
+use crate::{Config, ControllerHandle, EventSource, Monitor, Reconciler, Stats};
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
 use kubist_cache::WriteLog;
@@ -175,6 +175,14 @@ impl Controller {
             shared: Arc::new(Shared::new(name.clone())),
         };
         self.monitor.get_or_insert_with(make).clone()
+    }
+
+    /// Returns a handle that enqueues keys and pauses the controller, for use before and during the
+    /// run.
+    pub fn handle(&mut self) -> ControllerHandle {
+        ControllerHandle {
+            shared: self.monitor().shared,
+        }
     }
 
     /// Waits for the informers' first lists, then reconciles until `token` is cancelled, then gives

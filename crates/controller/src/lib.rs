@@ -59,6 +59,7 @@ mod apply_set;
 mod claim;
 mod config;
 mod controller;
+mod controller_handle;
 #[cfg(feature = "leader-election")]
 mod election;
 mod error;
@@ -72,6 +73,8 @@ mod predicate;
 mod reconciler;
 mod run;
 mod run_error;
+#[cfg(feature = "signal")]
+mod shutdown_signal;
 mod stats;
 mod worker;
 
@@ -80,6 +83,7 @@ pub use apply_set::{ApplySet, ApplySetError, ApplySetOutcome, ApplySetParent, Me
 pub use claim::{Claim, ControllerRefManager};
 pub use config::Config;
 pub use controller::Controller;
+pub use controller_handle::ControllerHandle;
 pub use error::Error;
 pub use event_source::EventSource;
 pub use finalizer::{Finalizer, FinalizerEvent};
@@ -92,4 +96,6 @@ pub use owner::{
 pub use predicate::Predicate;
 pub use reconciler::Reconciler;
 pub use run_error::RunError;
+#[cfg(feature = "signal")]
+pub use shutdown_signal::shutdown_on_signal;
 pub use stats::{Monitor, Stats};

@@ -22,8 +22,29 @@ pub struct Manager<S> {
     factory: SharedInformerFactory<S>,
     parts: Vec<Part>,
     monitors: Vec<Monitor>,
+    /// Those of other clusters.
+    further: Vec<Box<dyn AnyFactory>>,
     #[cfg(feature = "leader-election")]
     election: Option<Election>,
+}
+
+/// A factory with its source erased.
+trait AnyFactory: Send {
+    fn start(&self);
+    fn summary(&self) -> Vec<InformerSummary>;
+    fn shutdown(&self) -> BoxFuture<'_, ()>;
+}
+
+impl<S: Source> AnyFactory for SharedInformerFactory<S> {
+    fn start(&self) {
+        Self::start(self);
+    }
+    fn summary(&self) -> Vec<InformerSummary> {
+        Self::summary(self)
+    }
+    fn shutdown(&self) -> BoxFuture<'_, ()> {
+        Box::pin(Self::shutdown(self))
+    }
 }
 
 struct Part {
@@ -102,6 +123,7 @@ impl<S: Source> Manager<S> {
             factory,
             parts: Vec::new(),
             monitors: Vec::new(),
+            further: Vec::new(),
             #[cfg(feature = "leader-election")]
             election: None,
         }
@@ -123,6 +145,35 @@ impl<S: Source> Manager<S> {
                 })
             }),
         });
+        self
+    }
+
+    /// Adds the informers of another cluster, or of other settings, which are started and stopped
+    /// with the manager's. A controller of several clusters is one controller for each; they may
+    /// share a reconciler, which learns the cluster from what it was made with:
+    ///
+    /// ```
+    /// # use kubist_api::core::v1::ConfigMap;
+    /// # use kubist_apimachinery::ObjectName;
+    /// # use kubist_client::Client;
+    /// # use kubist_controller::{Action, Controller, Error, Manager};
+    /// # use kubist_informers::SharedInformerFactory;
+    /// # async fn sync(cluster: &str, key: ObjectName) -> Result<Action, Error> { Ok(Action::done()) }
+    /// # fn example(here: Client, there: Client) -> Manager<Client> {
+    /// let mut manager = Manager::new(SharedInformerFactory::new(here.clone()));
+    /// for (cluster, client) in [("here", here), ("there", there)] {
+    ///     let factory = SharedInformerFactory::new(client);
+    ///     let maps = factory.informer::<ConfigMap>();
+    ///     let controller = Controller::new(format!("maps-{cluster}"), &maps);
+    ///     manager = manager
+    ///         .with_factory(factory)
+    ///         .with(controller, move |key| sync(cluster, key));
+    /// }
+    /// # manager }
+    /// ```
+    #[must_use]
+    pub fn with_factory<T: Source>(mut self, factory: SharedInformerFactory<T>) -> Self {
+        self.further.push(Box::new(factory));
         self
     }
 
@@ -217,9 +268,13 @@ impl<S: Source> Manager<S> {
     pub async fn run(mut self, token: CancellationToken) -> Result<Summary, ManagerError> {
         let token = token.child_token();
         self.factory.start();
+        self.further.iter().for_each(|it| it.start());
         let (mut running, mut names) = self.start(&token);
         let Self {
-            factory, monitors, ..
+            factory,
+            monitors,
+            further,
+            ..
         } = self;
         let mut first = Ok(());
         while let Some(ended) = running.join_next_with_id().await {
@@ -237,8 +292,12 @@ impl<S: Source> Manager<S> {
         if first.is_ok() {
             token.cancelled().await;
         }
-        let informers = factory.summary();
+        let mut informers = factory.summary();
         factory.shutdown().await;
+        for other in further {
+            informers.extend(other.summary());
+            other.shutdown().await;
+        }
         let controllers = monitors.iter().map(|it| (it.name().clone(), it.stats()));
         first.map(|()| Summary {
             controllers: controllers.collect(),

@@ -1,11 +1,13 @@
 //! `Stats`: the figures of a controller. `Monitor`: reads them while it runs.
 
 use crate::Histogram;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use kubist_apimachinery::{ObjectName, Str};
 use kubist_workqueue::{Lane, WorkQueue};
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// The figures of a controller. Names follow controller-runtime's metrics.
@@ -84,6 +86,9 @@ pub(crate) struct Shared {
     /// The time of the first change of each key that no worker has taken since; at most one entry
     /// per waiting key.
     arrivals: Mutex<HashMap<ObjectName, Instant>>,
+    /// The keys that were enqueued before there was a queue.
+    early: Mutex<HashSet<ObjectName>>,
+    paused: watch::Sender<bool>,
 }
 
 impl Shared {
@@ -93,12 +98,50 @@ impl Shared {
             queue: OnceLock::new(),
             counts: Mutex::default(),
             arrivals: Mutex::default(),
+            early: Mutex::default(),
+            paused: watch::Sender::new(false),
         }
     }
 
     /// Creates the queue with these settings.
     pub(crate) fn open_queue(&self, config: kubist_workqueue::Config<ObjectName>) {
         self.queue.get_or_init(|| WorkQueue::new(config));
+        for key in std::mem::take(&mut *self.early.lock()) {
+            self.add(Lane::Normal, key);
+        }
+    }
+
+    /// Enqueues a key, now or when the queue is created.
+    pub(crate) fn enqueue(&self, lane: Lane, key: ObjectName) {
+        let mut early = self.early.lock();
+        if self.queue.get().is_none() {
+            early.insert(key);
+            return;
+        }
+        drop(early);
+        self.add(lane, key);
+    }
+
+    pub(crate) fn enqueue_after(&self, key: ObjectName, wait: Duration) {
+        match self.queue.get() {
+            Some(queue) => queue.add_after(key, wait),
+            None => self.enqueue(Lane::Normal, key),
+        }
+    }
+
+    pub(crate) fn set_paused(&self, paused: bool) {
+        self.paused.send_replace(paused);
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        *self.paused.borrow()
+    }
+
+    /// Waits until the controller is not paused.
+    pub(crate) async fn resumed(&self) {
+        let mut paused = self.paused.subscribe();
+        // The sender is a part of this.
+        drop(paused.wait_for(|it| !it).await);
     }
 
     pub(crate) fn queue(&self) -> &WorkQueue<ObjectName> {

@@ -56,7 +56,7 @@ impl<R: Reconciler> Worker<R> {
                 tokio::select! {
                     biased;
                     () = self.token.cancelled() => None,
-                    work = self.shared.queue().next() => work,
+                    work = self.next() => work,
                 }
             };
             let Some(work) = budget.track(next).await else {
@@ -66,6 +66,14 @@ impl<R: Reconciler> Worker<R> {
                 self.reconcile(work).await;
             }
         }
+    }
+
+    /// Takes the next key, unless the controller is paused.
+    async fn next(&self) -> Option<Work<ObjectName>> {
+        if self.shared.is_paused() {
+            self.shared.resumed().await;
+        }
+        self.shared.queue().next().await
     }
 
     async fn reconcile(&self, work: Work<ObjectName>) {

@@ -8,6 +8,7 @@ use http::Method;
 use kubist_apimachinery::wire::Wire as _;
 use kubist_apimachinery::{DeleteOptions, ListOptions, Object, ObjectName, Status};
 use kubist_cache::Written;
+use std::borrow::Cow;
 
 /// The answer to a delete; kinds differ in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,7 @@ impl<K: Object> Api<K> {
         options: &DeleteOptions,
     ) -> Result<DeleteAnswer<K>, ApiError> {
         let target = self.endpoint.target(Some(name));
+        let options = &*self.dry(options);
         let content = content(options);
         let sent = self
             .endpoint
@@ -76,9 +78,19 @@ impl<K: Object> Api<K> {
         .to_query();
         let target = self.endpoint.target(None);
         self.endpoint
-            .call(Method::DELETE, target, &query, content(options))
+            .call(Method::DELETE, target, &query, content(&self.dry(options)))
             .await
             .map(drop)
+    }
+
+    /// Makes a dry run of a delete if the client's writes are. It is in the body, because servers
+    /// ignore the query if there is one.
+    fn dry<'a>(&self, options: &'a DeleteOptions) -> Cow<'a, DeleteOptions> {
+        let mut options = Cow::Borrowed(options);
+        if self.client().is_dry_run() && options.dry_run.is_empty() {
+            options.to_mut().dry_run = vec!["All".into()];
+        }
+        options
     }
 }
 

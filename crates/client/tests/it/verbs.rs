@@ -392,3 +392,49 @@ async fn eviction_is_posted_below_the_pod() {
     );
     assert_eq!(sent.delete_options.unwrap().grace_period_seconds, Some(0));
 }
+
+#[tokio::test]
+async fn the_writes_of_a_dry_client_change_nothing() {
+    let (server, pods) = setup(Reply::object(&pod("web")));
+    let dry: Api<Pod> = Api::namespaced(pods.client().dry_run(), "shop");
+    assert!(dry.client().is_dry_run() && !pods.client().is_dry_run());
+    let log = kubist_cache::WriteLog::<Pod>::new();
+    let dry = dry.with_write_log(&log);
+    dry.patch("web", &Patch::Merge(json!({"a": 1})))
+        .await
+        .unwrap();
+    assert!(only(&server).line.ends_with("/pods/web?dryRun=All"));
+
+    let (server, pods) = setup(Reply::object(&pod("web")));
+    let dry: Api<Pod> = Api::namespaced(pods.client().dry_run(), "shop");
+    dry.create(&pod("web")).await.unwrap();
+    let asked = only(&server);
+    assert!(asked.line.ends_with("/pods?dryRun=All"), "{}", asked.line);
+    assert_eq!(asked.header("content-type"), "application/json");
+
+    for options in [
+        DeleteOptions::default(),
+        DeleteOptions {
+            grace_period_seconds: Some(3),
+            ..DeleteOptions::default()
+        },
+    ] {
+        let (server, pods) = setup(Reply::object(&pod("web")));
+        let dry: Api<Pod> = Api::namespaced(pods.client().dry_run(), "shop");
+        dry.delete_with("web", &options).await.unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&only(&server).body).unwrap();
+        assert_eq!(
+            body["dryRun"],
+            json!(["All"]),
+            "a server reads only the body"
+        );
+    }
+
+    let (server, pods) = setup(Reply::object(&pod("web")));
+    let dry: Api<Pod> = Api::namespaced(pods.client().dry_run(), "shop");
+    dry.get("web").await.unwrap();
+    assert!(
+        only(&server).line.ends_with("/pods/web"),
+        "a read is a read"
+    );
+}

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod controller;
+mod handle;
 #[cfg(feature = "leader-election")]
 mod leader_election;
 mod manager;
