@@ -11,7 +11,7 @@ use kubist::client::{Api, Client, Patch};
 use kubist::kubeconfig::Options;
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -38,7 +38,7 @@ pub(crate) fn binary() -> Option<OsString> {
 pub(crate) struct KubeApiserver {
     child: Child,
     pub(crate) client: Client,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Drop for KubeApiserver {
@@ -92,10 +92,15 @@ impl KubeApiserver {
         let mut it = Self {
             child,
             client,
-            _folder: folder,
+            folder,
         };
         it.until_ready().await;
         it
+    }
+
+    /// Returns the file with its address and token.
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.folder.path().join("kubeconfig")
     }
 
     async fn until_ready(&mut self) {

@@ -25,6 +25,8 @@ mod etcd_status;
 mod etcd_upstream;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream_custom;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod etcd_upstream_pods;
 #[cfg(feature = "events")]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod events;
