@@ -38,26 +38,28 @@
 //!
 //! # Options
 //!
-//! The spec must implement `Clone`, `Debug`, `PartialEq`, serde's traits and `JsonSchema`. All options
-//! are given in `#[custom_resource(...)]`, in one attribute or in several.
+//! The spec must implement `Clone`, `Debug`, `PartialEq`, serde's traits and `JsonSchema`. All
+//! options are given in `#[custom_resource(...)]`, in one attribute or in several.
 //!
-//! | option | meaning |
-//! |---|---|
-//! | `group`, `version`, `kind` | required |
-//! | `plural`, `singular` | default: the kind in lower case, and its English plural |
-//! | `root = "Name"` | the name of the generated struct; default: the kind |
-//! | `namespaced` | default: cluster-scoped |
-//! | `status = "FigStatus"` | adds the field `status: Option<FigStatus>` and the subresource |
-//! | `shortname = "fg"`, `category = "all"` | repeated for several |
-//! | `printcolumn(name, type, json_path, description, format, priority)` | a column of `kubectl get`; the first three are required, the types are checked |
-//! | `selectable = ".spec.colour"` | a field for field selectors |
-//! | `scale(spec_replicas_path, status_replicas_path, label_selector_path)` | the subresource `scale` |
-//! | `validation = "RULE"`, `validation(rule, message, message_expression, reason, field_path, optional_old_self)` | a CEL rule of the whole object |
-//! | `served = false`, `storage = false`, `deprecated`, `deprecated = "WARNING"` | facts of the version |
-//! | `annotation("a", "b")`, `label("a", "b")` | metadata of the definition |
-//! | `derive = "Eq"` | another derive of the generated struct, beside `Clone`, `Debug` and `PartialEq` |
-//! | `doc = "TEXT"` | the description; default: the documentation of the spec |
-//! | `crate = PATH` | the path of this crate; with the facade, `kubist::custom_resource` |
+//! - `group`, `version`, `kind`: required.
+//! - `plural`, `singular`: default: the kind in lower case, and its English plural.
+//! - `root = "Name"`: the name of the generated struct; default: the kind.
+//! - `namespaced`: default: cluster-scoped.
+//! - `status = "FigStatus"`: adds the field `status: Option<FigStatus>` and the subresource.
+//! - `shortname = "fg"`, `category = "all"`: repeated for several.
+//! - `printcolumn(name, type, json_path, description, format, priority)`: a column of
+//!   `kubectl get`; the first three are required.
+//! - `selectable = ".spec.colour"`: a field for field selectors; repeated for several.
+//! - `scale(spec_replicas_path, status_replicas_path, label_selector_path)`: the subresource.
+//! - `validation = "RULE"`, or `validation(rule, message, message_expression, reason, field_path,
+//!   optional_old_self)`: a CEL rule of the whole object; repeated for several.
+//! - `served = false`, `storage = false`, `deprecated`, `deprecated = "WARNING"`: facts of the
+//!   version.
+//! - `annotation("a", "b")`, `label("a", "b")`: metadata of the definition.
+//! - `derive = "Eq"`: another derive of the generated struct, beside `Clone`, `Debug` and
+//!   `PartialEq`.
+//! - `doc = "TEXT"`: the description; default: the documentation of the spec.
+//! - `crate = PATH`: the path of this crate; with the facade, `kubist::custom_resource`.
 //!
 //! The generated struct has `Default` if the spec has it.
 //!

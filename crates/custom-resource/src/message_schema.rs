@@ -9,8 +9,8 @@ use kubist_apimachinery::wire::{
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// Returns the schema of a type of `kubist-apimachinery` or `kubist-api`, or of an `Option`, a `Vec`
-/// or a map of them, for `#[schemars(schema_with = ...)]`:
+/// Returns the schema of a type of `kubist-apimachinery` or `kubist-api`, or of an `Option`, a
+/// `Vec` or a map of them, for `#[schemars(schema_with = ...)]`:
 ///
 /// ```
 /// use kubist_apimachinery::{Condition, Quantity};

@@ -227,3 +227,6 @@ fn client(options: &Options, machinery: &TokenStream) -> TokenStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

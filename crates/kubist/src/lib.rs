@@ -77,7 +77,8 @@
 //! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
 //!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
 //!   and of kube 5's `Resource` derive, `custom-resource` derives kinds and their definitions from
-//!   structs, `anyhow` supports its errors in reconcilers, `server` adds the [`Server`], and `cli` (on by default, to be disabled for libraries) the command `kubist`.
+//!   structs, `anyhow` supports its errors in reconcilers, `server` adds the [`Server`], and `cli`
+//!   (on by default, to be disabled for libraries) the command `kubist`.
 //! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
 //!   and a data directory, if they are configured.
 
