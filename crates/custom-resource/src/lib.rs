@@ -95,6 +95,29 @@
 //! struct FigSpec {}
 //! ```
 //!
+//! Neither does a projection that gathers the values of items in a field that is no list:
+//!
+//! ```compile_fail
+//! # use kubist_apimachinery::{LeanMeta, Str};
+//! # use kubist_custom_resource::CustomResource;
+//! # use kubist_derive::Projection;
+//! # use schemars::JsonSchema;
+//! # use serde::{Deserialize, Serialize};
+//! # #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
+//! # #[custom_resource(group = "example.com", version = "v1", kind = "Fig")]
+//! # struct FigSpec {
+//! #     parts: Vec<String>,
+//! # }
+//! #[derive(Default, Projection)]
+//! #[projection(of = Fig)]
+//! struct Names {
+//!     #[projection(metadata)]
+//!     meta: LeanMeta,
+//!     #[projection("spec.parts[].name")] // needs a Vec<Str>
+//!     names: Str,
+//! }
+//! ```
+//!
 //! # Contracts
 //!
 //! - A definition is accepted by a kube-apiserver v1.36, or [`CustomResource::try_definition`]
