@@ -77,7 +77,8 @@ pub enum ConversionError {
 /// The versions of a kind with the functions between them.
 ///
 /// ```no_run
-/// # use kubist_custom_resource::{Conversions, ConversionError, CustomResource, ConvertFrom, ConvertTo};
+/// # use kubist_custom_resource::{ConversionError, Conversions};
+/// # use kubist_custom_resource::{ConvertFrom, ConvertTo, CustomResource};
 /// # fn convert<FigV1, FigV2>(object: serde_json::Value) -> Result<(), ConversionError>
 /// # where
 /// #     FigV2: CustomResource,

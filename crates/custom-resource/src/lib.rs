@@ -36,6 +36,88 @@
 //! assert_eq!(definition.spec.names.kind, "Fig");
 //! ```
 //!
+//! # Options
+//!
+//! The spec must implement `Clone`, `Debug`, `PartialEq`, serde's traits and `JsonSchema`. All
+//! options are given in `#[custom_resource(...)]`, in one attribute or in several.
+//!
+//! - `group`, `version`, `kind`: required.
+//! - `plural`, `singular`: default: the kind in lower case, and its English plural.
+//! - `root = "Name"`: the name of the generated struct; default: the kind.
+//! - `namespaced`: default: cluster-scoped.
+//! - `status = "FigStatus"`: adds the field `status: Option<FigStatus>` and the subresource.
+//! - `shortname = "fg"`, `category = "all"`: repeated for several.
+//! - `printcolumn(name, type, json_path, description, format, priority)`: a column of
+//!   `kubectl get`; the first three are required.
+//! - `selectable = ".spec.colour"`: a field for field selectors; repeated for several.
+//! - `scale(spec_replicas_path, status_replicas_path, label_selector_path)`: the subresource.
+//! - `validation = "RULE"`, or `validation(rule, message, message_expression, reason, field_path,
+//!   optional_old_self)`: a CEL rule of the whole object; repeated for several.
+//! - `served = false`, `storage = false`, `deprecated`, `deprecated = "WARNING"`: facts of the
+//!   version.
+//! - `annotation("a", "b")`, `label("a", "b")`: metadata of the definition.
+//! - `derive = "Eq"`: another derive of the generated struct, beside `Clone`, `Debug` and
+//!   `PartialEq`.
+//! - `doc = "TEXT"`: the description; default: the documentation of the spec.
+//! - `crate = PATH`: the path of this crate; with the facade, `kubist::custom_resource`.
+//!
+//! The generated struct has `Default` if the spec has it.
+//!
+//! # Schemas
+//!
+//! Everything that serde and schemars know works: renamed and flattened fields, defaults, bounds,
+//! patterns, enums of each representation. [`Rule`], [`ListType`] and [`MapType`] add what only
+//! Kubernetes knows, to types and fields at any depth, and [`message_schema`] is the schema of
+//! types such as `Condition`. What Kubernetes cannot check is not checked by the server, and the
+//! object fails to decode here instead: a field whose value may be an object or a string is left
+//! open. A type that contains itself is refused.
+//!
+//! The server fills in the defaults of `#[serde(default)]`; a field that should not be sent when it
+//! is empty needs `skip_serializing_if`, as with kube. Server-side apply leaves out nulls alone.
+//!
+//! # Paths
+//!
+//! `Index::field("spec.colour")` and projections (`#[projection("spec.parts[].name")]`) reach below
+//! `spec` and `status`. There, paths are not checked at compile time, a path that leads nowhere is
+//! absent, and a dot always separates names. Reading a field of a decoded object serializes its
+//! spec; of `Encoded<Fig>` it does not.
+//!
+//! # Mistakes
+//!
+//! A mistake in the options does not compile:
+//!
+//! ```compile_fail
+//! # use kubist_custom_resource::CustomResource;
+//! # use schemars::JsonSchema;
+//! # use serde::{Deserialize, Serialize};
+//! #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
+//! #[custom_resource(group = "example", version = "v1", kind = "Fig")] // a group has a dot
+//! struct FigSpec {}
+//! ```
+//!
+//! Neither does a projection that gathers the values of items in a field that is no list:
+//!
+//! ```compile_fail
+//! # use kubist_apimachinery::{LeanMeta, Str};
+//! # use kubist_custom_resource::CustomResource;
+//! # use kubist_derive::Projection;
+//! # use schemars::JsonSchema;
+//! # use serde::{Deserialize, Serialize};
+//! # #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
+//! # #[custom_resource(group = "example.com", version = "v1", kind = "Fig")]
+//! # struct FigSpec {
+//! #     parts: Vec<String>,
+//! # }
+//! #[derive(Default, Projection)]
+//! #[projection(of = Fig)]
+//! struct Names {
+//!     #[projection(metadata)]
+//!     meta: LeanMeta,
+//!     #[projection("spec.parts[].name")] // needs a Vec<Str>
+//!     names: Str,
+//! }
+//! ```
+//!
 //! # Contracts
 //!
 //! - A definition is accepted by a kube-apiserver v1.36, or [`CustomResource::try_definition`]
@@ -54,6 +136,7 @@ mod definition;
 mod facts;
 mod markers;
 mod merge;
+mod message_schema;
 mod parts;
 mod structural;
 
@@ -63,6 +146,7 @@ pub use definition::DefinitionError;
 pub use kubist_derive::CustomResource;
 pub use markers::{ListType, MapType, Rule};
 pub use merge::{MergeError, merge_definitions};
+pub use message_schema::message_schema;
 pub use schemars;
 pub use structural::SchemaError;
 

@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 /// A CEL rule (`x-kubernetes-validations`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
-    rule: String,
+    expression: String,
     message: Option<String>,
     message_expression: Option<String>,
     reason: Option<String>,
@@ -39,7 +39,7 @@ impl Rule {
     /// Creates a rule from an expression; `self` is the value, `oldSelf` the stored one.
     pub fn new(rule: impl Into<String>) -> Self {
         Self {
-            rule: rule.into(),
+            expression: rule.into(),
             ..Self::default()
         }
     }
@@ -82,7 +82,7 @@ impl Rule {
 
     pub(crate) fn to_json(&self) -> Value {
         let mut map = Map::new();
-        map.insert("rule".to_owned(), self.rule.clone().into());
+        map.insert("rule".to_owned(), self.expression.clone().into());
         let texts = [
             ("message", &self.message),
             ("messageExpression", &self.message_expression),

@@ -206,7 +206,9 @@ fn alternatives(
         rewritten.push(branch);
     }
     if let [_] = rewritten.as_slice() {
-        rewritten.into_iter().for_each(|branch| merge(out, branch));
+        for branch in rewritten {
+            merge(out, branch);
+        }
         return Ok(());
     }
     let mut common = union(&rewritten);

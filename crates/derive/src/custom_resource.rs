@@ -1,12 +1,16 @@
 //! Generates the kind of a custom resource from the struct of its spec.
 
+mod facts;
+mod message;
 mod names;
 mod options;
 
-use self::options::{Options, Validation};
+use self::facts::custom_resource;
+use self::message::{message, serde_impls};
+use self::options::Options;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{DeriveInput, Error, LitStr, Path};
+use syn::{DeriveInput, Error};
 
 pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     if !input.generics.params.is_empty() {
@@ -17,14 +21,16 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     let root = root(input, &options);
     let krate = &options.krate;
     let machinery = quote!(#krate::private::apimachinery);
-    let message = message(input, &options, &machinery);
+    let message = message(&options, &machinery);
     let object = object(&options, &machinery);
     let client = client(&options, &machinery);
-    let custom_resource = custom_resource(input, &options)?;
+    let serde = serde_impls(&options);
+    let custom_resource = custom_resource(input, &options);
     Ok(quote! {
         #root
         const _: () = {
             #message
+            #serde
             #object
             #client
             #custom_resource
@@ -98,106 +104,6 @@ fn root(input: &DeriveInput, options: &Options) -> TokenStream {
     }
 }
 
-/// Generates what the wire engine and serde need.
-fn message(input: &DeriveInput, options: &Options, machinery: &TokenStream) -> TokenStream {
-    let Options {
-        root,
-        krate,
-        status,
-        group,
-        version,
-        kind,
-        ..
-    } = options;
-    let spec = &input.ident;
-    let has_status = status.is_some();
-    let api_version = options.api_version();
-    let wire = quote!(#machinery::wire);
-    let slot = status
-        .iter()
-        .map(|_| quote!(2 => ::core::option::Option::Some(#wire::Slot::Serde(&mut self.status)),));
-    let view = status.iter().map(|_| {
-        quote!(2 => ::core::option::Option::Some(match &self.status {
-            ::core::option::Option::Some(status) => #wire::View::Serde(status),
-            ::core::option::Option::None => #wire::View::OptMessage(::core::option::Option::None),
-        }),)
-    });
-    quote! {
-        static SCHEMA: #wire::Schema = #krate::private::schema_of(
-            #wire::KindFacts {
-                group: #group,
-                version: #version,
-                kind: #kind,
-                api_version: #api_version,
-            },
-            #has_status,
-        );
-
-        #[automatically_derived]
-        impl #wire::Message for #root {
-            fn schema(&self) -> &'static #wire::Schema {
-                &SCHEMA
-            }
-            fn slot(&mut self, index: usize) -> ::core::option::Option<#wire::Slot<'_>> {
-                match index {
-                    0 => ::core::option::Option::Some(#wire::Slot::Message(&mut self.metadata)),
-                    1 => ::core::option::Option::Some(#wire::Slot::Serde(&mut self.spec)),
-                    #(#slot)*
-                    _ => ::core::option::Option::None,
-                }
-            }
-            fn view(&self, index: usize) -> ::core::option::Option<#wire::View<'_>> {
-                match index {
-                    0 => ::core::option::Option::Some(#wire::View::Message(&self.metadata)),
-                    1 => ::core::option::Option::Some(#wire::View::Serde(&self.spec)),
-                    #(#view)*
-                    _ => ::core::option::Option::None,
-                }
-            }
-        }
-
-        #[automatically_derived]
-        impl #wire::Wire for #root {
-            const SCHEMA: &'static #wire::Schema = &SCHEMA;
-
-            fn from_protobuf(
-                bytes: &[u8],
-                cx: &mut #wire::DecodeContext,
-            ) -> ::core::result::Result<Self, #wire::WireError> {
-                #krate::private::from_protobuf(bytes, cx)
-            }
-            fn from_json(
-                bytes: &[u8],
-                cx: &mut #wire::DecodeContext,
-            ) -> ::core::result::Result<Self, #wire::WireError> {
-                #krate::private::from_json(bytes, cx)
-            }
-        }
-
-        #[automatically_derived]
-        impl #krate::private::serde::Serialize for #root {
-            fn serialize<S: #krate::private::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
-                let json = #wire::Json::top(self);
-                #krate::private::serde::Serialize::serialize(&json, serializer)
-            }
-        }
-
-        #[automatically_derived]
-        impl<'de> #krate::private::serde::Deserialize<'de> for #root {
-            fn deserialize<D: #krate::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                #krate::private::Parts::<Self>::deserialize(deserializer)
-            }
-        }
-
-        const _: fn(&#spec) = |_| ();
-    }
-}
-
 /// Generates access to the metadata, and the names of the kind.
 fn object(options: &Options, machinery: &TokenStream) -> TokenStream {
     let Options {
@@ -262,6 +168,18 @@ fn object(options: &Options, machinery: &TokenStream) -> TokenStream {
         }
 
         #[automatically_derived]
+        impl #machinery::HasMetadata for #root {
+            type Metadata = #machinery::ObjectMeta;
+
+            fn object_metadata(&self) -> &#machinery::ObjectMeta {
+                &self.metadata
+            }
+            fn object_metadata_mut(&mut self) -> &mut #machinery::ObjectMeta {
+                &mut self.metadata
+            }
+        }
+
+        #[automatically_derived]
         impl #machinery::Generation for #root {
             fn generation(&self) -> i64 {
                 self.metadata.generation
@@ -322,123 +240,5 @@ fn client(options: &Options, machinery: &TokenStream) -> TokenStream {
     }
 }
 
-/// Generates what the definition is made of.
-fn custom_resource(input: &DeriveInput, options: &Options) -> Result<TokenStream, Error> {
-    let Options {
-        root,
-        krate,
-        status,
-        ..
-    } = options;
-    let spec = &input.ident;
-    let (status_type, status_field) = match status {
-        Some(status) => (quote!(#status), quote!(status,)),
-        None => (quote!(()), quote!()),
-    };
-    let facts = facts(options)?;
-    Ok(quote! {
-        #[automatically_derived]
-        impl #krate::CustomResource for #root {
-            type Spec = #spec;
-            type Status = #status_type;
-            const FACTS: #krate::private::Facts = #facts;
-
-            #[allow(unused_variables, reason = "a kind may have no status")]
-            fn from_parts(
-                metadata: #krate::private::apimachinery::ObjectMeta,
-                spec: #spec,
-                status: ::core::option::Option<#status_type>,
-            ) -> Self {
-                Self { metadata, spec, #status_field }
-            }
-        }
-    })
-}
-
-fn facts(options: &Options) -> Result<TokenStream, Error> {
-    let Options {
-        krate,
-        description,
-        short_names,
-        categories,
-        status,
-        selectable,
-        validations,
-        served,
-        storage,
-        deprecated,
-        annotations,
-        labels,
-        ..
-    } = options;
-    let option = |text: &Option<LitStr>| match text {
-        Some(text) => quote!(::core::option::Option::Some(#text)),
-        None => quote!(::core::option::Option::None),
-    };
-    let has_status = status.is_some();
-    let scale = match &options.scale {
-        Some(scale) => {
-            let (spec, status) = (&scale.spec_replicas, &scale.status_replicas);
-            let selector = option(&scale.label_selector);
-            quote!(::core::option::Option::Some(#krate::private::Scale {
-                spec_replicas: #spec,
-                status_replicas: #status,
-                label_selector: #selector,
-            }))
-        }
-        None => quote!(::core::option::Option::None),
-    };
-    let columns = options.columns.iter().map(|column| {
-        let options::Column {
-            name,
-            kind,
-            format,
-            description,
-            priority,
-            json_path,
-        } = column;
-        quote!(#krate::private::Column {
-            name: #name,
-            kind: #kind,
-            format: #format,
-            description: #description,
-            priority: #priority,
-            json_path: #json_path,
-        })
-    });
-    let rules = validations.iter().map(|it| rule(krate, it));
-    let is_deprecated = deprecated.is_some();
-    let warning = option(&deprecated.clone().flatten());
-    let pairs = |pairs: &[(LitStr, LitStr)]| {
-        let pairs = pairs.iter().map(|(name, value)| quote!((#name, #value)));
-        quote!(&[#(#pairs),*])
-    };
-    let (annotations, labels) = (pairs(annotations), pairs(labels));
-    Ok(quote!(#krate::private::Facts {
-        description: #description,
-        short_names: &[#(#short_names),*],
-        categories: &[#(#categories),*],
-        has_status: #has_status,
-        scale: #scale,
-        columns: &[#(#columns),*],
-        selectable: &[#(#selectable),*],
-        rules: || ::std::vec![#(#rules),*],
-        served: #served,
-        storage: #storage,
-        deprecated: #is_deprecated,
-        deprecation_warning: #warning,
-        annotations: #annotations,
-        labels: #labels,
-    }))
-}
-
-fn rule(krate: &Path, validation: &Validation) -> TokenStream {
-    let Validation {
-        rule,
-        texts,
-        optional_old_self,
-    } = validation;
-    let texts = texts.iter().map(|(method, text)| quote!(.#method(#text)));
-    let old = optional_old_self.then(|| quote!(.optional_old_self()));
-    quote!(#krate::Rule::new(#rule) #(#texts)* #old)
-}
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
-//! Derives for Kubist: `Projection`.
+//! Derives for Kubist: `Projection` and `CustomResource`.
 //!
 //! The derive generates `impl` blocks and compile-time checks. The decoding is in
 //! `kubist-apimachinery`, on which a crate that uses the derive must depend (or name another path
-//! to it, see below). Custom resources are not generated here: they use kube's derive or are
-//! written by hand, as `docs/coming-from-kube-rs.md` shows.
+//! to it, see below). `CustomResource` needs `kubist-custom-resource` instead, whose
+//! documentation has its options.
 //!
 //! # Projections
 //!

@@ -7,15 +7,14 @@
 
 use crate::schema;
 use crate::wire::{Field, FieldFlags, FieldType, JsonForm, Schema};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::fmt;
 
 schema!(pub SERDE_FIELD = "object", "kubist.SerdeField",
     JsonForm::Raw, None, [Field::new("raw", 1, FieldType::Bytes, FieldFlags::NONE)]);
 
-/// A value in JSON that serde encodes and decodes. Every serde type implements it.
+/// A value in JSON that serde encodes and decodes. With the feature `serde-field`, every serde type
+/// implements it.
 pub trait SerdeField: fmt::Debug + Send + Sync {
     /// Returns the JSON text.
     ///
@@ -41,7 +40,11 @@ pub struct SerdeFieldError {
     pub reason: String,
 }
 
-impl<T: Serialize + DeserializeOwned + fmt::Debug + Send + Sync> SerdeField for T {
+#[cfg(feature = "serde-field")]
+impl<T> SerdeField for T
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + fmt::Debug + Send + Sync,
+{
     fn to_raw(&self) -> Result<Box<RawValue>, serde_json::Error> {
         serde_json::value::to_raw_value(self)
     }

@@ -1,9 +1,9 @@
 //! Definitions: all options arrive, and the schema passes the checks that servers make.
 
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
-use kubist_apimachinery::FieldPath;
 use kubist_apimachinery::wire::Wire as _;
-use kubist_custom_resource::{CustomResource, ListType, Rule};
+use kubist_apimachinery::{Condition, FieldPath, IntOrString, LabelSelector, Quantity, Time};
+use kubist_custom_resource::{CustomResource, ListType, Rule, message_schema};
 use kubist_schema::{KnownExpressions, RuleChecker, SchemaOptions, check_schema, check_structural};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -237,6 +237,47 @@ kind!(defaulted, "Defaulted", Defaulted, {
     #[serde(default)]
     number: Option<i32>,
 });
+
+kind!(kubernetes, "Types", Types, {
+    #[schemars(schema_with = "message_schema::<Vec<Condition>>")]
+    conditions: Vec<Condition>,
+    #[schemars(schema_with = "message_schema::<LabelSelector>")]
+    selector: LabelSelector,
+    #[schemars(schema_with = "message_schema::<Quantity>")]
+    size: Quantity,
+    #[schemars(schema_with = "message_schema::<Option<IntOrString>>")]
+    port: Option<IntOrString>,
+    #[schemars(schema_with = "message_schema::<Time>")]
+    time: Time,
+    #[schemars(schema_with = "message_schema::<JSONSchemaProps>")]
+    recursive: JSONSchemaProps,
+});
+
+#[test]
+fn types_of_kubernetes_have_schemas_from_their_wire_schemas() {
+    check::<Types>();
+    let definition = Types::definition();
+    let tree: Value = serde_json::from_slice(&schema(&definition).to_json()).unwrap();
+    let properties = &tree["properties"]["spec"]["properties"];
+    let conditions = &properties["conditions"];
+    let expressions = &properties["selector"]["properties"]["matchExpressions"];
+    assert_eq!(expressions["x-kubernetes-list-type"], "atomic");
+    let required = conditions["items"]["required"].as_array().unwrap();
+    assert!(
+        required.contains(&json!("lastTransitionTime")),
+        "{required:?}"
+    );
+    assert_eq!(
+        properties["size"],
+        json!({"x-kubernetes-int-or-string": true})
+    );
+    assert_eq!(
+        properties["time"],
+        json!({"type": "string", "format": "date-time"})
+    );
+    let values = &properties["selector"]["properties"]["matchLabels"]["additionalProperties"];
+    assert_eq!(values["type"], "string");
+}
 
 #[test]
 fn schemas_of_every_form_of_type_pass_the_checks_of_servers() {

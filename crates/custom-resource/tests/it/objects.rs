@@ -4,9 +4,10 @@ use kubist_apimachinery::wire::{
     DecodeContext, Encode as _, Encoding, Ingest as _, ScalarField, Wire, heap_size, same_view,
 };
 use kubist_apimachinery::wire::{Message as _, decode};
-use kubist_apimachinery::{AnyObject, KubeObject as _, Resource as _};
+use kubist_apimachinery::{AnyObject, KubeObject as _, LeanMeta, RawJson, Resource as _, Str};
 use kubist_cache::Encoded;
 use kubist_custom_resource::CustomResource;
+use kubist_derive::Projection;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -239,4 +240,59 @@ fn objects_are_compared_measured_and_reduced_as_built_in_ones() {
     let definition = Berry::definition();
     assert_eq!(definition.metadata.name, "berries.example.com");
     assert_eq!(definition.spec.scope, "Cluster");
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Projection)]
+#[projection(of = Berry)]
+struct Colour {
+    #[projection(metadata)]
+    meta: LeanMeta,
+    #[projection("spec.colour")]
+    colour: Option<Str>,
+    #[projection("spec.maxSize")]
+    size: Option<i64>,
+    #[projection("spec.tags.x[].name")]
+    names: Vec<Str>,
+    #[projection("spec.tags.y")]
+    whole: RawJson,
+    #[projection("status.ripe")]
+    ripe: bool,
+}
+
+#[test]
+fn projections_reach_below_spec_in_json_and_in_the_internal_form() {
+    let mut tree = tree();
+    tree["spec"]["tags"]["y"] = json!([{"name": "m"}]);
+    let berry = read(&tree).unwrap();
+    let forms = [
+        (berry.to_json(), Encoding::Json),
+        (berry.to_protobuf(), Encoding::Protobuf),
+    ];
+    for (bytes, encoding) in forms {
+        let found = Colour::ingest(bytes.into(), encoding, &mut DecodeContext::new()).unwrap();
+        assert_eq!(
+            (found.colour.as_deref(), found.size),
+            (Some("red"), Some(3))
+        );
+        assert_eq!((found.names, found.ripe), (vec![Str::from("n")], true));
+        assert_eq!(&*found.whole.raw, br#"[{"name":"m"}]"#);
+    }
+    let bare = br#"{"metadata": {"name": "b"}, "spec": {"colour": null, "tags": {}}}"#;
+    let cx = &mut DecodeContext::new();
+    let found = Colour::ingest(bare.as_slice().into(), Encoding::Json, cx).unwrap();
+    assert_eq!((found.colour, found.size, found.ripe), (None, None, false));
+    for (wrong, path) in [
+        (json!({"spec": {"colour": 7}}), "spec.colour: "),
+        (json!({"spec": {"tags": []}}), "spec.tags: "),
+        (
+            json!({"spec": {"tags": {"x": [{"name": {}}]}}}),
+            "spec.tags.x[0].name: ",
+        ),
+    ] {
+        let bytes = wrong.to_string().into_bytes();
+        let error = Colour::ingest(bytes.into(), Encoding::Json, cx).unwrap_err();
+        assert!(error.to_string().starts_with(path), "{error}");
+    }
+    assert!(!Colour::PROTOBUF);
+    assert!(!Encoded::<Berry>::PROTOBUF);
 }

@@ -1,7 +1,9 @@
 //! Parses `#[custom_resource(...)]`.
 
+mod arguments;
+
+use self::arguments::{column, scale, validation};
 use super::names::{check_group, check_kind, check_label, check_path, plural_of};
-use proc_macro2::Span;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -30,10 +32,16 @@ pub(super) struct Options {
     pub(super) validations: Vec<Validation>,
     pub(super) served: bool,
     pub(super) storage: bool,
-    /// The inner option is the warning.
-    pub(super) deprecated: Option<Option<LitStr>>,
+    pub(super) deprecated: Deprecated,
     pub(super) annotations: Vec<(LitStr, LitStr)>,
     pub(super) labels: Vec<(LitStr, LitStr)>,
+}
+
+/// Whether the version is deprecated, and the warning.
+#[derive(Default)]
+pub(super) struct Deprecated {
+    pub(super) is_deprecated: bool,
+    pub(super) warning: Option<LitStr>,
 }
 
 /// The subresource `scale`.
@@ -76,7 +84,7 @@ struct Found {
     scale: Option<Scale>,
     columns: Vec<Column>,
     validations: Vec<Validation>,
-    deprecated: Option<Option<LitStr>>,
+    deprecated: Deprecated,
     annotations: Vec<(LitStr, LitStr)>,
     labels: Vec<(LitStr, LitStr)>,
 }
@@ -141,7 +149,10 @@ impl Found {
             }
             "deprecated" => {
                 let warning = input.peek(Token![=]).then(|| value(input));
-                self.deprecated = Some(warning.transpose()?);
+                self.deprecated = Deprecated {
+                    is_deprecated: true,
+                    warning: warning.transpose()?,
+                };
             }
             "annotation" => self.annotations.push(pair(input)?),
             "label" => self.labels.push(pair(input)?),
@@ -283,148 +294,6 @@ fn pair(input: ParseStream<'_>) -> Result<(LitStr, LitStr), Error> {
         (Some(name), Some(value), None) => Ok((name, value)),
         _ => Err(inner.error("expected a name and a value, as in `(\"a\", \"b\")`")),
     }
-}
-
-/// A named argument of an option.
-enum Argument {
-    Text(LitStr),
-    Number(LitInt),
-    Flag,
-}
-
-/// Parses `(name = "text", number = 1, flag)`.
-fn arguments(input: ParseStream<'_>) -> Result<Vec<(Ident, Argument)>, Error> {
-    let inner;
-    parenthesized!(inner in input);
-    let mut all = Vec::new();
-    while !inner.is_empty() {
-        let name = inner.call(Ident::parse_any)?;
-        let argument = if !inner.peek(Token![=]) {
-            Argument::Flag
-        } else {
-            inner.parse::<Token![=]>()?;
-            if inner.peek(LitInt) {
-                Argument::Number(inner.parse()?)
-            } else {
-                Argument::Text(inner.parse()?)
-            }
-        };
-        all.push((name, argument));
-        comma(&inner)?;
-    }
-    Ok(all)
-}
-
-fn scale(input: ParseStream<'_>, span: Span) -> Result<Scale, Error> {
-    let (mut spec, mut status, mut label_selector) = (None, None, None);
-    for (name, argument) in arguments(input)? {
-        let place = match name.to_string().as_str() {
-            "spec_replicas_path" => &mut spec,
-            "status_replicas_path" => &mut status,
-            "label_selector_path" => &mut label_selector,
-            _ => {
-                let text = "expected `spec_replicas_path`, `status_replicas_path` or \
-                    `label_selector_path`";
-                return Err(Error::new(name.span(), text));
-            }
-        };
-        match argument {
-            Argument::Text(text) => {
-                check_path(&text)?;
-                *place = Some(text);
-            }
-            _ => return Err(Error::new(name.span(), "expected a JSON path in quotes")),
-        }
-    }
-    match (spec, status) {
-        (Some(spec_replicas), Some(status_replicas)) => Ok(Scale {
-            spec_replicas,
-            status_replicas,
-            label_selector,
-        }),
-        _ => {
-            let text = "scale needs both paths: `scale(spec_replicas_path = \".spec.replicas\", \
-                status_replicas_path = \".status.replicas\")`";
-            Err(Error::new(span, text))
-        }
-    }
-}
-
-fn column(input: ParseStream<'_>, span: Span) -> Result<Column, Error> {
-    let example = "`printcolumn(name = \"Colour\", type = \"string\", json_path = \
-        \".spec.colour\")`";
-    if !input.peek(syn::token::Paren) {
-        let text = format!("expected the parts of the column: {example}");
-        return Err(Error::new(span, text));
-    }
-    let empty = || LitStr::new("", span);
-    let (mut name, mut kind, mut json_path) = (None, None, None);
-    let (mut format, mut description, mut priority) = (empty(), empty(), LitInt::new("0", span));
-    for (word, argument) in arguments(input)? {
-        match (word.to_string().as_str(), argument) {
-            ("name", Argument::Text(text)) => name = Some(text),
-            ("type" | "type_", Argument::Text(text)) => kind = Some(text),
-            ("json_path" | "jsonPath", Argument::Text(text)) => json_path = Some(text),
-            ("format", Argument::Text(text)) => format = text,
-            ("description", Argument::Text(text)) => description = text,
-            ("priority", Argument::Number(number)) => priority = number,
-            _ => {
-                let text = "expected `name`, `type`, `json_path`, `format` or `description` with a \
-                    text, or `priority` with a number";
-                return Err(Error::new(word.span(), text));
-            }
-        }
-    }
-    let (Some(name), Some(kind), Some(json_path)) = (name, kind, json_path) else {
-        let text = format!("a column needs name, type and json_path: {example}");
-        return Err(Error::new(span, text));
-    };
-    check_path(&json_path)?;
-    if !["integer", "number", "string", "boolean", "date"].contains(&&*kind.value()) {
-        let text = "the type of a column is integer, number, string, boolean or date";
-        return Err(Error::new(kind.span(), text));
-    }
-    Ok(Column {
-        name,
-        kind,
-        format,
-        description,
-        priority,
-        json_path,
-    })
-}
-
-fn validation(input: ParseStream<'_>, span: Span) -> Result<Validation, Error> {
-    let (mut rule, mut texts, mut optional_old_self) = (None, Vec::new(), false);
-    if input.peek(Token![=]) {
-        rule = Some(value(input)?);
-    } else {
-        for (word, argument) in arguments(input)? {
-            match (word.to_string().as_str(), argument) {
-                ("rule", Argument::Text(text)) => rule = Some(text),
-                (
-                    "message" | "message_expression" | "reason" | "field_path",
-                    Argument::Text(text),
-                ) => texts.push((word, text)),
-                ("optional_old_self", Argument::Flag) => optional_old_self = true,
-                _ => {
-                    let text = "expected `rule`, `message`, `message_expression`, `reason` or \
-                        `field_path` with a text, or `optional_old_self`";
-                    return Err(Error::new(word.span(), text));
-                }
-            }
-        }
-    }
-    let rule = rule.ok_or_else(|| {
-        let text = "missing rule: `validation = \"self.spec.size > 0\"`, or `validation(rule = \
-            \"...\", message = \"...\")`";
-        Error::new(span, text)
-    })?;
-    Ok(Validation {
-        rule,
-        texts,
-        optional_old_self,
-    })
 }
 
 /// Returns the documentation of the struct.

@@ -7,16 +7,14 @@ use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaim, Pod, Service
 use kubist_api::networking::v1::Ingress;
 use kubist_api::node::v1::RuntimeClass;
 use kubist_api::storage::v1::{CSIDriver, StorageClass};
-use kubist_apimachinery::wire::{DecodeContext, merge_json};
+use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{AnyObject, KubeObject, PostOptions};
 use kubist_registry::{Created, Replacement};
 use serde_json::{Value, json};
 
 fn object<K: KubeObject + AnyObject>(tree: &Value) -> K {
-    let mut object = K::default();
     let text = tree.to_string();
-    merge_json(&mut object, text.as_bytes(), &mut DecodeContext::new()).expect("it is valid");
-    object
+    K::from_json(text.as_bytes(), &mut DecodeContext::new()).expect("it is valid")
 }
 
 async fn create<K: KubeObject + AnyObject>(fixture: &Fixture, tree: &Value) -> (K, Vec<String>) {
