@@ -22,6 +22,9 @@ const PACKAGED_VARIABLE: &str = "KUBIST_ETCD_3_4";
 /// The package of the kube-apiserver.
 const KUBE_APISERVER: &str = "k8s.io/kubernetes/cmd/kube-apiserver";
 
+/// The package of kwok, which serves the kubelet's protocols.
+const KWOK: &str = "sigs.k8s.io/kwok/cmd/kwok";
+
 /// The version that a kube-apiserver reports, which a build of a module does not have.
 const VERSION: &str = "-ldflags=-X k8s.io/component-base/version.gitVersion=v1.36.3 \
     -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36";
@@ -53,6 +56,11 @@ pub(super) fn run(long: bool, packaged: &Path, scratch: &Path, report: &mut Repo
     } else {
         None
     };
+    let kwok = if long {
+        Some(build("kwok", KWOK, &scratch.join("kwok"))?)
+    } else {
+        None
+    };
     let programs = [
         ("storage-etcd", ""),
         ("registry", "etcd"),
@@ -70,6 +78,7 @@ pub(super) fn run(long: bool, packaged: &Path, scratch: &Path, report: &mut Repo
                 .env("KUBIST_ETCD_PEER", &peer)
                 .env("KUBIST_ETCD_REQUIRED", "1");
             command.envs(upstream.iter().map(|it| ("KUBIST_KUBE_APISERVER", it)));
+            command.envs(kwok.iter().map(|it| ("KUBIST_KWOK", it)));
             process::run_with(&mut command)
         });
     }
