@@ -350,12 +350,12 @@ const SHOWN_MAX: usize = 4 << 10;
 /// Logs what would be written.
 fn announce(method: &Method, target: Target<'_>, content: Option<&Content>) {
     let path = target.path().unwrap_or_default();
-    let body = content.map(|it| match it.media_type {
-        PROTOBUF => format!("{} bytes of protobuf", it.bytes.len()),
-        _ => {
-            let shown = &it.bytes[..it.bytes.len().min(SHOWN_MAX)];
-            String::from_utf8_lossy(shown).into_owned()
+    let body = content.map(|it| {
+        if it.media_type == PROTOBUF {
+            return format!("{} bytes of protobuf", it.bytes.len());
         }
+        let shown = &it.bytes[..it.bytes.len().min(SHOWN_MAX)];
+        String::from_utf8_lossy(shown).into_owned()
     });
     let body = body.unwrap_or_default();
     tracing::info!(%method, path, body, "a dry run: this would be written");

@@ -171,10 +171,7 @@ impl ApplySet {
             let patch = Patch::Apply(object.object.clone().into());
             let written = api.patch_with(object.name(), &patch, &self.options).await;
             let member = member(resource, namespace, object.name());
-            let written = written.map_err(|source| ApplySetError::Member {
-                member: member.clone(),
-                source,
-            })?;
+            let written = written.map_err(|source| failed(&member, source))?;
             applied.insert(Str::from(written.uid()));
             outcome.applied.push(member);
         }
@@ -245,9 +242,10 @@ impl ApplySet {
                 Err(error) if error.is_no_match() => continue,
                 Err(error) => return Err(error.into()),
             };
-            let namespaces = match resource.namespaced {
-                true => before.namespaces(&self.parent.namespace),
-                false => vec![Str::default()],
+            let namespaces = if resource.namespaced {
+                before.namespaces(&self.parent.namespace)
+            } else {
+                vec![Str::default()]
             };
             for namespace in namespaces {
                 let api: Api<Metadata<()>> =
@@ -259,10 +257,7 @@ impl ApplySet {
                     }
                     delete(&api, &object, self.options.post.dry_run)
                         .await
-                        .map_err(|source| ApplySetError::Member {
-                            member: member.clone(),
-                            source,
-                        })?;
+                        .map_err(|source| failed(&member, source))?;
                     pruned.push(member);
                 }
             }
@@ -297,6 +292,13 @@ async fn delete(
     match api.delete_with(object.name(), &options).await {
         Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
         deleted => deleted.map(drop),
+    }
+}
+
+fn failed(member: &Member, source: ApiError) -> ApplySetError {
+    ApplySetError::Member {
+        member: Box::new(member.clone()),
+        source: Box::new(source),
     }
 }
 

@@ -53,9 +53,10 @@ impl<'a, O: Ingest> ControllerRefManager<'a, O> {
     /// Creates one for an owner and its selector. A selector that selects everything claims
     /// nothing, because it would adopt the whole namespace.
     pub fn new(owner: &'a O, selector: Selector) -> Self {
-        let selector = match selector.is_everything() {
-            true => Selector::nothing(),
-            false => selector,
+        let selector = if selector.is_everything() {
+            Selector::nothing()
+        } else {
+            selector
         };
         Self { owner, selector }
     }
@@ -238,13 +239,9 @@ mod tests {
         let (mut orphan, mut strayed) = (object("web", None), object("db", Some("owner")));
         let mut owner = owner();
         for of_owner in [false, true] {
-            let times = [
-                &mut orphan.deletion_timestamp,
-                &mut strayed.deletion_timestamp,
-            ];
-            times
-                .into_iter()
-                .for_each(|it| *it = ending.filter(|_| !of_owner));
+            let of_objects = ending.filter(|_| !of_owner);
+            orphan.deletion_timestamp = of_objects;
+            strayed.deletion_timestamp = of_objects;
             owner.metadata.deletion_timestamp = ending.filter(|_| of_owner);
             let refs = ControllerRefManager::new(&owner, "app=web".parse().expect("a selector"));
             assert_eq!(refs.claim(&orphan), Claim::Foreign);

@@ -21,6 +21,10 @@ const AT_ONCE: i32 = 1;
 ///
 /// # Errors
 /// The operating system refuses the handlers.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it lives as long as the process, as the handlers do, and a second signal asks for the exit"
+)]
 pub fn shutdown_on_signal() -> io::Result<CancellationToken> {
     let token = CancellationToken::new();
     let mut signals = Signals::listen()?;

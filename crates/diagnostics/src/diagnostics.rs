@@ -18,7 +18,7 @@ use std::fmt;
 #[cfg(feature = "leader-election")]
 use std::time::Duration;
 
-/// The media type of OpenMetrics.
+/// The media type of `OpenMetrics`.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 /// How long a lease may be overdue.
 #[cfg(feature = "leader-election")]

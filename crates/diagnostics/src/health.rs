@@ -46,9 +46,10 @@ impl Checks {
                     Err(why) => {
                         all_pass = false;
                         tracing::warn!(kind, check = %name, %why, "a health check fails");
-                        match is_verbose {
-                            true => writeln!(text, "[-]{name} failed: {why}"),
-                            false => writeln!(text, "[-]{name} failed: reason withheld"),
+                        if is_verbose {
+                            writeln!(text, "[-]{name} failed: {why}")
+                        } else {
+                            writeln!(text, "[-]{name} failed: reason withheld")
                         }
                     }
                 }

@@ -6,7 +6,7 @@
 //!
 //! | path | what it has |
 //! |---|---|
-//! | `/metrics` | OpenMetrics, under the names of client-go and controller-runtime |
+//! | `/metrics` | `OpenMetrics`, under the names of client-go and controller-runtime |
 //! | `/healthz`, `/livez` | whether the process works; the liveness checks |
 //! | `/readyz` | whether it is ready; the readiness checks |
 //! | `/debug/controllers`, `/debug/informers` | figures as JSON |

@@ -1,4 +1,4 @@
-//! Figures as OpenMetrics, under the names of client-go and controller-runtime.
+//! Figures as `OpenMetrics`, under the names of client-go and controller-runtime.
 
 use crate::diagnostics::{Own, Read};
 use kubist_apimachinery::Str;
@@ -117,9 +117,10 @@ impl Writer<'_> {
     ) -> Result<(), Error> {
         self.family(name, help, MetricType::Gauge, |family| {
             for (labels, value) in values {
-                match labels.is_empty() {
-                    true => family.encode_gauge(&value)?,
-                    false => family.encode_family(&labels)?.encode_gauge(&value)?,
+                if labels.is_empty() {
+                    family.encode_gauge(&value)?;
+                } else {
+                    family.encode_family(&labels)?.encode_gauge(&value)?;
                 }
             }
             Ok(())

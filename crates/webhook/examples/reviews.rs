@@ -3,6 +3,16 @@
 //!
 //! `cargo run --release -p kubist-webhook --example reviews`
 #![expect(clippy::print_stdout, reason = "it reports its figures")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it measures time, and its tasks end with it"
+)]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "figures for people"
+)]
 
 use bytes::Bytes;
 use http::Request;

@@ -248,7 +248,7 @@ impl Webhooks {
             .map(Duration::from_nanos)
             .filter(|it| !it.is_zero());
         let own = self.limits.handler_timeout;
-        waits.map_or(own, |waits| own.min(waits - waits / 20))
+        waits.map_or(own, |waits| own.min(waits.saturating_sub(waits / 20)))
     }
 }
 

@@ -137,9 +137,10 @@ impl AttachedProcess {
     /// The connection has ended.
     pub async fn resize(&self, size: TerminalSize) -> Result<(), PodStreamError> {
         let text = serde_json::to_vec(&size).map_err(io::Error::from)?;
-        match self.frames.send(RESIZE, &text).await {
-            true => Ok(()),
-            false => Err(PodStreamError::Ended),
+        if self.frames.send(RESIZE, &text).await {
+            Ok(())
+        } else {
+            Err(PodStreamError::Ended)
         }
     }
 

@@ -1,4 +1,5 @@
 //! Exec, attach and port forwarding, against a scripted kubelet behind a WebSocket.
+#![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use kubist_api::core::v1::Pod;

@@ -6,7 +6,7 @@
 //! length.
 
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The members by which items of lists are recognized, the first that all of them have.
 const KEYS: [&str; 6] = ["name", "key", "type", "uid", "ip", "id"];
@@ -86,10 +86,10 @@ fn middle(raw: &[Value], before: &[Value], after: &[Value]) -> Vec<Value> {
     let by_key = key_of(before, after).map(|key| {
         let names = before.iter().enumerate();
         let names = names.filter_map(|(at, item)| Some((item.get(key)?.as_str()?, at)));
-        (key, names.collect::<HashMap<&str, usize>>())
+        (key, names.collect::<BTreeMap<&str, usize>>())
     });
     let by_place = by_key.is_none() && before.len() == after.len();
-    let mut equal: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut equal: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     if by_key.is_none() && !by_place {
         for (at, item) in before.iter().enumerate().rev() {
             equal.entry(item.to_string()).or_default().push(at);

@@ -95,9 +95,10 @@ fn below(path: &str, mut operation: Value) -> Value {
 
 /// Writes a name as a part of a JSON pointer (RFC 6901).
 fn escaped(name: &str) -> Cow<'_, str> {
-    match name.contains(['~', '/']) {
-        true => name.replace('~', "~0").replace('/', "~1").into(),
-        false => name.into(),
+    if name.contains(['~', '/']) {
+        name.replace('~', "~0").replace('/', "~1").into()
+    } else {
+        name.into()
     }
 }
 
@@ -142,7 +143,7 @@ mod tests {
             let (raw, after) = (json!({"x": raw}), json!({"x": typed(&after)}));
             let before = typed(&raw);
             let texts = [&raw, &before, &after].map(ToString::to_string);
-            let [raw_text, before_text, after_text] = texts.each_ref().map(|it| it.as_bytes());
+            let [raw_text, before_text, after_text] = texts.each_ref().map(String::as_bytes);
             let operations = edited(raw_text, before_text, after_text).expect("JSON");
             let patch = Value::from(operations).to_string();
             let patch = JsonPatch::parse(patch.as_bytes(), Reading::Checked).expect("a patch");

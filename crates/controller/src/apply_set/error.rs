@@ -17,12 +17,12 @@ pub enum ApplySetError {
         reason: String,
     },
     /// A member could not be applied or deleted.
-    #[error("{} {}: {}", .member.kind, .member.name, with_causes(.source))]
+    #[error("{} {}: {}", .member.kind, .member.name, with_causes(&**.source))]
     Member {
         /// The member.
-        member: Member,
+        member: Box<Member>,
         /// The error.
-        source: ApiError,
+        source: Box<ApiError>,
     },
     /// The set belongs to another tool, which alone may change it.
     #[error("the set of {parent} is managed by {theirs:?}, and this is {ours:?}")]

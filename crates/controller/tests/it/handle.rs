@@ -1,4 +1,5 @@
 //! Handles of controllers, several factories, and signals.
+#![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use crate::cluster::{Cluster, named};
 use kubist_api::core::v1::Pod;

@@ -1,4 +1,5 @@
 //! What is told of a manager, and of the program's own checks and metrics.
+#![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use crate::cluster::{Cluster, named};
 use http::{Method, Request};
@@ -102,9 +103,12 @@ fn checks_are_told_as_upstreams_servers_do() {
     let works = Arc::new(AtomicBool::new(true));
     let disk = Arc::clone(&works);
     let diagnostics = Diagnostics::new()
-        .liveness("disk", move || match disk.load(Ordering::SeqCst) {
-            true => Ok(()),
-            false => Err("it is full".to_owned()),
+        .liveness("disk", move || {
+            if disk.load(Ordering::SeqCst) {
+                Ok(())
+            } else {
+                Err("it is full".to_owned())
+            }
         })
         .liveness("network", || Ok(()))
         .readiness("broken", || panic!("oh"));

@@ -1,4 +1,5 @@
 //! The server.
+#![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use kubist_diagnostics::{Diagnostics, DiagnosticsServer};
 use kubist_transport::{Body, Config, Transport};

@@ -3,6 +3,7 @@
 //!
 //! `KUBIST_KWOK` names kwok's binary; without it, and as of `etcd_upstream`, the test is skipped
 //! with a message.
+#![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use crate::etcd::{Etcd, Release, free_addresses};
 use crate::etcd_upstream::{KubeApiserver, binary};

@@ -2,6 +2,7 @@
 //! conversion on a kube-apiserver.
 //!
 //! The test of a kube-apiserver is skipped as that of `etcd_upstream` is.
+#![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use crate::etcd::{Etcd, Release};
 use crate::etcd_upstream::{KubeApiserver, binary};

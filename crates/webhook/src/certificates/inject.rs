@@ -12,11 +12,11 @@ use kubist_client::{Api, ApiError, Client};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the API has these three")]
 pub enum InjectInto {
-    /// A ValidatingWebhookConfiguration of this name.
+    /// A `ValidatingWebhookConfiguration` of this name.
     Validating(Str),
-    /// A MutatingWebhookConfiguration of this name.
+    /// A `MutatingWebhookConfiguration` of this name.
     Mutating(Str),
-    /// A CustomResourceDefinition of this name, whose conversion is by webhook.
+    /// A `CustomResourceDefinition` of this name, whose conversion is by webhook.
     Conversion(Str),
 }
 

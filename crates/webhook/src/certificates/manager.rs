@@ -196,21 +196,18 @@ async fn current(
             return Ok(stored);
         }
         let made = make(&stored, decision, &names, config.lifetime, now)?;
-        let written = match found {
-            Some(mut secret) => {
-                fill(&mut secret, &made);
-                secrets.replace(&secret).await
-            }
-            None => {
-                let mut secret = Secret {
-                    type_: "kubernetes.io/tls".into(),
-                    ..Secret::default()
-                };
-                secret.metadata.name = config.secret.clone();
-                secret.metadata.namespace = config.namespace.clone();
-                fill(&mut secret, &made);
-                secrets.create(&secret).await
-            }
+        let written = if let Some(mut secret) = found {
+            fill(&mut secret, &made);
+            secrets.replace(&secret).await
+        } else {
+            let mut secret = Secret {
+                type_: "kubernetes.io/tls".into(),
+                ..Secret::default()
+            };
+            secret.metadata.name = config.secret.clone();
+            secret.metadata.namespace = config.namespace.clone();
+            fill(&mut secret, &made);
+            secrets.create(&secret).await
         };
         match written {
             Ok(_) => return Ok(made),

@@ -1,4 +1,5 @@
 //! The server: HTTPS, rotation, limits, and the stop.
+#![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use crate::review::{of_pod, pod};
 use kubist_api::core::v1::Pod;
