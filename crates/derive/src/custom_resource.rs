@@ -23,6 +23,7 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     let machinery = quote!(#krate::private::apimachinery);
     let message = message(&options, &machinery);
     let object = object(&options, &machinery);
+    let metadata = metadata(&options, &machinery);
     let client = client(&options, &machinery);
     let serde = serde_impls(&options);
     let custom_resource = custom_resource(input, &options);
@@ -32,6 +33,7 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
             #message
             #serde
             #object
+            #metadata
             #client
             #custom_resource
         };
@@ -166,7 +168,13 @@ fn object(options: &Options, machinery: &TokenStream) -> TokenStream {
             const API_VERSION: &'static str = #api_version;
             type Scope = #machinery::#scope;
         }
+    }
+}
 
+/// Generates changes of the metadata, and its generation.
+fn metadata(options: &Options, machinery: &TokenStream) -> TokenStream {
+    let root = &options.root;
+    quote! {
         #[automatically_derived]
         impl #machinery::HasMetadata for #root {
             type Metadata = #machinery::ObjectMeta;

@@ -177,7 +177,7 @@ impl<M: Row> Table<M> {
     /// Returns the family, if it has metrics.
     pub(super) fn family(&self) -> Option<MetricFamily> {
         let family = M::FAMILY(self.name, self.help, self.labels);
-        self.fill(family, |row, family, values| row.add_to(family, values))
+        self.fill(family, M::add_to)
     }
 
     /// Adds each metric, with the values of its labels, to a family.

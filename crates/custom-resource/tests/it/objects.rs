@@ -248,7 +248,7 @@ struct Colour {
     #[projection(metadata)]
     meta: LeanMeta,
     #[projection("spec.colour")]
-    colour: Option<Str>,
+    tint: Option<Str>,
     #[projection("spec.maxSize")]
     size: Option<i64>,
     #[projection("spec.tags.x[].name")]
@@ -270,17 +270,14 @@ fn projections_reach_below_spec_in_json_and_in_the_internal_form() {
     ];
     for (bytes, encoding) in forms {
         let found = Colour::ingest(bytes.into(), encoding, &mut DecodeContext::new()).unwrap();
-        assert_eq!(
-            (found.colour.as_deref(), found.size),
-            (Some("red"), Some(3))
-        );
+        assert_eq!((found.tint.as_deref(), found.size), (Some("red"), Some(3)));
         assert_eq!((found.names, found.ripe), (vec![Str::from("n")], true));
         assert_eq!(&*found.whole.raw, br#"[{"name":"m"}]"#);
     }
     let bare = br#"{"metadata": {"name": "b"}, "spec": {"colour": null, "tags": {}}}"#;
     let cx = &mut DecodeContext::new();
     let found = Colour::ingest(bare.as_slice().into(), Encoding::Json, cx).unwrap();
-    assert_eq!((found.colour, found.size, found.ripe), (None, None, false));
+    assert_eq!((found.tint, found.size, found.ripe), (None, None, false));
     for (wrong, path) in [
         (json!({"spec": {"colour": 7}}), "spec.colour: "),
         (json!({"spec": {"tags": []}}), "spec.tags: "),
@@ -293,6 +290,6 @@ fn projections_reach_below_spec_in_json_and_in_the_internal_form() {
         let error = Colour::ingest(bytes.into(), Encoding::Json, cx).unwrap_err();
         assert!(error.to_string().starts_with(path), "{error}");
     }
-    assert!(!Colour::PROTOBUF);
-    assert!(!Encoded::<Berry>::PROTOBUF);
+    let in_protobuf = [Colour::PROTOBUF, Encoded::<Berry>::PROTOBUF];
+    assert_eq!(in_protobuf, [false, false]);
 }

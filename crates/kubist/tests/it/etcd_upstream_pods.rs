@@ -12,6 +12,7 @@ use futures_util::future::BoxFuture;
 use kubist::api::core::v1::{Container, Node, NodeAddress, Pod};
 use kubist::client::{Api, CopyOptions, ExecOptions, LogOptions, PodStreamError, TerminalSize};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -87,14 +88,16 @@ impl Kwok {
 
 /// A container's log, as kubelets keep it.
 fn lines() -> String {
-    (0..100)
-        .map(|it| {
-            format!(
-                "2026-01-02T03:04:{:02}.123456789Z stdout F line {it}\n",
-                it % 60
-            )
-        })
-        .collect()
+    let mut text = String::new();
+    for number in 0..100 {
+        let second = number % 60;
+        writeln!(
+            text,
+            "2026-01-02T03:04:{second:02}.123456789Z stdout F line {number}"
+        )
+        .unwrap();
+    }
+    text
 }
 
 fn config(log: &Path, echo: u16) -> String {
