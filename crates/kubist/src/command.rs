@@ -1,9 +1,12 @@
 //! The subcommands, with their common error output and runtime.
 
 mod clock;
+mod cluster;
 mod convert;
 mod demo;
+mod documents;
 mod logging;
+mod logs;
 mod memory;
 mod serve;
 mod signal;
@@ -33,15 +36,25 @@ pub(crate) enum Command {
     Storage(storage::Options),
     /// Watch the objects of a resource in any cluster
     Watch(watch::Options),
+    /// Print the logs of a Pod's containers
+    Logs(logs::Options),
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
+    /// Print the completions of a shell
+    Completions(documents::Completions),
+    /// Print the manual page, or write a page for each command
+    Man(documents::Man),
 }
 
 impl Command {
-    pub(crate) fn run(self) -> Outcome {
+    /// Runs it. `whole` is the description of the command line.
+    pub(crate) fn run(self, whole: clap::Command) -> Outcome {
         match self {
+            Self::Completions(options) => documents::completions(&options, whole),
             Self::Convert(options) => convert::run(&options),
             Self::Demo(options) => block_on(demo::run(options)),
+            Self::Logs(options) => block_on(logs::run(options)),
+            Self::Man(options) => documents::man(&options, whole),
             Self::Serve(options) => block_on(serve::run(*options)),
             Self::Storage(options) => storage::run(&options),
             Self::Watch(options) => block_on(watch::run(options)),

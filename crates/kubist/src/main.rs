@@ -3,7 +3,7 @@
 mod command;
 
 use crate::command::Command;
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use std::process::ExitCode;
 
 /// It returns the memory of large bursts to the system, where the default allocator keeps it.
@@ -23,6 +23,7 @@ Examples:
   kubist serve --data-dir ./data       # kept across restarts and crashes
   kubist serve --simulate              # then: KUBECONFIG=kubist.kubeconfig kubectl get nodes
   kubist watch pods -A                 # any cluster
+  kubist logs web-0 -f
   kubist convert -f pod.yaml -o json
 `kubist help COMMAND` has more."
 )]
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return command::refuse(&error),
     };
-    match arguments.command.run() {
+    match arguments.command.run(Arguments::command()) {
         Ok(code) => code,
         Err(error) => {
             command::report(&*error);

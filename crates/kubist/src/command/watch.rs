@@ -14,24 +14,20 @@ use self::follow::{Until, follow};
 use self::lines::{JsonLines, TableLines};
 use self::problems::Problems;
 use self::table::LiveTable;
+use super::cluster::ClusterOptions;
 use super::{Outcome, values};
 use clap::{Args, ValueEnum};
-use kubist::InferError;
 use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
 use kubist_cache::{Metadata, ResourceEvent, Selection};
 use kubist_client::{Api, Client, Discovery};
-use kubist_kubeconfig::{KubeconfigError, Selection as KubeconfigSelection};
 use std::error::Error;
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How often the table is redrawn, at most.
 const REDRAW: Duration = Duration::from_millis(200);
-/// Advice without a cluster.
-const ADVICE: &str = "name a file with --kubeconfig or KUBECONFIG (`kubist serve` writes one)";
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -60,12 +56,8 @@ pub(crate) struct Options {
     /// Only objects that match these fields
     #[arg(long, value_name = "SELECTOR", default_value = "")]
     field_selector: FieldSelector,
-    /// The kubeconfig file
-    #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
-    /// The kubeconfig context
-    #[arg(long)]
-    context: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterOptions,
     /// The output format; by default table on a terminal, otherwise json
     #[arg(short, long, value_enum)]
     output: Option<Output>,
@@ -148,7 +140,7 @@ struct Target {
 
 impl Target {
     async fn find(options: &Options) -> Result<Self, Box<dyn Error>> {
-        let client = connect(options)?;
+        let client = options.cluster.connect()?;
         let discovery = client.discover().await.map_err(|error| {
             let server = client.transport().server();
             let text = if error.is_unauthorized() {
@@ -205,26 +197,6 @@ impl Target {
             Explained { text, error }.into()
         })
     }
-}
-
-/// Returns a client of the configured cluster.
-fn connect(options: &Options) -> Result<Client, Box<dyn Error>> {
-    let found = kubist::infer_with(&kubist_kubeconfig::Options {
-        file: options.kubeconfig.clone(),
-        selection: KubeconfigSelection {
-            context: options.context.clone(),
-            ..KubeconfigSelection::default()
-        },
-    });
-    found.map_err(|error| match &error {
-        InferError::Kubeconfig(KubeconfigError::NotFound { .. }) => {
-            format!("{error}; {ADVICE}").into()
-        }
-        InferError::Kubeconfig(KubeconfigError::NoContext { known }) if known.is_empty() => {
-            format!("the kubeconfig has no contexts; {ADVICE}").into()
-        }
-        _ => error.into(),
-    })
 }
 
 /// Lists similar resources.

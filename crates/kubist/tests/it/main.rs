@@ -8,6 +8,7 @@ mod convert;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod custom_resource;
 mod demo;
+mod documents;
 mod durable;
 mod encryption;
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
