@@ -23,4 +23,6 @@ mod pages {
     struct ComingFromClientGo;
     #[doc = include_str!("../../docs/coming-from-kube-rs.md")]
     struct ComingFromKubeRs;
+    #[doc = include_str!("../../docs/guide/README.md")]
+    struct Guide;
 }

@@ -158,7 +158,9 @@ impl<S: Source> Manager<S> {
     /// # use kubist_client::Client;
     /// # use kubist_controller::{Action, Controller, Error, Manager};
     /// # use kubist_informers::SharedInformerFactory;
-    /// # async fn sync(cluster: &str, key: ObjectName) -> Result<Action, Error> { Ok(Action::done()) }
+    /// # async fn sync(cluster: &str, key: ObjectName) -> Result<Action, Error> {
+    /// #     Ok(Action::done())
+    /// # }
     /// # fn example(here: Client, there: Client) -> Manager<Client> {
     /// let mut manager = Manager::new(SharedInformerFactory::new(here.clone()));
     /// for (cluster, client) in [("here", here), ("there", there)] {
