@@ -50,7 +50,7 @@ impl Command {
     /// Runs it. `whole` is the description of the command line.
     pub(crate) fn run(self, whole: clap::Command) -> Outcome {
         match self {
-            Self::Completions(options) => documents::completions(&options, whole),
+            Self::Completions(options) => Ok(documents::completions(&options, whole)),
             Self::Convert(options) => convert::run(&options),
             Self::Demo(options) => block_on(demo::run(options)),
             Self::Logs(options) => block_on(logs::run(options)),

@@ -31,9 +31,9 @@ pub(crate) struct Man {
 }
 
 /// Prints the completions of a shell.
-pub(crate) fn completions(options: &Completions, mut command: Command) -> Outcome {
+pub(crate) fn completions(options: &Completions, mut command: Command) -> ExitCode {
     clap_complete::generate(options.shell, &mut command, "kubist", &mut io::stdout());
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }
 
 /// Prints the manual page, or writes all.
