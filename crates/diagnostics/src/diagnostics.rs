@@ -149,32 +149,33 @@ impl Diagnostics {
     /// Adds a gauge that is read when it is asked for.
     #[must_use]
     pub fn gauge(
-        mut self,
+        self,
         name: &'static str,
         help: &'static str,
         labels: &[(&'static str, &str)],
         read: impl Fn() -> f64 + Send + Sync + 'static,
     ) -> Self {
-        let labels = labels
-            .iter()
-            .map(|(name, value)| (*name, (*value).to_owned()));
-        self.own.push(Own {
-            name,
-            help,
-            labels: labels.collect(),
-            read: Read::Gauge(Box::new(read)),
-        });
-        self
+        self.with_own(name, help, labels, Read::Gauge(Box::new(read)))
     }
 
     /// Adds a counter that is read when it is asked for; `_total` is added to its name.
     #[must_use]
     pub fn counter(
-        mut self,
+        self,
         name: &'static str,
         help: &'static str,
         labels: &[(&'static str, &str)],
         read: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> Self {
+        self.with_own(name, help, labels, Read::Counter(Box::new(read)))
+    }
+
+    fn with_own(
+        mut self,
+        name: &'static str,
+        help: &'static str,
+        labels: &[(&'static str, &str)],
+        read: Read,
     ) -> Self {
         let labels = labels
             .iter()
@@ -183,7 +184,7 @@ impl Diagnostics {
             name,
             help,
             labels: labels.collect(),
-            read: Read::Counter(Box::new(read)),
+            read,
         });
         self
     }

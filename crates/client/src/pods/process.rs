@@ -249,25 +249,20 @@ impl AsyncWrite for Stdin {
     }
 }
 
-impl AsyncRead for Stdout {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.pipe).poll_read(cx, buf)
-    }
+macro_rules! read_pipe {
+    ($($stream:ident),*) => {$(
+        impl AsyncRead for $stream {
+            fn poll_read(
+                mut self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &mut ReadBuf<'_>,
+            ) -> Poll<io::Result<()>> {
+                Pin::new(&mut self.pipe).poll_read(cx, buf)
+            }
+        }
+    )*};
 }
-
-impl AsyncRead for Stderr {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.pipe).poll_read(cx, buf)
-    }
-}
+read_pipe!(Stdout, Stderr);
 
 #[cfg(test)]
 mod tests {
