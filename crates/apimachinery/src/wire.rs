@@ -44,7 +44,7 @@ mod varint;
 mod wanted;
 
 #[doc(hidden)]
-pub use ::{bytes::Bytes, serde};
+pub use ::{bytes::Bytes, serde, serde_json};
 #[cfg(feature = "prost")]
 pub use ::prost;
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
@@ -80,7 +80,7 @@ pub use schema::{
 };
 pub use serde_field::{SERDE_FIELD, SerdeField, SerdeFieldError};
 pub use varint::{PartialVarint, VARINT_BYTES_MAX, int32, push_varint, varint, varint_length};
-pub use wanted::to_wanted;
+pub use wanted::{to_wanted, wanted_part};
 
 /// Expands to nothing without the feature `prost`.
 #[cfg(not(feature = "prost"))]

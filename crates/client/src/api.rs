@@ -227,12 +227,8 @@ impl<K> Api<K> {
 
 impl<K: Object> Api<K> {
     /// Returns the target of a write: for an API of all namespaces, the object's own namespace.
-    fn target_of<'a>(&'a self, object: &'a impl Object, name: Option<&'a str>) -> Target<'a> {
-        let namespace = self
-            .endpoint
-            .namespace
-            .as_deref()
-            .or_else(|| Some(object.namespace()));
+    fn target_of<'a>(&'a self, namespace: &'a str, name: Option<&'a str>) -> Target<'a> {
+        let namespace = self.endpoint.namespace.as_deref().or(Some(namespace));
         Target {
             namespace,
             ..self.endpoint.target(name)
