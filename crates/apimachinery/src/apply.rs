@@ -9,6 +9,7 @@
 
 mod body;
 mod define;
+mod field;
 mod merge;
 mod object_meta;
 mod value;
@@ -16,11 +17,12 @@ mod value;
 pub use body::ApplyBody;
 #[doc(hidden)]
 pub use body::{encode_kind, name_of};
+pub use field::{ApplyField, derived_field, list_of, map_of};
 pub use object_meta::ObjectMetaApply;
 #[doc(hidden)]
 pub use value::{bytes, plain};
 
-use crate::wire::{Schema, Wire};
+use crate::wire::Schema;
 use serde_json::{Map, Value};
 
 /// Some fields of a [`Type`](Self::Type).
@@ -43,7 +45,10 @@ use serde_json::{Map, Value};
 /// ```
 pub trait ApplyConfiguration: Default {
     /// The type whose fields these are.
-    type Type: Wire;
+    type Type;
+
+    /// How the fields merge.
+    const SCHEMA: &'static Schema;
 
     /// Returns the fields, by JSON name.
     fn fields(&self) -> &Map<String, Value>;
@@ -57,7 +62,7 @@ pub trait ApplyConfiguration: Default {
     /// Sets a field by its JSON name, for fields that are newer than the type.
     #[must_use]
     fn set(mut self, name: &str, value: Value) -> Self {
-        merge::set(Self::Type::SCHEMA, self.fields_mut(), name, value);
+        merge::set(Self::SCHEMA, self.fields_mut(), name, value);
         self
     }
 
@@ -75,7 +80,7 @@ pub trait ApplyConfiguration: Default {
         let Value::Object(other) = other.into_value() else {
             return self;
         };
-        merge::merge(Self::Type::SCHEMA, self.fields_mut(), other);
+        merge::merge(Self::SCHEMA, self.fields_mut(), other);
         self
     }
 }

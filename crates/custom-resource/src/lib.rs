@@ -56,12 +56,58 @@
 //! - `served = false`, `storage = false`, `deprecated`, `deprecated = "WARNING"`: facts of the
 //!   version.
 //! - `annotation("a", "b")`, `label("a", "b")`: metadata of the definition.
+//! - `apply`: apply configurations, see below.
 //! - `derive = "Eq"`: another derive of the generated struct, beside `Clone`, `Debug` and
 //!   `PartialEq`.
 //! - `doc = "TEXT"`: the description; default: the documentation of the spec.
 //! - `crate = PATH`: the path of this crate; with the facade, `kubist::custom_resource`.
 //!
 //! The generated struct has `Default` if the spec has it.
+//!
+//! # Apply configurations
+//!
+//! With the option `apply`, there are also types of which every field is optional, to apply what
+//! one owns and nothing else: `FigApply` and `FigSpecApply`, with a setter for each field. Structs
+//! and enums in the spec, and the status, derive `ApplyConfiguration`. Lists merge as
+//! [`ListType`] and [`MapType`] say.
+//!
+//! ```
+//! use kubist_apimachinery::apply::ApplyBody as _;
+//! use kubist_custom_resource::{ApplyConfiguration, CustomResource, ListType};
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
+//! #[custom_resource(group = "example.com", version = "v1", kind = "Fig", apply)]
+//! #[serde(rename_all = "camelCase")]
+//! struct FigSpec {
+//!     #[schemars(transform = ListType::map("name"))]
+//!     leaf_parts: Vec<Part>,
+//!     weight: Option<u16>,
+//! }
+//!
+//! #[derive(
+//!     Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, ApplyConfiguration,
+//! )]
+//! struct Part {
+//!     name: String,
+//!     green: bool,
+//! }
+//!
+//! let stalk = PartApply::new().name("stalk");
+//! let spec = FigSpecApply::new().leaf_parts([stalk.clone().green(false)]);
+//! let fig = FigApply::new("first").spec(spec.leaf_parts([stalk]));
+//! assert_eq!(
+//!     String::from_utf8(fig.encode_applied(false)?)?,
+//!     r#"{"apiVersion":"example.com/v1","kind":"Fig","metadata":{"name":"first"},"#.to_owned()
+//!         + r#""spec":{"leafParts":[{"green":false,"name":"stalk"}]}}"#,
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `#[apply(json)]` on a field makes its setter take a `serde_json::Value`, for types that cannot
+//! derive: enums with data, other crates' types. A flattened field has no setter and is refused.
+//! `#[apply(crate = PATH)]` on a type that derives names this crate, as `crate` does.
 //!
 //! # Schemas
 //!
@@ -143,7 +189,9 @@ mod structural;
 pub use conversion::{ConversionError, Conversions, ConvertFrom, ConvertTo};
 pub use custom_resource::CustomResource;
 pub use definition::DefinitionError;
-pub use kubist_derive::CustomResource;
+#[doc(no_inline)]
+pub use kubist_apimachinery::apply::ApplyConfiguration;
+pub use kubist_derive::{ApplyConfiguration, CustomResource};
 pub use markers::{ListType, MapType, Rule};
 pub use merge::{MergeError, merge_definitions};
 pub use message_schema::message_schema;
@@ -157,5 +205,5 @@ pub mod private {
     pub use crate::facts::{Column, Facts, Scale, schema_of};
     pub use crate::parts::{Parts, encode_wanted, from_json, from_protobuf};
     pub use kubist_apimachinery as apimachinery;
-    pub use serde;
+    pub use {serde, serde_json};
 }

@@ -27,8 +27,10 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     let client = client(&options, &machinery);
     let serde = serde_impls(&options);
     let custom_resource = custom_resource(input, &options);
+    let configurations = configurations(input, &options)?;
     Ok(quote! {
         #root
+        #configurations
         const _: () = {
             #message
             #serde
@@ -38,6 +40,35 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
             #custom_resource
         };
     })
+}
+
+/// Generates the apply configurations of the kind and its spec, if they are asked for.
+fn configurations(input: &DeriveInput, options: &Options) -> Result<TokenStream, Error> {
+    let Options {
+        root,
+        krate,
+        group,
+        version,
+        kind,
+        status,
+        ..
+    } = options;
+    if !options.apply {
+        return Ok(TokenStream::new());
+    }
+    let spec = crate::apply::configuration(input, krate)?;
+    let api_version = options.api_version();
+    let facts = quote!((#krate::private::apimachinery::wire::KindFacts {
+        group: #group,
+        version: #version,
+        kind: #kind,
+        api_version: #api_version,
+    }));
+    let ident = &input.ident;
+    let mut parts = vec![("spec", quote!(#ident))];
+    parts.extend(status.iter().map(|it| ("status", quote!(#it))));
+    let kind = crate::apply::kind(root, &input.vis, krate, &facts, &parts);
+    Ok(quote!(#spec #kind))
 }
 
 /// Generates the struct.

@@ -3,7 +3,7 @@
 use crate::object_type::{ExtractError, ObjectType};
 use crate::schema::{Schema, TypeRef};
 use kubist_apimachinery::apply::ApplyConfiguration;
-use kubist_apimachinery::wire::{Wire as _, to_json_value};
+use kubist_apimachinery::wire::{Wire, to_json_value};
 use kubist_apimachinery::{HasMetadata, ObjectMeta};
 use serde_json::Value;
 use std::marker::PhantomData;
@@ -43,15 +43,10 @@ pub struct Extractor<A> {
 impl<A: ApplyConfiguration> Extractor<A> {
     /// Reads the schema of the kind.
     pub fn new() -> Self {
-        Self::of(ObjectType {
-            schema: Schema::from_wire([A::Type::SCHEMA]).into(),
-            root: TypeRef::of_wire(A::Type::SCHEMA),
-        })
-    }
-
-    /// Extracts by the schema of a custom resource, which the wire schema of its Rust type lacks:
-    /// there lists have no keys, and are extracted whole or not at all.
-    pub fn of(object_type: ObjectType) -> Self {
+        let object_type = ObjectType {
+            schema: Schema::from_wire([A::SCHEMA]).into(),
+            root: TypeRef::of_wire(A::SCHEMA),
+        };
         Self {
             object_type,
             configuration: PhantomData,
@@ -65,7 +60,7 @@ impl<A: ApplyConfiguration> Extractor<A> {
     /// The managed fields cannot be read, or the object does not fit the schema.
     pub fn extract(&self, object: &A::Type, manager: &str) -> Result<Option<A>, ExtractError>
     where
-        A::Type: HasMetadata<Metadata = ObjectMeta>,
+        A::Type: Wire + HasMetadata<Metadata = ObjectMeta>,
     {
         self.extract_subresource(object, manager, "")
     }
@@ -81,7 +76,7 @@ impl<A: ApplyConfiguration> Extractor<A> {
         subresource: &str,
     ) -> Result<Option<A>, ExtractError>
     where
-        A::Type: HasMetadata<Metadata = ObjectMeta>,
+        A::Type: Wire + HasMetadata<Metadata = ObjectMeta>,
     {
         let metadata = object.object_metadata();
         let entries = &metadata.managed_fields;

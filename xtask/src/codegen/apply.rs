@@ -71,7 +71,7 @@ impl<'a> Configurations<'a> {
         let _ = write!(
             out,
             "apply_configuration! {{\n    /// Fields of [`{name}`]({path}) to apply.\n    \
-             {name}Apply: {path},"
+             pub {name}Apply: {path},"
         );
         if item.is_object() {
             out.push_str(" kind,\n");

@@ -1,7 +1,7 @@
 //! `ApplyBody`: what a client can apply as a kind: the kind itself, or its configuration.
 
 use super::ApplyConfiguration;
-use crate::wire::{Encode, EncodeError, Wire};
+use crate::wire::{Encode, EncodeError};
 use crate::{Object, ObjectName};
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ pub fn name_of(fields: &Map<String, Value>) -> ObjectName {
 #[doc(hidden)]
 pub fn encode_kind<A: ApplyConfiguration>(configuration: &A) -> Result<Vec<u8>, EncodeError> {
     let mut typed = Map::new();
-    super::add_type(A::Type::SCHEMA, &mut typed);
+    super::add_type(A::SCHEMA, &mut typed);
     if typed
         .iter()
         .all(|(name, value)| configuration.fields().get(name) == Some(value))

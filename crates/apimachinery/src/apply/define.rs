@@ -2,17 +2,18 @@
 
 /// Declares a configuration of a type: a struct with a setter for each field.
 ///
-/// A row is `form rust "json" type`. The form says what a setter takes: `value` (a number or a
-/// boolean), `text`, `bytes`, `raw` (JSON), `plain` (a type whose set fields are taken) or `config`
-/// (a configuration), each also as `…_list` and `…_map`.
+/// The schema is that of the type, if no other is given. A row is `form rust "json" type`. The form says what a setter takes: `value` (a number or a
+/// boolean), `text`, `bytes`, `raw` (JSON), `plain` (a type whose set fields are taken), `config`
+/// (a configuration) or `field` (an [`ApplyField`](crate::apply::ApplyField)), each also as
+/// `…_list` and `…_map`.
 #[macro_export]
 macro_rules! apply_configuration {
     (
         $(#[$attribute:meta])*
-        $name:ident: $type:ty, new: [$($key:ident $key_json:literal $key_type:ty),*],
+        $vis:vis $name:ident: $type:ty, $(schema: $schema:expr,)? new: [$($key:ident $key_json:literal $key_type:ty),*],
         fields: [$($form:ident $rust:ident $json:literal $field:ty;)*]
     ) => {
-        $crate::apply_struct! { $(#[$attribute])* $name: $type }
+        $crate::apply_struct! { $(#[$attribute])* $vis $name: $type, $($schema)? }
         impl $name {
             /// Returns a configuration with nothing but the keys that lists know it by, if any.
             #[allow(clippy::new_without_default, reason = "some have keys")]
@@ -30,15 +31,16 @@ macro_rules! apply_configuration {
     };
     (
         $(#[$attribute:meta])*
-        $name:ident: $type:ty, kind,
+        $vis:vis $name:ident: $type:ty, $(schema: $schema:expr,)? kind,
         fields: [$($form:ident $rust:ident $json:literal $field:ty;)*]
     ) => {
-        $crate::apply_struct! { $(#[$attribute])* $name: $type }
+        $crate::apply_struct! { $(#[$attribute])* $vis $name: $type, $($schema)? }
         impl $name {
             /// Returns a configuration of the object with this name, with no other field.
             pub fn new(name: impl Into<$crate::Str>) -> Self {
                 let mut fields = $crate::wire::serde_json::Map::new();
-                $crate::apply::add_type(<$type as $crate::wire::Wire>::SCHEMA, &mut fields);
+                let schema = <Self as $crate::apply::ApplyConfiguration>::SCHEMA;
+                $crate::apply::add_type(schema, &mut fields);
                 Self(fields).metadata($crate::apply::ObjectMetaApply::new().name(name))
             }
             /// Sets `metadata.namespace`. An `Api` of one namespace does not need it.
@@ -84,13 +86,20 @@ macro_rules! apply_configuration {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! apply_struct {
-    ($(#[$attribute:meta])* $name:ident: $type:ty) => {
+    ($(#[$attribute:meta])* $vis:vis $name:ident: $type:ty,) => {
+        $crate::apply_struct! {
+            $(#[$attribute])* $vis $name: $type, <$type as $crate::wire::Wire>::SCHEMA
+        }
+    };
+    ($(#[$attribute:meta])* $vis:vis $name:ident: $type:ty, $schema:expr) => {
         $(#[$attribute])*
         #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct $name($crate::wire::serde_json::Map<String, $crate::wire::serde_json::Value>);
+        $vis struct $name($crate::wire::serde_json::Map<String, $crate::wire::serde_json::Value>);
 
         impl $crate::apply::ApplyConfiguration for $name {
             type Type = $type;
+            const SCHEMA: &'static $crate::wire::Schema = $schema;
+
             fn fields(&self) -> &$crate::wire::serde_json::Map<String, $crate::wire::serde_json::Value> {
                 &self.0
             }
@@ -137,6 +146,27 @@ macro_rules! apply_setter {
         $crate::apply_setter! { @ $rust $json, [], $type, |it| {
             $crate::apply::ApplyConfiguration::into_value(it)
         } }
+    };
+    (field $rust:ident $json:literal $type:ty) => {
+        $crate::apply_setter! { @
+            $rust $json, [], <$type as $crate::apply::ApplyField>::Value,
+            |it| <$type as $crate::apply::ApplyField>::into_json(it)
+        }
+    };
+    (field_list $rust:ident $json:literal $type:ty) => {
+        $crate::apply_setter! { @
+            $rust $json, [], impl IntoIterator<Item = <$type as $crate::apply::ApplyField>::Value>,
+            |it| it.into_iter().map(<$type as $crate::apply::ApplyField>::into_json).collect()
+        }
+    };
+    (field_map $rust:ident $json:literal $type:ty) => {
+        $crate::apply_setter! { @ $rust $json, [A: Into<$crate::Str>],
+            impl IntoIterator<Item = (A, <$type as $crate::apply::ApplyField>::Value)>, |it| {
+                let pairs = it.into_iter().map(|(key, value)| (String::from(key.into()), value));
+                let value = <$type as $crate::apply::ApplyField>::into_json;
+                pairs.map(|(key, it)| (key, value(it))).collect()
+            }
+        }
     };
     (value_list $rust:ident $json:literal $type:ty) => {
         $crate::apply_setter! { @ $rust $json, [], impl IntoIterator<Item = $type>, |it| {

@@ -5,7 +5,7 @@ use crate::{ObjectMeta, OwnerReference, Str, apply_configuration};
 apply_configuration! {
     /// Fields of [`ObjectMeta`] to apply. Those that only servers write have no setter; `uid` and
     /// `resourceVersion` are preconditions.
-    ObjectMetaApply: ObjectMeta, new: [],
+    pub ObjectMetaApply: ObjectMeta, new: [],
     fields: [
         text name "name" Str;
         text namespace "namespace" Str;

@@ -21,6 +21,8 @@ pub(super) struct Options {
     pub(super) plural: LitStr,
     pub(super) singular: LitStr,
     pub(super) namespaced: bool,
+    /// Whether there are apply configurations.
+    pub(super) apply: bool,
     pub(super) description: String,
     pub(super) status: Option<Type>,
     pub(super) derives: Vec<Path>,
@@ -68,7 +70,7 @@ pub(super) struct Validation {
     pub(super) optional_old_self: bool,
 }
 
-const KNOWN: &str = "expected one of: group, version, kind, plural, singular, root, namespaced, \
+const KNOWN: &str = "expected one of: group, version, kind, plural, singular, root, namespaced, apply, \
     status, shortname, category, scale, printcolumn, selectable, validation, served, storage, \
     deprecated, annotation, label, derive, doc, crate";
 
@@ -130,7 +132,7 @@ impl Found {
                 let text = value(input)?;
                 self.texts.push((name, text));
             }
-            "namespaced" => self.flags.push(name),
+            "namespaced" | "apply" => self.flags.push(name),
             "served" | "storage" => {
                 input.parse::<Token![=]>()?;
                 self.bools.push((name, input.parse::<LitBool>()?.value));
@@ -227,6 +229,7 @@ impl Found {
                 .map_or_else(|| docs(&input.attrs), |it| it.value()),
             short_names: self.all("shortname"),
             categories: self.all("category"),
+            apply: self.flags.iter().any(|it| it == "apply"),
             namespaced: self.flags.iter().any(|it| it == "namespaced"),
             served: self.flag("served", true),
             storage: self.flag("storage", true),

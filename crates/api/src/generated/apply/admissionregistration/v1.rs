@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`ApplyConfiguration`](crate::admissionregistration::v1::ApplyConfiguration) to apply.
-    ApplyConfigurationApply: crate::admissionregistration::v1::ApplyConfiguration, new: [],
+    pub ApplyConfigurationApply: crate::admissionregistration::v1::ApplyConfiguration, new: [],
     fields: [
         text expression "expression" Str;
     ]
@@ -14,7 +14,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AuditAnnotation`](crate::admissionregistration::v1::AuditAnnotation) to apply.
-    AuditAnnotationApply: crate::admissionregistration::v1::AuditAnnotation, new: [],
+    pub AuditAnnotationApply: crate::admissionregistration::v1::AuditAnnotation, new: [],
     fields: [
         text key "key" Str;
         text value_expression "valueExpression" Str;
@@ -23,7 +23,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ExpressionWarning`](crate::admissionregistration::v1::ExpressionWarning) to apply.
-    ExpressionWarningApply: crate::admissionregistration::v1::ExpressionWarning, new: [],
+    pub ExpressionWarningApply: crate::admissionregistration::v1::ExpressionWarning, new: [],
     fields: [
         text field_ref "fieldRef" Str;
         text warning "warning" Str;
@@ -32,7 +32,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`JSONPatch`](crate::admissionregistration::v1::JSONPatch) to apply.
-    JSONPatchApply: crate::admissionregistration::v1::JSONPatch, new: [],
+    pub JSONPatchApply: crate::admissionregistration::v1::JSONPatch, new: [],
     fields: [
         text expression "expression" Str;
     ]
@@ -40,7 +40,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MatchCondition`](crate::admissionregistration::v1::MatchCondition) to apply.
-    MatchConditionApply: crate::admissionregistration::v1::MatchCondition, new: [name "name" Str],
+    pub MatchConditionApply: crate::admissionregistration::v1::MatchCondition, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text expression "expression" Str;
@@ -49,7 +49,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MatchResources`](crate::admissionregistration::v1::MatchResources) to apply.
-    MatchResourcesApply: crate::admissionregistration::v1::MatchResources, new: [],
+    pub MatchResourcesApply: crate::admissionregistration::v1::MatchResources, new: [],
     fields: [
         plain namespace_selector "namespaceSelector" kubist_apimachinery::LabelSelector;
         plain object_selector "objectSelector" kubist_apimachinery::LabelSelector;
@@ -61,7 +61,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingAdmissionPolicy`](crate::admissionregistration::v1::MutatingAdmissionPolicy) to apply.
-    MutatingAdmissionPolicyApply: crate::admissionregistration::v1::MutatingAdmissionPolicy, kind,
+    pub MutatingAdmissionPolicyApply: crate::admissionregistration::v1::MutatingAdmissionPolicy, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" MutatingAdmissionPolicySpecApply;
@@ -70,7 +70,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingAdmissionPolicyBinding`](crate::admissionregistration::v1::MutatingAdmissionPolicyBinding) to apply.
-    MutatingAdmissionPolicyBindingApply: crate::admissionregistration::v1::MutatingAdmissionPolicyBinding, kind,
+    pub MutatingAdmissionPolicyBindingApply: crate::admissionregistration::v1::MutatingAdmissionPolicyBinding, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" MutatingAdmissionPolicyBindingSpecApply;
@@ -79,7 +79,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingAdmissionPolicyBindingSpec`](crate::admissionregistration::v1::MutatingAdmissionPolicyBindingSpec) to apply.
-    MutatingAdmissionPolicyBindingSpecApply: crate::admissionregistration::v1::MutatingAdmissionPolicyBindingSpec, new: [],
+    pub MutatingAdmissionPolicyBindingSpecApply: crate::admissionregistration::v1::MutatingAdmissionPolicyBindingSpec, new: [],
     fields: [
         text policy_name "policyName" Str;
         config param_ref "paramRef" ParamRefApply;
@@ -89,7 +89,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingAdmissionPolicySpec`](crate::admissionregistration::v1::MutatingAdmissionPolicySpec) to apply.
-    MutatingAdmissionPolicySpecApply: crate::admissionregistration::v1::MutatingAdmissionPolicySpec, new: [],
+    pub MutatingAdmissionPolicySpecApply: crate::admissionregistration::v1::MutatingAdmissionPolicySpec, new: [],
     fields: [
         config param_kind "paramKind" ParamKindApply;
         config match_constraints "matchConstraints" MatchResourcesApply;
@@ -103,7 +103,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingWebhook`](crate::admissionregistration::v1::MutatingWebhook) to apply.
-    MutatingWebhookApply: crate::admissionregistration::v1::MutatingWebhook, new: [name "name" Str],
+    pub MutatingWebhookApply: crate::admissionregistration::v1::MutatingWebhook, new: [name "name" Str],
     fields: [
         text name "name" Str;
         config client_config "clientConfig" WebhookClientConfigApply;
@@ -122,7 +122,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingWebhookConfiguration`](crate::admissionregistration::v1::MutatingWebhookConfiguration) to apply.
-    MutatingWebhookConfigurationApply: crate::admissionregistration::v1::MutatingWebhookConfiguration, kind,
+    pub MutatingWebhookConfigurationApply: crate::admissionregistration::v1::MutatingWebhookConfiguration, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config_list webhooks "webhooks" MutatingWebhookApply;
@@ -131,7 +131,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Mutation`](crate::admissionregistration::v1::Mutation) to apply.
-    MutationApply: crate::admissionregistration::v1::Mutation, new: [],
+    pub MutationApply: crate::admissionregistration::v1::Mutation, new: [],
     fields: [
         text patch_type "patchType" Str;
         config apply_configuration "applyConfiguration" ApplyConfigurationApply;
@@ -141,7 +141,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NamedRuleWithOperations`](crate::admissionregistration::v1::NamedRuleWithOperations) to apply.
-    NamedRuleWithOperationsApply: crate::admissionregistration::v1::NamedRuleWithOperations, new: [],
+    pub NamedRuleWithOperationsApply: crate::admissionregistration::v1::NamedRuleWithOperations, new: [],
     fields: [
         text_list resource_names "resourceNames" Str;
         text_list operations "operations" Str;
@@ -154,7 +154,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ParamKind`](crate::admissionregistration::v1::ParamKind) to apply.
-    ParamKindApply: crate::admissionregistration::v1::ParamKind, new: [],
+    pub ParamKindApply: crate::admissionregistration::v1::ParamKind, new: [],
     fields: [
         text api_version "apiVersion" Str;
         text kind "kind" Str;
@@ -163,7 +163,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ParamRef`](crate::admissionregistration::v1::ParamRef) to apply.
-    ParamRefApply: crate::admissionregistration::v1::ParamRef, new: [],
+    pub ParamRefApply: crate::admissionregistration::v1::ParamRef, new: [],
     fields: [
         text name "name" Str;
         text namespace "namespace" Str;
@@ -174,7 +174,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RuleWithOperations`](crate::admissionregistration::v1::RuleWithOperations) to apply.
-    RuleWithOperationsApply: crate::admissionregistration::v1::RuleWithOperations, new: [],
+    pub RuleWithOperationsApply: crate::admissionregistration::v1::RuleWithOperations, new: [],
     fields: [
         text_list operations "operations" Str;
         text_list api_groups "apiGroups" Str;
@@ -186,7 +186,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceReference`](crate::admissionregistration::v1::ServiceReference) to apply.
-    ServiceReferenceApply: crate::admissionregistration::v1::ServiceReference, new: [],
+    pub ServiceReferenceApply: crate::admissionregistration::v1::ServiceReference, new: [],
     fields: [
         text namespace "namespace" Str;
         text name "name" Str;
@@ -197,7 +197,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TypeChecking`](crate::admissionregistration::v1::TypeChecking) to apply.
-    TypeCheckingApply: crate::admissionregistration::v1::TypeChecking, new: [],
+    pub TypeCheckingApply: crate::admissionregistration::v1::TypeChecking, new: [],
     fields: [
         config_list expression_warnings "expressionWarnings" ExpressionWarningApply;
     ]
@@ -205,7 +205,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ValidatingAdmissionPolicy`](crate::admissionregistration::v1::ValidatingAdmissionPolicy) to apply.
-    ValidatingAdmissionPolicyApply: crate::admissionregistration::v1::ValidatingAdmissionPolicy, kind,
+    pub ValidatingAdmissionPolicyApply: crate::admissionregistration::v1::ValidatingAdmissionPolicy, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ValidatingAdmissionPolicySpecApply;
@@ -215,7 +215,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ValidatingAdmissionPolicyBinding`](crate::admissionregistration::v1::ValidatingAdmissionPolicyBinding) to apply.
-    ValidatingAdmissionPolicyBindingApply: crate::admissionregistration::v1::ValidatingAdmissionPolicyBinding, kind,
+    pub ValidatingAdmissionPolicyBindingApply: crate::admissionregistration::v1::ValidatingAdmissionPolicyBinding, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ValidatingAdmissionPolicyBindingSpecApply;
@@ -224,7 +224,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ValidatingAdmissionPolicyBindingSpec`](crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec) to apply.
-    ValidatingAdmissionPolicyBindingSpecApply: crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec, new: [],
+    pub ValidatingAdmissionPolicyBindingSpecApply: crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec, new: [],
     fields: [
         text policy_name "policyName" Str;
         config param_ref "paramRef" ParamRefApply;
@@ -235,7 +235,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ValidatingAdmissionPolicySpec`](crate::admissionregistration::v1::ValidatingAdmissionPolicySpec) to apply.
-    ValidatingAdmissionPolicySpecApply: crate::admissionregistration::v1::ValidatingAdmissionPolicySpec, new: [],
+    pub ValidatingAdmissionPolicySpecApply: crate::admissionregistration::v1::ValidatingAdmissionPolicySpec, new: [],
     fields: [
         config param_kind "paramKind" ParamKindApply;
         config match_constraints "matchConstraints" MatchResourcesApply;
@@ -249,7 +249,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ValidatingAdmissionPolicyStatus`](crate::admissionregistration::v1::ValidatingAdmissionPolicyStatus) to apply.
-    ValidatingAdmissionPolicyStatusApply: crate::admissionregistration::v1::ValidatingAdmissionPolicyStatus, new: [],
+    pub ValidatingAdmissionPolicyStatusApply: crate::admissionregistration::v1::ValidatingAdmissionPolicyStatus, new: [],
     fields: [
         value observed_generation "observedGeneration" i64;
         config type_checking "typeChecking" TypeCheckingApply;
@@ -259,7 +259,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ValidatingWebhook`](crate::admissionregistration::v1::ValidatingWebhook) to apply.
-    ValidatingWebhookApply: crate::admissionregistration::v1::ValidatingWebhook, new: [name "name" Str],
+    pub ValidatingWebhookApply: crate::admissionregistration::v1::ValidatingWebhook, new: [name "name" Str],
     fields: [
         text name "name" Str;
         config client_config "clientConfig" WebhookClientConfigApply;
@@ -277,7 +277,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ValidatingWebhookConfiguration`](crate::admissionregistration::v1::ValidatingWebhookConfiguration) to apply.
-    ValidatingWebhookConfigurationApply: crate::admissionregistration::v1::ValidatingWebhookConfiguration, kind,
+    pub ValidatingWebhookConfigurationApply: crate::admissionregistration::v1::ValidatingWebhookConfiguration, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config_list webhooks "webhooks" ValidatingWebhookApply;
@@ -286,7 +286,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Validation`](crate::admissionregistration::v1::Validation) to apply.
-    ValidationApply: crate::admissionregistration::v1::Validation, new: [],
+    pub ValidationApply: crate::admissionregistration::v1::Validation, new: [],
     fields: [
         text expression "expression" Str;
         text message "message" Str;
@@ -297,7 +297,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Variable`](crate::admissionregistration::v1::Variable) to apply.
-    VariableApply: crate::admissionregistration::v1::Variable, new: [name "name" Str],
+    pub VariableApply: crate::admissionregistration::v1::Variable, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text expression "expression" Str;
@@ -306,7 +306,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`WebhookClientConfig`](crate::admissionregistration::v1::WebhookClientConfig) to apply.
-    WebhookClientConfigApply: crate::admissionregistration::v1::WebhookClientConfig, new: [],
+    pub WebhookClientConfigApply: crate::admissionregistration::v1::WebhookClientConfig, new: [],
     fields: [
         text url "url" Str;
         config service "service" ServiceReferenceApply;

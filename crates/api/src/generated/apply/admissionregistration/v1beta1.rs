@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`ApplyConfiguration`](crate::admissionregistration::v1beta1::ApplyConfiguration) to apply.
-    ApplyConfigurationApply: crate::admissionregistration::v1beta1::ApplyConfiguration, new: [],
+    pub ApplyConfigurationApply: crate::admissionregistration::v1beta1::ApplyConfiguration, new: [],
     fields: [
         text expression "expression" Str;
     ]
@@ -14,7 +14,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`JSONPatch`](crate::admissionregistration::v1beta1::JSONPatch) to apply.
-    JSONPatchApply: crate::admissionregistration::v1beta1::JSONPatch, new: [],
+    pub JSONPatchApply: crate::admissionregistration::v1beta1::JSONPatch, new: [],
     fields: [
         text expression "expression" Str;
     ]
@@ -22,7 +22,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MatchCondition`](crate::admissionregistration::v1beta1::MatchCondition) to apply.
-    MatchConditionApply: crate::admissionregistration::v1beta1::MatchCondition, new: [name "name" Str],
+    pub MatchConditionApply: crate::admissionregistration::v1beta1::MatchCondition, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text expression "expression" Str;
@@ -31,7 +31,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MatchResources`](crate::admissionregistration::v1beta1::MatchResources) to apply.
-    MatchResourcesApply: crate::admissionregistration::v1beta1::MatchResources, new: [],
+    pub MatchResourcesApply: crate::admissionregistration::v1beta1::MatchResources, new: [],
     fields: [
         plain namespace_selector "namespaceSelector" kubist_apimachinery::LabelSelector;
         plain object_selector "objectSelector" kubist_apimachinery::LabelSelector;
@@ -43,7 +43,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingAdmissionPolicy`](crate::admissionregistration::v1beta1::MutatingAdmissionPolicy) to apply.
-    MutatingAdmissionPolicyApply: crate::admissionregistration::v1beta1::MutatingAdmissionPolicy, kind,
+    pub MutatingAdmissionPolicyApply: crate::admissionregistration::v1beta1::MutatingAdmissionPolicy, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" MutatingAdmissionPolicySpecApply;
@@ -52,7 +52,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingAdmissionPolicyBinding`](crate::admissionregistration::v1beta1::MutatingAdmissionPolicyBinding) to apply.
-    MutatingAdmissionPolicyBindingApply: crate::admissionregistration::v1beta1::MutatingAdmissionPolicyBinding, kind,
+    pub MutatingAdmissionPolicyBindingApply: crate::admissionregistration::v1beta1::MutatingAdmissionPolicyBinding, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" MutatingAdmissionPolicyBindingSpecApply;
@@ -61,7 +61,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingAdmissionPolicyBindingSpec`](crate::admissionregistration::v1beta1::MutatingAdmissionPolicyBindingSpec) to apply.
-    MutatingAdmissionPolicyBindingSpecApply: crate::admissionregistration::v1beta1::MutatingAdmissionPolicyBindingSpec, new: [],
+    pub MutatingAdmissionPolicyBindingSpecApply: crate::admissionregistration::v1beta1::MutatingAdmissionPolicyBindingSpec, new: [],
     fields: [
         text policy_name "policyName" Str;
         config param_ref "paramRef" ParamRefApply;
@@ -71,7 +71,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MutatingAdmissionPolicySpec`](crate::admissionregistration::v1beta1::MutatingAdmissionPolicySpec) to apply.
-    MutatingAdmissionPolicySpecApply: crate::admissionregistration::v1beta1::MutatingAdmissionPolicySpec, new: [],
+    pub MutatingAdmissionPolicySpecApply: crate::admissionregistration::v1beta1::MutatingAdmissionPolicySpec, new: [],
     fields: [
         config param_kind "paramKind" ParamKindApply;
         config match_constraints "matchConstraints" MatchResourcesApply;
@@ -85,7 +85,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Mutation`](crate::admissionregistration::v1beta1::Mutation) to apply.
-    MutationApply: crate::admissionregistration::v1beta1::Mutation, new: [],
+    pub MutationApply: crate::admissionregistration::v1beta1::Mutation, new: [],
     fields: [
         text patch_type "patchType" Str;
         config apply_configuration "applyConfiguration" ApplyConfigurationApply;
@@ -95,7 +95,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NamedRuleWithOperations`](crate::admissionregistration::v1beta1::NamedRuleWithOperations) to apply.
-    NamedRuleWithOperationsApply: crate::admissionregistration::v1beta1::NamedRuleWithOperations, new: [],
+    pub NamedRuleWithOperationsApply: crate::admissionregistration::v1beta1::NamedRuleWithOperations, new: [],
     fields: [
         text_list resource_names "resourceNames" Str;
         text_list operations "operations" Str;
@@ -108,7 +108,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ParamKind`](crate::admissionregistration::v1beta1::ParamKind) to apply.
-    ParamKindApply: crate::admissionregistration::v1beta1::ParamKind, new: [],
+    pub ParamKindApply: crate::admissionregistration::v1beta1::ParamKind, new: [],
     fields: [
         text api_version "apiVersion" Str;
         text kind "kind" Str;
@@ -117,7 +117,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ParamRef`](crate::admissionregistration::v1beta1::ParamRef) to apply.
-    ParamRefApply: crate::admissionregistration::v1beta1::ParamRef, new: [],
+    pub ParamRefApply: crate::admissionregistration::v1beta1::ParamRef, new: [],
     fields: [
         text name "name" Str;
         text namespace "namespace" Str;
@@ -128,7 +128,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Variable`](crate::admissionregistration::v1beta1::Variable) to apply.
-    VariableApply: crate::admissionregistration::v1beta1::Variable, new: [],
+    pub VariableApply: crate::admissionregistration::v1beta1::Variable, new: [],
     fields: [
         text name "name" Str;
         text expression "expression" Str;

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`CustomResourceColumnDefinition`](crate::apiextensions::v1::CustomResourceColumnDefinition) to apply.
-    CustomResourceColumnDefinitionApply: crate::apiextensions::v1::CustomResourceColumnDefinition, new: [],
+    pub CustomResourceColumnDefinitionApply: crate::apiextensions::v1::CustomResourceColumnDefinition, new: [],
     fields: [
         text name "name" Str;
         text type_ "type" Str;
@@ -19,7 +19,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceConversion`](crate::apiextensions::v1::CustomResourceConversion) to apply.
-    CustomResourceConversionApply: crate::apiextensions::v1::CustomResourceConversion, new: [],
+    pub CustomResourceConversionApply: crate::apiextensions::v1::CustomResourceConversion, new: [],
     fields: [
         text strategy "strategy" Str;
         config webhook "webhook" WebhookConversionApply;
@@ -28,7 +28,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceDefinition`](crate::apiextensions::v1::CustomResourceDefinition) to apply.
-    CustomResourceDefinitionApply: crate::apiextensions::v1::CustomResourceDefinition, kind,
+    pub CustomResourceDefinitionApply: crate::apiextensions::v1::CustomResourceDefinition, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" CustomResourceDefinitionSpecApply;
@@ -38,7 +38,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceDefinitionCondition`](crate::apiextensions::v1::CustomResourceDefinitionCondition) to apply.
-    CustomResourceDefinitionConditionApply: crate::apiextensions::v1::CustomResourceDefinitionCondition, new: [type_ "type" Str],
+    pub CustomResourceDefinitionConditionApply: crate::apiextensions::v1::CustomResourceDefinitionCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -51,7 +51,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceDefinitionNames`](crate::apiextensions::v1::CustomResourceDefinitionNames) to apply.
-    CustomResourceDefinitionNamesApply: crate::apiextensions::v1::CustomResourceDefinitionNames, new: [],
+    pub CustomResourceDefinitionNamesApply: crate::apiextensions::v1::CustomResourceDefinitionNames, new: [],
     fields: [
         text plural "plural" Str;
         text singular "singular" Str;
@@ -64,7 +64,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceDefinitionSpec`](crate::apiextensions::v1::CustomResourceDefinitionSpec) to apply.
-    CustomResourceDefinitionSpecApply: crate::apiextensions::v1::CustomResourceDefinitionSpec, new: [],
+    pub CustomResourceDefinitionSpecApply: crate::apiextensions::v1::CustomResourceDefinitionSpec, new: [],
     fields: [
         text group "group" Str;
         config names "names" CustomResourceDefinitionNamesApply;
@@ -77,7 +77,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceDefinitionStatus`](crate::apiextensions::v1::CustomResourceDefinitionStatus) to apply.
-    CustomResourceDefinitionStatusApply: crate::apiextensions::v1::CustomResourceDefinitionStatus, new: [],
+    pub CustomResourceDefinitionStatusApply: crate::apiextensions::v1::CustomResourceDefinitionStatus, new: [],
     fields: [
         config_list conditions "conditions" CustomResourceDefinitionConditionApply;
         config accepted_names "acceptedNames" CustomResourceDefinitionNamesApply;
@@ -88,7 +88,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceDefinitionVersion`](crate::apiextensions::v1::CustomResourceDefinitionVersion) to apply.
-    CustomResourceDefinitionVersionApply: crate::apiextensions::v1::CustomResourceDefinitionVersion, new: [],
+    pub CustomResourceDefinitionVersionApply: crate::apiextensions::v1::CustomResourceDefinitionVersion, new: [],
     fields: [
         text name "name" Str;
         value served "served" bool;
@@ -104,7 +104,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceSubresourceScale`](crate::apiextensions::v1::CustomResourceSubresourceScale) to apply.
-    CustomResourceSubresourceScaleApply: crate::apiextensions::v1::CustomResourceSubresourceScale, new: [],
+    pub CustomResourceSubresourceScaleApply: crate::apiextensions::v1::CustomResourceSubresourceScale, new: [],
     fields: [
         text spec_replicas_path "specReplicasPath" Str;
         text status_replicas_path "statusReplicasPath" Str;
@@ -114,14 +114,14 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceSubresourceStatus`](crate::apiextensions::v1::CustomResourceSubresourceStatus) to apply.
-    CustomResourceSubresourceStatusApply: crate::apiextensions::v1::CustomResourceSubresourceStatus, new: [],
+    pub CustomResourceSubresourceStatusApply: crate::apiextensions::v1::CustomResourceSubresourceStatus, new: [],
     fields: [
     ]
 }
 
 apply_configuration! {
     /// Fields of [`CustomResourceSubresources`](crate::apiextensions::v1::CustomResourceSubresources) to apply.
-    CustomResourceSubresourcesApply: crate::apiextensions::v1::CustomResourceSubresources, new: [],
+    pub CustomResourceSubresourcesApply: crate::apiextensions::v1::CustomResourceSubresources, new: [],
     fields: [
         config status "status" CustomResourceSubresourceStatusApply;
         config scale "scale" CustomResourceSubresourceScaleApply;
@@ -130,7 +130,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CustomResourceValidation`](crate::apiextensions::v1::CustomResourceValidation) to apply.
-    CustomResourceValidationApply: crate::apiextensions::v1::CustomResourceValidation, new: [],
+    pub CustomResourceValidationApply: crate::apiextensions::v1::CustomResourceValidation, new: [],
     fields: [
         config open_api_v3_schema "openAPIV3Schema" JSONSchemaPropsApply;
     ]
@@ -138,7 +138,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ExternalDocumentation`](crate::apiextensions::v1::ExternalDocumentation) to apply.
-    ExternalDocumentationApply: crate::apiextensions::v1::ExternalDocumentation, new: [],
+    pub ExternalDocumentationApply: crate::apiextensions::v1::ExternalDocumentation, new: [],
     fields: [
         text description "description" Str;
         text url "url" Str;
@@ -147,7 +147,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`JSONSchemaProps`](crate::apiextensions::v1::JSONSchemaProps) to apply.
-    JSONSchemaPropsApply: crate::apiextensions::v1::JSONSchemaProps, new: [],
+    pub JSONSchemaPropsApply: crate::apiextensions::v1::JSONSchemaProps, new: [],
     fields: [
         text id "id" Str;
         text schema "$schema" Str;
@@ -198,7 +198,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SelectableField`](crate::apiextensions::v1::SelectableField) to apply.
-    SelectableFieldApply: crate::apiextensions::v1::SelectableField, new: [],
+    pub SelectableFieldApply: crate::apiextensions::v1::SelectableField, new: [],
     fields: [
         text json_path "jsonPath" Str;
     ]
@@ -206,7 +206,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceReference`](crate::apiextensions::v1::ServiceReference) to apply.
-    ServiceReferenceApply: crate::apiextensions::v1::ServiceReference, new: [],
+    pub ServiceReferenceApply: crate::apiextensions::v1::ServiceReference, new: [],
     fields: [
         text namespace "namespace" Str;
         text name "name" Str;
@@ -217,7 +217,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ValidationRule`](crate::apiextensions::v1::ValidationRule) to apply.
-    ValidationRuleApply: crate::apiextensions::v1::ValidationRule, new: [rule "rule" Str],
+    pub ValidationRuleApply: crate::apiextensions::v1::ValidationRule, new: [rule "rule" Str],
     fields: [
         text rule "rule" Str;
         text message "message" Str;
@@ -230,7 +230,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`WebhookClientConfig`](crate::apiextensions::v1::WebhookClientConfig) to apply.
-    WebhookClientConfigApply: crate::apiextensions::v1::WebhookClientConfig, new: [],
+    pub WebhookClientConfigApply: crate::apiextensions::v1::WebhookClientConfig, new: [],
     fields: [
         text url "url" Str;
         config service "service" ServiceReferenceApply;
@@ -240,7 +240,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`WebhookConversion`](crate::apiextensions::v1::WebhookConversion) to apply.
-    WebhookConversionApply: crate::apiextensions::v1::WebhookConversion, new: [],
+    pub WebhookConversionApply: crate::apiextensions::v1::WebhookConversion, new: [],
     fields: [
         config client_config "clientConfig" WebhookClientConfigApply;
         text_list conversion_review_versions "conversionReviewVersions" Str;

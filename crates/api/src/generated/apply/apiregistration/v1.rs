@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`APIService`](crate::apiregistration::v1::APIService) to apply.
-    APIServiceApply: crate::apiregistration::v1::APIService, kind,
+    pub APIServiceApply: crate::apiregistration::v1::APIService, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" APIServiceSpecApply;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`APIServiceCondition`](crate::apiregistration::v1::APIServiceCondition) to apply.
-    APIServiceConditionApply: crate::apiregistration::v1::APIServiceCondition, new: [type_ "type" Str],
+    pub APIServiceConditionApply: crate::apiregistration::v1::APIServiceCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -28,7 +28,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`APIServiceSpec`](crate::apiregistration::v1::APIServiceSpec) to apply.
-    APIServiceSpecApply: crate::apiregistration::v1::APIServiceSpec, new: [],
+    pub APIServiceSpecApply: crate::apiregistration::v1::APIServiceSpec, new: [],
     fields: [
         config service "service" ServiceReferenceApply;
         text group "group" Str;
@@ -42,7 +42,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`APIServiceStatus`](crate::apiregistration::v1::APIServiceStatus) to apply.
-    APIServiceStatusApply: crate::apiregistration::v1::APIServiceStatus, new: [],
+    pub APIServiceStatusApply: crate::apiregistration::v1::APIServiceStatus, new: [],
     fields: [
         config_list conditions "conditions" APIServiceConditionApply;
     ]
@@ -50,7 +50,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceReference`](crate::apiregistration::v1::ServiceReference) to apply.
-    ServiceReferenceApply: crate::apiregistration::v1::ServiceReference, new: [],
+    pub ServiceReferenceApply: crate::apiregistration::v1::ServiceReference, new: [],
     fields: [
         text namespace "namespace" Str;
         text name "name" Str;

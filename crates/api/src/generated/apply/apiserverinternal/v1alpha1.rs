@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`ServerStorageVersion`](crate::apiserverinternal::v1alpha1::ServerStorageVersion) to apply.
-    ServerStorageVersionApply: crate::apiserverinternal::v1alpha1::ServerStorageVersion, new: [api_server_id "apiServerID" Str],
+    pub ServerStorageVersionApply: crate::apiserverinternal::v1alpha1::ServerStorageVersion, new: [api_server_id "apiServerID" Str],
     fields: [
         text api_server_id "apiServerID" Str;
         text encoding_version "encodingVersion" Str;
@@ -17,7 +17,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StorageVersion`](crate::apiserverinternal::v1alpha1::StorageVersion) to apply.
-    StorageVersionApply: crate::apiserverinternal::v1alpha1::StorageVersion, kind,
+    pub StorageVersionApply: crate::apiserverinternal::v1alpha1::StorageVersion, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" StorageVersionSpecApply;
@@ -27,7 +27,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StorageVersionCondition`](crate::apiserverinternal::v1alpha1::StorageVersionCondition) to apply.
-    StorageVersionConditionApply: crate::apiserverinternal::v1alpha1::StorageVersionCondition, new: [type_ "type" Str],
+    pub StorageVersionConditionApply: crate::apiserverinternal::v1alpha1::StorageVersionCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -40,14 +40,14 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StorageVersionSpec`](crate::apiserverinternal::v1alpha1::StorageVersionSpec) to apply.
-    StorageVersionSpecApply: crate::apiserverinternal::v1alpha1::StorageVersionSpec, new: [],
+    pub StorageVersionSpecApply: crate::apiserverinternal::v1alpha1::StorageVersionSpec, new: [],
     fields: [
     ]
 }
 
 apply_configuration! {
     /// Fields of [`StorageVersionStatus`](crate::apiserverinternal::v1alpha1::StorageVersionStatus) to apply.
-    StorageVersionStatusApply: crate::apiserverinternal::v1alpha1::StorageVersionStatus, new: [],
+    pub StorageVersionStatusApply: crate::apiserverinternal::v1alpha1::StorageVersionStatus, new: [],
     fields: [
         config_list storage_versions "storageVersions" ServerStorageVersionApply;
         text common_encoding_version "commonEncodingVersion" Str;

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`ControllerRevision`](crate::apps::v1::ControllerRevision) to apply.
-    ControllerRevisionApply: crate::apps::v1::ControllerRevision, kind,
+    pub ControllerRevisionApply: crate::apps::v1::ControllerRevision, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         raw data "data" kubist_apimachinery::RawExtension;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DaemonSet`](crate::apps::v1::DaemonSet) to apply.
-    DaemonSetApply: crate::apps::v1::DaemonSet, kind,
+    pub DaemonSetApply: crate::apps::v1::DaemonSet, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" DaemonSetSpecApply;
@@ -26,7 +26,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DaemonSetCondition`](crate::apps::v1::DaemonSetCondition) to apply.
-    DaemonSetConditionApply: crate::apps::v1::DaemonSetCondition, new: [type_ "type" Str],
+    pub DaemonSetConditionApply: crate::apps::v1::DaemonSetCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -38,7 +38,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DaemonSetSpec`](crate::apps::v1::DaemonSetSpec) to apply.
-    DaemonSetSpecApply: crate::apps::v1::DaemonSetSpec, new: [],
+    pub DaemonSetSpecApply: crate::apps::v1::DaemonSetSpec, new: [],
     fields: [
         plain selector "selector" kubist_apimachinery::LabelSelector;
         config template "template" crate::apply::core::v1::PodTemplateSpecApply;
@@ -50,7 +50,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DaemonSetStatus`](crate::apps::v1::DaemonSetStatus) to apply.
-    DaemonSetStatusApply: crate::apps::v1::DaemonSetStatus, new: [],
+    pub DaemonSetStatusApply: crate::apps::v1::DaemonSetStatus, new: [],
     fields: [
         value current_number_scheduled "currentNumberScheduled" i32;
         value number_misscheduled "numberMisscheduled" i32;
@@ -67,7 +67,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DaemonSetUpdateStrategy`](crate::apps::v1::DaemonSetUpdateStrategy) to apply.
-    DaemonSetUpdateStrategyApply: crate::apps::v1::DaemonSetUpdateStrategy, new: [],
+    pub DaemonSetUpdateStrategyApply: crate::apps::v1::DaemonSetUpdateStrategy, new: [],
     fields: [
         text type_ "type" Str;
         config rolling_update "rollingUpdate" RollingUpdateDaemonSetApply;
@@ -76,7 +76,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Deployment`](crate::apps::v1::Deployment) to apply.
-    DeploymentApply: crate::apps::v1::Deployment, kind,
+    pub DeploymentApply: crate::apps::v1::Deployment, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" DeploymentSpecApply;
@@ -86,7 +86,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeploymentCondition`](crate::apps::v1::DeploymentCondition) to apply.
-    DeploymentConditionApply: crate::apps::v1::DeploymentCondition, new: [type_ "type" Str],
+    pub DeploymentConditionApply: crate::apps::v1::DeploymentCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -99,7 +99,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeploymentSpec`](crate::apps::v1::DeploymentSpec) to apply.
-    DeploymentSpecApply: crate::apps::v1::DeploymentSpec, new: [],
+    pub DeploymentSpecApply: crate::apps::v1::DeploymentSpec, new: [],
     fields: [
         value replicas "replicas" i32;
         plain selector "selector" kubist_apimachinery::LabelSelector;
@@ -114,7 +114,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeploymentStatus`](crate::apps::v1::DeploymentStatus) to apply.
-    DeploymentStatusApply: crate::apps::v1::DeploymentStatus, new: [],
+    pub DeploymentStatusApply: crate::apps::v1::DeploymentStatus, new: [],
     fields: [
         value observed_generation "observedGeneration" i64;
         value replicas "replicas" i32;
@@ -130,7 +130,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeploymentStrategy`](crate::apps::v1::DeploymentStrategy) to apply.
-    DeploymentStrategyApply: crate::apps::v1::DeploymentStrategy, new: [],
+    pub DeploymentStrategyApply: crate::apps::v1::DeploymentStrategy, new: [],
     fields: [
         text type_ "type" Str;
         config rolling_update "rollingUpdate" RollingUpdateDeploymentApply;
@@ -139,7 +139,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ReplicaSet`](crate::apps::v1::ReplicaSet) to apply.
-    ReplicaSetApply: crate::apps::v1::ReplicaSet, kind,
+    pub ReplicaSetApply: crate::apps::v1::ReplicaSet, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ReplicaSetSpecApply;
@@ -149,7 +149,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ReplicaSetCondition`](crate::apps::v1::ReplicaSetCondition) to apply.
-    ReplicaSetConditionApply: crate::apps::v1::ReplicaSetCondition, new: [type_ "type" Str],
+    pub ReplicaSetConditionApply: crate::apps::v1::ReplicaSetCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -161,7 +161,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ReplicaSetSpec`](crate::apps::v1::ReplicaSetSpec) to apply.
-    ReplicaSetSpecApply: crate::apps::v1::ReplicaSetSpec, new: [],
+    pub ReplicaSetSpecApply: crate::apps::v1::ReplicaSetSpec, new: [],
     fields: [
         value replicas "replicas" i32;
         value min_ready_seconds "minReadySeconds" i32;
@@ -172,7 +172,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ReplicaSetStatus`](crate::apps::v1::ReplicaSetStatus) to apply.
-    ReplicaSetStatusApply: crate::apps::v1::ReplicaSetStatus, new: [],
+    pub ReplicaSetStatusApply: crate::apps::v1::ReplicaSetStatus, new: [],
     fields: [
         value replicas "replicas" i32;
         value fully_labeled_replicas "fullyLabeledReplicas" i32;
@@ -186,7 +186,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RollingUpdateDaemonSet`](crate::apps::v1::RollingUpdateDaemonSet) to apply.
-    RollingUpdateDaemonSetApply: crate::apps::v1::RollingUpdateDaemonSet, new: [],
+    pub RollingUpdateDaemonSetApply: crate::apps::v1::RollingUpdateDaemonSet, new: [],
     fields: [
         plain max_unavailable "maxUnavailable" kubist_apimachinery::IntOrString;
         plain max_surge "maxSurge" kubist_apimachinery::IntOrString;
@@ -195,7 +195,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RollingUpdateDeployment`](crate::apps::v1::RollingUpdateDeployment) to apply.
-    RollingUpdateDeploymentApply: crate::apps::v1::RollingUpdateDeployment, new: [],
+    pub RollingUpdateDeploymentApply: crate::apps::v1::RollingUpdateDeployment, new: [],
     fields: [
         plain max_unavailable "maxUnavailable" kubist_apimachinery::IntOrString;
         plain max_surge "maxSurge" kubist_apimachinery::IntOrString;
@@ -204,7 +204,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RollingUpdateStatefulSetStrategy`](crate::apps::v1::RollingUpdateStatefulSetStrategy) to apply.
-    RollingUpdateStatefulSetStrategyApply: crate::apps::v1::RollingUpdateStatefulSetStrategy, new: [],
+    pub RollingUpdateStatefulSetStrategyApply: crate::apps::v1::RollingUpdateStatefulSetStrategy, new: [],
     fields: [
         value partition "partition" i32;
         plain max_unavailable "maxUnavailable" kubist_apimachinery::IntOrString;
@@ -213,7 +213,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StatefulSet`](crate::apps::v1::StatefulSet) to apply.
-    StatefulSetApply: crate::apps::v1::StatefulSet, kind,
+    pub StatefulSetApply: crate::apps::v1::StatefulSet, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" StatefulSetSpecApply;
@@ -223,7 +223,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StatefulSetCondition`](crate::apps::v1::StatefulSetCondition) to apply.
-    StatefulSetConditionApply: crate::apps::v1::StatefulSetCondition, new: [type_ "type" Str],
+    pub StatefulSetConditionApply: crate::apps::v1::StatefulSetCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -235,7 +235,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StatefulSetOrdinals`](crate::apps::v1::StatefulSetOrdinals) to apply.
-    StatefulSetOrdinalsApply: crate::apps::v1::StatefulSetOrdinals, new: [],
+    pub StatefulSetOrdinalsApply: crate::apps::v1::StatefulSetOrdinals, new: [],
     fields: [
         value start "start" i32;
     ]
@@ -243,7 +243,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StatefulSetPersistentVolumeClaimRetentionPolicy`](crate::apps::v1::StatefulSetPersistentVolumeClaimRetentionPolicy) to apply.
-    StatefulSetPersistentVolumeClaimRetentionPolicyApply: crate::apps::v1::StatefulSetPersistentVolumeClaimRetentionPolicy, new: [],
+    pub StatefulSetPersistentVolumeClaimRetentionPolicyApply: crate::apps::v1::StatefulSetPersistentVolumeClaimRetentionPolicy, new: [],
     fields: [
         text when_deleted "whenDeleted" Str;
         text when_scaled "whenScaled" Str;
@@ -252,7 +252,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StatefulSetSpec`](crate::apps::v1::StatefulSetSpec) to apply.
-    StatefulSetSpecApply: crate::apps::v1::StatefulSetSpec, new: [],
+    pub StatefulSetSpecApply: crate::apps::v1::StatefulSetSpec, new: [],
     fields: [
         value replicas "replicas" i32;
         plain selector "selector" kubist_apimachinery::LabelSelector;
@@ -270,7 +270,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StatefulSetStatus`](crate::apps::v1::StatefulSetStatus) to apply.
-    StatefulSetStatusApply: crate::apps::v1::StatefulSetStatus, new: [],
+    pub StatefulSetStatusApply: crate::apps::v1::StatefulSetStatus, new: [],
     fields: [
         value observed_generation "observedGeneration" i64;
         value replicas "replicas" i32;
@@ -287,7 +287,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StatefulSetUpdateStrategy`](crate::apps::v1::StatefulSetUpdateStrategy) to apply.
-    StatefulSetUpdateStrategyApply: crate::apps::v1::StatefulSetUpdateStrategy, new: [],
+    pub StatefulSetUpdateStrategyApply: crate::apps::v1::StatefulSetUpdateStrategy, new: [],
     fields: [
         text type_ "type" Str;
         config rolling_update "rollingUpdate" RollingUpdateStatefulSetStrategyApply;

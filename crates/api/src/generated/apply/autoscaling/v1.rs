@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`CrossVersionObjectReference`](crate::autoscaling::v1::CrossVersionObjectReference) to apply.
-    CrossVersionObjectReferenceApply: crate::autoscaling::v1::CrossVersionObjectReference, new: [],
+    pub CrossVersionObjectReferenceApply: crate::autoscaling::v1::CrossVersionObjectReference, new: [],
     fields: [
         text kind "kind" Str;
         text name "name" Str;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HorizontalPodAutoscaler`](crate::autoscaling::v1::HorizontalPodAutoscaler) to apply.
-    HorizontalPodAutoscalerApply: crate::autoscaling::v1::HorizontalPodAutoscaler, kind,
+    pub HorizontalPodAutoscalerApply: crate::autoscaling::v1::HorizontalPodAutoscaler, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" HorizontalPodAutoscalerSpecApply;
@@ -26,7 +26,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HorizontalPodAutoscalerSpec`](crate::autoscaling::v1::HorizontalPodAutoscalerSpec) to apply.
-    HorizontalPodAutoscalerSpecApply: crate::autoscaling::v1::HorizontalPodAutoscalerSpec, new: [],
+    pub HorizontalPodAutoscalerSpecApply: crate::autoscaling::v1::HorizontalPodAutoscalerSpec, new: [],
     fields: [
         config scale_target_ref "scaleTargetRef" CrossVersionObjectReferenceApply;
         value min_replicas "minReplicas" i32;
@@ -37,7 +37,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HorizontalPodAutoscalerStatus`](crate::autoscaling::v1::HorizontalPodAutoscalerStatus) to apply.
-    HorizontalPodAutoscalerStatusApply: crate::autoscaling::v1::HorizontalPodAutoscalerStatus, new: [],
+    pub HorizontalPodAutoscalerStatusApply: crate::autoscaling::v1::HorizontalPodAutoscalerStatus, new: [],
     fields: [
         value observed_generation "observedGeneration" i64;
         plain last_scale_time "lastScaleTime" kubist_apimachinery::Time;
@@ -49,7 +49,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Scale`](crate::autoscaling::v1::Scale) to apply.
-    ScaleApply: crate::autoscaling::v1::Scale, kind,
+    pub ScaleApply: crate::autoscaling::v1::Scale, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ScaleSpecApply;
@@ -59,7 +59,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ScaleSpec`](crate::autoscaling::v1::ScaleSpec) to apply.
-    ScaleSpecApply: crate::autoscaling::v1::ScaleSpec, new: [],
+    pub ScaleSpecApply: crate::autoscaling::v1::ScaleSpec, new: [],
     fields: [
         value replicas "replicas" i32;
     ]
@@ -67,7 +67,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ScaleStatus`](crate::autoscaling::v1::ScaleStatus) to apply.
-    ScaleStatusApply: crate::autoscaling::v1::ScaleStatus, new: [],
+    pub ScaleStatusApply: crate::autoscaling::v1::ScaleStatus, new: [],
     fields: [
         value replicas "replicas" i32;
         text selector "selector" Str;

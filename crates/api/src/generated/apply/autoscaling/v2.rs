@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`ContainerResourceMetricSource`](crate::autoscaling::v2::ContainerResourceMetricSource) to apply.
-    ContainerResourceMetricSourceApply: crate::autoscaling::v2::ContainerResourceMetricSource, new: [],
+    pub ContainerResourceMetricSourceApply: crate::autoscaling::v2::ContainerResourceMetricSource, new: [],
     fields: [
         text name "name" Str;
         config target "target" MetricTargetApply;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerResourceMetricStatus`](crate::autoscaling::v2::ContainerResourceMetricStatus) to apply.
-    ContainerResourceMetricStatusApply: crate::autoscaling::v2::ContainerResourceMetricStatus, new: [],
+    pub ContainerResourceMetricStatusApply: crate::autoscaling::v2::ContainerResourceMetricStatus, new: [],
     fields: [
         text name "name" Str;
         config current "current" MetricValueStatusApply;
@@ -26,7 +26,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CrossVersionObjectReference`](crate::autoscaling::v2::CrossVersionObjectReference) to apply.
-    CrossVersionObjectReferenceApply: crate::autoscaling::v2::CrossVersionObjectReference, new: [],
+    pub CrossVersionObjectReferenceApply: crate::autoscaling::v2::CrossVersionObjectReference, new: [],
     fields: [
         text kind "kind" Str;
         text name "name" Str;
@@ -36,7 +36,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ExternalMetricSource`](crate::autoscaling::v2::ExternalMetricSource) to apply.
-    ExternalMetricSourceApply: crate::autoscaling::v2::ExternalMetricSource, new: [],
+    pub ExternalMetricSourceApply: crate::autoscaling::v2::ExternalMetricSource, new: [],
     fields: [
         config metric "metric" MetricIdentifierApply;
         config target "target" MetricTargetApply;
@@ -45,7 +45,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ExternalMetricStatus`](crate::autoscaling::v2::ExternalMetricStatus) to apply.
-    ExternalMetricStatusApply: crate::autoscaling::v2::ExternalMetricStatus, new: [],
+    pub ExternalMetricStatusApply: crate::autoscaling::v2::ExternalMetricStatus, new: [],
     fields: [
         config metric "metric" MetricIdentifierApply;
         config current "current" MetricValueStatusApply;
@@ -54,7 +54,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HPAScalingPolicy`](crate::autoscaling::v2::HPAScalingPolicy) to apply.
-    HPAScalingPolicyApply: crate::autoscaling::v2::HPAScalingPolicy, new: [],
+    pub HPAScalingPolicyApply: crate::autoscaling::v2::HPAScalingPolicy, new: [],
     fields: [
         text type_ "type" Str;
         value value "value" i32;
@@ -64,7 +64,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HPAScalingRules`](crate::autoscaling::v2::HPAScalingRules) to apply.
-    HPAScalingRulesApply: crate::autoscaling::v2::HPAScalingRules, new: [],
+    pub HPAScalingRulesApply: crate::autoscaling::v2::HPAScalingRules, new: [],
     fields: [
         value stabilization_window_seconds "stabilizationWindowSeconds" i32;
         text select_policy "selectPolicy" Str;
@@ -75,7 +75,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HorizontalPodAutoscaler`](crate::autoscaling::v2::HorizontalPodAutoscaler) to apply.
-    HorizontalPodAutoscalerApply: crate::autoscaling::v2::HorizontalPodAutoscaler, kind,
+    pub HorizontalPodAutoscalerApply: crate::autoscaling::v2::HorizontalPodAutoscaler, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" HorizontalPodAutoscalerSpecApply;
@@ -85,7 +85,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HorizontalPodAutoscalerBehavior`](crate::autoscaling::v2::HorizontalPodAutoscalerBehavior) to apply.
-    HorizontalPodAutoscalerBehaviorApply: crate::autoscaling::v2::HorizontalPodAutoscalerBehavior, new: [],
+    pub HorizontalPodAutoscalerBehaviorApply: crate::autoscaling::v2::HorizontalPodAutoscalerBehavior, new: [],
     fields: [
         config scale_up "scaleUp" HPAScalingRulesApply;
         config scale_down "scaleDown" HPAScalingRulesApply;
@@ -94,7 +94,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HorizontalPodAutoscalerCondition`](crate::autoscaling::v2::HorizontalPodAutoscalerCondition) to apply.
-    HorizontalPodAutoscalerConditionApply: crate::autoscaling::v2::HorizontalPodAutoscalerCondition, new: [type_ "type" Str],
+    pub HorizontalPodAutoscalerConditionApply: crate::autoscaling::v2::HorizontalPodAutoscalerCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -106,7 +106,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HorizontalPodAutoscalerSpec`](crate::autoscaling::v2::HorizontalPodAutoscalerSpec) to apply.
-    HorizontalPodAutoscalerSpecApply: crate::autoscaling::v2::HorizontalPodAutoscalerSpec, new: [],
+    pub HorizontalPodAutoscalerSpecApply: crate::autoscaling::v2::HorizontalPodAutoscalerSpec, new: [],
     fields: [
         config scale_target_ref "scaleTargetRef" CrossVersionObjectReferenceApply;
         value min_replicas "minReplicas" i32;
@@ -118,7 +118,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HorizontalPodAutoscalerStatus`](crate::autoscaling::v2::HorizontalPodAutoscalerStatus) to apply.
-    HorizontalPodAutoscalerStatusApply: crate::autoscaling::v2::HorizontalPodAutoscalerStatus, new: [],
+    pub HorizontalPodAutoscalerStatusApply: crate::autoscaling::v2::HorizontalPodAutoscalerStatus, new: [],
     fields: [
         value observed_generation "observedGeneration" i64;
         plain last_scale_time "lastScaleTime" kubist_apimachinery::Time;
@@ -131,7 +131,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MetricIdentifier`](crate::autoscaling::v2::MetricIdentifier) to apply.
-    MetricIdentifierApply: crate::autoscaling::v2::MetricIdentifier, new: [],
+    pub MetricIdentifierApply: crate::autoscaling::v2::MetricIdentifier, new: [],
     fields: [
         text name "name" Str;
         plain selector "selector" kubist_apimachinery::LabelSelector;
@@ -140,7 +140,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MetricSpec`](crate::autoscaling::v2::MetricSpec) to apply.
-    MetricSpecApply: crate::autoscaling::v2::MetricSpec, new: [],
+    pub MetricSpecApply: crate::autoscaling::v2::MetricSpec, new: [],
     fields: [
         text type_ "type" Str;
         config object "object" ObjectMetricSourceApply;
@@ -153,7 +153,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MetricStatus`](crate::autoscaling::v2::MetricStatus) to apply.
-    MetricStatusApply: crate::autoscaling::v2::MetricStatus, new: [],
+    pub MetricStatusApply: crate::autoscaling::v2::MetricStatus, new: [],
     fields: [
         text type_ "type" Str;
         config object "object" ObjectMetricStatusApply;
@@ -166,7 +166,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MetricTarget`](crate::autoscaling::v2::MetricTarget) to apply.
-    MetricTargetApply: crate::autoscaling::v2::MetricTarget, new: [],
+    pub MetricTargetApply: crate::autoscaling::v2::MetricTarget, new: [],
     fields: [
         text type_ "type" Str;
         plain value "value" kubist_apimachinery::Quantity;
@@ -177,7 +177,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`MetricValueStatus`](crate::autoscaling::v2::MetricValueStatus) to apply.
-    MetricValueStatusApply: crate::autoscaling::v2::MetricValueStatus, new: [],
+    pub MetricValueStatusApply: crate::autoscaling::v2::MetricValueStatus, new: [],
     fields: [
         plain value "value" kubist_apimachinery::Quantity;
         plain average_value "averageValue" kubist_apimachinery::Quantity;
@@ -187,7 +187,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ObjectMetricSource`](crate::autoscaling::v2::ObjectMetricSource) to apply.
-    ObjectMetricSourceApply: crate::autoscaling::v2::ObjectMetricSource, new: [],
+    pub ObjectMetricSourceApply: crate::autoscaling::v2::ObjectMetricSource, new: [],
     fields: [
         config described_object "describedObject" CrossVersionObjectReferenceApply;
         config target "target" MetricTargetApply;
@@ -197,7 +197,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ObjectMetricStatus`](crate::autoscaling::v2::ObjectMetricStatus) to apply.
-    ObjectMetricStatusApply: crate::autoscaling::v2::ObjectMetricStatus, new: [],
+    pub ObjectMetricStatusApply: crate::autoscaling::v2::ObjectMetricStatus, new: [],
     fields: [
         config metric "metric" MetricIdentifierApply;
         config current "current" MetricValueStatusApply;
@@ -207,7 +207,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodsMetricSource`](crate::autoscaling::v2::PodsMetricSource) to apply.
-    PodsMetricSourceApply: crate::autoscaling::v2::PodsMetricSource, new: [],
+    pub PodsMetricSourceApply: crate::autoscaling::v2::PodsMetricSource, new: [],
     fields: [
         config metric "metric" MetricIdentifierApply;
         config target "target" MetricTargetApply;
@@ -216,7 +216,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodsMetricStatus`](crate::autoscaling::v2::PodsMetricStatus) to apply.
-    PodsMetricStatusApply: crate::autoscaling::v2::PodsMetricStatus, new: [],
+    pub PodsMetricStatusApply: crate::autoscaling::v2::PodsMetricStatus, new: [],
     fields: [
         config metric "metric" MetricIdentifierApply;
         config current "current" MetricValueStatusApply;
@@ -225,7 +225,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceMetricSource`](crate::autoscaling::v2::ResourceMetricSource) to apply.
-    ResourceMetricSourceApply: crate::autoscaling::v2::ResourceMetricSource, new: [],
+    pub ResourceMetricSourceApply: crate::autoscaling::v2::ResourceMetricSource, new: [],
     fields: [
         text name "name" Str;
         config target "target" MetricTargetApply;
@@ -234,7 +234,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceMetricStatus`](crate::autoscaling::v2::ResourceMetricStatus) to apply.
-    ResourceMetricStatusApply: crate::autoscaling::v2::ResourceMetricStatus, new: [],
+    pub ResourceMetricStatusApply: crate::autoscaling::v2::ResourceMetricStatus, new: [],
     fields: [
         text name "name" Str;
         config current "current" MetricValueStatusApply;

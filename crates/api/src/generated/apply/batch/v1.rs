@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`CronJob`](crate::batch::v1::CronJob) to apply.
-    CronJobApply: crate::batch::v1::CronJob, kind,
+    pub CronJobApply: crate::batch::v1::CronJob, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" CronJobSpecApply;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CronJobSpec`](crate::batch::v1::CronJobSpec) to apply.
-    CronJobSpecApply: crate::batch::v1::CronJobSpec, new: [],
+    pub CronJobSpecApply: crate::batch::v1::CronJobSpec, new: [],
     fields: [
         text schedule "schedule" Str;
         text time_zone "timeZone" Str;
@@ -31,7 +31,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CronJobStatus`](crate::batch::v1::CronJobStatus) to apply.
-    CronJobStatusApply: crate::batch::v1::CronJobStatus, new: [],
+    pub CronJobStatusApply: crate::batch::v1::CronJobStatus, new: [],
     fields: [
         config_list active "active" crate::apply::core::v1::ObjectReferenceApply;
         plain last_schedule_time "lastScheduleTime" kubist_apimachinery::Time;
@@ -41,7 +41,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Job`](crate::batch::v1::Job) to apply.
-    JobApply: crate::batch::v1::Job, kind,
+    pub JobApply: crate::batch::v1::Job, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" JobSpecApply;
@@ -51,7 +51,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`JobCondition`](crate::batch::v1::JobCondition) to apply.
-    JobConditionApply: crate::batch::v1::JobCondition, new: [],
+    pub JobConditionApply: crate::batch::v1::JobCondition, new: [],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -64,7 +64,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`JobSpec`](crate::batch::v1::JobSpec) to apply.
-    JobSpecApply: crate::batch::v1::JobSpec, new: [],
+    pub JobSpecApply: crate::batch::v1::JobSpec, new: [],
     fields: [
         value parallelism "parallelism" i32;
         value completions "completions" i32;
@@ -87,7 +87,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`JobStatus`](crate::batch::v1::JobStatus) to apply.
-    JobStatusApply: crate::batch::v1::JobStatus, new: [],
+    pub JobStatusApply: crate::batch::v1::JobStatus, new: [],
     fields: [
         config_list conditions "conditions" JobConditionApply;
         plain start_time "startTime" kubist_apimachinery::Time;
@@ -105,7 +105,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`JobTemplateSpec`](crate::batch::v1::JobTemplateSpec) to apply.
-    JobTemplateSpecApply: crate::batch::v1::JobTemplateSpec, new: [],
+    pub JobTemplateSpecApply: crate::batch::v1::JobTemplateSpec, new: [],
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" JobSpecApply;
@@ -114,7 +114,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodFailurePolicy`](crate::batch::v1::PodFailurePolicy) to apply.
-    PodFailurePolicyApply: crate::batch::v1::PodFailurePolicy, new: [],
+    pub PodFailurePolicyApply: crate::batch::v1::PodFailurePolicy, new: [],
     fields: [
         config_list rules "rules" PodFailurePolicyRuleApply;
     ]
@@ -122,7 +122,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodFailurePolicyOnExitCodesRequirement`](crate::batch::v1::PodFailurePolicyOnExitCodesRequirement) to apply.
-    PodFailurePolicyOnExitCodesRequirementApply: crate::batch::v1::PodFailurePolicyOnExitCodesRequirement, new: [],
+    pub PodFailurePolicyOnExitCodesRequirementApply: crate::batch::v1::PodFailurePolicyOnExitCodesRequirement, new: [],
     fields: [
         text container_name "containerName" Str;
         text operator "operator" Str;
@@ -132,7 +132,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodFailurePolicyOnPodConditionsPattern`](crate::batch::v1::PodFailurePolicyOnPodConditionsPattern) to apply.
-    PodFailurePolicyOnPodConditionsPatternApply: crate::batch::v1::PodFailurePolicyOnPodConditionsPattern, new: [],
+    pub PodFailurePolicyOnPodConditionsPatternApply: crate::batch::v1::PodFailurePolicyOnPodConditionsPattern, new: [],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -141,7 +141,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodFailurePolicyRule`](crate::batch::v1::PodFailurePolicyRule) to apply.
-    PodFailurePolicyRuleApply: crate::batch::v1::PodFailurePolicyRule, new: [],
+    pub PodFailurePolicyRuleApply: crate::batch::v1::PodFailurePolicyRule, new: [],
     fields: [
         text action "action" Str;
         config on_exit_codes "onExitCodes" PodFailurePolicyOnExitCodesRequirementApply;
@@ -151,7 +151,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SuccessPolicy`](crate::batch::v1::SuccessPolicy) to apply.
-    SuccessPolicyApply: crate::batch::v1::SuccessPolicy, new: [],
+    pub SuccessPolicyApply: crate::batch::v1::SuccessPolicy, new: [],
     fields: [
         config_list rules "rules" SuccessPolicyRuleApply;
     ]
@@ -159,7 +159,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SuccessPolicyRule`](crate::batch::v1::SuccessPolicyRule) to apply.
-    SuccessPolicyRuleApply: crate::batch::v1::SuccessPolicyRule, new: [],
+    pub SuccessPolicyRuleApply: crate::batch::v1::SuccessPolicyRule, new: [],
     fields: [
         text succeeded_indexes "succeededIndexes" Str;
         value succeeded_count "succeededCount" i32;
@@ -168,7 +168,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`UncountedTerminatedPods`](crate::batch::v1::UncountedTerminatedPods) to apply.
-    UncountedTerminatedPodsApply: crate::batch::v1::UncountedTerminatedPods, new: [],
+    pub UncountedTerminatedPodsApply: crate::batch::v1::UncountedTerminatedPods, new: [],
     fields: [
         text_list succeeded "succeeded" Str;
         text_list failed "failed" Str;

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`CertificateSigningRequest`](crate::certificates::v1::CertificateSigningRequest) to apply.
-    CertificateSigningRequestApply: crate::certificates::v1::CertificateSigningRequest, kind,
+    pub CertificateSigningRequestApply: crate::certificates::v1::CertificateSigningRequest, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" CertificateSigningRequestSpecApply;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CertificateSigningRequestCondition`](crate::certificates::v1::CertificateSigningRequestCondition) to apply.
-    CertificateSigningRequestConditionApply: crate::certificates::v1::CertificateSigningRequestCondition, new: [type_ "type" Str],
+    pub CertificateSigningRequestConditionApply: crate::certificates::v1::CertificateSigningRequestCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -29,7 +29,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CertificateSigningRequestSpec`](crate::certificates::v1::CertificateSigningRequestSpec) to apply.
-    CertificateSigningRequestSpecApply: crate::certificates::v1::CertificateSigningRequestSpec, new: [],
+    pub CertificateSigningRequestSpecApply: crate::certificates::v1::CertificateSigningRequestSpec, new: [],
     fields: [
         bytes request "request" ByteString;
         text signer_name "signerName" Str;
@@ -44,7 +44,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CertificateSigningRequestStatus`](crate::certificates::v1::CertificateSigningRequestStatus) to apply.
-    CertificateSigningRequestStatusApply: crate::certificates::v1::CertificateSigningRequestStatus, new: [],
+    pub CertificateSigningRequestStatusApply: crate::certificates::v1::CertificateSigningRequestStatus, new: [],
     fields: [
         config_list conditions "conditions" CertificateSigningRequestConditionApply;
         bytes certificate "certificate" ByteString;

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`ClusterTrustBundle`](crate::certificates::v1alpha1::ClusterTrustBundle) to apply.
-    ClusterTrustBundleApply: crate::certificates::v1alpha1::ClusterTrustBundle, kind,
+    pub ClusterTrustBundleApply: crate::certificates::v1alpha1::ClusterTrustBundle, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ClusterTrustBundleSpecApply;
@@ -15,7 +15,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ClusterTrustBundleSpec`](crate::certificates::v1alpha1::ClusterTrustBundleSpec) to apply.
-    ClusterTrustBundleSpecApply: crate::certificates::v1alpha1::ClusterTrustBundleSpec, new: [],
+    pub ClusterTrustBundleSpecApply: crate::certificates::v1alpha1::ClusterTrustBundleSpec, new: [],
     fields: [
         text signer_name "signerName" Str;
         text trust_bundle "trustBundle" Str;

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`ClusterTrustBundle`](crate::certificates::v1beta1::ClusterTrustBundle) to apply.
-    ClusterTrustBundleApply: crate::certificates::v1beta1::ClusterTrustBundle, kind,
+    pub ClusterTrustBundleApply: crate::certificates::v1beta1::ClusterTrustBundle, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ClusterTrustBundleSpecApply;
@@ -15,7 +15,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ClusterTrustBundleSpec`](crate::certificates::v1beta1::ClusterTrustBundleSpec) to apply.
-    ClusterTrustBundleSpecApply: crate::certificates::v1beta1::ClusterTrustBundleSpec, new: [],
+    pub ClusterTrustBundleSpecApply: crate::certificates::v1beta1::ClusterTrustBundleSpec, new: [],
     fields: [
         text signer_name "signerName" Str;
         text trust_bundle "trustBundle" Str;
@@ -24,7 +24,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodCertificateRequest`](crate::certificates::v1beta1::PodCertificateRequest) to apply.
-    PodCertificateRequestApply: crate::certificates::v1beta1::PodCertificateRequest, kind,
+    pub PodCertificateRequestApply: crate::certificates::v1beta1::PodCertificateRequest, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PodCertificateRequestSpecApply;
@@ -34,7 +34,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodCertificateRequestSpec`](crate::certificates::v1beta1::PodCertificateRequestSpec) to apply.
-    PodCertificateRequestSpecApply: crate::certificates::v1beta1::PodCertificateRequestSpec, new: [],
+    pub PodCertificateRequestSpecApply: crate::certificates::v1beta1::PodCertificateRequestSpec, new: [],
     fields: [
         text signer_name "signerName" Str;
         text pod_name "podName" Str;
@@ -53,7 +53,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodCertificateRequestStatus`](crate::certificates::v1beta1::PodCertificateRequestStatus) to apply.
-    PodCertificateRequestStatusApply: crate::certificates::v1beta1::PodCertificateRequestStatus, new: [],
+    pub PodCertificateRequestStatusApply: crate::certificates::v1beta1::PodCertificateRequestStatus, new: [],
     fields: [
         plain_list conditions "conditions" kubist_apimachinery::Condition;
         text certificate_chain "certificateChain" Str;

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`Lease`](crate::coordination::v1::Lease) to apply.
-    LeaseApply: crate::coordination::v1::Lease, kind,
+    pub LeaseApply: crate::coordination::v1::Lease, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" LeaseSpecApply;
@@ -15,7 +15,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LeaseSpec`](crate::coordination::v1::LeaseSpec) to apply.
-    LeaseSpecApply: crate::coordination::v1::LeaseSpec, new: [],
+    pub LeaseSpecApply: crate::coordination::v1::LeaseSpec, new: [],
     fields: [
         text holder_identity "holderIdentity" Str;
         value lease_duration_seconds "leaseDurationSeconds" i32;

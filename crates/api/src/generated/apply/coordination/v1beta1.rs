@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`LeaseCandidate`](crate::coordination::v1beta1::LeaseCandidate) to apply.
-    LeaseCandidateApply: crate::coordination::v1beta1::LeaseCandidate, kind,
+    pub LeaseCandidateApply: crate::coordination::v1beta1::LeaseCandidate, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" LeaseCandidateSpecApply;
@@ -15,7 +15,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LeaseCandidateSpec`](crate::coordination::v1beta1::LeaseCandidateSpec) to apply.
-    LeaseCandidateSpecApply: crate::coordination::v1beta1::LeaseCandidateSpec, new: [],
+    pub LeaseCandidateSpecApply: crate::coordination::v1beta1::LeaseCandidateSpec, new: [],
     fields: [
         text lease_name "leaseName" Str;
         plain ping_time "pingTime" kubist_apimachinery::MicroTime;

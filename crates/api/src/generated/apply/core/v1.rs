@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`AWSElasticBlockStoreVolumeSource`](crate::core::v1::AWSElasticBlockStoreVolumeSource) to apply.
-    AWSElasticBlockStoreVolumeSourceApply: crate::core::v1::AWSElasticBlockStoreVolumeSource, new: [],
+    pub AWSElasticBlockStoreVolumeSourceApply: crate::core::v1::AWSElasticBlockStoreVolumeSource, new: [],
     fields: [
         text volume_id "volumeID" Str;
         text fs_type "fsType" Str;
@@ -17,7 +17,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Affinity`](crate::core::v1::Affinity) to apply.
-    AffinityApply: crate::core::v1::Affinity, new: [],
+    pub AffinityApply: crate::core::v1::Affinity, new: [],
     fields: [
         config node_affinity "nodeAffinity" NodeAffinityApply;
         config pod_affinity "podAffinity" PodAffinityApply;
@@ -27,7 +27,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AppArmorProfile`](crate::core::v1::AppArmorProfile) to apply.
-    AppArmorProfileApply: crate::core::v1::AppArmorProfile, new: [],
+    pub AppArmorProfileApply: crate::core::v1::AppArmorProfile, new: [],
     fields: [
         text type_ "type" Str;
         text localhost_profile "localhostProfile" Str;
@@ -36,7 +36,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AttachedVolume`](crate::core::v1::AttachedVolume) to apply.
-    AttachedVolumeApply: crate::core::v1::AttachedVolume, new: [],
+    pub AttachedVolumeApply: crate::core::v1::AttachedVolume, new: [],
     fields: [
         text name "name" Str;
         text device_path "devicePath" Str;
@@ -45,7 +45,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AzureDiskVolumeSource`](crate::core::v1::AzureDiskVolumeSource) to apply.
-    AzureDiskVolumeSourceApply: crate::core::v1::AzureDiskVolumeSource, new: [],
+    pub AzureDiskVolumeSourceApply: crate::core::v1::AzureDiskVolumeSource, new: [],
     fields: [
         text disk_name "diskName" Str;
         text disk_uri "diskURI" Str;
@@ -58,7 +58,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AzureFilePersistentVolumeSource`](crate::core::v1::AzureFilePersistentVolumeSource) to apply.
-    AzureFilePersistentVolumeSourceApply: crate::core::v1::AzureFilePersistentVolumeSource, new: [],
+    pub AzureFilePersistentVolumeSourceApply: crate::core::v1::AzureFilePersistentVolumeSource, new: [],
     fields: [
         text secret_name "secretName" Str;
         text share_name "shareName" Str;
@@ -69,7 +69,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AzureFileVolumeSource`](crate::core::v1::AzureFileVolumeSource) to apply.
-    AzureFileVolumeSourceApply: crate::core::v1::AzureFileVolumeSource, new: [],
+    pub AzureFileVolumeSourceApply: crate::core::v1::AzureFileVolumeSource, new: [],
     fields: [
         text secret_name "secretName" Str;
         text share_name "shareName" Str;
@@ -79,7 +79,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CSIPersistentVolumeSource`](crate::core::v1::CSIPersistentVolumeSource) to apply.
-    CSIPersistentVolumeSourceApply: crate::core::v1::CSIPersistentVolumeSource, new: [],
+    pub CSIPersistentVolumeSourceApply: crate::core::v1::CSIPersistentVolumeSource, new: [],
     fields: [
         text driver "driver" Str;
         text volume_handle "volumeHandle" Str;
@@ -96,7 +96,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CSIVolumeSource`](crate::core::v1::CSIVolumeSource) to apply.
-    CSIVolumeSourceApply: crate::core::v1::CSIVolumeSource, new: [],
+    pub CSIVolumeSourceApply: crate::core::v1::CSIVolumeSource, new: [],
     fields: [
         text driver "driver" Str;
         value read_only "readOnly" bool;
@@ -108,7 +108,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Capabilities`](crate::core::v1::Capabilities) to apply.
-    CapabilitiesApply: crate::core::v1::Capabilities, new: [],
+    pub CapabilitiesApply: crate::core::v1::Capabilities, new: [],
     fields: [
         text_list add "add" Str;
         text_list drop "drop" Str;
@@ -117,7 +117,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CephFSPersistentVolumeSource`](crate::core::v1::CephFSPersistentVolumeSource) to apply.
-    CephFSPersistentVolumeSourceApply: crate::core::v1::CephFSPersistentVolumeSource, new: [],
+    pub CephFSPersistentVolumeSourceApply: crate::core::v1::CephFSPersistentVolumeSource, new: [],
     fields: [
         text_list monitors "monitors" Str;
         text path "path" Str;
@@ -130,7 +130,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CephFSVolumeSource`](crate::core::v1::CephFSVolumeSource) to apply.
-    CephFSVolumeSourceApply: crate::core::v1::CephFSVolumeSource, new: [],
+    pub CephFSVolumeSourceApply: crate::core::v1::CephFSVolumeSource, new: [],
     fields: [
         text_list monitors "monitors" Str;
         text path "path" Str;
@@ -143,7 +143,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CinderPersistentVolumeSource`](crate::core::v1::CinderPersistentVolumeSource) to apply.
-    CinderPersistentVolumeSourceApply: crate::core::v1::CinderPersistentVolumeSource, new: [],
+    pub CinderPersistentVolumeSourceApply: crate::core::v1::CinderPersistentVolumeSource, new: [],
     fields: [
         text volume_id "volumeID" Str;
         text fs_type "fsType" Str;
@@ -154,7 +154,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CinderVolumeSource`](crate::core::v1::CinderVolumeSource) to apply.
-    CinderVolumeSourceApply: crate::core::v1::CinderVolumeSource, new: [],
+    pub CinderVolumeSourceApply: crate::core::v1::CinderVolumeSource, new: [],
     fields: [
         text volume_id "volumeID" Str;
         text fs_type "fsType" Str;
@@ -165,7 +165,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ClientIPConfig`](crate::core::v1::ClientIPConfig) to apply.
-    ClientIPConfigApply: crate::core::v1::ClientIPConfig, new: [],
+    pub ClientIPConfigApply: crate::core::v1::ClientIPConfig, new: [],
     fields: [
         value timeout_seconds "timeoutSeconds" i32;
     ]
@@ -173,7 +173,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ClusterTrustBundleProjection`](crate::core::v1::ClusterTrustBundleProjection) to apply.
-    ClusterTrustBundleProjectionApply: crate::core::v1::ClusterTrustBundleProjection, new: [],
+    pub ClusterTrustBundleProjectionApply: crate::core::v1::ClusterTrustBundleProjection, new: [],
     fields: [
         text name "name" Str;
         text signer_name "signerName" Str;
@@ -185,7 +185,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ConfigMap`](crate::core::v1::ConfigMap) to apply.
-    ConfigMapApply: crate::core::v1::ConfigMap, kind,
+    pub ConfigMapApply: crate::core::v1::ConfigMap, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         value immutable "immutable" bool;
@@ -196,7 +196,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ConfigMapEnvSource`](crate::core::v1::ConfigMapEnvSource) to apply.
-    ConfigMapEnvSourceApply: crate::core::v1::ConfigMapEnvSource, new: [],
+    pub ConfigMapEnvSourceApply: crate::core::v1::ConfigMapEnvSource, new: [],
     fields: [
         text name "name" Str;
         value optional "optional" bool;
@@ -205,7 +205,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ConfigMapKeySelector`](crate::core::v1::ConfigMapKeySelector) to apply.
-    ConfigMapKeySelectorApply: crate::core::v1::ConfigMapKeySelector, new: [],
+    pub ConfigMapKeySelectorApply: crate::core::v1::ConfigMapKeySelector, new: [],
     fields: [
         text name "name" Str;
         text key "key" Str;
@@ -215,7 +215,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ConfigMapNodeConfigSource`](crate::core::v1::ConfigMapNodeConfigSource) to apply.
-    ConfigMapNodeConfigSourceApply: crate::core::v1::ConfigMapNodeConfigSource, new: [],
+    pub ConfigMapNodeConfigSourceApply: crate::core::v1::ConfigMapNodeConfigSource, new: [],
     fields: [
         text namespace "namespace" Str;
         text name "name" Str;
@@ -227,7 +227,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ConfigMapProjection`](crate::core::v1::ConfigMapProjection) to apply.
-    ConfigMapProjectionApply: crate::core::v1::ConfigMapProjection, new: [],
+    pub ConfigMapProjectionApply: crate::core::v1::ConfigMapProjection, new: [],
     fields: [
         text name "name" Str;
         config_list items "items" KeyToPathApply;
@@ -237,7 +237,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ConfigMapVolumeSource`](crate::core::v1::ConfigMapVolumeSource) to apply.
-    ConfigMapVolumeSourceApply: crate::core::v1::ConfigMapVolumeSource, new: [],
+    pub ConfigMapVolumeSourceApply: crate::core::v1::ConfigMapVolumeSource, new: [],
     fields: [
         text name "name" Str;
         config_list items "items" KeyToPathApply;
@@ -248,7 +248,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Container`](crate::core::v1::Container) to apply.
-    ContainerApply: crate::core::v1::Container, new: [name "name" Str],
+    pub ContainerApply: crate::core::v1::Container, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text image "image" Str;
@@ -280,7 +280,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerExtendedResourceRequest`](crate::core::v1::ContainerExtendedResourceRequest) to apply.
-    ContainerExtendedResourceRequestApply: crate::core::v1::ContainerExtendedResourceRequest, new: [],
+    pub ContainerExtendedResourceRequestApply: crate::core::v1::ContainerExtendedResourceRequest, new: [],
     fields: [
         text container_name "containerName" Str;
         text resource_name "resourceName" Str;
@@ -290,7 +290,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerImage`](crate::core::v1::ContainerImage) to apply.
-    ContainerImageApply: crate::core::v1::ContainerImage, new: [],
+    pub ContainerImageApply: crate::core::v1::ContainerImage, new: [],
     fields: [
         text_list names "names" Str;
         value size_bytes "sizeBytes" i64;
@@ -299,7 +299,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerPort`](crate::core::v1::ContainerPort) to apply.
-    ContainerPortApply: crate::core::v1::ContainerPort, new: [container_port "containerPort" i32],
+    pub ContainerPortApply: crate::core::v1::ContainerPort, new: [container_port "containerPort" i32],
     fields: [
         text name "name" Str;
         value host_port "hostPort" i32;
@@ -311,7 +311,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerResizePolicy`](crate::core::v1::ContainerResizePolicy) to apply.
-    ContainerResizePolicyApply: crate::core::v1::ContainerResizePolicy, new: [],
+    pub ContainerResizePolicyApply: crate::core::v1::ContainerResizePolicy, new: [],
     fields: [
         text resource_name "resourceName" Str;
         text restart_policy "restartPolicy" Str;
@@ -320,7 +320,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerRestartRule`](crate::core::v1::ContainerRestartRule) to apply.
-    ContainerRestartRuleApply: crate::core::v1::ContainerRestartRule, new: [],
+    pub ContainerRestartRuleApply: crate::core::v1::ContainerRestartRule, new: [],
     fields: [
         text action "action" Str;
         config exit_codes "exitCodes" ContainerRestartRuleOnExitCodesApply;
@@ -329,7 +329,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerRestartRuleOnExitCodes`](crate::core::v1::ContainerRestartRuleOnExitCodes) to apply.
-    ContainerRestartRuleOnExitCodesApply: crate::core::v1::ContainerRestartRuleOnExitCodes, new: [],
+    pub ContainerRestartRuleOnExitCodesApply: crate::core::v1::ContainerRestartRuleOnExitCodes, new: [],
     fields: [
         text operator "operator" Str;
         value_list values "values" i32;
@@ -338,7 +338,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerState`](crate::core::v1::ContainerState) to apply.
-    ContainerStateApply: crate::core::v1::ContainerState, new: [],
+    pub ContainerStateApply: crate::core::v1::ContainerState, new: [],
     fields: [
         config waiting "waiting" ContainerStateWaitingApply;
         config running "running" ContainerStateRunningApply;
@@ -348,7 +348,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerStateRunning`](crate::core::v1::ContainerStateRunning) to apply.
-    ContainerStateRunningApply: crate::core::v1::ContainerStateRunning, new: [],
+    pub ContainerStateRunningApply: crate::core::v1::ContainerStateRunning, new: [],
     fields: [
         plain started_at "startedAt" kubist_apimachinery::Time;
     ]
@@ -356,7 +356,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerStateTerminated`](crate::core::v1::ContainerStateTerminated) to apply.
-    ContainerStateTerminatedApply: crate::core::v1::ContainerStateTerminated, new: [],
+    pub ContainerStateTerminatedApply: crate::core::v1::ContainerStateTerminated, new: [],
     fields: [
         value exit_code "exitCode" i32;
         value signal "signal" i32;
@@ -370,7 +370,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerStateWaiting`](crate::core::v1::ContainerStateWaiting) to apply.
-    ContainerStateWaitingApply: crate::core::v1::ContainerStateWaiting, new: [],
+    pub ContainerStateWaitingApply: crate::core::v1::ContainerStateWaiting, new: [],
     fields: [
         text reason "reason" Str;
         text message "message" Str;
@@ -379,7 +379,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerStatus`](crate::core::v1::ContainerStatus) to apply.
-    ContainerStatusApply: crate::core::v1::ContainerStatus, new: [],
+    pub ContainerStatusApply: crate::core::v1::ContainerStatus, new: [],
     fields: [
         text name "name" Str;
         config state "state" ContainerStateApply;
@@ -401,7 +401,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ContainerUser`](crate::core::v1::ContainerUser) to apply.
-    ContainerUserApply: crate::core::v1::ContainerUser, new: [],
+    pub ContainerUserApply: crate::core::v1::ContainerUser, new: [],
     fields: [
         config linux "linux" LinuxContainerUserApply;
     ]
@@ -409,7 +409,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DaemonEndpoint`](crate::core::v1::DaemonEndpoint) to apply.
-    DaemonEndpointApply: crate::core::v1::DaemonEndpoint, new: [],
+    pub DaemonEndpointApply: crate::core::v1::DaemonEndpoint, new: [],
     fields: [
         value port "Port" i32;
     ]
@@ -417,7 +417,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DownwardAPIProjection`](crate::core::v1::DownwardAPIProjection) to apply.
-    DownwardAPIProjectionApply: crate::core::v1::DownwardAPIProjection, new: [],
+    pub DownwardAPIProjectionApply: crate::core::v1::DownwardAPIProjection, new: [],
     fields: [
         config_list items "items" DownwardAPIVolumeFileApply;
     ]
@@ -425,7 +425,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DownwardAPIVolumeFile`](crate::core::v1::DownwardAPIVolumeFile) to apply.
-    DownwardAPIVolumeFileApply: crate::core::v1::DownwardAPIVolumeFile, new: [],
+    pub DownwardAPIVolumeFileApply: crate::core::v1::DownwardAPIVolumeFile, new: [],
     fields: [
         text path "path" Str;
         config field_ref "fieldRef" ObjectFieldSelectorApply;
@@ -436,7 +436,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DownwardAPIVolumeSource`](crate::core::v1::DownwardAPIVolumeSource) to apply.
-    DownwardAPIVolumeSourceApply: crate::core::v1::DownwardAPIVolumeSource, new: [],
+    pub DownwardAPIVolumeSourceApply: crate::core::v1::DownwardAPIVolumeSource, new: [],
     fields: [
         config_list items "items" DownwardAPIVolumeFileApply;
         value default_mode "defaultMode" i32;
@@ -445,7 +445,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EmptyDirVolumeSource`](crate::core::v1::EmptyDirVolumeSource) to apply.
-    EmptyDirVolumeSourceApply: crate::core::v1::EmptyDirVolumeSource, new: [],
+    pub EmptyDirVolumeSourceApply: crate::core::v1::EmptyDirVolumeSource, new: [],
     fields: [
         text medium "medium" Str;
         plain size_limit "sizeLimit" kubist_apimachinery::Quantity;
@@ -454,7 +454,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EndpointAddress`](crate::core::v1::EndpointAddress) to apply.
-    EndpointAddressApply: crate::core::v1::EndpointAddress, new: [],
+    pub EndpointAddressApply: crate::core::v1::EndpointAddress, new: [],
     fields: [
         text ip "ip" Str;
         text hostname "hostname" Str;
@@ -465,7 +465,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EndpointPort`](crate::core::v1::EndpointPort) to apply.
-    EndpointPortApply: crate::core::v1::EndpointPort, new: [],
+    pub EndpointPortApply: crate::core::v1::EndpointPort, new: [],
     fields: [
         text name "name" Str;
         value port "port" i32;
@@ -476,7 +476,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EndpointSubset`](crate::core::v1::EndpointSubset) to apply.
-    EndpointSubsetApply: crate::core::v1::EndpointSubset, new: [],
+    pub EndpointSubsetApply: crate::core::v1::EndpointSubset, new: [],
     fields: [
         config_list addresses "addresses" EndpointAddressApply;
         config_list not_ready_addresses "notReadyAddresses" EndpointAddressApply;
@@ -486,7 +486,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Endpoints`](crate::core::v1::Endpoints) to apply.
-    EndpointsApply: crate::core::v1::Endpoints, kind,
+    pub EndpointsApply: crate::core::v1::Endpoints, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config_list subsets "subsets" EndpointSubsetApply;
@@ -495,7 +495,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EnvFromSource`](crate::core::v1::EnvFromSource) to apply.
-    EnvFromSourceApply: crate::core::v1::EnvFromSource, new: [],
+    pub EnvFromSourceApply: crate::core::v1::EnvFromSource, new: [],
     fields: [
         text prefix "prefix" Str;
         config config_map_ref "configMapRef" ConfigMapEnvSourceApply;
@@ -505,7 +505,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EnvVar`](crate::core::v1::EnvVar) to apply.
-    EnvVarApply: crate::core::v1::EnvVar, new: [name "name" Str],
+    pub EnvVarApply: crate::core::v1::EnvVar, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text value "value" Str;
@@ -515,7 +515,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EnvVarSource`](crate::core::v1::EnvVarSource) to apply.
-    EnvVarSourceApply: crate::core::v1::EnvVarSource, new: [],
+    pub EnvVarSourceApply: crate::core::v1::EnvVarSource, new: [],
     fields: [
         config field_ref "fieldRef" ObjectFieldSelectorApply;
         config resource_field_ref "resourceFieldRef" ResourceFieldSelectorApply;
@@ -527,7 +527,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EphemeralContainer`](crate::core::v1::EphemeralContainer) to apply.
-    EphemeralContainerApply: crate::core::v1::EphemeralContainer, new: [name "name" Str],
+    pub EphemeralContainerApply: crate::core::v1::EphemeralContainer, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text image "image" Str;
@@ -560,7 +560,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EphemeralVolumeSource`](crate::core::v1::EphemeralVolumeSource) to apply.
-    EphemeralVolumeSourceApply: crate::core::v1::EphemeralVolumeSource, new: [],
+    pub EphemeralVolumeSourceApply: crate::core::v1::EphemeralVolumeSource, new: [],
     fields: [
         config volume_claim_template "volumeClaimTemplate" PersistentVolumeClaimTemplateApply;
     ]
@@ -568,7 +568,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Event`](crate::core::v1::Event) to apply.
-    EventApply: crate::core::v1::Event, kind,
+    pub EventApply: crate::core::v1::Event, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config involved_object "involvedObject" ObjectReferenceApply;
@@ -590,7 +590,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EventSeries`](crate::core::v1::EventSeries) to apply.
-    EventSeriesApply: crate::core::v1::EventSeries, new: [],
+    pub EventSeriesApply: crate::core::v1::EventSeries, new: [],
     fields: [
         value count "count" i32;
         plain last_observed_time "lastObservedTime" kubist_apimachinery::MicroTime;
@@ -599,7 +599,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EventSource`](crate::core::v1::EventSource) to apply.
-    EventSourceApply: crate::core::v1::EventSource, new: [],
+    pub EventSourceApply: crate::core::v1::EventSource, new: [],
     fields: [
         text component "component" Str;
         text host "host" Str;
@@ -608,7 +608,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ExecAction`](crate::core::v1::ExecAction) to apply.
-    ExecActionApply: crate::core::v1::ExecAction, new: [],
+    pub ExecActionApply: crate::core::v1::ExecAction, new: [],
     fields: [
         text_list command "command" Str;
     ]
@@ -616,7 +616,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FCVolumeSource`](crate::core::v1::FCVolumeSource) to apply.
-    FCVolumeSourceApply: crate::core::v1::FCVolumeSource, new: [],
+    pub FCVolumeSourceApply: crate::core::v1::FCVolumeSource, new: [],
     fields: [
         text_list target_wwns "targetWWNs" Str;
         value lun "lun" i32;
@@ -628,7 +628,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FileKeySelector`](crate::core::v1::FileKeySelector) to apply.
-    FileKeySelectorApply: crate::core::v1::FileKeySelector, new: [],
+    pub FileKeySelectorApply: crate::core::v1::FileKeySelector, new: [],
     fields: [
         text volume_name "volumeName" Str;
         text path "path" Str;
@@ -639,7 +639,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FlexPersistentVolumeSource`](crate::core::v1::FlexPersistentVolumeSource) to apply.
-    FlexPersistentVolumeSourceApply: crate::core::v1::FlexPersistentVolumeSource, new: [],
+    pub FlexPersistentVolumeSourceApply: crate::core::v1::FlexPersistentVolumeSource, new: [],
     fields: [
         text driver "driver" Str;
         text fs_type "fsType" Str;
@@ -651,7 +651,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FlexVolumeSource`](crate::core::v1::FlexVolumeSource) to apply.
-    FlexVolumeSourceApply: crate::core::v1::FlexVolumeSource, new: [],
+    pub FlexVolumeSourceApply: crate::core::v1::FlexVolumeSource, new: [],
     fields: [
         text driver "driver" Str;
         text fs_type "fsType" Str;
@@ -663,7 +663,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FlockerVolumeSource`](crate::core::v1::FlockerVolumeSource) to apply.
-    FlockerVolumeSourceApply: crate::core::v1::FlockerVolumeSource, new: [],
+    pub FlockerVolumeSourceApply: crate::core::v1::FlockerVolumeSource, new: [],
     fields: [
         text dataset_name "datasetName" Str;
         text dataset_uuid "datasetUUID" Str;
@@ -672,7 +672,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`GCEPersistentDiskVolumeSource`](crate::core::v1::GCEPersistentDiskVolumeSource) to apply.
-    GCEPersistentDiskVolumeSourceApply: crate::core::v1::GCEPersistentDiskVolumeSource, new: [],
+    pub GCEPersistentDiskVolumeSourceApply: crate::core::v1::GCEPersistentDiskVolumeSource, new: [],
     fields: [
         text pd_name "pdName" Str;
         text fs_type "fsType" Str;
@@ -683,7 +683,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`GRPCAction`](crate::core::v1::GRPCAction) to apply.
-    GRPCActionApply: crate::core::v1::GRPCAction, new: [],
+    pub GRPCActionApply: crate::core::v1::GRPCAction, new: [],
     fields: [
         value port "port" i32;
         text service "service" Str;
@@ -692,7 +692,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`GitRepoVolumeSource`](crate::core::v1::GitRepoVolumeSource) to apply.
-    GitRepoVolumeSourceApply: crate::core::v1::GitRepoVolumeSource, new: [],
+    pub GitRepoVolumeSourceApply: crate::core::v1::GitRepoVolumeSource, new: [],
     fields: [
         text repository "repository" Str;
         text revision "revision" Str;
@@ -702,7 +702,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`GlusterfsPersistentVolumeSource`](crate::core::v1::GlusterfsPersistentVolumeSource) to apply.
-    GlusterfsPersistentVolumeSourceApply: crate::core::v1::GlusterfsPersistentVolumeSource, new: [],
+    pub GlusterfsPersistentVolumeSourceApply: crate::core::v1::GlusterfsPersistentVolumeSource, new: [],
     fields: [
         text endpoints "endpoints" Str;
         text path "path" Str;
@@ -713,7 +713,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`GlusterfsVolumeSource`](crate::core::v1::GlusterfsVolumeSource) to apply.
-    GlusterfsVolumeSourceApply: crate::core::v1::GlusterfsVolumeSource, new: [],
+    pub GlusterfsVolumeSourceApply: crate::core::v1::GlusterfsVolumeSource, new: [],
     fields: [
         text endpoints "endpoints" Str;
         text path "path" Str;
@@ -723,7 +723,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HTTPGetAction`](crate::core::v1::HTTPGetAction) to apply.
-    HTTPGetActionApply: crate::core::v1::HTTPGetAction, new: [],
+    pub HTTPGetActionApply: crate::core::v1::HTTPGetAction, new: [],
     fields: [
         text path "path" Str;
         plain port "port" kubist_apimachinery::IntOrString;
@@ -735,7 +735,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HTTPHeader`](crate::core::v1::HTTPHeader) to apply.
-    HTTPHeaderApply: crate::core::v1::HTTPHeader, new: [],
+    pub HTTPHeaderApply: crate::core::v1::HTTPHeader, new: [],
     fields: [
         text name "name" Str;
         text value "value" Str;
@@ -744,7 +744,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HostAlias`](crate::core::v1::HostAlias) to apply.
-    HostAliasApply: crate::core::v1::HostAlias, new: [ip "ip" Str],
+    pub HostAliasApply: crate::core::v1::HostAlias, new: [ip "ip" Str],
     fields: [
         text ip "ip" Str;
         text_list hostnames "hostnames" Str;
@@ -753,7 +753,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HostIP`](crate::core::v1::HostIP) to apply.
-    HostIPApply: crate::core::v1::HostIP, new: [],
+    pub HostIPApply: crate::core::v1::HostIP, new: [],
     fields: [
         text ip "ip" Str;
     ]
@@ -761,7 +761,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HostPathVolumeSource`](crate::core::v1::HostPathVolumeSource) to apply.
-    HostPathVolumeSourceApply: crate::core::v1::HostPathVolumeSource, new: [],
+    pub HostPathVolumeSourceApply: crate::core::v1::HostPathVolumeSource, new: [],
     fields: [
         text path "path" Str;
         text type_ "type" Str;
@@ -770,7 +770,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ISCSIPersistentVolumeSource`](crate::core::v1::ISCSIPersistentVolumeSource) to apply.
-    ISCSIPersistentVolumeSourceApply: crate::core::v1::ISCSIPersistentVolumeSource, new: [],
+    pub ISCSIPersistentVolumeSourceApply: crate::core::v1::ISCSIPersistentVolumeSource, new: [],
     fields: [
         text target_portal "targetPortal" Str;
         text iqn "iqn" Str;
@@ -788,7 +788,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ISCSIVolumeSource`](crate::core::v1::ISCSIVolumeSource) to apply.
-    ISCSIVolumeSourceApply: crate::core::v1::ISCSIVolumeSource, new: [],
+    pub ISCSIVolumeSourceApply: crate::core::v1::ISCSIVolumeSource, new: [],
     fields: [
         text target_portal "targetPortal" Str;
         text iqn "iqn" Str;
@@ -806,7 +806,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ImageVolumeSource`](crate::core::v1::ImageVolumeSource) to apply.
-    ImageVolumeSourceApply: crate::core::v1::ImageVolumeSource, new: [],
+    pub ImageVolumeSourceApply: crate::core::v1::ImageVolumeSource, new: [],
     fields: [
         text reference "reference" Str;
         text pull_policy "pullPolicy" Str;
@@ -815,7 +815,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ImageVolumeStatus`](crate::core::v1::ImageVolumeStatus) to apply.
-    ImageVolumeStatusApply: crate::core::v1::ImageVolumeStatus, new: [],
+    pub ImageVolumeStatusApply: crate::core::v1::ImageVolumeStatus, new: [],
     fields: [
         text image_ref "imageRef" Str;
     ]
@@ -823,7 +823,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`KeyToPath`](crate::core::v1::KeyToPath) to apply.
-    KeyToPathApply: crate::core::v1::KeyToPath, new: [],
+    pub KeyToPathApply: crate::core::v1::KeyToPath, new: [],
     fields: [
         text key "key" Str;
         text path "path" Str;
@@ -833,7 +833,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Lifecycle`](crate::core::v1::Lifecycle) to apply.
-    LifecycleApply: crate::core::v1::Lifecycle, new: [],
+    pub LifecycleApply: crate::core::v1::Lifecycle, new: [],
     fields: [
         config post_start "postStart" LifecycleHandlerApply;
         config pre_stop "preStop" LifecycleHandlerApply;
@@ -843,7 +843,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LifecycleHandler`](crate::core::v1::LifecycleHandler) to apply.
-    LifecycleHandlerApply: crate::core::v1::LifecycleHandler, new: [],
+    pub LifecycleHandlerApply: crate::core::v1::LifecycleHandler, new: [],
     fields: [
         config exec "exec" ExecActionApply;
         config http_get "httpGet" HTTPGetActionApply;
@@ -854,7 +854,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LimitRange`](crate::core::v1::LimitRange) to apply.
-    LimitRangeApply: crate::core::v1::LimitRange, kind,
+    pub LimitRangeApply: crate::core::v1::LimitRange, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" LimitRangeSpecApply;
@@ -863,7 +863,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LimitRangeItem`](crate::core::v1::LimitRangeItem) to apply.
-    LimitRangeItemApply: crate::core::v1::LimitRangeItem, new: [],
+    pub LimitRangeItemApply: crate::core::v1::LimitRangeItem, new: [],
     fields: [
         text type_ "type" Str;
         plain_map max "max" kubist_apimachinery::Quantity;
@@ -876,7 +876,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LimitRangeSpec`](crate::core::v1::LimitRangeSpec) to apply.
-    LimitRangeSpecApply: crate::core::v1::LimitRangeSpec, new: [],
+    pub LimitRangeSpecApply: crate::core::v1::LimitRangeSpec, new: [],
     fields: [
         config_list limits "limits" LimitRangeItemApply;
     ]
@@ -884,7 +884,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LinuxContainerUser`](crate::core::v1::LinuxContainerUser) to apply.
-    LinuxContainerUserApply: crate::core::v1::LinuxContainerUser, new: [],
+    pub LinuxContainerUserApply: crate::core::v1::LinuxContainerUser, new: [],
     fields: [
         value uid "uid" i64;
         value gid "gid" i64;
@@ -894,7 +894,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LoadBalancerIngress`](crate::core::v1::LoadBalancerIngress) to apply.
-    LoadBalancerIngressApply: crate::core::v1::LoadBalancerIngress, new: [],
+    pub LoadBalancerIngressApply: crate::core::v1::LoadBalancerIngress, new: [],
     fields: [
         text ip "ip" Str;
         text hostname "hostname" Str;
@@ -905,7 +905,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LoadBalancerStatus`](crate::core::v1::LoadBalancerStatus) to apply.
-    LoadBalancerStatusApply: crate::core::v1::LoadBalancerStatus, new: [],
+    pub LoadBalancerStatusApply: crate::core::v1::LoadBalancerStatus, new: [],
     fields: [
         config_list ingress "ingress" LoadBalancerIngressApply;
     ]
@@ -913,7 +913,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LocalObjectReference`](crate::core::v1::LocalObjectReference) to apply.
-    LocalObjectReferenceApply: crate::core::v1::LocalObjectReference, new: [],
+    pub LocalObjectReferenceApply: crate::core::v1::LocalObjectReference, new: [],
     fields: [
         text name "name" Str;
     ]
@@ -921,7 +921,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LocalVolumeSource`](crate::core::v1::LocalVolumeSource) to apply.
-    LocalVolumeSourceApply: crate::core::v1::LocalVolumeSource, new: [],
+    pub LocalVolumeSourceApply: crate::core::v1::LocalVolumeSource, new: [],
     fields: [
         text path "path" Str;
         text fs_type "fsType" Str;
@@ -930,7 +930,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ModifyVolumeStatus`](crate::core::v1::ModifyVolumeStatus) to apply.
-    ModifyVolumeStatusApply: crate::core::v1::ModifyVolumeStatus, new: [],
+    pub ModifyVolumeStatusApply: crate::core::v1::ModifyVolumeStatus, new: [],
     fields: [
         text target_volume_attributes_class_name "targetVolumeAttributesClassName" Str;
         text status "status" Str;
@@ -939,7 +939,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NFSVolumeSource`](crate::core::v1::NFSVolumeSource) to apply.
-    NFSVolumeSourceApply: crate::core::v1::NFSVolumeSource, new: [],
+    pub NFSVolumeSourceApply: crate::core::v1::NFSVolumeSource, new: [],
     fields: [
         text server "server" Str;
         text path "path" Str;
@@ -949,7 +949,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Namespace`](crate::core::v1::Namespace) to apply.
-    NamespaceApply: crate::core::v1::Namespace, kind,
+    pub NamespaceApply: crate::core::v1::Namespace, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" NamespaceSpecApply;
@@ -959,7 +959,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NamespaceCondition`](crate::core::v1::NamespaceCondition) to apply.
-    NamespaceConditionApply: crate::core::v1::NamespaceCondition, new: [type_ "type" Str],
+    pub NamespaceConditionApply: crate::core::v1::NamespaceCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -971,7 +971,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NamespaceSpec`](crate::core::v1::NamespaceSpec) to apply.
-    NamespaceSpecApply: crate::core::v1::NamespaceSpec, new: [],
+    pub NamespaceSpecApply: crate::core::v1::NamespaceSpec, new: [],
     fields: [
         text_list finalizers "finalizers" Str;
     ]
@@ -979,7 +979,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NamespaceStatus`](crate::core::v1::NamespaceStatus) to apply.
-    NamespaceStatusApply: crate::core::v1::NamespaceStatus, new: [],
+    pub NamespaceStatusApply: crate::core::v1::NamespaceStatus, new: [],
     fields: [
         text phase "phase" Str;
         config_list conditions "conditions" NamespaceConditionApply;
@@ -988,7 +988,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Node`](crate::core::v1::Node) to apply.
-    NodeApply: crate::core::v1::Node, kind,
+    pub NodeApply: crate::core::v1::Node, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" NodeSpecApply;
@@ -998,7 +998,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeAddress`](crate::core::v1::NodeAddress) to apply.
-    NodeAddressApply: crate::core::v1::NodeAddress, new: [type_ "type" Str],
+    pub NodeAddressApply: crate::core::v1::NodeAddress, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text address "address" Str;
@@ -1007,7 +1007,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeAffinity`](crate::core::v1::NodeAffinity) to apply.
-    NodeAffinityApply: crate::core::v1::NodeAffinity, new: [],
+    pub NodeAffinityApply: crate::core::v1::NodeAffinity, new: [],
     fields: [
         config required_during_scheduling_ignored_during_execution "requiredDuringSchedulingIgnoredDuringExecution" NodeSelectorApply;
         config_list preferred_during_scheduling_ignored_during_execution "preferredDuringSchedulingIgnoredDuringExecution" PreferredSchedulingTermApply;
@@ -1016,7 +1016,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeAllocatableResourceClaimStatus`](crate::core::v1::NodeAllocatableResourceClaimStatus) to apply.
-    NodeAllocatableResourceClaimStatusApply: crate::core::v1::NodeAllocatableResourceClaimStatus, new: [],
+    pub NodeAllocatableResourceClaimStatusApply: crate::core::v1::NodeAllocatableResourceClaimStatus, new: [],
     fields: [
         text resource_claim_name "resourceClaimName" Str;
         text_list containers "containers" Str;
@@ -1026,7 +1026,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeCondition`](crate::core::v1::NodeCondition) to apply.
-    NodeConditionApply: crate::core::v1::NodeCondition, new: [type_ "type" Str],
+    pub NodeConditionApply: crate::core::v1::NodeCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -1039,7 +1039,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeConfigSource`](crate::core::v1::NodeConfigSource) to apply.
-    NodeConfigSourceApply: crate::core::v1::NodeConfigSource, new: [],
+    pub NodeConfigSourceApply: crate::core::v1::NodeConfigSource, new: [],
     fields: [
         config config_map "configMap" ConfigMapNodeConfigSourceApply;
     ]
@@ -1047,7 +1047,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeConfigStatus`](crate::core::v1::NodeConfigStatus) to apply.
-    NodeConfigStatusApply: crate::core::v1::NodeConfigStatus, new: [],
+    pub NodeConfigStatusApply: crate::core::v1::NodeConfigStatus, new: [],
     fields: [
         config assigned "assigned" NodeConfigSourceApply;
         config active "active" NodeConfigSourceApply;
@@ -1058,7 +1058,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeDaemonEndpoints`](crate::core::v1::NodeDaemonEndpoints) to apply.
-    NodeDaemonEndpointsApply: crate::core::v1::NodeDaemonEndpoints, new: [],
+    pub NodeDaemonEndpointsApply: crate::core::v1::NodeDaemonEndpoints, new: [],
     fields: [
         config kubelet_endpoint "kubeletEndpoint" DaemonEndpointApply;
     ]
@@ -1066,7 +1066,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeFeatures`](crate::core::v1::NodeFeatures) to apply.
-    NodeFeaturesApply: crate::core::v1::NodeFeatures, new: [],
+    pub NodeFeaturesApply: crate::core::v1::NodeFeatures, new: [],
     fields: [
         value supplemental_groups_policy "supplementalGroupsPolicy" bool;
     ]
@@ -1074,7 +1074,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeRuntimeHandler`](crate::core::v1::NodeRuntimeHandler) to apply.
-    NodeRuntimeHandlerApply: crate::core::v1::NodeRuntimeHandler, new: [],
+    pub NodeRuntimeHandlerApply: crate::core::v1::NodeRuntimeHandler, new: [],
     fields: [
         text name "name" Str;
         config features "features" NodeRuntimeHandlerFeaturesApply;
@@ -1083,7 +1083,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeRuntimeHandlerFeatures`](crate::core::v1::NodeRuntimeHandlerFeatures) to apply.
-    NodeRuntimeHandlerFeaturesApply: crate::core::v1::NodeRuntimeHandlerFeatures, new: [],
+    pub NodeRuntimeHandlerFeaturesApply: crate::core::v1::NodeRuntimeHandlerFeatures, new: [],
     fields: [
         value recursive_read_only_mounts "recursiveReadOnlyMounts" bool;
         value user_namespaces "userNamespaces" bool;
@@ -1092,7 +1092,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeSelector`](crate::core::v1::NodeSelector) to apply.
-    NodeSelectorApply: crate::core::v1::NodeSelector, new: [],
+    pub NodeSelectorApply: crate::core::v1::NodeSelector, new: [],
     fields: [
         config_list node_selector_terms "nodeSelectorTerms" NodeSelectorTermApply;
     ]
@@ -1100,7 +1100,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeSelectorRequirement`](crate::core::v1::NodeSelectorRequirement) to apply.
-    NodeSelectorRequirementApply: crate::core::v1::NodeSelectorRequirement, new: [],
+    pub NodeSelectorRequirementApply: crate::core::v1::NodeSelectorRequirement, new: [],
     fields: [
         text key "key" Str;
         text operator "operator" Str;
@@ -1110,7 +1110,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeSelectorTerm`](crate::core::v1::NodeSelectorTerm) to apply.
-    NodeSelectorTermApply: crate::core::v1::NodeSelectorTerm, new: [],
+    pub NodeSelectorTermApply: crate::core::v1::NodeSelectorTerm, new: [],
     fields: [
         config_list match_expressions "matchExpressions" NodeSelectorRequirementApply;
         config_list match_fields "matchFields" NodeSelectorRequirementApply;
@@ -1119,7 +1119,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeSpec`](crate::core::v1::NodeSpec) to apply.
-    NodeSpecApply: crate::core::v1::NodeSpec, new: [],
+    pub NodeSpecApply: crate::core::v1::NodeSpec, new: [],
     fields: [
         text pod_cidr "podCIDR" Str;
         text_list pod_cidrs "podCIDRs" Str;
@@ -1133,7 +1133,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeStatus`](crate::core::v1::NodeStatus) to apply.
-    NodeStatusApply: crate::core::v1::NodeStatus, new: [],
+    pub NodeStatusApply: crate::core::v1::NodeStatus, new: [],
     fields: [
         plain_map capacity "capacity" kubist_apimachinery::Quantity;
         plain_map allocatable "allocatable" kubist_apimachinery::Quantity;
@@ -1154,7 +1154,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeSwapStatus`](crate::core::v1::NodeSwapStatus) to apply.
-    NodeSwapStatusApply: crate::core::v1::NodeSwapStatus, new: [],
+    pub NodeSwapStatusApply: crate::core::v1::NodeSwapStatus, new: [],
     fields: [
         value capacity "capacity" i64;
     ]
@@ -1162,7 +1162,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeSystemInfo`](crate::core::v1::NodeSystemInfo) to apply.
-    NodeSystemInfoApply: crate::core::v1::NodeSystemInfo, new: [],
+    pub NodeSystemInfoApply: crate::core::v1::NodeSystemInfo, new: [],
     fields: [
         text machine_id "machineID" Str;
         text system_uuid "systemUUID" Str;
@@ -1180,7 +1180,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ObjectFieldSelector`](crate::core::v1::ObjectFieldSelector) to apply.
-    ObjectFieldSelectorApply: crate::core::v1::ObjectFieldSelector, new: [],
+    pub ObjectFieldSelectorApply: crate::core::v1::ObjectFieldSelector, new: [],
     fields: [
         text api_version "apiVersion" Str;
         text field_path "fieldPath" Str;
@@ -1189,7 +1189,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ObjectReference`](crate::core::v1::ObjectReference) to apply.
-    ObjectReferenceApply: crate::core::v1::ObjectReference, new: [name "name" Str],
+    pub ObjectReferenceApply: crate::core::v1::ObjectReference, new: [name "name" Str],
     fields: [
         text kind "kind" Str;
         text namespace "namespace" Str;
@@ -1203,7 +1203,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolume`](crate::core::v1::PersistentVolume) to apply.
-    PersistentVolumeApply: crate::core::v1::PersistentVolume, kind,
+    pub PersistentVolumeApply: crate::core::v1::PersistentVolume, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PersistentVolumeSpecApply;
@@ -1213,7 +1213,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolumeClaim`](crate::core::v1::PersistentVolumeClaim) to apply.
-    PersistentVolumeClaimApply: crate::core::v1::PersistentVolumeClaim, kind,
+    pub PersistentVolumeClaimApply: crate::core::v1::PersistentVolumeClaim, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PersistentVolumeClaimSpecApply;
@@ -1223,7 +1223,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolumeClaimCondition`](crate::core::v1::PersistentVolumeClaimCondition) to apply.
-    PersistentVolumeClaimConditionApply: crate::core::v1::PersistentVolumeClaimCondition, new: [type_ "type" Str],
+    pub PersistentVolumeClaimConditionApply: crate::core::v1::PersistentVolumeClaimCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -1236,7 +1236,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolumeClaimSpec`](crate::core::v1::PersistentVolumeClaimSpec) to apply.
-    PersistentVolumeClaimSpecApply: crate::core::v1::PersistentVolumeClaimSpec, new: [],
+    pub PersistentVolumeClaimSpecApply: crate::core::v1::PersistentVolumeClaimSpec, new: [],
     fields: [
         text_list access_modes "accessModes" Str;
         plain selector "selector" kubist_apimachinery::LabelSelector;
@@ -1252,7 +1252,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolumeClaimStatus`](crate::core::v1::PersistentVolumeClaimStatus) to apply.
-    PersistentVolumeClaimStatusApply: crate::core::v1::PersistentVolumeClaimStatus, new: [],
+    pub PersistentVolumeClaimStatusApply: crate::core::v1::PersistentVolumeClaimStatus, new: [],
     fields: [
         text phase "phase" Str;
         text_list access_modes "accessModes" Str;
@@ -1267,7 +1267,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolumeClaimTemplate`](crate::core::v1::PersistentVolumeClaimTemplate) to apply.
-    PersistentVolumeClaimTemplateApply: crate::core::v1::PersistentVolumeClaimTemplate, new: [],
+    pub PersistentVolumeClaimTemplateApply: crate::core::v1::PersistentVolumeClaimTemplate, new: [],
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PersistentVolumeClaimSpecApply;
@@ -1276,7 +1276,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolumeClaimVolumeSource`](crate::core::v1::PersistentVolumeClaimVolumeSource) to apply.
-    PersistentVolumeClaimVolumeSourceApply: crate::core::v1::PersistentVolumeClaimVolumeSource, new: [],
+    pub PersistentVolumeClaimVolumeSourceApply: crate::core::v1::PersistentVolumeClaimVolumeSource, new: [],
     fields: [
         text claim_name "claimName" Str;
         value read_only "readOnly" bool;
@@ -1285,7 +1285,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolumeSpec`](crate::core::v1::PersistentVolumeSpec) to apply.
-    PersistentVolumeSpecApply: crate::core::v1::PersistentVolumeSpec, new: [],
+    pub PersistentVolumeSpecApply: crate::core::v1::PersistentVolumeSpec, new: [],
     fields: [
         plain_map capacity "capacity" kubist_apimachinery::Quantity;
         config gce_persistent_disk "gcePersistentDisk" GCEPersistentDiskVolumeSourceApply;
@@ -1323,7 +1323,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PersistentVolumeStatus`](crate::core::v1::PersistentVolumeStatus) to apply.
-    PersistentVolumeStatusApply: crate::core::v1::PersistentVolumeStatus, new: [],
+    pub PersistentVolumeStatusApply: crate::core::v1::PersistentVolumeStatus, new: [],
     fields: [
         text phase "phase" Str;
         text message "message" Str;
@@ -1334,7 +1334,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PhotonPersistentDiskVolumeSource`](crate::core::v1::PhotonPersistentDiskVolumeSource) to apply.
-    PhotonPersistentDiskVolumeSourceApply: crate::core::v1::PhotonPersistentDiskVolumeSource, new: [],
+    pub PhotonPersistentDiskVolumeSourceApply: crate::core::v1::PhotonPersistentDiskVolumeSource, new: [],
     fields: [
         text pd_id "pdID" Str;
         text fs_type "fsType" Str;
@@ -1343,7 +1343,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Pod`](crate::core::v1::Pod) to apply.
-    PodApply: crate::core::v1::Pod, kind,
+    pub PodApply: crate::core::v1::Pod, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PodSpecApply;
@@ -1353,7 +1353,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodAffinity`](crate::core::v1::PodAffinity) to apply.
-    PodAffinityApply: crate::core::v1::PodAffinity, new: [],
+    pub PodAffinityApply: crate::core::v1::PodAffinity, new: [],
     fields: [
         config_list required_during_scheduling_ignored_during_execution "requiredDuringSchedulingIgnoredDuringExecution" PodAffinityTermApply;
         config_list preferred_during_scheduling_ignored_during_execution "preferredDuringSchedulingIgnoredDuringExecution" WeightedPodAffinityTermApply;
@@ -1362,7 +1362,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodAffinityTerm`](crate::core::v1::PodAffinityTerm) to apply.
-    PodAffinityTermApply: crate::core::v1::PodAffinityTerm, new: [],
+    pub PodAffinityTermApply: crate::core::v1::PodAffinityTerm, new: [],
     fields: [
         plain label_selector "labelSelector" kubist_apimachinery::LabelSelector;
         text_list namespaces "namespaces" Str;
@@ -1375,7 +1375,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodAntiAffinity`](crate::core::v1::PodAntiAffinity) to apply.
-    PodAntiAffinityApply: crate::core::v1::PodAntiAffinity, new: [],
+    pub PodAntiAffinityApply: crate::core::v1::PodAntiAffinity, new: [],
     fields: [
         config_list required_during_scheduling_ignored_during_execution "requiredDuringSchedulingIgnoredDuringExecution" PodAffinityTermApply;
         config_list preferred_during_scheduling_ignored_during_execution "preferredDuringSchedulingIgnoredDuringExecution" WeightedPodAffinityTermApply;
@@ -1384,7 +1384,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodCertificateProjection`](crate::core::v1::PodCertificateProjection) to apply.
-    PodCertificateProjectionApply: crate::core::v1::PodCertificateProjection, new: [],
+    pub PodCertificateProjectionApply: crate::core::v1::PodCertificateProjection, new: [],
     fields: [
         text signer_name "signerName" Str;
         text key_type "keyType" Str;
@@ -1398,7 +1398,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodCondition`](crate::core::v1::PodCondition) to apply.
-    PodConditionApply: crate::core::v1::PodCondition, new: [type_ "type" Str],
+    pub PodConditionApply: crate::core::v1::PodCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         value observed_generation "observedGeneration" i64;
@@ -1412,7 +1412,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodDNSConfig`](crate::core::v1::PodDNSConfig) to apply.
-    PodDNSConfigApply: crate::core::v1::PodDNSConfig, new: [],
+    pub PodDNSConfigApply: crate::core::v1::PodDNSConfig, new: [],
     fields: [
         text_list nameservers "nameservers" Str;
         text_list searches "searches" Str;
@@ -1422,7 +1422,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodDNSConfigOption`](crate::core::v1::PodDNSConfigOption) to apply.
-    PodDNSConfigOptionApply: crate::core::v1::PodDNSConfigOption, new: [],
+    pub PodDNSConfigOptionApply: crate::core::v1::PodDNSConfigOption, new: [],
     fields: [
         text name "name" Str;
         text value "value" Str;
@@ -1431,7 +1431,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodExtendedResourceClaimStatus`](crate::core::v1::PodExtendedResourceClaimStatus) to apply.
-    PodExtendedResourceClaimStatusApply: crate::core::v1::PodExtendedResourceClaimStatus, new: [],
+    pub PodExtendedResourceClaimStatusApply: crate::core::v1::PodExtendedResourceClaimStatus, new: [],
     fields: [
         config_list request_mappings "requestMappings" ContainerExtendedResourceRequestApply;
         text resource_claim_name "resourceClaimName" Str;
@@ -1440,7 +1440,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodIP`](crate::core::v1::PodIP) to apply.
-    PodIPApply: crate::core::v1::PodIP, new: [ip "ip" Str],
+    pub PodIPApply: crate::core::v1::PodIP, new: [ip "ip" Str],
     fields: [
         text ip "ip" Str;
     ]
@@ -1448,7 +1448,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodOS`](crate::core::v1::PodOS) to apply.
-    PodOSApply: crate::core::v1::PodOS, new: [],
+    pub PodOSApply: crate::core::v1::PodOS, new: [],
     fields: [
         text name "name" Str;
     ]
@@ -1456,7 +1456,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodReadinessGate`](crate::core::v1::PodReadinessGate) to apply.
-    PodReadinessGateApply: crate::core::v1::PodReadinessGate, new: [],
+    pub PodReadinessGateApply: crate::core::v1::PodReadinessGate, new: [],
     fields: [
         text condition_type "conditionType" Str;
     ]
@@ -1464,7 +1464,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodResourceClaim`](crate::core::v1::PodResourceClaim) to apply.
-    PodResourceClaimApply: crate::core::v1::PodResourceClaim, new: [name "name" Str],
+    pub PodResourceClaimApply: crate::core::v1::PodResourceClaim, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text resource_claim_name "resourceClaimName" Str;
@@ -1474,7 +1474,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodResourceClaimStatus`](crate::core::v1::PodResourceClaimStatus) to apply.
-    PodResourceClaimStatusApply: crate::core::v1::PodResourceClaimStatus, new: [name "name" Str],
+    pub PodResourceClaimStatusApply: crate::core::v1::PodResourceClaimStatus, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text resource_claim_name "resourceClaimName" Str;
@@ -1483,7 +1483,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodSchedulingGate`](crate::core::v1::PodSchedulingGate) to apply.
-    PodSchedulingGateApply: crate::core::v1::PodSchedulingGate, new: [name "name" Str],
+    pub PodSchedulingGateApply: crate::core::v1::PodSchedulingGate, new: [name "name" Str],
     fields: [
         text name "name" Str;
     ]
@@ -1491,7 +1491,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodSchedulingGroup`](crate::core::v1::PodSchedulingGroup) to apply.
-    PodSchedulingGroupApply: crate::core::v1::PodSchedulingGroup, new: [],
+    pub PodSchedulingGroupApply: crate::core::v1::PodSchedulingGroup, new: [],
     fields: [
         text pod_group_name "podGroupName" Str;
     ]
@@ -1499,7 +1499,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodSecurityContext`](crate::core::v1::PodSecurityContext) to apply.
-    PodSecurityContextApply: crate::core::v1::PodSecurityContext, new: [],
+    pub PodSecurityContextApply: crate::core::v1::PodSecurityContext, new: [],
     fields: [
         config se_linux_options "seLinuxOptions" SELinuxOptionsApply;
         config windows_options "windowsOptions" WindowsSecurityContextOptionsApply;
@@ -1519,7 +1519,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodSpec`](crate::core::v1::PodSpec) to apply.
-    PodSpecApply: crate::core::v1::PodSpec, new: [],
+    pub PodSpecApply: crate::core::v1::PodSpec, new: [],
     fields: [
         config_list volumes "volumes" VolumeApply;
         config_list init_containers "initContainers" ContainerApply;
@@ -1568,7 +1568,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodStatus`](crate::core::v1::PodStatus) to apply.
-    PodStatusApply: crate::core::v1::PodStatus, new: [],
+    pub PodStatusApply: crate::core::v1::PodStatus, new: [],
     fields: [
         value observed_generation "observedGeneration" i64;
         text phase "phase" Str;
@@ -1596,7 +1596,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodTemplate`](crate::core::v1::PodTemplate) to apply.
-    PodTemplateApply: crate::core::v1::PodTemplate, kind,
+    pub PodTemplateApply: crate::core::v1::PodTemplate, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config template "template" PodTemplateSpecApply;
@@ -1605,7 +1605,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodTemplateSpec`](crate::core::v1::PodTemplateSpec) to apply.
-    PodTemplateSpecApply: crate::core::v1::PodTemplateSpec, new: [],
+    pub PodTemplateSpecApply: crate::core::v1::PodTemplateSpec, new: [],
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PodSpecApply;
@@ -1614,7 +1614,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PortStatus`](crate::core::v1::PortStatus) to apply.
-    PortStatusApply: crate::core::v1::PortStatus, new: [],
+    pub PortStatusApply: crate::core::v1::PortStatus, new: [],
     fields: [
         value port "port" i32;
         text protocol "protocol" Str;
@@ -1624,7 +1624,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PortworxVolumeSource`](crate::core::v1::PortworxVolumeSource) to apply.
-    PortworxVolumeSourceApply: crate::core::v1::PortworxVolumeSource, new: [],
+    pub PortworxVolumeSourceApply: crate::core::v1::PortworxVolumeSource, new: [],
     fields: [
         text volume_id "volumeID" Str;
         text fs_type "fsType" Str;
@@ -1634,7 +1634,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PreferredSchedulingTerm`](crate::core::v1::PreferredSchedulingTerm) to apply.
-    PreferredSchedulingTermApply: crate::core::v1::PreferredSchedulingTerm, new: [],
+    pub PreferredSchedulingTermApply: crate::core::v1::PreferredSchedulingTerm, new: [],
     fields: [
         value weight "weight" i32;
         config preference "preference" NodeSelectorTermApply;
@@ -1643,7 +1643,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Probe`](crate::core::v1::Probe) to apply.
-    ProbeApply: crate::core::v1::Probe, new: [],
+    pub ProbeApply: crate::core::v1::Probe, new: [],
     fields: [
         config exec "exec" ExecActionApply;
         config http_get "httpGet" HTTPGetActionApply;
@@ -1660,7 +1660,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ProjectedVolumeSource`](crate::core::v1::ProjectedVolumeSource) to apply.
-    ProjectedVolumeSourceApply: crate::core::v1::ProjectedVolumeSource, new: [],
+    pub ProjectedVolumeSourceApply: crate::core::v1::ProjectedVolumeSource, new: [],
     fields: [
         config_list sources "sources" VolumeProjectionApply;
         value default_mode "defaultMode" i32;
@@ -1669,7 +1669,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`QuobyteVolumeSource`](crate::core::v1::QuobyteVolumeSource) to apply.
-    QuobyteVolumeSourceApply: crate::core::v1::QuobyteVolumeSource, new: [],
+    pub QuobyteVolumeSourceApply: crate::core::v1::QuobyteVolumeSource, new: [],
     fields: [
         text registry "registry" Str;
         text volume "volume" Str;
@@ -1682,7 +1682,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RBDPersistentVolumeSource`](crate::core::v1::RBDPersistentVolumeSource) to apply.
-    RBDPersistentVolumeSourceApply: crate::core::v1::RBDPersistentVolumeSource, new: [],
+    pub RBDPersistentVolumeSourceApply: crate::core::v1::RBDPersistentVolumeSource, new: [],
     fields: [
         text_list monitors "monitors" Str;
         text image "image" Str;
@@ -1697,7 +1697,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RBDVolumeSource`](crate::core::v1::RBDVolumeSource) to apply.
-    RBDVolumeSourceApply: crate::core::v1::RBDVolumeSource, new: [],
+    pub RBDVolumeSourceApply: crate::core::v1::RBDVolumeSource, new: [],
     fields: [
         text_list monitors "monitors" Str;
         text image "image" Str;
@@ -1712,7 +1712,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ReplicationController`](crate::core::v1::ReplicationController) to apply.
-    ReplicationControllerApply: crate::core::v1::ReplicationController, kind,
+    pub ReplicationControllerApply: crate::core::v1::ReplicationController, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ReplicationControllerSpecApply;
@@ -1722,7 +1722,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ReplicationControllerCondition`](crate::core::v1::ReplicationControllerCondition) to apply.
-    ReplicationControllerConditionApply: crate::core::v1::ReplicationControllerCondition, new: [type_ "type" Str],
+    pub ReplicationControllerConditionApply: crate::core::v1::ReplicationControllerCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -1734,7 +1734,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ReplicationControllerSpec`](crate::core::v1::ReplicationControllerSpec) to apply.
-    ReplicationControllerSpecApply: crate::core::v1::ReplicationControllerSpec, new: [],
+    pub ReplicationControllerSpecApply: crate::core::v1::ReplicationControllerSpec, new: [],
     fields: [
         value replicas "replicas" i32;
         value min_ready_seconds "minReadySeconds" i32;
@@ -1745,7 +1745,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ReplicationControllerStatus`](crate::core::v1::ReplicationControllerStatus) to apply.
-    ReplicationControllerStatusApply: crate::core::v1::ReplicationControllerStatus, new: [],
+    pub ReplicationControllerStatusApply: crate::core::v1::ReplicationControllerStatus, new: [],
     fields: [
         value replicas "replicas" i32;
         value fully_labeled_replicas "fullyLabeledReplicas" i32;
@@ -1758,7 +1758,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaim`](crate::core::v1::ResourceClaim) to apply.
-    ResourceClaimApply: crate::core::v1::ResourceClaim, new: [name "name" Str],
+    pub ResourceClaimApply: crate::core::v1::ResourceClaim, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text request "request" Str;
@@ -1767,7 +1767,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceFieldSelector`](crate::core::v1::ResourceFieldSelector) to apply.
-    ResourceFieldSelectorApply: crate::core::v1::ResourceFieldSelector, new: [],
+    pub ResourceFieldSelectorApply: crate::core::v1::ResourceFieldSelector, new: [],
     fields: [
         text container_name "containerName" Str;
         text resource "resource" Str;
@@ -1777,7 +1777,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceHealth`](crate::core::v1::ResourceHealth) to apply.
-    ResourceHealthApply: crate::core::v1::ResourceHealth, new: [resource_id "resourceID" Str],
+    pub ResourceHealthApply: crate::core::v1::ResourceHealth, new: [resource_id "resourceID" Str],
     fields: [
         text resource_id "resourceID" Str;
         text health "health" Str;
@@ -1787,7 +1787,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceQuota`](crate::core::v1::ResourceQuota) to apply.
-    ResourceQuotaApply: crate::core::v1::ResourceQuota, kind,
+    pub ResourceQuotaApply: crate::core::v1::ResourceQuota, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceQuotaSpecApply;
@@ -1797,7 +1797,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceQuotaSpec`](crate::core::v1::ResourceQuotaSpec) to apply.
-    ResourceQuotaSpecApply: crate::core::v1::ResourceQuotaSpec, new: [],
+    pub ResourceQuotaSpecApply: crate::core::v1::ResourceQuotaSpec, new: [],
     fields: [
         plain_map hard "hard" kubist_apimachinery::Quantity;
         text_list scopes "scopes" Str;
@@ -1807,7 +1807,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceQuotaStatus`](crate::core::v1::ResourceQuotaStatus) to apply.
-    ResourceQuotaStatusApply: crate::core::v1::ResourceQuotaStatus, new: [],
+    pub ResourceQuotaStatusApply: crate::core::v1::ResourceQuotaStatus, new: [],
     fields: [
         plain_map hard "hard" kubist_apimachinery::Quantity;
         plain_map used "used" kubist_apimachinery::Quantity;
@@ -1816,7 +1816,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceRequirements`](crate::core::v1::ResourceRequirements) to apply.
-    ResourceRequirementsApply: crate::core::v1::ResourceRequirements, new: [],
+    pub ResourceRequirementsApply: crate::core::v1::ResourceRequirements, new: [],
     fields: [
         plain_map limits "limits" kubist_apimachinery::Quantity;
         plain_map requests "requests" kubist_apimachinery::Quantity;
@@ -1826,7 +1826,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceStatus`](crate::core::v1::ResourceStatus) to apply.
-    ResourceStatusApply: crate::core::v1::ResourceStatus, new: [name "name" Str],
+    pub ResourceStatusApply: crate::core::v1::ResourceStatus, new: [name "name" Str],
     fields: [
         text name "name" Str;
         config_list resources "resources" ResourceHealthApply;
@@ -1835,7 +1835,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SELinuxOptions`](crate::core::v1::SELinuxOptions) to apply.
-    SELinuxOptionsApply: crate::core::v1::SELinuxOptions, new: [],
+    pub SELinuxOptionsApply: crate::core::v1::SELinuxOptions, new: [],
     fields: [
         text user "user" Str;
         text role "role" Str;
@@ -1846,7 +1846,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ScaleIOPersistentVolumeSource`](crate::core::v1::ScaleIOPersistentVolumeSource) to apply.
-    ScaleIOPersistentVolumeSourceApply: crate::core::v1::ScaleIOPersistentVolumeSource, new: [],
+    pub ScaleIOPersistentVolumeSourceApply: crate::core::v1::ScaleIOPersistentVolumeSource, new: [],
     fields: [
         text gateway "gateway" Str;
         text system "system" Str;
@@ -1863,7 +1863,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ScaleIOVolumeSource`](crate::core::v1::ScaleIOVolumeSource) to apply.
-    ScaleIOVolumeSourceApply: crate::core::v1::ScaleIOVolumeSource, new: [],
+    pub ScaleIOVolumeSourceApply: crate::core::v1::ScaleIOVolumeSource, new: [],
     fields: [
         text gateway "gateway" Str;
         text system "system" Str;
@@ -1880,7 +1880,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ScopeSelector`](crate::core::v1::ScopeSelector) to apply.
-    ScopeSelectorApply: crate::core::v1::ScopeSelector, new: [],
+    pub ScopeSelectorApply: crate::core::v1::ScopeSelector, new: [],
     fields: [
         config_list match_expressions "matchExpressions" ScopedResourceSelectorRequirementApply;
     ]
@@ -1888,7 +1888,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ScopedResourceSelectorRequirement`](crate::core::v1::ScopedResourceSelectorRequirement) to apply.
-    ScopedResourceSelectorRequirementApply: crate::core::v1::ScopedResourceSelectorRequirement, new: [],
+    pub ScopedResourceSelectorRequirementApply: crate::core::v1::ScopedResourceSelectorRequirement, new: [],
     fields: [
         text scope_name "scopeName" Str;
         text operator "operator" Str;
@@ -1898,7 +1898,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SeccompProfile`](crate::core::v1::SeccompProfile) to apply.
-    SeccompProfileApply: crate::core::v1::SeccompProfile, new: [],
+    pub SeccompProfileApply: crate::core::v1::SeccompProfile, new: [],
     fields: [
         text type_ "type" Str;
         text localhost_profile "localhostProfile" Str;
@@ -1907,7 +1907,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Secret`](crate::core::v1::Secret) to apply.
-    SecretApply: crate::core::v1::Secret, kind,
+    pub SecretApply: crate::core::v1::Secret, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         value immutable "immutable" bool;
@@ -1919,7 +1919,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SecretEnvSource`](crate::core::v1::SecretEnvSource) to apply.
-    SecretEnvSourceApply: crate::core::v1::SecretEnvSource, new: [],
+    pub SecretEnvSourceApply: crate::core::v1::SecretEnvSource, new: [],
     fields: [
         text name "name" Str;
         value optional "optional" bool;
@@ -1928,7 +1928,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SecretKeySelector`](crate::core::v1::SecretKeySelector) to apply.
-    SecretKeySelectorApply: crate::core::v1::SecretKeySelector, new: [],
+    pub SecretKeySelectorApply: crate::core::v1::SecretKeySelector, new: [],
     fields: [
         text name "name" Str;
         text key "key" Str;
@@ -1938,7 +1938,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SecretProjection`](crate::core::v1::SecretProjection) to apply.
-    SecretProjectionApply: crate::core::v1::SecretProjection, new: [],
+    pub SecretProjectionApply: crate::core::v1::SecretProjection, new: [],
     fields: [
         text name "name" Str;
         config_list items "items" KeyToPathApply;
@@ -1948,7 +1948,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SecretReference`](crate::core::v1::SecretReference) to apply.
-    SecretReferenceApply: crate::core::v1::SecretReference, new: [],
+    pub SecretReferenceApply: crate::core::v1::SecretReference, new: [],
     fields: [
         text name "name" Str;
         text namespace "namespace" Str;
@@ -1957,7 +1957,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SecretVolumeSource`](crate::core::v1::SecretVolumeSource) to apply.
-    SecretVolumeSourceApply: crate::core::v1::SecretVolumeSource, new: [],
+    pub SecretVolumeSourceApply: crate::core::v1::SecretVolumeSource, new: [],
     fields: [
         text secret_name "secretName" Str;
         config_list items "items" KeyToPathApply;
@@ -1968,7 +1968,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SecurityContext`](crate::core::v1::SecurityContext) to apply.
-    SecurityContextApply: crate::core::v1::SecurityContext, new: [],
+    pub SecurityContextApply: crate::core::v1::SecurityContext, new: [],
     fields: [
         config capabilities "capabilities" CapabilitiesApply;
         value privileged "privileged" bool;
@@ -1987,7 +1987,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Service`](crate::core::v1::Service) to apply.
-    ServiceApply: crate::core::v1::Service, kind,
+    pub ServiceApply: crate::core::v1::Service, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ServiceSpecApply;
@@ -1997,7 +1997,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceAccount`](crate::core::v1::ServiceAccount) to apply.
-    ServiceAccountApply: crate::core::v1::ServiceAccount, kind,
+    pub ServiceAccountApply: crate::core::v1::ServiceAccount, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config_list secrets "secrets" ObjectReferenceApply;
@@ -2008,7 +2008,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceAccountTokenProjection`](crate::core::v1::ServiceAccountTokenProjection) to apply.
-    ServiceAccountTokenProjectionApply: crate::core::v1::ServiceAccountTokenProjection, new: [],
+    pub ServiceAccountTokenProjectionApply: crate::core::v1::ServiceAccountTokenProjection, new: [],
     fields: [
         text audience "audience" Str;
         value expiration_seconds "expirationSeconds" i64;
@@ -2018,7 +2018,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServicePort`](crate::core::v1::ServicePort) to apply.
-    ServicePortApply: crate::core::v1::ServicePort, new: [port "port" i32],
+    pub ServicePortApply: crate::core::v1::ServicePort, new: [port "port" i32],
     fields: [
         text name "name" Str;
         text protocol "protocol" Str;
@@ -2031,7 +2031,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceSpec`](crate::core::v1::ServiceSpec) to apply.
-    ServiceSpecApply: crate::core::v1::ServiceSpec, new: [],
+    pub ServiceSpecApply: crate::core::v1::ServiceSpec, new: [],
     fields: [
         config_list ports "ports" ServicePortApply;
         text_map selector "selector" Str;
@@ -2058,7 +2058,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceStatus`](crate::core::v1::ServiceStatus) to apply.
-    ServiceStatusApply: crate::core::v1::ServiceStatus, new: [],
+    pub ServiceStatusApply: crate::core::v1::ServiceStatus, new: [],
     fields: [
         config load_balancer "loadBalancer" LoadBalancerStatusApply;
         plain_list conditions "conditions" kubist_apimachinery::Condition;
@@ -2067,7 +2067,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SessionAffinityConfig`](crate::core::v1::SessionAffinityConfig) to apply.
-    SessionAffinityConfigApply: crate::core::v1::SessionAffinityConfig, new: [],
+    pub SessionAffinityConfigApply: crate::core::v1::SessionAffinityConfig, new: [],
     fields: [
         config client_ip "clientIP" ClientIPConfigApply;
     ]
@@ -2075,7 +2075,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`SleepAction`](crate::core::v1::SleepAction) to apply.
-    SleepActionApply: crate::core::v1::SleepAction, new: [],
+    pub SleepActionApply: crate::core::v1::SleepAction, new: [],
     fields: [
         value seconds "seconds" i64;
     ]
@@ -2083,7 +2083,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StorageOSPersistentVolumeSource`](crate::core::v1::StorageOSPersistentVolumeSource) to apply.
-    StorageOSPersistentVolumeSourceApply: crate::core::v1::StorageOSPersistentVolumeSource, new: [],
+    pub StorageOSPersistentVolumeSourceApply: crate::core::v1::StorageOSPersistentVolumeSource, new: [],
     fields: [
         text volume_name "volumeName" Str;
         text volume_namespace "volumeNamespace" Str;
@@ -2095,7 +2095,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StorageOSVolumeSource`](crate::core::v1::StorageOSVolumeSource) to apply.
-    StorageOSVolumeSourceApply: crate::core::v1::StorageOSVolumeSource, new: [],
+    pub StorageOSVolumeSourceApply: crate::core::v1::StorageOSVolumeSource, new: [],
     fields: [
         text volume_name "volumeName" Str;
         text volume_namespace "volumeNamespace" Str;
@@ -2107,7 +2107,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Sysctl`](crate::core::v1::Sysctl) to apply.
-    SysctlApply: crate::core::v1::Sysctl, new: [],
+    pub SysctlApply: crate::core::v1::Sysctl, new: [],
     fields: [
         text name "name" Str;
         text value "value" Str;
@@ -2116,7 +2116,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TCPSocketAction`](crate::core::v1::TCPSocketAction) to apply.
-    TCPSocketActionApply: crate::core::v1::TCPSocketAction, new: [],
+    pub TCPSocketActionApply: crate::core::v1::TCPSocketAction, new: [],
     fields: [
         plain port "port" kubist_apimachinery::IntOrString;
         text host "host" Str;
@@ -2125,7 +2125,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Taint`](crate::core::v1::Taint) to apply.
-    TaintApply: crate::core::v1::Taint, new: [],
+    pub TaintApply: crate::core::v1::Taint, new: [],
     fields: [
         text key "key" Str;
         text value "value" Str;
@@ -2136,7 +2136,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Toleration`](crate::core::v1::Toleration) to apply.
-    TolerationApply: crate::core::v1::Toleration, new: [],
+    pub TolerationApply: crate::core::v1::Toleration, new: [],
     fields: [
         text key "key" Str;
         text operator "operator" Str;
@@ -2148,7 +2148,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TopologySelectorLabelRequirement`](crate::core::v1::TopologySelectorLabelRequirement) to apply.
-    TopologySelectorLabelRequirementApply: crate::core::v1::TopologySelectorLabelRequirement, new: [],
+    pub TopologySelectorLabelRequirementApply: crate::core::v1::TopologySelectorLabelRequirement, new: [],
     fields: [
         text key "key" Str;
         text_list values "values" Str;
@@ -2157,7 +2157,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TopologySelectorTerm`](crate::core::v1::TopologySelectorTerm) to apply.
-    TopologySelectorTermApply: crate::core::v1::TopologySelectorTerm, new: [],
+    pub TopologySelectorTermApply: crate::core::v1::TopologySelectorTerm, new: [],
     fields: [
         config_list match_label_expressions "matchLabelExpressions" TopologySelectorLabelRequirementApply;
     ]
@@ -2165,7 +2165,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TopologySpreadConstraint`](crate::core::v1::TopologySpreadConstraint) to apply.
-    TopologySpreadConstraintApply: crate::core::v1::TopologySpreadConstraint, new: [topology_key "topologyKey" Str, when_unsatisfiable "whenUnsatisfiable" Str],
+    pub TopologySpreadConstraintApply: crate::core::v1::TopologySpreadConstraint, new: [topology_key "topologyKey" Str, when_unsatisfiable "whenUnsatisfiable" Str],
     fields: [
         value max_skew "maxSkew" i32;
         text topology_key "topologyKey" Str;
@@ -2180,7 +2180,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TypedLocalObjectReference`](crate::core::v1::TypedLocalObjectReference) to apply.
-    TypedLocalObjectReferenceApply: crate::core::v1::TypedLocalObjectReference, new: [],
+    pub TypedLocalObjectReferenceApply: crate::core::v1::TypedLocalObjectReference, new: [],
     fields: [
         text api_group "apiGroup" Str;
         text kind "kind" Str;
@@ -2190,7 +2190,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TypedObjectReference`](crate::core::v1::TypedObjectReference) to apply.
-    TypedObjectReferenceApply: crate::core::v1::TypedObjectReference, new: [],
+    pub TypedObjectReferenceApply: crate::core::v1::TypedObjectReference, new: [],
     fields: [
         text api_group "apiGroup" Str;
         text kind "kind" Str;
@@ -2201,7 +2201,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Volume`](crate::core::v1::Volume) to apply.
-    VolumeApply: crate::core::v1::Volume, new: [name "name" Str],
+    pub VolumeApply: crate::core::v1::Volume, new: [name "name" Str],
     fields: [
         text name "name" Str;
         config host_path "hostPath" HostPathVolumeSourceApply;
@@ -2239,7 +2239,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeDevice`](crate::core::v1::VolumeDevice) to apply.
-    VolumeDeviceApply: crate::core::v1::VolumeDevice, new: [device_path "devicePath" Str],
+    pub VolumeDeviceApply: crate::core::v1::VolumeDevice, new: [device_path "devicePath" Str],
     fields: [
         text name "name" Str;
         text device_path "devicePath" Str;
@@ -2248,7 +2248,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeMount`](crate::core::v1::VolumeMount) to apply.
-    VolumeMountApply: crate::core::v1::VolumeMount, new: [mount_path "mountPath" Str],
+    pub VolumeMountApply: crate::core::v1::VolumeMount, new: [mount_path "mountPath" Str],
     fields: [
         text name "name" Str;
         value read_only "readOnly" bool;
@@ -2262,7 +2262,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeMountStatus`](crate::core::v1::VolumeMountStatus) to apply.
-    VolumeMountStatusApply: crate::core::v1::VolumeMountStatus, new: [mount_path "mountPath" Str],
+    pub VolumeMountStatusApply: crate::core::v1::VolumeMountStatus, new: [mount_path "mountPath" Str],
     fields: [
         text name "name" Str;
         text mount_path "mountPath" Str;
@@ -2274,7 +2274,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeNodeAffinity`](crate::core::v1::VolumeNodeAffinity) to apply.
-    VolumeNodeAffinityApply: crate::core::v1::VolumeNodeAffinity, new: [],
+    pub VolumeNodeAffinityApply: crate::core::v1::VolumeNodeAffinity, new: [],
     fields: [
         config required "required" NodeSelectorApply;
     ]
@@ -2282,7 +2282,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeProjection`](crate::core::v1::VolumeProjection) to apply.
-    VolumeProjectionApply: crate::core::v1::VolumeProjection, new: [],
+    pub VolumeProjectionApply: crate::core::v1::VolumeProjection, new: [],
     fields: [
         config secret "secret" SecretProjectionApply;
         config downward_api "downwardAPI" DownwardAPIProjectionApply;
@@ -2295,7 +2295,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeResourceRequirements`](crate::core::v1::VolumeResourceRequirements) to apply.
-    VolumeResourceRequirementsApply: crate::core::v1::VolumeResourceRequirements, new: [],
+    pub VolumeResourceRequirementsApply: crate::core::v1::VolumeResourceRequirements, new: [],
     fields: [
         plain_map limits "limits" kubist_apimachinery::Quantity;
         plain_map requests "requests" kubist_apimachinery::Quantity;
@@ -2304,7 +2304,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeStatus`](crate::core::v1::VolumeStatus) to apply.
-    VolumeStatusApply: crate::core::v1::VolumeStatus, new: [],
+    pub VolumeStatusApply: crate::core::v1::VolumeStatus, new: [],
     fields: [
         config image "image" ImageVolumeStatusApply;
     ]
@@ -2312,7 +2312,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VsphereVirtualDiskVolumeSource`](crate::core::v1::VsphereVirtualDiskVolumeSource) to apply.
-    VsphereVirtualDiskVolumeSourceApply: crate::core::v1::VsphereVirtualDiskVolumeSource, new: [],
+    pub VsphereVirtualDiskVolumeSourceApply: crate::core::v1::VsphereVirtualDiskVolumeSource, new: [],
     fields: [
         text volume_path "volumePath" Str;
         text fs_type "fsType" Str;
@@ -2323,7 +2323,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`WeightedPodAffinityTerm`](crate::core::v1::WeightedPodAffinityTerm) to apply.
-    WeightedPodAffinityTermApply: crate::core::v1::WeightedPodAffinityTerm, new: [],
+    pub WeightedPodAffinityTermApply: crate::core::v1::WeightedPodAffinityTerm, new: [],
     fields: [
         value weight "weight" i32;
         config pod_affinity_term "podAffinityTerm" PodAffinityTermApply;
@@ -2332,7 +2332,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`WindowsSecurityContextOptions`](crate::core::v1::WindowsSecurityContextOptions) to apply.
-    WindowsSecurityContextOptionsApply: crate::core::v1::WindowsSecurityContextOptions, new: [],
+    pub WindowsSecurityContextOptionsApply: crate::core::v1::WindowsSecurityContextOptions, new: [],
     fields: [
         text gmsa_credential_spec_name "gmsaCredentialSpecName" Str;
         text gmsa_credential_spec "gmsaCredentialSpec" Str;

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`Endpoint`](crate::discovery::v1::Endpoint) to apply.
-    EndpointApply: crate::discovery::v1::Endpoint, new: [],
+    pub EndpointApply: crate::discovery::v1::Endpoint, new: [],
     fields: [
         text_list addresses "addresses" Str;
         config conditions "conditions" EndpointConditionsApply;
@@ -21,7 +21,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EndpointConditions`](crate::discovery::v1::EndpointConditions) to apply.
-    EndpointConditionsApply: crate::discovery::v1::EndpointConditions, new: [],
+    pub EndpointConditionsApply: crate::discovery::v1::EndpointConditions, new: [],
     fields: [
         value ready "ready" bool;
         value serving "serving" bool;
@@ -31,7 +31,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EndpointHints`](crate::discovery::v1::EndpointHints) to apply.
-    EndpointHintsApply: crate::discovery::v1::EndpointHints, new: [],
+    pub EndpointHintsApply: crate::discovery::v1::EndpointHints, new: [],
     fields: [
         config_list for_zones "forZones" ForZoneApply;
         config_list for_nodes "forNodes" ForNodeApply;
@@ -40,7 +40,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EndpointPort`](crate::discovery::v1::EndpointPort) to apply.
-    EndpointPortApply: crate::discovery::v1::EndpointPort, new: [],
+    pub EndpointPortApply: crate::discovery::v1::EndpointPort, new: [],
     fields: [
         text name "name" Str;
         text protocol "protocol" Str;
@@ -51,7 +51,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EndpointSlice`](crate::discovery::v1::EndpointSlice) to apply.
-    EndpointSliceApply: crate::discovery::v1::EndpointSlice, kind,
+    pub EndpointSliceApply: crate::discovery::v1::EndpointSlice, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         text address_type "addressType" Str;
@@ -62,7 +62,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ForNode`](crate::discovery::v1::ForNode) to apply.
-    ForNodeApply: crate::discovery::v1::ForNode, new: [],
+    pub ForNodeApply: crate::discovery::v1::ForNode, new: [],
     fields: [
         text name "name" Str;
     ]
@@ -70,7 +70,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ForZone`](crate::discovery::v1::ForZone) to apply.
-    ForZoneApply: crate::discovery::v1::ForZone, new: [],
+    pub ForZoneApply: crate::discovery::v1::ForZone, new: [],
     fields: [
         text name "name" Str;
     ]

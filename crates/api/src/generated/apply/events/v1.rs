@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`Event`](crate::events::v1::Event) to apply.
-    EventApply: crate::events::v1::Event, kind,
+    pub EventApply: crate::events::v1::Event, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         plain event_time "eventTime" kubist_apimachinery::MicroTime;
@@ -28,7 +28,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`EventSeries`](crate::events::v1::EventSeries) to apply.
-    EventSeriesApply: crate::events::v1::EventSeries, new: [],
+    pub EventSeriesApply: crate::events::v1::EventSeries, new: [],
     fields: [
         value count "count" i32;
         plain last_observed_time "lastObservedTime" kubist_apimachinery::MicroTime;

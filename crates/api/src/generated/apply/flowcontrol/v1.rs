@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`ExemptPriorityLevelConfiguration`](crate::flowcontrol::v1::ExemptPriorityLevelConfiguration) to apply.
-    ExemptPriorityLevelConfigurationApply: crate::flowcontrol::v1::ExemptPriorityLevelConfiguration, new: [],
+    pub ExemptPriorityLevelConfigurationApply: crate::flowcontrol::v1::ExemptPriorityLevelConfiguration, new: [],
     fields: [
         value nominal_concurrency_shares "nominalConcurrencyShares" i32;
         value lendable_percent "lendablePercent" i32;
@@ -15,7 +15,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FlowDistinguisherMethod`](crate::flowcontrol::v1::FlowDistinguisherMethod) to apply.
-    FlowDistinguisherMethodApply: crate::flowcontrol::v1::FlowDistinguisherMethod, new: [],
+    pub FlowDistinguisherMethodApply: crate::flowcontrol::v1::FlowDistinguisherMethod, new: [],
     fields: [
         text type_ "type" Str;
     ]
@@ -23,7 +23,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FlowSchema`](crate::flowcontrol::v1::FlowSchema) to apply.
-    FlowSchemaApply: crate::flowcontrol::v1::FlowSchema, kind,
+    pub FlowSchemaApply: crate::flowcontrol::v1::FlowSchema, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" FlowSchemaSpecApply;
@@ -33,7 +33,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FlowSchemaCondition`](crate::flowcontrol::v1::FlowSchemaCondition) to apply.
-    FlowSchemaConditionApply: crate::flowcontrol::v1::FlowSchemaCondition, new: [type_ "type" Str],
+    pub FlowSchemaConditionApply: crate::flowcontrol::v1::FlowSchemaCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -45,7 +45,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FlowSchemaSpec`](crate::flowcontrol::v1::FlowSchemaSpec) to apply.
-    FlowSchemaSpecApply: crate::flowcontrol::v1::FlowSchemaSpec, new: [],
+    pub FlowSchemaSpecApply: crate::flowcontrol::v1::FlowSchemaSpec, new: [],
     fields: [
         config priority_level_configuration "priorityLevelConfiguration" PriorityLevelConfigurationReferenceApply;
         value matching_precedence "matchingPrecedence" i32;
@@ -56,7 +56,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`FlowSchemaStatus`](crate::flowcontrol::v1::FlowSchemaStatus) to apply.
-    FlowSchemaStatusApply: crate::flowcontrol::v1::FlowSchemaStatus, new: [],
+    pub FlowSchemaStatusApply: crate::flowcontrol::v1::FlowSchemaStatus, new: [],
     fields: [
         config_list conditions "conditions" FlowSchemaConditionApply;
     ]
@@ -64,7 +64,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`GroupSubject`](crate::flowcontrol::v1::GroupSubject) to apply.
-    GroupSubjectApply: crate::flowcontrol::v1::GroupSubject, new: [],
+    pub GroupSubjectApply: crate::flowcontrol::v1::GroupSubject, new: [],
     fields: [
         text name "name" Str;
     ]
@@ -72,7 +72,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LimitResponse`](crate::flowcontrol::v1::LimitResponse) to apply.
-    LimitResponseApply: crate::flowcontrol::v1::LimitResponse, new: [],
+    pub LimitResponseApply: crate::flowcontrol::v1::LimitResponse, new: [],
     fields: [
         text type_ "type" Str;
         config queuing "queuing" QueuingConfigurationApply;
@@ -81,7 +81,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`LimitedPriorityLevelConfiguration`](crate::flowcontrol::v1::LimitedPriorityLevelConfiguration) to apply.
-    LimitedPriorityLevelConfigurationApply: crate::flowcontrol::v1::LimitedPriorityLevelConfiguration, new: [],
+    pub LimitedPriorityLevelConfigurationApply: crate::flowcontrol::v1::LimitedPriorityLevelConfiguration, new: [],
     fields: [
         value nominal_concurrency_shares "nominalConcurrencyShares" i32;
         config limit_response "limitResponse" LimitResponseApply;
@@ -92,7 +92,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NonResourcePolicyRule`](crate::flowcontrol::v1::NonResourcePolicyRule) to apply.
-    NonResourcePolicyRuleApply: crate::flowcontrol::v1::NonResourcePolicyRule, new: [],
+    pub NonResourcePolicyRuleApply: crate::flowcontrol::v1::NonResourcePolicyRule, new: [],
     fields: [
         text_list verbs "verbs" Str;
         text_list non_resource_urls "nonResourceURLs" Str;
@@ -101,7 +101,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PolicyRulesWithSubjects`](crate::flowcontrol::v1::PolicyRulesWithSubjects) to apply.
-    PolicyRulesWithSubjectsApply: crate::flowcontrol::v1::PolicyRulesWithSubjects, new: [],
+    pub PolicyRulesWithSubjectsApply: crate::flowcontrol::v1::PolicyRulesWithSubjects, new: [],
     fields: [
         config_list subjects "subjects" SubjectApply;
         config_list resource_rules "resourceRules" ResourcePolicyRuleApply;
@@ -111,7 +111,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PriorityLevelConfiguration`](crate::flowcontrol::v1::PriorityLevelConfiguration) to apply.
-    PriorityLevelConfigurationApply: crate::flowcontrol::v1::PriorityLevelConfiguration, kind,
+    pub PriorityLevelConfigurationApply: crate::flowcontrol::v1::PriorityLevelConfiguration, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PriorityLevelConfigurationSpecApply;
@@ -121,7 +121,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PriorityLevelConfigurationCondition`](crate::flowcontrol::v1::PriorityLevelConfigurationCondition) to apply.
-    PriorityLevelConfigurationConditionApply: crate::flowcontrol::v1::PriorityLevelConfigurationCondition, new: [type_ "type" Str],
+    pub PriorityLevelConfigurationConditionApply: crate::flowcontrol::v1::PriorityLevelConfigurationCondition, new: [type_ "type" Str],
     fields: [
         text type_ "type" Str;
         text status "status" Str;
@@ -133,7 +133,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PriorityLevelConfigurationReference`](crate::flowcontrol::v1::PriorityLevelConfigurationReference) to apply.
-    PriorityLevelConfigurationReferenceApply: crate::flowcontrol::v1::PriorityLevelConfigurationReference, new: [],
+    pub PriorityLevelConfigurationReferenceApply: crate::flowcontrol::v1::PriorityLevelConfigurationReference, new: [],
     fields: [
         text name "name" Str;
     ]
@@ -141,7 +141,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PriorityLevelConfigurationSpec`](crate::flowcontrol::v1::PriorityLevelConfigurationSpec) to apply.
-    PriorityLevelConfigurationSpecApply: crate::flowcontrol::v1::PriorityLevelConfigurationSpec, new: [],
+    pub PriorityLevelConfigurationSpecApply: crate::flowcontrol::v1::PriorityLevelConfigurationSpec, new: [],
     fields: [
         text type_ "type" Str;
         config limited "limited" LimitedPriorityLevelConfigurationApply;
@@ -151,7 +151,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PriorityLevelConfigurationStatus`](crate::flowcontrol::v1::PriorityLevelConfigurationStatus) to apply.
-    PriorityLevelConfigurationStatusApply: crate::flowcontrol::v1::PriorityLevelConfigurationStatus, new: [],
+    pub PriorityLevelConfigurationStatusApply: crate::flowcontrol::v1::PriorityLevelConfigurationStatus, new: [],
     fields: [
         config_list conditions "conditions" PriorityLevelConfigurationConditionApply;
     ]
@@ -159,7 +159,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`QueuingConfiguration`](crate::flowcontrol::v1::QueuingConfiguration) to apply.
-    QueuingConfigurationApply: crate::flowcontrol::v1::QueuingConfiguration, new: [],
+    pub QueuingConfigurationApply: crate::flowcontrol::v1::QueuingConfiguration, new: [],
     fields: [
         value queues "queues" i32;
         value hand_size "handSize" i32;
@@ -169,7 +169,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourcePolicyRule`](crate::flowcontrol::v1::ResourcePolicyRule) to apply.
-    ResourcePolicyRuleApply: crate::flowcontrol::v1::ResourcePolicyRule, new: [],
+    pub ResourcePolicyRuleApply: crate::flowcontrol::v1::ResourcePolicyRule, new: [],
     fields: [
         text_list verbs "verbs" Str;
         text_list api_groups "apiGroups" Str;
@@ -181,7 +181,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceAccountSubject`](crate::flowcontrol::v1::ServiceAccountSubject) to apply.
-    ServiceAccountSubjectApply: crate::flowcontrol::v1::ServiceAccountSubject, new: [],
+    pub ServiceAccountSubjectApply: crate::flowcontrol::v1::ServiceAccountSubject, new: [],
     fields: [
         text namespace "namespace" Str;
         text name "name" Str;
@@ -190,7 +190,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Subject`](crate::flowcontrol::v1::Subject) to apply.
-    SubjectApply: crate::flowcontrol::v1::Subject, new: [],
+    pub SubjectApply: crate::flowcontrol::v1::Subject, new: [],
     fields: [
         text kind "kind" Str;
         config user "user" UserSubjectApply;
@@ -201,7 +201,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`UserSubject`](crate::flowcontrol::v1::UserSubject) to apply.
-    UserSubjectApply: crate::flowcontrol::v1::UserSubject, new: [],
+    pub UserSubjectApply: crate::flowcontrol::v1::UserSubject, new: [],
     fields: [
         text name "name" Str;
     ]

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`GroupResource`](crate::meta::v1::GroupResource) to apply.
-    GroupResourceApply: crate::meta::v1::GroupResource, new: [],
+    pub GroupResourceApply: crate::meta::v1::GroupResource, new: [],
     fields: [
         text group "group" Str;
         text resource "resource" Str;

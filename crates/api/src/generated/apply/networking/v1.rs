@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`HTTPIngressPath`](crate::networking::v1::HTTPIngressPath) to apply.
-    HTTPIngressPathApply: crate::networking::v1::HTTPIngressPath, new: [],
+    pub HTTPIngressPathApply: crate::networking::v1::HTTPIngressPath, new: [],
     fields: [
         text path "path" Str;
         text path_type "pathType" Str;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`HTTPIngressRuleValue`](crate::networking::v1::HTTPIngressRuleValue) to apply.
-    HTTPIngressRuleValueApply: crate::networking::v1::HTTPIngressRuleValue, new: [],
+    pub HTTPIngressRuleValueApply: crate::networking::v1::HTTPIngressRuleValue, new: [],
     fields: [
         config_list paths "paths" HTTPIngressPathApply;
     ]
@@ -24,7 +24,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IPAddress`](crate::networking::v1::IPAddress) to apply.
-    IPAddressApply: crate::networking::v1::IPAddress, kind,
+    pub IPAddressApply: crate::networking::v1::IPAddress, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" IPAddressSpecApply;
@@ -33,7 +33,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IPAddressSpec`](crate::networking::v1::IPAddressSpec) to apply.
-    IPAddressSpecApply: crate::networking::v1::IPAddressSpec, new: [],
+    pub IPAddressSpecApply: crate::networking::v1::IPAddressSpec, new: [],
     fields: [
         config parent_ref "parentRef" ParentReferenceApply;
     ]
@@ -41,7 +41,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IPBlock`](crate::networking::v1::IPBlock) to apply.
-    IPBlockApply: crate::networking::v1::IPBlock, new: [],
+    pub IPBlockApply: crate::networking::v1::IPBlock, new: [],
     fields: [
         text cidr "cidr" Str;
         text_list except "except" Str;
@@ -50,7 +50,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Ingress`](crate::networking::v1::Ingress) to apply.
-    IngressApply: crate::networking::v1::Ingress, kind,
+    pub IngressApply: crate::networking::v1::Ingress, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" IngressSpecApply;
@@ -60,7 +60,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressBackend`](crate::networking::v1::IngressBackend) to apply.
-    IngressBackendApply: crate::networking::v1::IngressBackend, new: [],
+    pub IngressBackendApply: crate::networking::v1::IngressBackend, new: [],
     fields: [
         config service "service" IngressServiceBackendApply;
         config resource "resource" crate::apply::core::v1::TypedLocalObjectReferenceApply;
@@ -69,7 +69,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressClass`](crate::networking::v1::IngressClass) to apply.
-    IngressClassApply: crate::networking::v1::IngressClass, kind,
+    pub IngressClassApply: crate::networking::v1::IngressClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" IngressClassSpecApply;
@@ -78,7 +78,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressClassParametersReference`](crate::networking::v1::IngressClassParametersReference) to apply.
-    IngressClassParametersReferenceApply: crate::networking::v1::IngressClassParametersReference, new: [],
+    pub IngressClassParametersReferenceApply: crate::networking::v1::IngressClassParametersReference, new: [],
     fields: [
         text api_group "apiGroup" Str;
         text kind "kind" Str;
@@ -90,7 +90,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressClassSpec`](crate::networking::v1::IngressClassSpec) to apply.
-    IngressClassSpecApply: crate::networking::v1::IngressClassSpec, new: [],
+    pub IngressClassSpecApply: crate::networking::v1::IngressClassSpec, new: [],
     fields: [
         text controller "controller" Str;
         config parameters "parameters" IngressClassParametersReferenceApply;
@@ -99,7 +99,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressLoadBalancerIngress`](crate::networking::v1::IngressLoadBalancerIngress) to apply.
-    IngressLoadBalancerIngressApply: crate::networking::v1::IngressLoadBalancerIngress, new: [],
+    pub IngressLoadBalancerIngressApply: crate::networking::v1::IngressLoadBalancerIngress, new: [],
     fields: [
         text ip "ip" Str;
         text hostname "hostname" Str;
@@ -109,7 +109,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressLoadBalancerStatus`](crate::networking::v1::IngressLoadBalancerStatus) to apply.
-    IngressLoadBalancerStatusApply: crate::networking::v1::IngressLoadBalancerStatus, new: [],
+    pub IngressLoadBalancerStatusApply: crate::networking::v1::IngressLoadBalancerStatus, new: [],
     fields: [
         config_list ingress "ingress" IngressLoadBalancerIngressApply;
     ]
@@ -117,7 +117,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressPortStatus`](crate::networking::v1::IngressPortStatus) to apply.
-    IngressPortStatusApply: crate::networking::v1::IngressPortStatus, new: [],
+    pub IngressPortStatusApply: crate::networking::v1::IngressPortStatus, new: [],
     fields: [
         value port "port" i32;
         text protocol "protocol" Str;
@@ -127,7 +127,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressRule`](crate::networking::v1::IngressRule) to apply.
-    IngressRuleApply: crate::networking::v1::IngressRule, new: [],
+    pub IngressRuleApply: crate::networking::v1::IngressRule, new: [],
     fields: [
         text host "host" Str;
         config http "http" HTTPIngressRuleValueApply;
@@ -136,7 +136,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressServiceBackend`](crate::networking::v1::IngressServiceBackend) to apply.
-    IngressServiceBackendApply: crate::networking::v1::IngressServiceBackend, new: [],
+    pub IngressServiceBackendApply: crate::networking::v1::IngressServiceBackend, new: [],
     fields: [
         text name "name" Str;
         config port "port" ServiceBackendPortApply;
@@ -145,7 +145,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressSpec`](crate::networking::v1::IngressSpec) to apply.
-    IngressSpecApply: crate::networking::v1::IngressSpec, new: [],
+    pub IngressSpecApply: crate::networking::v1::IngressSpec, new: [],
     fields: [
         text ingress_class_name "ingressClassName" Str;
         config default_backend "defaultBackend" IngressBackendApply;
@@ -156,7 +156,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressStatus`](crate::networking::v1::IngressStatus) to apply.
-    IngressStatusApply: crate::networking::v1::IngressStatus, new: [],
+    pub IngressStatusApply: crate::networking::v1::IngressStatus, new: [],
     fields: [
         config load_balancer "loadBalancer" IngressLoadBalancerStatusApply;
     ]
@@ -164,7 +164,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IngressTLS`](crate::networking::v1::IngressTLS) to apply.
-    IngressTLSApply: crate::networking::v1::IngressTLS, new: [],
+    pub IngressTLSApply: crate::networking::v1::IngressTLS, new: [],
     fields: [
         text_list hosts "hosts" Str;
         text secret_name "secretName" Str;
@@ -173,7 +173,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkPolicy`](crate::networking::v1::NetworkPolicy) to apply.
-    NetworkPolicyApply: crate::networking::v1::NetworkPolicy, kind,
+    pub NetworkPolicyApply: crate::networking::v1::NetworkPolicy, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" NetworkPolicySpecApply;
@@ -182,7 +182,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkPolicyEgressRule`](crate::networking::v1::NetworkPolicyEgressRule) to apply.
-    NetworkPolicyEgressRuleApply: crate::networking::v1::NetworkPolicyEgressRule, new: [],
+    pub NetworkPolicyEgressRuleApply: crate::networking::v1::NetworkPolicyEgressRule, new: [],
     fields: [
         config_list ports "ports" NetworkPolicyPortApply;
         config_list to "to" NetworkPolicyPeerApply;
@@ -191,7 +191,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkPolicyIngressRule`](crate::networking::v1::NetworkPolicyIngressRule) to apply.
-    NetworkPolicyIngressRuleApply: crate::networking::v1::NetworkPolicyIngressRule, new: [],
+    pub NetworkPolicyIngressRuleApply: crate::networking::v1::NetworkPolicyIngressRule, new: [],
     fields: [
         config_list ports "ports" NetworkPolicyPortApply;
         config_list from "from" NetworkPolicyPeerApply;
@@ -200,7 +200,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkPolicyPeer`](crate::networking::v1::NetworkPolicyPeer) to apply.
-    NetworkPolicyPeerApply: crate::networking::v1::NetworkPolicyPeer, new: [],
+    pub NetworkPolicyPeerApply: crate::networking::v1::NetworkPolicyPeer, new: [],
     fields: [
         plain pod_selector "podSelector" kubist_apimachinery::LabelSelector;
         plain namespace_selector "namespaceSelector" kubist_apimachinery::LabelSelector;
@@ -210,7 +210,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkPolicyPort`](crate::networking::v1::NetworkPolicyPort) to apply.
-    NetworkPolicyPortApply: crate::networking::v1::NetworkPolicyPort, new: [],
+    pub NetworkPolicyPortApply: crate::networking::v1::NetworkPolicyPort, new: [],
     fields: [
         text protocol "protocol" Str;
         plain port "port" kubist_apimachinery::IntOrString;
@@ -220,7 +220,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkPolicySpec`](crate::networking::v1::NetworkPolicySpec) to apply.
-    NetworkPolicySpecApply: crate::networking::v1::NetworkPolicySpec, new: [],
+    pub NetworkPolicySpecApply: crate::networking::v1::NetworkPolicySpec, new: [],
     fields: [
         plain pod_selector "podSelector" kubist_apimachinery::LabelSelector;
         config_list ingress "ingress" NetworkPolicyIngressRuleApply;
@@ -231,7 +231,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ParentReference`](crate::networking::v1::ParentReference) to apply.
-    ParentReferenceApply: crate::networking::v1::ParentReference, new: [],
+    pub ParentReferenceApply: crate::networking::v1::ParentReference, new: [],
     fields: [
         text group "group" Str;
         text resource "resource" Str;
@@ -242,7 +242,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceBackendPort`](crate::networking::v1::ServiceBackendPort) to apply.
-    ServiceBackendPortApply: crate::networking::v1::ServiceBackendPort, new: [],
+    pub ServiceBackendPortApply: crate::networking::v1::ServiceBackendPort, new: [],
     fields: [
         text name "name" Str;
         value number "number" i32;
@@ -251,7 +251,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceCIDR`](crate::networking::v1::ServiceCIDR) to apply.
-    ServiceCIDRApply: crate::networking::v1::ServiceCIDR, kind,
+    pub ServiceCIDRApply: crate::networking::v1::ServiceCIDR, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ServiceCIDRSpecApply;
@@ -261,7 +261,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceCIDRSpec`](crate::networking::v1::ServiceCIDRSpec) to apply.
-    ServiceCIDRSpecApply: crate::networking::v1::ServiceCIDRSpec, new: [],
+    pub ServiceCIDRSpecApply: crate::networking::v1::ServiceCIDRSpec, new: [],
     fields: [
         text_list cidrs "cidrs" Str;
     ]
@@ -269,7 +269,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceCIDRStatus`](crate::networking::v1::ServiceCIDRStatus) to apply.
-    ServiceCIDRStatusApply: crate::networking::v1::ServiceCIDRStatus, new: [],
+    pub ServiceCIDRStatusApply: crate::networking::v1::ServiceCIDRStatus, new: [],
     fields: [
         plain_list conditions "conditions" kubist_apimachinery::Condition;
     ]

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`IPAddress`](crate::networking::v1beta1::IPAddress) to apply.
-    IPAddressApply: crate::networking::v1beta1::IPAddress, kind,
+    pub IPAddressApply: crate::networking::v1beta1::IPAddress, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" IPAddressSpecApply;
@@ -15,7 +15,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`IPAddressSpec`](crate::networking::v1beta1::IPAddressSpec) to apply.
-    IPAddressSpecApply: crate::networking::v1beta1::IPAddressSpec, new: [],
+    pub IPAddressSpecApply: crate::networking::v1beta1::IPAddressSpec, new: [],
     fields: [
         config parent_ref "parentRef" ParentReferenceApply;
     ]
@@ -23,7 +23,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ParentReference`](crate::networking::v1beta1::ParentReference) to apply.
-    ParentReferenceApply: crate::networking::v1beta1::ParentReference, new: [],
+    pub ParentReferenceApply: crate::networking::v1beta1::ParentReference, new: [],
     fields: [
         text group "group" Str;
         text resource "resource" Str;
@@ -34,7 +34,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceCIDR`](crate::networking::v1beta1::ServiceCIDR) to apply.
-    ServiceCIDRApply: crate::networking::v1beta1::ServiceCIDR, kind,
+    pub ServiceCIDRApply: crate::networking::v1beta1::ServiceCIDR, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ServiceCIDRSpecApply;
@@ -44,7 +44,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceCIDRSpec`](crate::networking::v1beta1::ServiceCIDRSpec) to apply.
-    ServiceCIDRSpecApply: crate::networking::v1beta1::ServiceCIDRSpec, new: [],
+    pub ServiceCIDRSpecApply: crate::networking::v1beta1::ServiceCIDRSpec, new: [],
     fields: [
         text_list cidrs "cidrs" Str;
     ]
@@ -52,7 +52,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ServiceCIDRStatus`](crate::networking::v1beta1::ServiceCIDRStatus) to apply.
-    ServiceCIDRStatusApply: crate::networking::v1beta1::ServiceCIDRStatus, new: [],
+    pub ServiceCIDRStatusApply: crate::networking::v1beta1::ServiceCIDRStatus, new: [],
     fields: [
         plain_list conditions "conditions" kubist_apimachinery::Condition;
     ]

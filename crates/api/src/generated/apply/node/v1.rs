@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`Overhead`](crate::node::v1::Overhead) to apply.
-    OverheadApply: crate::node::v1::Overhead, new: [],
+    pub OverheadApply: crate::node::v1::Overhead, new: [],
     fields: [
         plain_map pod_fixed "podFixed" kubist_apimachinery::Quantity;
     ]
@@ -14,7 +14,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RuntimeClass`](crate::node::v1::RuntimeClass) to apply.
-    RuntimeClassApply: crate::node::v1::RuntimeClass, kind,
+    pub RuntimeClassApply: crate::node::v1::RuntimeClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         text handler "handler" Str;
@@ -25,7 +25,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Scheduling`](crate::node::v1::Scheduling) to apply.
-    SchedulingApply: crate::node::v1::Scheduling, new: [],
+    pub SchedulingApply: crate::node::v1::Scheduling, new: [],
     fields: [
         text_map node_selector "nodeSelector" Str;
         config_list tolerations "tolerations" crate::apply::core::v1::TolerationApply;

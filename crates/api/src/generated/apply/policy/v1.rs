@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`PodDisruptionBudget`](crate::policy::v1::PodDisruptionBudget) to apply.
-    PodDisruptionBudgetApply: crate::policy::v1::PodDisruptionBudget, kind,
+    pub PodDisruptionBudgetApply: crate::policy::v1::PodDisruptionBudget, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PodDisruptionBudgetSpecApply;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodDisruptionBudgetSpec`](crate::policy::v1::PodDisruptionBudgetSpec) to apply.
-    PodDisruptionBudgetSpecApply: crate::policy::v1::PodDisruptionBudgetSpec, new: [],
+    pub PodDisruptionBudgetSpecApply: crate::policy::v1::PodDisruptionBudgetSpec, new: [],
     fields: [
         plain min_available "minAvailable" kubist_apimachinery::IntOrString;
         plain selector "selector" kubist_apimachinery::LabelSelector;
@@ -27,7 +27,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodDisruptionBudgetStatus`](crate::policy::v1::PodDisruptionBudgetStatus) to apply.
-    PodDisruptionBudgetStatusApply: crate::policy::v1::PodDisruptionBudgetStatus, new: [],
+    pub PodDisruptionBudgetStatusApply: crate::policy::v1::PodDisruptionBudgetStatus, new: [],
     fields: [
         value observed_generation "observedGeneration" i64;
         plain_map disrupted_pods "disruptedPods" kubist_apimachinery::Time;

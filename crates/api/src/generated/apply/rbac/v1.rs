@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`AggregationRule`](crate::rbac::v1::AggregationRule) to apply.
-    AggregationRuleApply: crate::rbac::v1::AggregationRule, new: [],
+    pub AggregationRuleApply: crate::rbac::v1::AggregationRule, new: [],
     fields: [
         plain_list cluster_role_selectors "clusterRoleSelectors" kubist_apimachinery::LabelSelector;
     ]
@@ -14,7 +14,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ClusterRole`](crate::rbac::v1::ClusterRole) to apply.
-    ClusterRoleApply: crate::rbac::v1::ClusterRole, kind,
+    pub ClusterRoleApply: crate::rbac::v1::ClusterRole, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config_list rules "rules" PolicyRuleApply;
@@ -24,7 +24,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ClusterRoleBinding`](crate::rbac::v1::ClusterRoleBinding) to apply.
-    ClusterRoleBindingApply: crate::rbac::v1::ClusterRoleBinding, kind,
+    pub ClusterRoleBindingApply: crate::rbac::v1::ClusterRoleBinding, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config_list subjects "subjects" SubjectApply;
@@ -34,7 +34,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PolicyRule`](crate::rbac::v1::PolicyRule) to apply.
-    PolicyRuleApply: crate::rbac::v1::PolicyRule, new: [],
+    pub PolicyRuleApply: crate::rbac::v1::PolicyRule, new: [],
     fields: [
         text_list verbs "verbs" Str;
         text_list api_groups "apiGroups" Str;
@@ -46,7 +46,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Role`](crate::rbac::v1::Role) to apply.
-    RoleApply: crate::rbac::v1::Role, kind,
+    pub RoleApply: crate::rbac::v1::Role, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config_list rules "rules" PolicyRuleApply;
@@ -55,7 +55,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RoleBinding`](crate::rbac::v1::RoleBinding) to apply.
-    RoleBindingApply: crate::rbac::v1::RoleBinding, kind,
+    pub RoleBindingApply: crate::rbac::v1::RoleBinding, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config_list subjects "subjects" SubjectApply;
@@ -65,7 +65,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`RoleRef`](crate::rbac::v1::RoleRef) to apply.
-    RoleRefApply: crate::rbac::v1::RoleRef, new: [],
+    pub RoleRefApply: crate::rbac::v1::RoleRef, new: [],
     fields: [
         text api_group "apiGroup" Str;
         text kind "kind" Str;
@@ -75,7 +75,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Subject`](crate::rbac::v1::Subject) to apply.
-    SubjectApply: crate::rbac::v1::Subject, new: [],
+    pub SubjectApply: crate::rbac::v1::Subject, new: [],
     fields: [
         text kind "kind" Str;
         text api_group "apiGroup" Str;

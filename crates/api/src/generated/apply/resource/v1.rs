@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`AllocatedDeviceStatus`](crate::resource::v1::AllocatedDeviceStatus) to apply.
-    AllocatedDeviceStatusApply: crate::resource::v1::AllocatedDeviceStatus, new: [driver "driver" Str, pool "pool" Str, device "device" Str, share_id "shareID" Str],
+    pub AllocatedDeviceStatusApply: crate::resource::v1::AllocatedDeviceStatus, new: [driver "driver" Str, pool "pool" Str, device "device" Str, share_id "shareID" Str],
     fields: [
         text driver "driver" Str;
         text pool "pool" Str;
@@ -20,7 +20,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AllocationResult`](crate::resource::v1::AllocationResult) to apply.
-    AllocationResultApply: crate::resource::v1::AllocationResult, new: [],
+    pub AllocationResultApply: crate::resource::v1::AllocationResult, new: [],
     fields: [
         config devices "devices" DeviceAllocationResultApply;
         config node_selector "nodeSelector" crate::apply::core::v1::NodeSelectorApply;
@@ -30,7 +30,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CELDeviceSelector`](crate::resource::v1::CELDeviceSelector) to apply.
-    CELDeviceSelectorApply: crate::resource::v1::CELDeviceSelector, new: [],
+    pub CELDeviceSelectorApply: crate::resource::v1::CELDeviceSelector, new: [],
     fields: [
         text expression "expression" Str;
     ]
@@ -38,7 +38,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequestPolicy`](crate::resource::v1::CapacityRequestPolicy) to apply.
-    CapacityRequestPolicyApply: crate::resource::v1::CapacityRequestPolicy, new: [],
+    pub CapacityRequestPolicyApply: crate::resource::v1::CapacityRequestPolicy, new: [],
     fields: [
         plain default "default" kubist_apimachinery::Quantity;
         plain_list valid_values "validValues" kubist_apimachinery::Quantity;
@@ -48,7 +48,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequestPolicyRange`](crate::resource::v1::CapacityRequestPolicyRange) to apply.
-    CapacityRequestPolicyRangeApply: crate::resource::v1::CapacityRequestPolicyRange, new: [],
+    pub CapacityRequestPolicyRangeApply: crate::resource::v1::CapacityRequestPolicyRange, new: [],
     fields: [
         plain min "min" kubist_apimachinery::Quantity;
         plain max "max" kubist_apimachinery::Quantity;
@@ -58,7 +58,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequirements`](crate::resource::v1::CapacityRequirements) to apply.
-    CapacityRequirementsApply: crate::resource::v1::CapacityRequirements, new: [],
+    pub CapacityRequirementsApply: crate::resource::v1::CapacityRequirements, new: [],
     fields: [
         plain_map requests "requests" kubist_apimachinery::Quantity;
     ]
@@ -66,7 +66,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Counter`](crate::resource::v1::Counter) to apply.
-    CounterApply: crate::resource::v1::Counter, new: [],
+    pub CounterApply: crate::resource::v1::Counter, new: [],
     fields: [
         plain value "value" kubist_apimachinery::Quantity;
     ]
@@ -74,7 +74,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CounterSet`](crate::resource::v1::CounterSet) to apply.
-    CounterSetApply: crate::resource::v1::CounterSet, new: [],
+    pub CounterSetApply: crate::resource::v1::CounterSet, new: [],
     fields: [
         text name "name" Str;
         config_map counters "counters" CounterApply;
@@ -83,7 +83,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Device`](crate::resource::v1::Device) to apply.
-    DeviceApply: crate::resource::v1::Device, new: [],
+    pub DeviceApply: crate::resource::v1::Device, new: [],
     fields: [
         text name "name" Str;
         config_map attributes "attributes" DeviceAttributeApply;
@@ -103,7 +103,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAllocationConfiguration`](crate::resource::v1::DeviceAllocationConfiguration) to apply.
-    DeviceAllocationConfigurationApply: crate::resource::v1::DeviceAllocationConfiguration, new: [],
+    pub DeviceAllocationConfigurationApply: crate::resource::v1::DeviceAllocationConfiguration, new: [],
     fields: [
         text source "source" Str;
         text_list requests "requests" Str;
@@ -113,7 +113,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAllocationResult`](crate::resource::v1::DeviceAllocationResult) to apply.
-    DeviceAllocationResultApply: crate::resource::v1::DeviceAllocationResult, new: [],
+    pub DeviceAllocationResultApply: crate::resource::v1::DeviceAllocationResult, new: [],
     fields: [
         config_list results "results" DeviceRequestAllocationResultApply;
         config_list config "config" DeviceAllocationConfigurationApply;
@@ -122,7 +122,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAttribute`](crate::resource::v1::DeviceAttribute) to apply.
-    DeviceAttributeApply: crate::resource::v1::DeviceAttribute, new: [],
+    pub DeviceAttributeApply: crate::resource::v1::DeviceAttribute, new: [],
     fields: [
         value int "int" i64;
         value bool "bool" bool;
@@ -137,7 +137,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceCapacity`](crate::resource::v1::DeviceCapacity) to apply.
-    DeviceCapacityApply: crate::resource::v1::DeviceCapacity, new: [],
+    pub DeviceCapacityApply: crate::resource::v1::DeviceCapacity, new: [],
     fields: [
         plain value "value" kubist_apimachinery::Quantity;
         config request_policy "requestPolicy" CapacityRequestPolicyApply;
@@ -146,7 +146,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClaim`](crate::resource::v1::DeviceClaim) to apply.
-    DeviceClaimApply: crate::resource::v1::DeviceClaim, new: [],
+    pub DeviceClaimApply: crate::resource::v1::DeviceClaim, new: [],
     fields: [
         config_list requests "requests" DeviceRequestApply;
         config_list constraints "constraints" DeviceConstraintApply;
@@ -156,7 +156,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClaimConfiguration`](crate::resource::v1::DeviceClaimConfiguration) to apply.
-    DeviceClaimConfigurationApply: crate::resource::v1::DeviceClaimConfiguration, new: [],
+    pub DeviceClaimConfigurationApply: crate::resource::v1::DeviceClaimConfiguration, new: [],
     fields: [
         text_list requests "requests" Str;
         config opaque "opaque" OpaqueDeviceConfigurationApply;
@@ -165,7 +165,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClass`](crate::resource::v1::DeviceClass) to apply.
-    DeviceClassApply: crate::resource::v1::DeviceClass, kind,
+    pub DeviceClassApply: crate::resource::v1::DeviceClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" DeviceClassSpecApply;
@@ -174,7 +174,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClassConfiguration`](crate::resource::v1::DeviceClassConfiguration) to apply.
-    DeviceClassConfigurationApply: crate::resource::v1::DeviceClassConfiguration, new: [],
+    pub DeviceClassConfigurationApply: crate::resource::v1::DeviceClassConfiguration, new: [],
     fields: [
         config opaque "opaque" OpaqueDeviceConfigurationApply;
     ]
@@ -182,7 +182,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClassSpec`](crate::resource::v1::DeviceClassSpec) to apply.
-    DeviceClassSpecApply: crate::resource::v1::DeviceClassSpec, new: [],
+    pub DeviceClassSpecApply: crate::resource::v1::DeviceClassSpec, new: [],
     fields: [
         config_list selectors "selectors" DeviceSelectorApply;
         config_list config "config" DeviceClassConfigurationApply;
@@ -192,7 +192,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceConstraint`](crate::resource::v1::DeviceConstraint) to apply.
-    DeviceConstraintApply: crate::resource::v1::DeviceConstraint, new: [],
+    pub DeviceConstraintApply: crate::resource::v1::DeviceConstraint, new: [],
     fields: [
         text_list requests "requests" Str;
         text match_attribute "matchAttribute" Str;
@@ -202,7 +202,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceCounterConsumption`](crate::resource::v1::DeviceCounterConsumption) to apply.
-    DeviceCounterConsumptionApply: crate::resource::v1::DeviceCounterConsumption, new: [],
+    pub DeviceCounterConsumptionApply: crate::resource::v1::DeviceCounterConsumption, new: [],
     fields: [
         text counter_set "counterSet" Str;
         config_map counters "counters" CounterApply;
@@ -211,7 +211,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceRequest`](crate::resource::v1::DeviceRequest) to apply.
-    DeviceRequestApply: crate::resource::v1::DeviceRequest, new: [],
+    pub DeviceRequestApply: crate::resource::v1::DeviceRequest, new: [],
     fields: [
         text name "name" Str;
         config exactly "exactly" ExactDeviceRequestApply;
@@ -221,7 +221,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceRequestAllocationResult`](crate::resource::v1::DeviceRequestAllocationResult) to apply.
-    DeviceRequestAllocationResultApply: crate::resource::v1::DeviceRequestAllocationResult, new: [],
+    pub DeviceRequestAllocationResultApply: crate::resource::v1::DeviceRequestAllocationResult, new: [],
     fields: [
         text request "request" Str;
         text driver "driver" Str;
@@ -238,7 +238,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceSelector`](crate::resource::v1::DeviceSelector) to apply.
-    DeviceSelectorApply: crate::resource::v1::DeviceSelector, new: [],
+    pub DeviceSelectorApply: crate::resource::v1::DeviceSelector, new: [],
     fields: [
         config cel "cel" CELDeviceSelectorApply;
     ]
@@ -246,7 +246,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceSubRequest`](crate::resource::v1::DeviceSubRequest) to apply.
-    DeviceSubRequestApply: crate::resource::v1::DeviceSubRequest, new: [],
+    pub DeviceSubRequestApply: crate::resource::v1::DeviceSubRequest, new: [],
     fields: [
         text name "name" Str;
         text device_class_name "deviceClassName" Str;
@@ -260,7 +260,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaint`](crate::resource::v1::DeviceTaint) to apply.
-    DeviceTaintApply: crate::resource::v1::DeviceTaint, new: [],
+    pub DeviceTaintApply: crate::resource::v1::DeviceTaint, new: [],
     fields: [
         text key "key" Str;
         text value "value" Str;
@@ -271,7 +271,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceToleration`](crate::resource::v1::DeviceToleration) to apply.
-    DeviceTolerationApply: crate::resource::v1::DeviceToleration, new: [],
+    pub DeviceTolerationApply: crate::resource::v1::DeviceToleration, new: [],
     fields: [
         text key "key" Str;
         text operator "operator" Str;
@@ -283,7 +283,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ExactDeviceRequest`](crate::resource::v1::ExactDeviceRequest) to apply.
-    ExactDeviceRequestApply: crate::resource::v1::ExactDeviceRequest, new: [],
+    pub ExactDeviceRequestApply: crate::resource::v1::ExactDeviceRequest, new: [],
     fields: [
         text device_class_name "deviceClassName" Str;
         config_list selectors "selectors" DeviceSelectorApply;
@@ -297,7 +297,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkDeviceData`](crate::resource::v1::NetworkDeviceData) to apply.
-    NetworkDeviceDataApply: crate::resource::v1::NetworkDeviceData, new: [],
+    pub NetworkDeviceDataApply: crate::resource::v1::NetworkDeviceData, new: [],
     fields: [
         text interface_name "interfaceName" Str;
         text_list ips "ips" Str;
@@ -307,7 +307,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeAllocatableResourceMapping`](crate::resource::v1::NodeAllocatableResourceMapping) to apply.
-    NodeAllocatableResourceMappingApply: crate::resource::v1::NodeAllocatableResourceMapping, new: [],
+    pub NodeAllocatableResourceMappingApply: crate::resource::v1::NodeAllocatableResourceMapping, new: [],
     fields: [
         text capacity_key "capacityKey" Str;
         plain allocation_multiplier "allocationMultiplier" kubist_apimachinery::Quantity;
@@ -316,7 +316,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`OpaqueDeviceConfiguration`](crate::resource::v1::OpaqueDeviceConfiguration) to apply.
-    OpaqueDeviceConfigurationApply: crate::resource::v1::OpaqueDeviceConfiguration, new: [],
+    pub OpaqueDeviceConfigurationApply: crate::resource::v1::OpaqueDeviceConfiguration, new: [],
     fields: [
         text driver "driver" Str;
         raw parameters "parameters" kubist_apimachinery::RawExtension;
@@ -325,7 +325,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaim`](crate::resource::v1::ResourceClaim) to apply.
-    ResourceClaimApply: crate::resource::v1::ResourceClaim, kind,
+    pub ResourceClaimApply: crate::resource::v1::ResourceClaim, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimSpecApply;
@@ -335,7 +335,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimConsumerReference`](crate::resource::v1::ResourceClaimConsumerReference) to apply.
-    ResourceClaimConsumerReferenceApply: crate::resource::v1::ResourceClaimConsumerReference, new: [uid "uid" Str],
+    pub ResourceClaimConsumerReferenceApply: crate::resource::v1::ResourceClaimConsumerReference, new: [uid "uid" Str],
     fields: [
         text api_group "apiGroup" Str;
         text resource "resource" Str;
@@ -346,7 +346,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimSpec`](crate::resource::v1::ResourceClaimSpec) to apply.
-    ResourceClaimSpecApply: crate::resource::v1::ResourceClaimSpec, new: [],
+    pub ResourceClaimSpecApply: crate::resource::v1::ResourceClaimSpec, new: [],
     fields: [
         config devices "devices" DeviceClaimApply;
     ]
@@ -354,7 +354,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimStatus`](crate::resource::v1::ResourceClaimStatus) to apply.
-    ResourceClaimStatusApply: crate::resource::v1::ResourceClaimStatus, new: [],
+    pub ResourceClaimStatusApply: crate::resource::v1::ResourceClaimStatus, new: [],
     fields: [
         config allocation "allocation" AllocationResultApply;
         config_list reserved_for "reservedFor" ResourceClaimConsumerReferenceApply;
@@ -364,7 +364,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimTemplate`](crate::resource::v1::ResourceClaimTemplate) to apply.
-    ResourceClaimTemplateApply: crate::resource::v1::ResourceClaimTemplate, kind,
+    pub ResourceClaimTemplateApply: crate::resource::v1::ResourceClaimTemplate, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimTemplateSpecApply;
@@ -373,7 +373,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimTemplateSpec`](crate::resource::v1::ResourceClaimTemplateSpec) to apply.
-    ResourceClaimTemplateSpecApply: crate::resource::v1::ResourceClaimTemplateSpec, new: [],
+    pub ResourceClaimTemplateSpecApply: crate::resource::v1::ResourceClaimTemplateSpec, new: [],
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimSpecApply;
@@ -382,7 +382,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourcePool`](crate::resource::v1::ResourcePool) to apply.
-    ResourcePoolApply: crate::resource::v1::ResourcePool, new: [],
+    pub ResourcePoolApply: crate::resource::v1::ResourcePool, new: [],
     fields: [
         text name "name" Str;
         value generation "generation" i64;
@@ -392,7 +392,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceSlice`](crate::resource::v1::ResourceSlice) to apply.
-    ResourceSliceApply: crate::resource::v1::ResourceSlice, kind,
+    pub ResourceSliceApply: crate::resource::v1::ResourceSlice, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceSliceSpecApply;
@@ -401,7 +401,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceSliceSpec`](crate::resource::v1::ResourceSliceSpec) to apply.
-    ResourceSliceSpecApply: crate::resource::v1::ResourceSliceSpec, new: [],
+    pub ResourceSliceSpecApply: crate::resource::v1::ResourceSliceSpec, new: [],
     fields: [
         text driver "driver" Str;
         config pool "pool" ResourcePoolApply;

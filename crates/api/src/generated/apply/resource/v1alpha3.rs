@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`DeviceTaint`](crate::resource::v1alpha3::DeviceTaint) to apply.
-    DeviceTaintApply: crate::resource::v1alpha3::DeviceTaint, new: [],
+    pub DeviceTaintApply: crate::resource::v1alpha3::DeviceTaint, new: [],
     fields: [
         text key "key" Str;
         text value "value" Str;
@@ -17,7 +17,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaintRule`](crate::resource::v1alpha3::DeviceTaintRule) to apply.
-    DeviceTaintRuleApply: crate::resource::v1alpha3::DeviceTaintRule, kind,
+    pub DeviceTaintRuleApply: crate::resource::v1alpha3::DeviceTaintRule, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" DeviceTaintRuleSpecApply;
@@ -27,7 +27,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaintRuleSpec`](crate::resource::v1alpha3::DeviceTaintRuleSpec) to apply.
-    DeviceTaintRuleSpecApply: crate::resource::v1alpha3::DeviceTaintRuleSpec, new: [],
+    pub DeviceTaintRuleSpecApply: crate::resource::v1alpha3::DeviceTaintRuleSpec, new: [],
     fields: [
         config device_selector "deviceSelector" DeviceTaintSelectorApply;
         config taint "taint" DeviceTaintApply;
@@ -36,7 +36,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaintRuleStatus`](crate::resource::v1alpha3::DeviceTaintRuleStatus) to apply.
-    DeviceTaintRuleStatusApply: crate::resource::v1alpha3::DeviceTaintRuleStatus, new: [],
+    pub DeviceTaintRuleStatusApply: crate::resource::v1alpha3::DeviceTaintRuleStatus, new: [],
     fields: [
         plain_list conditions "conditions" kubist_apimachinery::Condition;
     ]
@@ -44,7 +44,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaintSelector`](crate::resource::v1alpha3::DeviceTaintSelector) to apply.
-    DeviceTaintSelectorApply: crate::resource::v1alpha3::DeviceTaintSelector, new: [],
+    pub DeviceTaintSelectorApply: crate::resource::v1alpha3::DeviceTaintSelector, new: [],
     fields: [
         text driver "driver" Str;
         text pool "pool" Str;
@@ -54,7 +54,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PoolStatus`](crate::resource::v1alpha3::PoolStatus) to apply.
-    PoolStatusApply: crate::resource::v1alpha3::PoolStatus, new: [],
+    pub PoolStatusApply: crate::resource::v1alpha3::PoolStatus, new: [],
     fields: [
         text driver "driver" Str;
         text pool_name "poolName" Str;
@@ -71,7 +71,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourcePoolStatusRequest`](crate::resource::v1alpha3::ResourcePoolStatusRequest) to apply.
-    ResourcePoolStatusRequestApply: crate::resource::v1alpha3::ResourcePoolStatusRequest, kind,
+    pub ResourcePoolStatusRequestApply: crate::resource::v1alpha3::ResourcePoolStatusRequest, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourcePoolStatusRequestSpecApply;
@@ -81,7 +81,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourcePoolStatusRequestSpec`](crate::resource::v1alpha3::ResourcePoolStatusRequestSpec) to apply.
-    ResourcePoolStatusRequestSpecApply: crate::resource::v1alpha3::ResourcePoolStatusRequestSpec, new: [],
+    pub ResourcePoolStatusRequestSpecApply: crate::resource::v1alpha3::ResourcePoolStatusRequestSpec, new: [],
     fields: [
         text driver "driver" Str;
         text pool_name "poolName" Str;
@@ -91,7 +91,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourcePoolStatusRequestStatus`](crate::resource::v1alpha3::ResourcePoolStatusRequestStatus) to apply.
-    ResourcePoolStatusRequestStatusApply: crate::resource::v1alpha3::ResourcePoolStatusRequestStatus, new: [],
+    pub ResourcePoolStatusRequestStatusApply: crate::resource::v1alpha3::ResourcePoolStatusRequestStatus, new: [],
     fields: [
         value pool_count "poolCount" i32;
         config_list pools "pools" PoolStatusApply;

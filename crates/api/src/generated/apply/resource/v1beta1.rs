@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`AllocatedDeviceStatus`](crate::resource::v1beta1::AllocatedDeviceStatus) to apply.
-    AllocatedDeviceStatusApply: crate::resource::v1beta1::AllocatedDeviceStatus, new: [driver "driver" Str, pool "pool" Str, device "device" Str, share_id "shareID" Str],
+    pub AllocatedDeviceStatusApply: crate::resource::v1beta1::AllocatedDeviceStatus, new: [driver "driver" Str, pool "pool" Str, device "device" Str, share_id "shareID" Str],
     fields: [
         text driver "driver" Str;
         text pool "pool" Str;
@@ -20,7 +20,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AllocationResult`](crate::resource::v1beta1::AllocationResult) to apply.
-    AllocationResultApply: crate::resource::v1beta1::AllocationResult, new: [],
+    pub AllocationResultApply: crate::resource::v1beta1::AllocationResult, new: [],
     fields: [
         config devices "devices" DeviceAllocationResultApply;
         config node_selector "nodeSelector" crate::apply::core::v1::NodeSelectorApply;
@@ -30,7 +30,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`BasicDevice`](crate::resource::v1beta1::BasicDevice) to apply.
-    BasicDeviceApply: crate::resource::v1beta1::BasicDevice, new: [],
+    pub BasicDeviceApply: crate::resource::v1beta1::BasicDevice, new: [],
     fields: [
         config_map attributes "attributes" DeviceAttributeApply;
         config_map capacity "capacity" DeviceCapacityApply;
@@ -49,7 +49,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CELDeviceSelector`](crate::resource::v1beta1::CELDeviceSelector) to apply.
-    CELDeviceSelectorApply: crate::resource::v1beta1::CELDeviceSelector, new: [],
+    pub CELDeviceSelectorApply: crate::resource::v1beta1::CELDeviceSelector, new: [],
     fields: [
         text expression "expression" Str;
     ]
@@ -57,7 +57,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequestPolicy`](crate::resource::v1beta1::CapacityRequestPolicy) to apply.
-    CapacityRequestPolicyApply: crate::resource::v1beta1::CapacityRequestPolicy, new: [],
+    pub CapacityRequestPolicyApply: crate::resource::v1beta1::CapacityRequestPolicy, new: [],
     fields: [
         plain default "default" kubist_apimachinery::Quantity;
         plain_list valid_values "validValues" kubist_apimachinery::Quantity;
@@ -67,7 +67,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequestPolicyRange`](crate::resource::v1beta1::CapacityRequestPolicyRange) to apply.
-    CapacityRequestPolicyRangeApply: crate::resource::v1beta1::CapacityRequestPolicyRange, new: [],
+    pub CapacityRequestPolicyRangeApply: crate::resource::v1beta1::CapacityRequestPolicyRange, new: [],
     fields: [
         plain min "min" kubist_apimachinery::Quantity;
         plain max "max" kubist_apimachinery::Quantity;
@@ -77,7 +77,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequirements`](crate::resource::v1beta1::CapacityRequirements) to apply.
-    CapacityRequirementsApply: crate::resource::v1beta1::CapacityRequirements, new: [],
+    pub CapacityRequirementsApply: crate::resource::v1beta1::CapacityRequirements, new: [],
     fields: [
         plain_map requests "requests" kubist_apimachinery::Quantity;
     ]
@@ -85,7 +85,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Counter`](crate::resource::v1beta1::Counter) to apply.
-    CounterApply: crate::resource::v1beta1::Counter, new: [],
+    pub CounterApply: crate::resource::v1beta1::Counter, new: [],
     fields: [
         plain value "value" kubist_apimachinery::Quantity;
     ]
@@ -93,7 +93,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CounterSet`](crate::resource::v1beta1::CounterSet) to apply.
-    CounterSetApply: crate::resource::v1beta1::CounterSet, new: [],
+    pub CounterSetApply: crate::resource::v1beta1::CounterSet, new: [],
     fields: [
         text name "name" Str;
         config_map counters "counters" CounterApply;
@@ -102,7 +102,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Device`](crate::resource::v1beta1::Device) to apply.
-    DeviceApply: crate::resource::v1beta1::Device, new: [],
+    pub DeviceApply: crate::resource::v1beta1::Device, new: [],
     fields: [
         text name "name" Str;
         config basic "basic" BasicDeviceApply;
@@ -111,7 +111,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAllocationConfiguration`](crate::resource::v1beta1::DeviceAllocationConfiguration) to apply.
-    DeviceAllocationConfigurationApply: crate::resource::v1beta1::DeviceAllocationConfiguration, new: [],
+    pub DeviceAllocationConfigurationApply: crate::resource::v1beta1::DeviceAllocationConfiguration, new: [],
     fields: [
         text source "source" Str;
         text_list requests "requests" Str;
@@ -121,7 +121,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAllocationResult`](crate::resource::v1beta1::DeviceAllocationResult) to apply.
-    DeviceAllocationResultApply: crate::resource::v1beta1::DeviceAllocationResult, new: [],
+    pub DeviceAllocationResultApply: crate::resource::v1beta1::DeviceAllocationResult, new: [],
     fields: [
         config_list results "results" DeviceRequestAllocationResultApply;
         config_list config "config" DeviceAllocationConfigurationApply;
@@ -130,7 +130,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAttribute`](crate::resource::v1beta1::DeviceAttribute) to apply.
-    DeviceAttributeApply: crate::resource::v1beta1::DeviceAttribute, new: [],
+    pub DeviceAttributeApply: crate::resource::v1beta1::DeviceAttribute, new: [],
     fields: [
         value int "int" i64;
         value bool "bool" bool;
@@ -145,7 +145,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceCapacity`](crate::resource::v1beta1::DeviceCapacity) to apply.
-    DeviceCapacityApply: crate::resource::v1beta1::DeviceCapacity, new: [],
+    pub DeviceCapacityApply: crate::resource::v1beta1::DeviceCapacity, new: [],
     fields: [
         plain value "value" kubist_apimachinery::Quantity;
         config request_policy "requestPolicy" CapacityRequestPolicyApply;
@@ -154,7 +154,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClaim`](crate::resource::v1beta1::DeviceClaim) to apply.
-    DeviceClaimApply: crate::resource::v1beta1::DeviceClaim, new: [],
+    pub DeviceClaimApply: crate::resource::v1beta1::DeviceClaim, new: [],
     fields: [
         config_list requests "requests" DeviceRequestApply;
         config_list constraints "constraints" DeviceConstraintApply;
@@ -164,7 +164,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClaimConfiguration`](crate::resource::v1beta1::DeviceClaimConfiguration) to apply.
-    DeviceClaimConfigurationApply: crate::resource::v1beta1::DeviceClaimConfiguration, new: [],
+    pub DeviceClaimConfigurationApply: crate::resource::v1beta1::DeviceClaimConfiguration, new: [],
     fields: [
         text_list requests "requests" Str;
         config opaque "opaque" OpaqueDeviceConfigurationApply;
@@ -173,7 +173,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClass`](crate::resource::v1beta1::DeviceClass) to apply.
-    DeviceClassApply: crate::resource::v1beta1::DeviceClass, kind,
+    pub DeviceClassApply: crate::resource::v1beta1::DeviceClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" DeviceClassSpecApply;
@@ -182,7 +182,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClassConfiguration`](crate::resource::v1beta1::DeviceClassConfiguration) to apply.
-    DeviceClassConfigurationApply: crate::resource::v1beta1::DeviceClassConfiguration, new: [],
+    pub DeviceClassConfigurationApply: crate::resource::v1beta1::DeviceClassConfiguration, new: [],
     fields: [
         config opaque "opaque" OpaqueDeviceConfigurationApply;
     ]
@@ -190,7 +190,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClassSpec`](crate::resource::v1beta1::DeviceClassSpec) to apply.
-    DeviceClassSpecApply: crate::resource::v1beta1::DeviceClassSpec, new: [],
+    pub DeviceClassSpecApply: crate::resource::v1beta1::DeviceClassSpec, new: [],
     fields: [
         config_list selectors "selectors" DeviceSelectorApply;
         config_list config "config" DeviceClassConfigurationApply;
@@ -200,7 +200,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceConstraint`](crate::resource::v1beta1::DeviceConstraint) to apply.
-    DeviceConstraintApply: crate::resource::v1beta1::DeviceConstraint, new: [],
+    pub DeviceConstraintApply: crate::resource::v1beta1::DeviceConstraint, new: [],
     fields: [
         text_list requests "requests" Str;
         text match_attribute "matchAttribute" Str;
@@ -210,7 +210,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceCounterConsumption`](crate::resource::v1beta1::DeviceCounterConsumption) to apply.
-    DeviceCounterConsumptionApply: crate::resource::v1beta1::DeviceCounterConsumption, new: [],
+    pub DeviceCounterConsumptionApply: crate::resource::v1beta1::DeviceCounterConsumption, new: [],
     fields: [
         text counter_set "counterSet" Str;
         config_map counters "counters" CounterApply;
@@ -219,7 +219,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceRequest`](crate::resource::v1beta1::DeviceRequest) to apply.
-    DeviceRequestApply: crate::resource::v1beta1::DeviceRequest, new: [],
+    pub DeviceRequestApply: crate::resource::v1beta1::DeviceRequest, new: [],
     fields: [
         text name "name" Str;
         text device_class_name "deviceClassName" Str;
@@ -235,7 +235,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceRequestAllocationResult`](crate::resource::v1beta1::DeviceRequestAllocationResult) to apply.
-    DeviceRequestAllocationResultApply: crate::resource::v1beta1::DeviceRequestAllocationResult, new: [],
+    pub DeviceRequestAllocationResultApply: crate::resource::v1beta1::DeviceRequestAllocationResult, new: [],
     fields: [
         text request "request" Str;
         text driver "driver" Str;
@@ -252,7 +252,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceSelector`](crate::resource::v1beta1::DeviceSelector) to apply.
-    DeviceSelectorApply: crate::resource::v1beta1::DeviceSelector, new: [],
+    pub DeviceSelectorApply: crate::resource::v1beta1::DeviceSelector, new: [],
     fields: [
         config cel "cel" CELDeviceSelectorApply;
     ]
@@ -260,7 +260,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceSubRequest`](crate::resource::v1beta1::DeviceSubRequest) to apply.
-    DeviceSubRequestApply: crate::resource::v1beta1::DeviceSubRequest, new: [],
+    pub DeviceSubRequestApply: crate::resource::v1beta1::DeviceSubRequest, new: [],
     fields: [
         text name "name" Str;
         text device_class_name "deviceClassName" Str;
@@ -274,7 +274,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaint`](crate::resource::v1beta1::DeviceTaint) to apply.
-    DeviceTaintApply: crate::resource::v1beta1::DeviceTaint, new: [],
+    pub DeviceTaintApply: crate::resource::v1beta1::DeviceTaint, new: [],
     fields: [
         text key "key" Str;
         text value "value" Str;
@@ -285,7 +285,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceToleration`](crate::resource::v1beta1::DeviceToleration) to apply.
-    DeviceTolerationApply: crate::resource::v1beta1::DeviceToleration, new: [],
+    pub DeviceTolerationApply: crate::resource::v1beta1::DeviceToleration, new: [],
     fields: [
         text key "key" Str;
         text operator "operator" Str;
@@ -297,7 +297,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkDeviceData`](crate::resource::v1beta1::NetworkDeviceData) to apply.
-    NetworkDeviceDataApply: crate::resource::v1beta1::NetworkDeviceData, new: [],
+    pub NetworkDeviceDataApply: crate::resource::v1beta1::NetworkDeviceData, new: [],
     fields: [
         text interface_name "interfaceName" Str;
         text_list ips "ips" Str;
@@ -307,7 +307,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeAllocatableResourceMapping`](crate::resource::v1beta1::NodeAllocatableResourceMapping) to apply.
-    NodeAllocatableResourceMappingApply: crate::resource::v1beta1::NodeAllocatableResourceMapping, new: [],
+    pub NodeAllocatableResourceMappingApply: crate::resource::v1beta1::NodeAllocatableResourceMapping, new: [],
     fields: [
         text capacity_key "capacityKey" Str;
         plain allocation_multiplier "allocationMultiplier" kubist_apimachinery::Quantity;
@@ -316,7 +316,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`OpaqueDeviceConfiguration`](crate::resource::v1beta1::OpaqueDeviceConfiguration) to apply.
-    OpaqueDeviceConfigurationApply: crate::resource::v1beta1::OpaqueDeviceConfiguration, new: [],
+    pub OpaqueDeviceConfigurationApply: crate::resource::v1beta1::OpaqueDeviceConfiguration, new: [],
     fields: [
         text driver "driver" Str;
         raw parameters "parameters" kubist_apimachinery::RawExtension;
@@ -325,7 +325,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaim`](crate::resource::v1beta1::ResourceClaim) to apply.
-    ResourceClaimApply: crate::resource::v1beta1::ResourceClaim, kind,
+    pub ResourceClaimApply: crate::resource::v1beta1::ResourceClaim, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimSpecApply;
@@ -335,7 +335,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimConsumerReference`](crate::resource::v1beta1::ResourceClaimConsumerReference) to apply.
-    ResourceClaimConsumerReferenceApply: crate::resource::v1beta1::ResourceClaimConsumerReference, new: [uid "uid" Str],
+    pub ResourceClaimConsumerReferenceApply: crate::resource::v1beta1::ResourceClaimConsumerReference, new: [uid "uid" Str],
     fields: [
         text api_group "apiGroup" Str;
         text resource "resource" Str;
@@ -346,7 +346,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimSpec`](crate::resource::v1beta1::ResourceClaimSpec) to apply.
-    ResourceClaimSpecApply: crate::resource::v1beta1::ResourceClaimSpec, new: [],
+    pub ResourceClaimSpecApply: crate::resource::v1beta1::ResourceClaimSpec, new: [],
     fields: [
         config devices "devices" DeviceClaimApply;
     ]
@@ -354,7 +354,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimStatus`](crate::resource::v1beta1::ResourceClaimStatus) to apply.
-    ResourceClaimStatusApply: crate::resource::v1beta1::ResourceClaimStatus, new: [],
+    pub ResourceClaimStatusApply: crate::resource::v1beta1::ResourceClaimStatus, new: [],
     fields: [
         config allocation "allocation" AllocationResultApply;
         config_list reserved_for "reservedFor" ResourceClaimConsumerReferenceApply;
@@ -364,7 +364,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimTemplate`](crate::resource::v1beta1::ResourceClaimTemplate) to apply.
-    ResourceClaimTemplateApply: crate::resource::v1beta1::ResourceClaimTemplate, kind,
+    pub ResourceClaimTemplateApply: crate::resource::v1beta1::ResourceClaimTemplate, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimTemplateSpecApply;
@@ -373,7 +373,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimTemplateSpec`](crate::resource::v1beta1::ResourceClaimTemplateSpec) to apply.
-    ResourceClaimTemplateSpecApply: crate::resource::v1beta1::ResourceClaimTemplateSpec, new: [],
+    pub ResourceClaimTemplateSpecApply: crate::resource::v1beta1::ResourceClaimTemplateSpec, new: [],
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimSpecApply;
@@ -382,7 +382,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourcePool`](crate::resource::v1beta1::ResourcePool) to apply.
-    ResourcePoolApply: crate::resource::v1beta1::ResourcePool, new: [],
+    pub ResourcePoolApply: crate::resource::v1beta1::ResourcePool, new: [],
     fields: [
         text name "name" Str;
         value generation "generation" i64;
@@ -392,7 +392,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceSlice`](crate::resource::v1beta1::ResourceSlice) to apply.
-    ResourceSliceApply: crate::resource::v1beta1::ResourceSlice, kind,
+    pub ResourceSliceApply: crate::resource::v1beta1::ResourceSlice, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceSliceSpecApply;
@@ -401,7 +401,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceSliceSpec`](crate::resource::v1beta1::ResourceSliceSpec) to apply.
-    ResourceSliceSpecApply: crate::resource::v1beta1::ResourceSliceSpec, new: [],
+    pub ResourceSliceSpecApply: crate::resource::v1beta1::ResourceSliceSpec, new: [],
     fields: [
         text driver "driver" Str;
         config pool "pool" ResourcePoolApply;

@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`AllocatedDeviceStatus`](crate::resource::v1beta2::AllocatedDeviceStatus) to apply.
-    AllocatedDeviceStatusApply: crate::resource::v1beta2::AllocatedDeviceStatus, new: [driver "driver" Str, pool "pool" Str, device "device" Str, share_id "shareID" Str],
+    pub AllocatedDeviceStatusApply: crate::resource::v1beta2::AllocatedDeviceStatus, new: [driver "driver" Str, pool "pool" Str, device "device" Str, share_id "shareID" Str],
     fields: [
         text driver "driver" Str;
         text pool "pool" Str;
@@ -20,7 +20,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`AllocationResult`](crate::resource::v1beta2::AllocationResult) to apply.
-    AllocationResultApply: crate::resource::v1beta2::AllocationResult, new: [],
+    pub AllocationResultApply: crate::resource::v1beta2::AllocationResult, new: [],
     fields: [
         config devices "devices" DeviceAllocationResultApply;
         config node_selector "nodeSelector" crate::apply::core::v1::NodeSelectorApply;
@@ -30,7 +30,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CELDeviceSelector`](crate::resource::v1beta2::CELDeviceSelector) to apply.
-    CELDeviceSelectorApply: crate::resource::v1beta2::CELDeviceSelector, new: [],
+    pub CELDeviceSelectorApply: crate::resource::v1beta2::CELDeviceSelector, new: [],
     fields: [
         text expression "expression" Str;
     ]
@@ -38,7 +38,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequestPolicy`](crate::resource::v1beta2::CapacityRequestPolicy) to apply.
-    CapacityRequestPolicyApply: crate::resource::v1beta2::CapacityRequestPolicy, new: [],
+    pub CapacityRequestPolicyApply: crate::resource::v1beta2::CapacityRequestPolicy, new: [],
     fields: [
         plain default "default" kubist_apimachinery::Quantity;
         plain_list valid_values "validValues" kubist_apimachinery::Quantity;
@@ -48,7 +48,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequestPolicyRange`](crate::resource::v1beta2::CapacityRequestPolicyRange) to apply.
-    CapacityRequestPolicyRangeApply: crate::resource::v1beta2::CapacityRequestPolicyRange, new: [],
+    pub CapacityRequestPolicyRangeApply: crate::resource::v1beta2::CapacityRequestPolicyRange, new: [],
     fields: [
         plain min "min" kubist_apimachinery::Quantity;
         plain max "max" kubist_apimachinery::Quantity;
@@ -58,7 +58,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CapacityRequirements`](crate::resource::v1beta2::CapacityRequirements) to apply.
-    CapacityRequirementsApply: crate::resource::v1beta2::CapacityRequirements, new: [],
+    pub CapacityRequirementsApply: crate::resource::v1beta2::CapacityRequirements, new: [],
     fields: [
         plain_map requests "requests" kubist_apimachinery::Quantity;
     ]
@@ -66,7 +66,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Counter`](crate::resource::v1beta2::Counter) to apply.
-    CounterApply: crate::resource::v1beta2::Counter, new: [],
+    pub CounterApply: crate::resource::v1beta2::Counter, new: [],
     fields: [
         plain value "value" kubist_apimachinery::Quantity;
     ]
@@ -74,7 +74,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CounterSet`](crate::resource::v1beta2::CounterSet) to apply.
-    CounterSetApply: crate::resource::v1beta2::CounterSet, new: [],
+    pub CounterSetApply: crate::resource::v1beta2::CounterSet, new: [],
     fields: [
         text name "name" Str;
         config_map counters "counters" CounterApply;
@@ -83,7 +83,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Device`](crate::resource::v1beta2::Device) to apply.
-    DeviceApply: crate::resource::v1beta2::Device, new: [],
+    pub DeviceApply: crate::resource::v1beta2::Device, new: [],
     fields: [
         text name "name" Str;
         config_map attributes "attributes" DeviceAttributeApply;
@@ -103,7 +103,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAllocationConfiguration`](crate::resource::v1beta2::DeviceAllocationConfiguration) to apply.
-    DeviceAllocationConfigurationApply: crate::resource::v1beta2::DeviceAllocationConfiguration, new: [],
+    pub DeviceAllocationConfigurationApply: crate::resource::v1beta2::DeviceAllocationConfiguration, new: [],
     fields: [
         text source "source" Str;
         text_list requests "requests" Str;
@@ -113,7 +113,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAllocationResult`](crate::resource::v1beta2::DeviceAllocationResult) to apply.
-    DeviceAllocationResultApply: crate::resource::v1beta2::DeviceAllocationResult, new: [],
+    pub DeviceAllocationResultApply: crate::resource::v1beta2::DeviceAllocationResult, new: [],
     fields: [
         config_list results "results" DeviceRequestAllocationResultApply;
         config_list config "config" DeviceAllocationConfigurationApply;
@@ -122,7 +122,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceAttribute`](crate::resource::v1beta2::DeviceAttribute) to apply.
-    DeviceAttributeApply: crate::resource::v1beta2::DeviceAttribute, new: [],
+    pub DeviceAttributeApply: crate::resource::v1beta2::DeviceAttribute, new: [],
     fields: [
         value int "int" i64;
         value bool "bool" bool;
@@ -137,7 +137,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceCapacity`](crate::resource::v1beta2::DeviceCapacity) to apply.
-    DeviceCapacityApply: crate::resource::v1beta2::DeviceCapacity, new: [],
+    pub DeviceCapacityApply: crate::resource::v1beta2::DeviceCapacity, new: [],
     fields: [
         plain value "value" kubist_apimachinery::Quantity;
         config request_policy "requestPolicy" CapacityRequestPolicyApply;
@@ -146,7 +146,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClaim`](crate::resource::v1beta2::DeviceClaim) to apply.
-    DeviceClaimApply: crate::resource::v1beta2::DeviceClaim, new: [],
+    pub DeviceClaimApply: crate::resource::v1beta2::DeviceClaim, new: [],
     fields: [
         config_list requests "requests" DeviceRequestApply;
         config_list constraints "constraints" DeviceConstraintApply;
@@ -156,7 +156,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClaimConfiguration`](crate::resource::v1beta2::DeviceClaimConfiguration) to apply.
-    DeviceClaimConfigurationApply: crate::resource::v1beta2::DeviceClaimConfiguration, new: [],
+    pub DeviceClaimConfigurationApply: crate::resource::v1beta2::DeviceClaimConfiguration, new: [],
     fields: [
         text_list requests "requests" Str;
         config opaque "opaque" OpaqueDeviceConfigurationApply;
@@ -165,7 +165,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClass`](crate::resource::v1beta2::DeviceClass) to apply.
-    DeviceClassApply: crate::resource::v1beta2::DeviceClass, kind,
+    pub DeviceClassApply: crate::resource::v1beta2::DeviceClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" DeviceClassSpecApply;
@@ -174,7 +174,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClassConfiguration`](crate::resource::v1beta2::DeviceClassConfiguration) to apply.
-    DeviceClassConfigurationApply: crate::resource::v1beta2::DeviceClassConfiguration, new: [],
+    pub DeviceClassConfigurationApply: crate::resource::v1beta2::DeviceClassConfiguration, new: [],
     fields: [
         config opaque "opaque" OpaqueDeviceConfigurationApply;
     ]
@@ -182,7 +182,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceClassSpec`](crate::resource::v1beta2::DeviceClassSpec) to apply.
-    DeviceClassSpecApply: crate::resource::v1beta2::DeviceClassSpec, new: [],
+    pub DeviceClassSpecApply: crate::resource::v1beta2::DeviceClassSpec, new: [],
     fields: [
         config_list selectors "selectors" DeviceSelectorApply;
         config_list config "config" DeviceClassConfigurationApply;
@@ -192,7 +192,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceConstraint`](crate::resource::v1beta2::DeviceConstraint) to apply.
-    DeviceConstraintApply: crate::resource::v1beta2::DeviceConstraint, new: [],
+    pub DeviceConstraintApply: crate::resource::v1beta2::DeviceConstraint, new: [],
     fields: [
         text_list requests "requests" Str;
         text match_attribute "matchAttribute" Str;
@@ -202,7 +202,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceCounterConsumption`](crate::resource::v1beta2::DeviceCounterConsumption) to apply.
-    DeviceCounterConsumptionApply: crate::resource::v1beta2::DeviceCounterConsumption, new: [],
+    pub DeviceCounterConsumptionApply: crate::resource::v1beta2::DeviceCounterConsumption, new: [],
     fields: [
         text counter_set "counterSet" Str;
         config_map counters "counters" CounterApply;
@@ -211,7 +211,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceRequest`](crate::resource::v1beta2::DeviceRequest) to apply.
-    DeviceRequestApply: crate::resource::v1beta2::DeviceRequest, new: [],
+    pub DeviceRequestApply: crate::resource::v1beta2::DeviceRequest, new: [],
     fields: [
         text name "name" Str;
         config exactly "exactly" ExactDeviceRequestApply;
@@ -221,7 +221,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceRequestAllocationResult`](crate::resource::v1beta2::DeviceRequestAllocationResult) to apply.
-    DeviceRequestAllocationResultApply: crate::resource::v1beta2::DeviceRequestAllocationResult, new: [],
+    pub DeviceRequestAllocationResultApply: crate::resource::v1beta2::DeviceRequestAllocationResult, new: [],
     fields: [
         text request "request" Str;
         text driver "driver" Str;
@@ -238,7 +238,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceSelector`](crate::resource::v1beta2::DeviceSelector) to apply.
-    DeviceSelectorApply: crate::resource::v1beta2::DeviceSelector, new: [],
+    pub DeviceSelectorApply: crate::resource::v1beta2::DeviceSelector, new: [],
     fields: [
         config cel "cel" CELDeviceSelectorApply;
     ]
@@ -246,7 +246,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceSubRequest`](crate::resource::v1beta2::DeviceSubRequest) to apply.
-    DeviceSubRequestApply: crate::resource::v1beta2::DeviceSubRequest, new: [],
+    pub DeviceSubRequestApply: crate::resource::v1beta2::DeviceSubRequest, new: [],
     fields: [
         text name "name" Str;
         text device_class_name "deviceClassName" Str;
@@ -260,7 +260,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaint`](crate::resource::v1beta2::DeviceTaint) to apply.
-    DeviceTaintApply: crate::resource::v1beta2::DeviceTaint, new: [],
+    pub DeviceTaintApply: crate::resource::v1beta2::DeviceTaint, new: [],
     fields: [
         text key "key" Str;
         text value "value" Str;
@@ -271,7 +271,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaintRule`](crate::resource::v1beta2::DeviceTaintRule) to apply.
-    DeviceTaintRuleApply: crate::resource::v1beta2::DeviceTaintRule, kind,
+    pub DeviceTaintRuleApply: crate::resource::v1beta2::DeviceTaintRule, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" DeviceTaintRuleSpecApply;
@@ -281,7 +281,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaintRuleSpec`](crate::resource::v1beta2::DeviceTaintRuleSpec) to apply.
-    DeviceTaintRuleSpecApply: crate::resource::v1beta2::DeviceTaintRuleSpec, new: [],
+    pub DeviceTaintRuleSpecApply: crate::resource::v1beta2::DeviceTaintRuleSpec, new: [],
     fields: [
         config device_selector "deviceSelector" DeviceTaintSelectorApply;
         config taint "taint" DeviceTaintApply;
@@ -290,7 +290,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaintRuleStatus`](crate::resource::v1beta2::DeviceTaintRuleStatus) to apply.
-    DeviceTaintRuleStatusApply: crate::resource::v1beta2::DeviceTaintRuleStatus, new: [],
+    pub DeviceTaintRuleStatusApply: crate::resource::v1beta2::DeviceTaintRuleStatus, new: [],
     fields: [
         plain_list conditions "conditions" kubist_apimachinery::Condition;
     ]
@@ -298,7 +298,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceTaintSelector`](crate::resource::v1beta2::DeviceTaintSelector) to apply.
-    DeviceTaintSelectorApply: crate::resource::v1beta2::DeviceTaintSelector, new: [],
+    pub DeviceTaintSelectorApply: crate::resource::v1beta2::DeviceTaintSelector, new: [],
     fields: [
         text driver "driver" Str;
         text pool "pool" Str;
@@ -308,7 +308,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`DeviceToleration`](crate::resource::v1beta2::DeviceToleration) to apply.
-    DeviceTolerationApply: crate::resource::v1beta2::DeviceToleration, new: [],
+    pub DeviceTolerationApply: crate::resource::v1beta2::DeviceToleration, new: [],
     fields: [
         text key "key" Str;
         text operator "operator" Str;
@@ -320,7 +320,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ExactDeviceRequest`](crate::resource::v1beta2::ExactDeviceRequest) to apply.
-    ExactDeviceRequestApply: crate::resource::v1beta2::ExactDeviceRequest, new: [],
+    pub ExactDeviceRequestApply: crate::resource::v1beta2::ExactDeviceRequest, new: [],
     fields: [
         text device_class_name "deviceClassName" Str;
         config_list selectors "selectors" DeviceSelectorApply;
@@ -334,7 +334,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NetworkDeviceData`](crate::resource::v1beta2::NetworkDeviceData) to apply.
-    NetworkDeviceDataApply: crate::resource::v1beta2::NetworkDeviceData, new: [],
+    pub NetworkDeviceDataApply: crate::resource::v1beta2::NetworkDeviceData, new: [],
     fields: [
         text interface_name "interfaceName" Str;
         text_list ips "ips" Str;
@@ -344,7 +344,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`NodeAllocatableResourceMapping`](crate::resource::v1beta2::NodeAllocatableResourceMapping) to apply.
-    NodeAllocatableResourceMappingApply: crate::resource::v1beta2::NodeAllocatableResourceMapping, new: [],
+    pub NodeAllocatableResourceMappingApply: crate::resource::v1beta2::NodeAllocatableResourceMapping, new: [],
     fields: [
         text capacity_key "capacityKey" Str;
         plain allocation_multiplier "allocationMultiplier" kubist_apimachinery::Quantity;
@@ -353,7 +353,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`OpaqueDeviceConfiguration`](crate::resource::v1beta2::OpaqueDeviceConfiguration) to apply.
-    OpaqueDeviceConfigurationApply: crate::resource::v1beta2::OpaqueDeviceConfiguration, new: [],
+    pub OpaqueDeviceConfigurationApply: crate::resource::v1beta2::OpaqueDeviceConfiguration, new: [],
     fields: [
         text driver "driver" Str;
         raw parameters "parameters" kubist_apimachinery::RawExtension;
@@ -362,7 +362,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaim`](crate::resource::v1beta2::ResourceClaim) to apply.
-    ResourceClaimApply: crate::resource::v1beta2::ResourceClaim, kind,
+    pub ResourceClaimApply: crate::resource::v1beta2::ResourceClaim, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimSpecApply;
@@ -372,7 +372,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimConsumerReference`](crate::resource::v1beta2::ResourceClaimConsumerReference) to apply.
-    ResourceClaimConsumerReferenceApply: crate::resource::v1beta2::ResourceClaimConsumerReference, new: [uid "uid" Str],
+    pub ResourceClaimConsumerReferenceApply: crate::resource::v1beta2::ResourceClaimConsumerReference, new: [uid "uid" Str],
     fields: [
         text api_group "apiGroup" Str;
         text resource "resource" Str;
@@ -383,7 +383,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimSpec`](crate::resource::v1beta2::ResourceClaimSpec) to apply.
-    ResourceClaimSpecApply: crate::resource::v1beta2::ResourceClaimSpec, new: [],
+    pub ResourceClaimSpecApply: crate::resource::v1beta2::ResourceClaimSpec, new: [],
     fields: [
         config devices "devices" DeviceClaimApply;
     ]
@@ -391,7 +391,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimStatus`](crate::resource::v1beta2::ResourceClaimStatus) to apply.
-    ResourceClaimStatusApply: crate::resource::v1beta2::ResourceClaimStatus, new: [],
+    pub ResourceClaimStatusApply: crate::resource::v1beta2::ResourceClaimStatus, new: [],
     fields: [
         config allocation "allocation" AllocationResultApply;
         config_list reserved_for "reservedFor" ResourceClaimConsumerReferenceApply;
@@ -401,7 +401,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimTemplate`](crate::resource::v1beta2::ResourceClaimTemplate) to apply.
-    ResourceClaimTemplateApply: crate::resource::v1beta2::ResourceClaimTemplate, kind,
+    pub ResourceClaimTemplateApply: crate::resource::v1beta2::ResourceClaimTemplate, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimTemplateSpecApply;
@@ -410,7 +410,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceClaimTemplateSpec`](crate::resource::v1beta2::ResourceClaimTemplateSpec) to apply.
-    ResourceClaimTemplateSpecApply: crate::resource::v1beta2::ResourceClaimTemplateSpec, new: [],
+    pub ResourceClaimTemplateSpecApply: crate::resource::v1beta2::ResourceClaimTemplateSpec, new: [],
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceClaimSpecApply;
@@ -419,7 +419,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourcePool`](crate::resource::v1beta2::ResourcePool) to apply.
-    ResourcePoolApply: crate::resource::v1beta2::ResourcePool, new: [],
+    pub ResourcePoolApply: crate::resource::v1beta2::ResourcePool, new: [],
     fields: [
         text name "name" Str;
         value generation "generation" i64;
@@ -429,7 +429,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceSlice`](crate::resource::v1beta2::ResourceSlice) to apply.
-    ResourceSliceApply: crate::resource::v1beta2::ResourceSlice, kind,
+    pub ResourceSliceApply: crate::resource::v1beta2::ResourceSlice, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" ResourceSliceSpecApply;
@@ -438,7 +438,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`ResourceSliceSpec`](crate::resource::v1beta2::ResourceSliceSpec) to apply.
-    ResourceSliceSpecApply: crate::resource::v1beta2::ResourceSliceSpec, new: [],
+    pub ResourceSliceSpecApply: crate::resource::v1beta2::ResourceSliceSpec, new: [],
     fields: [
         text driver "driver" Str;
         config pool "pool" ResourcePoolApply;

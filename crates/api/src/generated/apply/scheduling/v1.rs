@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`PriorityClass`](crate::scheduling::v1::PriorityClass) to apply.
-    PriorityClassApply: crate::scheduling::v1::PriorityClass, kind,
+    pub PriorityClassApply: crate::scheduling::v1::PriorityClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         value value "value" i32;

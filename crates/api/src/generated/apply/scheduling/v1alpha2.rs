@@ -6,14 +6,14 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`BasicSchedulingPolicy`](crate::scheduling::v1alpha2::BasicSchedulingPolicy) to apply.
-    BasicSchedulingPolicyApply: crate::scheduling::v1alpha2::BasicSchedulingPolicy, new: [],
+    pub BasicSchedulingPolicyApply: crate::scheduling::v1alpha2::BasicSchedulingPolicy, new: [],
     fields: [
     ]
 }
 
 apply_configuration! {
     /// Fields of [`GangSchedulingPolicy`](crate::scheduling::v1alpha2::GangSchedulingPolicy) to apply.
-    GangSchedulingPolicyApply: crate::scheduling::v1alpha2::GangSchedulingPolicy, new: [],
+    pub GangSchedulingPolicyApply: crate::scheduling::v1alpha2::GangSchedulingPolicy, new: [],
     fields: [
         value min_count "minCount" i32;
     ]
@@ -21,7 +21,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroup`](crate::scheduling::v1alpha2::PodGroup) to apply.
-    PodGroupApply: crate::scheduling::v1alpha2::PodGroup, kind,
+    pub PodGroupApply: crate::scheduling::v1alpha2::PodGroup, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" PodGroupSpecApply;
@@ -31,7 +31,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroupResourceClaim`](crate::scheduling::v1alpha2::PodGroupResourceClaim) to apply.
-    PodGroupResourceClaimApply: crate::scheduling::v1alpha2::PodGroupResourceClaim, new: [name "name" Str],
+    pub PodGroupResourceClaimApply: crate::scheduling::v1alpha2::PodGroupResourceClaim, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text resource_claim_name "resourceClaimName" Str;
@@ -41,7 +41,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroupResourceClaimStatus`](crate::scheduling::v1alpha2::PodGroupResourceClaimStatus) to apply.
-    PodGroupResourceClaimStatusApply: crate::scheduling::v1alpha2::PodGroupResourceClaimStatus, new: [name "name" Str],
+    pub PodGroupResourceClaimStatusApply: crate::scheduling::v1alpha2::PodGroupResourceClaimStatus, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text resource_claim_name "resourceClaimName" Str;
@@ -50,7 +50,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroupSchedulingConstraints`](crate::scheduling::v1alpha2::PodGroupSchedulingConstraints) to apply.
-    PodGroupSchedulingConstraintsApply: crate::scheduling::v1alpha2::PodGroupSchedulingConstraints, new: [],
+    pub PodGroupSchedulingConstraintsApply: crate::scheduling::v1alpha2::PodGroupSchedulingConstraints, new: [],
     fields: [
         config_list topology "topology" TopologyConstraintApply;
     ]
@@ -58,7 +58,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroupSchedulingPolicy`](crate::scheduling::v1alpha2::PodGroupSchedulingPolicy) to apply.
-    PodGroupSchedulingPolicyApply: crate::scheduling::v1alpha2::PodGroupSchedulingPolicy, new: [],
+    pub PodGroupSchedulingPolicyApply: crate::scheduling::v1alpha2::PodGroupSchedulingPolicy, new: [],
     fields: [
         config basic "basic" BasicSchedulingPolicyApply;
         config gang "gang" GangSchedulingPolicyApply;
@@ -67,7 +67,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroupSpec`](crate::scheduling::v1alpha2::PodGroupSpec) to apply.
-    PodGroupSpecApply: crate::scheduling::v1alpha2::PodGroupSpec, new: [],
+    pub PodGroupSpecApply: crate::scheduling::v1alpha2::PodGroupSpec, new: [],
     fields: [
         config pod_group_template_ref "podGroupTemplateRef" PodGroupTemplateReferenceApply;
         config scheduling_policy "schedulingPolicy" PodGroupSchedulingPolicyApply;
@@ -81,7 +81,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroupStatus`](crate::scheduling::v1alpha2::PodGroupStatus) to apply.
-    PodGroupStatusApply: crate::scheduling::v1alpha2::PodGroupStatus, new: [],
+    pub PodGroupStatusApply: crate::scheduling::v1alpha2::PodGroupStatus, new: [],
     fields: [
         plain_list conditions "conditions" kubist_apimachinery::Condition;
         config_list resource_claim_statuses "resourceClaimStatuses" PodGroupResourceClaimStatusApply;
@@ -90,7 +90,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroupTemplate`](crate::scheduling::v1alpha2::PodGroupTemplate) to apply.
-    PodGroupTemplateApply: crate::scheduling::v1alpha2::PodGroupTemplate, new: [name "name" Str],
+    pub PodGroupTemplateApply: crate::scheduling::v1alpha2::PodGroupTemplate, new: [name "name" Str],
     fields: [
         text name "name" Str;
         config scheduling_policy "schedulingPolicy" PodGroupSchedulingPolicyApply;
@@ -104,7 +104,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`PodGroupTemplateReference`](crate::scheduling::v1alpha2::PodGroupTemplateReference) to apply.
-    PodGroupTemplateReferenceApply: crate::scheduling::v1alpha2::PodGroupTemplateReference, new: [],
+    pub PodGroupTemplateReferenceApply: crate::scheduling::v1alpha2::PodGroupTemplateReference, new: [],
     fields: [
         config workload "workload" WorkloadPodGroupTemplateReferenceApply;
     ]
@@ -112,7 +112,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TopologyConstraint`](crate::scheduling::v1alpha2::TopologyConstraint) to apply.
-    TopologyConstraintApply: crate::scheduling::v1alpha2::TopologyConstraint, new: [],
+    pub TopologyConstraintApply: crate::scheduling::v1alpha2::TopologyConstraint, new: [],
     fields: [
         text key "key" Str;
     ]
@@ -120,7 +120,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TypedLocalObjectReference`](crate::scheduling::v1alpha2::TypedLocalObjectReference) to apply.
-    TypedLocalObjectReferenceApply: crate::scheduling::v1alpha2::TypedLocalObjectReference, new: [],
+    pub TypedLocalObjectReferenceApply: crate::scheduling::v1alpha2::TypedLocalObjectReference, new: [],
     fields: [
         text api_group "apiGroup" Str;
         text kind "kind" Str;
@@ -130,7 +130,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`Workload`](crate::scheduling::v1alpha2::Workload) to apply.
-    WorkloadApply: crate::scheduling::v1alpha2::Workload, kind,
+    pub WorkloadApply: crate::scheduling::v1alpha2::Workload, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" WorkloadSpecApply;
@@ -139,7 +139,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`WorkloadPodGroupTemplateReference`](crate::scheduling::v1alpha2::WorkloadPodGroupTemplateReference) to apply.
-    WorkloadPodGroupTemplateReferenceApply: crate::scheduling::v1alpha2::WorkloadPodGroupTemplateReference, new: [],
+    pub WorkloadPodGroupTemplateReferenceApply: crate::scheduling::v1alpha2::WorkloadPodGroupTemplateReference, new: [],
     fields: [
         text workload_name "workloadName" Str;
         text pod_group_template_name "podGroupTemplateName" Str;
@@ -148,7 +148,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`WorkloadSpec`](crate::scheduling::v1alpha2::WorkloadSpec) to apply.
-    WorkloadSpecApply: crate::scheduling::v1alpha2::WorkloadSpec, new: [],
+    pub WorkloadSpecApply: crate::scheduling::v1alpha2::WorkloadSpec, new: [],
     fields: [
         config controller_ref "controllerRef" TypedLocalObjectReferenceApply;
         config_list pod_group_templates "podGroupTemplates" PodGroupTemplateApply;

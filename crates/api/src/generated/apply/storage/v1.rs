@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`CSIDriver`](crate::storage::v1::CSIDriver) to apply.
-    CSIDriverApply: crate::storage::v1::CSIDriver, kind,
+    pub CSIDriverApply: crate::storage::v1::CSIDriver, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" CSIDriverSpecApply;
@@ -15,7 +15,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CSIDriverSpec`](crate::storage::v1::CSIDriverSpec) to apply.
-    CSIDriverSpecApply: crate::storage::v1::CSIDriverSpec, new: [],
+    pub CSIDriverSpecApply: crate::storage::v1::CSIDriverSpec, new: [],
     fields: [
         value attach_required "attachRequired" bool;
         value pod_info_on_mount "podInfoOnMount" bool;
@@ -33,7 +33,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CSINode`](crate::storage::v1::CSINode) to apply.
-    CSINodeApply: crate::storage::v1::CSINode, kind,
+    pub CSINodeApply: crate::storage::v1::CSINode, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" CSINodeSpecApply;
@@ -42,7 +42,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CSINodeDriver`](crate::storage::v1::CSINodeDriver) to apply.
-    CSINodeDriverApply: crate::storage::v1::CSINodeDriver, new: [name "name" Str],
+    pub CSINodeDriverApply: crate::storage::v1::CSINodeDriver, new: [name "name" Str],
     fields: [
         text name "name" Str;
         text node_id "nodeID" Str;
@@ -53,7 +53,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CSINodeSpec`](crate::storage::v1::CSINodeSpec) to apply.
-    CSINodeSpecApply: crate::storage::v1::CSINodeSpec, new: [],
+    pub CSINodeSpecApply: crate::storage::v1::CSINodeSpec, new: [],
     fields: [
         config_list drivers "drivers" CSINodeDriverApply;
     ]
@@ -61,7 +61,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`CSIStorageCapacity`](crate::storage::v1::CSIStorageCapacity) to apply.
-    CSIStorageCapacityApply: crate::storage::v1::CSIStorageCapacity, kind,
+    pub CSIStorageCapacityApply: crate::storage::v1::CSIStorageCapacity, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         plain node_topology "nodeTopology" kubist_apimachinery::LabelSelector;
@@ -73,7 +73,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StorageClass`](crate::storage::v1::StorageClass) to apply.
-    StorageClassApply: crate::storage::v1::StorageClass, kind,
+    pub StorageClassApply: crate::storage::v1::StorageClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         text provisioner "provisioner" Str;
@@ -88,7 +88,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`TokenRequest`](crate::storage::v1::TokenRequest) to apply.
-    TokenRequestApply: crate::storage::v1::TokenRequest, new: [],
+    pub TokenRequestApply: crate::storage::v1::TokenRequest, new: [],
     fields: [
         text audience "audience" Str;
         value expiration_seconds "expirationSeconds" i64;
@@ -97,7 +97,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeAttachment`](crate::storage::v1::VolumeAttachment) to apply.
-    VolumeAttachmentApply: crate::storage::v1::VolumeAttachment, kind,
+    pub VolumeAttachmentApply: crate::storage::v1::VolumeAttachment, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" VolumeAttachmentSpecApply;
@@ -107,7 +107,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeAttachmentSource`](crate::storage::v1::VolumeAttachmentSource) to apply.
-    VolumeAttachmentSourceApply: crate::storage::v1::VolumeAttachmentSource, new: [],
+    pub VolumeAttachmentSourceApply: crate::storage::v1::VolumeAttachmentSource, new: [],
     fields: [
         text persistent_volume_name "persistentVolumeName" Str;
         config inline_volume_spec "inlineVolumeSpec" crate::apply::core::v1::PersistentVolumeSpecApply;
@@ -116,7 +116,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeAttachmentSpec`](crate::storage::v1::VolumeAttachmentSpec) to apply.
-    VolumeAttachmentSpecApply: crate::storage::v1::VolumeAttachmentSpec, new: [],
+    pub VolumeAttachmentSpecApply: crate::storage::v1::VolumeAttachmentSpec, new: [],
     fields: [
         text attacher "attacher" Str;
         config source "source" VolumeAttachmentSourceApply;
@@ -126,7 +126,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeAttachmentStatus`](crate::storage::v1::VolumeAttachmentStatus) to apply.
-    VolumeAttachmentStatusApply: crate::storage::v1::VolumeAttachmentStatus, new: [],
+    pub VolumeAttachmentStatusApply: crate::storage::v1::VolumeAttachmentStatus, new: [],
     fields: [
         value attached "attached" bool;
         text_map attachment_metadata "attachmentMetadata" Str;
@@ -137,7 +137,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeAttributesClass`](crate::storage::v1::VolumeAttributesClass) to apply.
-    VolumeAttributesClassApply: crate::storage::v1::VolumeAttributesClass, kind,
+    pub VolumeAttributesClassApply: crate::storage::v1::VolumeAttributesClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         text driver_name "driverName" Str;
@@ -147,7 +147,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeError`](crate::storage::v1::VolumeError) to apply.
-    VolumeErrorApply: crate::storage::v1::VolumeError, new: [],
+    pub VolumeErrorApply: crate::storage::v1::VolumeError, new: [],
     fields: [
         plain time "time" kubist_apimachinery::Time;
         text message "message" Str;
@@ -157,7 +157,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`VolumeNodeResources`](crate::storage::v1::VolumeNodeResources) to apply.
-    VolumeNodeResourcesApply: crate::storage::v1::VolumeNodeResources, new: [],
+    pub VolumeNodeResourcesApply: crate::storage::v1::VolumeNodeResources, new: [],
     fields: [
         value count "count" i32;
     ]

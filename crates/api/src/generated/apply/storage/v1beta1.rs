@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`VolumeAttributesClass`](crate::storage::v1beta1::VolumeAttributesClass) to apply.
-    VolumeAttributesClassApply: crate::storage::v1beta1::VolumeAttributesClass, kind,
+    pub VolumeAttributesClassApply: crate::storage::v1beta1::VolumeAttributesClass, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         text driver_name "driverName" Str;

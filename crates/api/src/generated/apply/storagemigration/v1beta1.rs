@@ -6,7 +6,7 @@ use kubist_apimachinery::{ByteString, Str, apply::ObjectMetaApply};
 
 apply_configuration! {
     /// Fields of [`StorageVersionMigration`](crate::storagemigration::v1beta1::StorageVersionMigration) to apply.
-    StorageVersionMigrationApply: crate::storagemigration::v1beta1::StorageVersionMigration, kind,
+    pub StorageVersionMigrationApply: crate::storagemigration::v1beta1::StorageVersionMigration, kind,
     fields: [
         config metadata "metadata" ObjectMetaApply;
         config spec "spec" StorageVersionMigrationSpecApply;
@@ -16,7 +16,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StorageVersionMigrationSpec`](crate::storagemigration::v1beta1::StorageVersionMigrationSpec) to apply.
-    StorageVersionMigrationSpecApply: crate::storagemigration::v1beta1::StorageVersionMigrationSpec, new: [],
+    pub StorageVersionMigrationSpecApply: crate::storagemigration::v1beta1::StorageVersionMigrationSpec, new: [],
     fields: [
         config resource "resource" crate::apply::meta::v1::GroupResourceApply;
     ]
@@ -24,7 +24,7 @@ apply_configuration! {
 
 apply_configuration! {
     /// Fields of [`StorageVersionMigrationStatus`](crate::storagemigration::v1beta1::StorageVersionMigrationStatus) to apply.
-    StorageVersionMigrationStatusApply: crate::storagemigration::v1beta1::StorageVersionMigrationStatus, new: [],
+    pub StorageVersionMigrationStatusApply: crate::storagemigration::v1beta1::StorageVersionMigrationStatus, new: [],
     fields: [
         plain_list conditions "conditions" kubist_apimachinery::Condition;
         text resource_version "resourceVersion" Str;
