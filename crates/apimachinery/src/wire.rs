@@ -49,6 +49,7 @@ pub use ::{bytes::Bytes, serde, serde_json};
 pub use ::prost;
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
 pub use debug::debug_message;
+pub(crate) use encode::drop_nulls;
 pub use encode::{Encode, EncodeError, encode, try_encode};
 pub use error::{WireError, WireErrorKind};
 pub use field_access::{FieldAccess, MessageList, MessageMap, OptMessage, Slot, View};
@@ -80,7 +81,7 @@ pub use schema::{
 };
 pub use serde_field::{SERDE_FIELD, SerdeField, SerdeFieldError};
 pub use varint::{PartialVarint, VARINT_BYTES_MAX, int32, push_varint, varint, varint_length};
-pub use wanted::{to_wanted, wanted_part};
+pub use wanted::to_wanted;
 
 /// Expands to nothing without the feature `prost`.
 #[cfg(not(feature = "prost"))]

@@ -97,7 +97,11 @@ fn schema(name: &str, setters: &[Setter], krate: &Path, facts: &TokenStream) -> 
     let apply = quote!(#krate::private::apimachinery::apply);
     let count = setters.len();
     let fields = setters.iter().zip(1..).map(|(setter, number)| {
-        let (json, ty, list) = (&setter.json, setter.field_type(&apply, &wire), setter.list(&wire));
+        let (json, ty, list) = (
+            &setter.json,
+            setter.field_type(&apply, &wire),
+            setter.list(&wire),
+        );
         let number = Literal::u32_unsuffixed(number);
         quote!(#apply::derived_field(#json, #number, #ty).with_list(#list))
     });
@@ -151,3 +155,6 @@ fn crate_of(input: &DeriveInput) -> Result<Path, Error> {
     }
     Ok(found.unwrap_or_else(|| syn::parse_quote!(::kubist_custom_resource)))
 }
+
+#[cfg(test)]
+mod tests;

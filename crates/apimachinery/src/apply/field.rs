@@ -5,8 +5,8 @@ use crate::wire::{
     DURATION, Field, FieldFlags, FieldType, INT_OR_STRING, MICRO_TIME, QUANTITY, RAW_JSON, TIME,
 };
 use crate::{
-    CONDITION, Condition, Duration, IntOrString, LABEL_SELECTOR, LabelSelector, MicroTime, Quantity,
-    Str, Time,
+    CONDITION, Condition, Duration, IntOrString, LABEL_SELECTOR, LabelSelector, MicroTime,
+    Quantity, Str, Time,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;

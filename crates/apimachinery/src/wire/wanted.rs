@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 /// Raw bytes in the message are not JSON.
 pub fn to_wanted(message: &dyn Message, with_status: bool) -> Result<Value, EncodeError> {
     check_raw(message)?;
-    let mut wanted = wanted_part(message)?;
+    let mut wanted = part(message)?;
     if let (Value::Object(map), Some(kind)) = (&mut wanted, &message.schema().kind) {
         map.insert("kind".to_owned(), kind.kind.into());
         map.insert("apiVersion".to_owned(), kind.api_version.into());
@@ -51,11 +51,7 @@ pub(crate) fn drop_servers_fields(object: &mut Value, with_status: bool) {
     }
 }
 
-/// Returns the set fields of a message inside of what is applied.
-///
-/// # Errors
-/// A field of the message has no JSON.
-pub fn wanted_part(message: &dyn Message) -> Result<Value, EncodeError> {
+fn part(message: &dyn Message) -> Result<Value, EncodeError> {
     let schema = message.schema();
     if schema.form != JsonForm::Object {
         return Ok(serde_json::to_value(Json::part(message))?);
@@ -77,7 +73,7 @@ pub fn wanted_part(message: &dyn Message) -> Result<Value, EncodeError> {
 
 fn value(view: View<'_>) -> Result<Value, EncodeError> {
     Ok(match view {
-        View::Message(message) | View::OptMessage(Some(message)) => wanted_part(message)?,
+        View::Message(message) | View::OptMessage(Some(message)) => part(message)?,
         View::Serde(field) => {
             let mut value = serde_json::from_str(field.to_raw()?.get())?;
             drop_nulls(&mut value);
@@ -85,11 +81,11 @@ fn value(view: View<'_>) -> Result<Value, EncodeError> {
         }
         View::MessageList(list) => {
             let items = (0..list.len()).filter_map(|index| list.at(index));
-            Value::Array(items.map(wanted_part).collect::<Result<_, _>>()?)
+            Value::Array(items.map(part).collect::<Result<_, _>>()?)
         }
         View::MessageMap(map) => {
             let entries = map.entries();
-            let entries = entries.map(|(key, item)| Ok((key.to_string(), wanted_part(item)?)));
+            let entries = entries.map(|(key, item)| Ok((key.to_string(), part(item)?)));
             Value::Object(entries.collect::<Result<_, EncodeError>>()?)
         }
         view => serde_json::to_value(json_encode::Value(view))?,

@@ -41,10 +41,16 @@ impl Setter {
     /// Returns the setters of a struct with named fields.
     pub(super) fn all(input: &DeriveInput) -> Result<Vec<Self>, Error> {
         let Data::Struct(data) = &input.data else {
-            return Err(Error::new_spanned(&input.ident, "a configuration is that of a struct"));
+            return Err(Error::new_spanned(
+                &input.ident,
+                "a configuration is that of a struct",
+            ));
         };
         let Fields::Named(fields) = &data.fields else {
-            return Err(Error::new_spanned(&input.ident, "a configuration needs named fields"));
+            return Err(Error::new_spanned(
+                &input.ident,
+                "a configuration needs named fields",
+            ));
         };
         let container = Serde::parse(&input.attrs)?;
         let setters = fields.named.iter().map(|it| Self::parse(&container, it));
@@ -79,7 +85,10 @@ impl Setter {
 
     /// The spec or the status of a kind.
     pub(super) fn part(json: &str, ty: &TokenStream) -> Self {
-        Self::made(json, Form::Field(format_ident!("field"), ty.clone(), ty.clone()))
+        Self::made(
+            json,
+            Form::Field(format_ident!("field"), ty.clone(), ty.clone()),
+        )
     }
 
     fn made(json: &str, form: Form) -> Self {
@@ -126,7 +135,10 @@ impl List {
     /// Reads `#[schemars(transform = ListType::map("name"))]`.
     fn parse(attributes: &[Attribute]) -> Result<Self, Error> {
         let mut found = Self::Unset;
-        for attribute in attributes.iter().filter(|it| it.path().is_ident("schemars")) {
+        for attribute in attributes
+            .iter()
+            .filter(|it| it.path().is_ident("schemars"))
+        {
             let metas = attribute.parse_args_with(
                 syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated,
             );
@@ -157,8 +169,13 @@ impl List {
                 };
                 let mut segments = function.path.segments.iter().rev();
                 let (method, owner) = (segments.next()?, segments.next()?);
-                match (owner.ident == "ListType").then(|| method.ident.to_string())?.as_str() {
-                    "map" => Some(Self::Map(call.args.first().and_then(text).into_iter().collect())),
+                match (owner.ident == "ListType")
+                    .then(|| method.ident.to_string())?
+                    .as_str()
+                {
+                    "map" => Some(Self::Map(
+                        call.args.first().and_then(text).into_iter().collect(),
+                    )),
                     "set" => Some(Self::Set),
                     "atomic" => Some(Self::Atomic),
                     _ => None,
@@ -190,7 +207,9 @@ fn is_json(attributes: &[Attribute]) -> Result<bool, Error> {
     for attribute in attributes.iter().filter(|it| it.path().is_ident("apply")) {
         attribute.parse_nested_meta(|meta| {
             found = meta.path.is_ident("json");
-            found.then_some(()).ok_or_else(|| meta.error("expected `json`"))
+            found
+                .then_some(())
+                .ok_or_else(|| meta.error("expected `json`"))
         })?;
     }
     Ok(found)

@@ -1,6 +1,7 @@
 //! Derived kinds on a server in this process: their definitions are accepted, and their objects are
 //! written, read, cached and reconciled.
 
+mod applied;
 mod life;
 mod pitfalls;
 
