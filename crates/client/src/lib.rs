@@ -78,7 +78,7 @@ pub use discovery::{DiscoveredResource, Discovery, FailedGroup};
 pub use error::{AnswerError, ApiError, RequestError, WrittenObject};
 pub use field_conflict::FieldConflict;
 /// The figures of a client's connections.
-pub use kubist_transport::Stats as TransportStats;
+pub use kubist_transport::{REQUEST_TIME_BOUNDS, RequestStats, Stats as TransportStats};
 #[cfg(feature = "ws")]
 pub use pods::{
     AttachedProcess, ExecOptions, ExitStatus, PodStreamError, PortForwarder, PortStream, Stderr,
