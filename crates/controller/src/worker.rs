@@ -2,9 +2,9 @@
 
 use crate::own_writes::PendingKeys;
 use crate::stats::Shared;
-use crate::{Action, Error, Reconciler};
+use crate::{Action, Error, Key, Reconciler};
 use futures_util::FutureExt as _;
-use kubist_apimachinery::{ObjectName, Retry, with_causes};
+use kubist_apimachinery::{Retry, with_causes};
 use kubist_informers::CoopBudget;
 use kubist_workqueue::Work;
 use std::any::Any;
@@ -15,10 +15,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-pub(crate) struct Worker<R> {
-    pub(crate) shared: Arc<Shared>,
+pub(crate) struct Worker<Q, R> {
+    pub(crate) shared: Arc<Shared<Q>>,
     pub(crate) reconciler: Arc<R>,
-    pub(crate) pending: Arc<PendingKeys>,
+    pub(crate) pending: Arc<PendingKeys<Q>>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) token: CancellationToken,
 }
@@ -32,12 +32,12 @@ enum Outcome {
 }
 
 /// Counts a reconcile as abandoned unless it completes.
-struct Running<'a> {
-    shared: &'a Shared,
+struct Running<'a, Q> {
+    shared: &'a Shared<Q>,
     over: bool,
 }
 
-impl Drop for Running<'_> {
+impl<Q> Drop for Running<'_, Q> {
     fn drop(&mut self) {
         let mut counts = self.shared.counts.lock();
         counts.active -= 1;
@@ -45,7 +45,7 @@ impl Drop for Running<'_> {
     }
 }
 
-impl<R: Reconciler> Worker<R> {
+impl<Q: Key, R: Reconciler<Q>> Worker<Q, R> {
     /// Works until the stop; the current reconcile is finished first.
     pub(crate) async fn run(self) {
         // The queue's own budget counts items, not their time.
@@ -69,14 +69,14 @@ impl<R: Reconciler> Worker<R> {
     }
 
     /// Takes the next key, unless the controller is paused.
-    async fn next(&self) -> Option<Work<ObjectName>> {
+    async fn next(&self) -> Option<Work<Q>> {
         if self.shared.is_paused() {
             self.shared.resumed().await;
         }
         self.shared.queue().next().await
     }
 
-    async fn reconcile(&self, work: Work<ObjectName>) {
+    async fn reconcile(&self, work: Work<Q>) {
         let begin = self.shared.begin(&work);
         let mut running = Running {
             shared: &self.shared,
@@ -137,7 +137,7 @@ impl<R: Reconciler> Worker<R> {
         }
     }
 
-    fn finish(&self, work: Work<ObjectName>, outcome: Outcome) {
+    fn finish(&self, work: Work<Q>, outcome: Outcome) {
         let (controller, key, attempt) = (&self.shared.name, work.item().clone(), work.attempt());
         match outcome {
             Outcome::Answer(Ok(action)) => match action.wait() {
