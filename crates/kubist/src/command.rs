@@ -5,6 +5,7 @@ mod cluster;
 mod convert;
 mod demo;
 mod documents;
+mod input_files;
 mod logging;
 mod logs;
 mod memory;

@@ -53,9 +53,7 @@ async fn one_controller_reconciles_objects_of_several_clusters() {
     let mut seen = seen.lock().clone();
     seen.sort();
     let names = ["east/shop/east", "east/shop/web", "north/shop/late"];
-    let names = names
-        .into_iter()
-        .chain(["west/shop/web", "west/shop/west"]);
+    let names = names.into_iter().chain(["west/shop/web", "west/shop/west"]);
     assert_eq!(seen, names.collect::<Vec<_>>());
     assert_eq!(monitor.stats().reconciles, 5);
 }
@@ -94,8 +92,7 @@ async fn a_key_may_be_any_type() {
     let seen = seen.lock();
     assert_eq!(seen.len(), 3, "{seen:?}");
     assert!(
-        seen.contains(&Task::Count)
-            && seen.contains(&Task::Deploy(ObjectName::new("shop", "a")))
+        seen.contains(&Task::Count) && seen.contains(&Task::Deploy(ObjectName::new("shop", "a")))
     );
 }
 
