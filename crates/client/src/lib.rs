@@ -51,6 +51,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod advice;
 mod answer;
 mod api;
 mod client;

@@ -56,6 +56,7 @@
 
 mod action;
 mod apply_set;
+mod blocked;
 mod claim;
 mod config;
 mod controller;
@@ -66,6 +67,7 @@ mod error;
 mod event_source;
 mod finalizer;
 mod histogram;
+mod hot_keys;
 mod key;
 mod manager;
 mod own_writes;

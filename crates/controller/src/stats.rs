@@ -1,11 +1,13 @@
 //! `Stats`: the figures of a controller. `Monitor`: reads them while it runs.
 
+use crate::hot_keys::{HotKeys, RECONCILES_MAX, WINDOW};
 use crate::{Histogram, Key};
 use hashbrown::{HashMap, HashSet};
 use kubist_apimachinery::Str;
 use kubist_workqueue::{Lane, WorkQueue};
 use parking_lot::Mutex;
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -106,6 +108,9 @@ pub(crate) struct Shared<Q> {
     arrivals: Mutex<HashMap<Q, Instant>>,
     /// The keys that were enqueued before there was a queue.
     early: Mutex<HashSet<Q>>,
+    hot: Mutex<HotKeys<Q>>,
+    /// It was told that reconciles block.
+    pub(crate) told_blocked: AtomicBool,
     paused: watch::Sender<bool>,
 }
 
@@ -117,6 +122,8 @@ impl<Q: Key> Shared<Q> {
             counts: Mutex::default(),
             arrivals: Mutex::default(),
             early: Mutex::default(),
+            hot: Mutex::default(),
+            told_blocked: AtomicBool::new(false),
             paused: watch::Sender::new(false),
         }
     }
@@ -179,6 +186,18 @@ impl<Q: Key> Shared<Q> {
         self.queue().add_to(lane, key);
     }
 
+    /// Tells about a key that seems to wake itself.
+    fn note_rate(&self, key: &Q, now: Instant) {
+        if self.hot.lock().count(key, now) {
+            tracing::warn!(
+                controller = %self.name, %key,
+                "reconciled {RECONCILES_MAX} times within {WINDOW:?}, each time because of a \
+                 change: a reconciler that writes at each call, for instance a time into the \
+                 status, wakes itself; write only what differs"
+            );
+        }
+    }
+
     /// Records that a worker took a key.
     pub(crate) fn begin(&self, key: &Q) -> Instant {
         let now = Instant::now();
@@ -190,6 +209,8 @@ impl<Q: Key> Shared<Q> {
             counts
                 .latency
                 .record(now.saturating_duration_since(arrival));
+            drop(counts);
+            self.note_rate(key, now);
         }
         now
     }

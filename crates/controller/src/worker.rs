@@ -1,5 +1,6 @@
 //! The loop of one worker: takes a key, reconciles it, and reports the result to the queue.
 
+use crate::blocked::{BLOCKED, longest_step};
 use crate::own_writes::PendingKeys;
 use crate::stats::Shared;
 use crate::{Action, Error, Key, Reconciler};
@@ -10,6 +11,7 @@ use kubist_workqueue::Work;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -95,10 +97,13 @@ impl<Q: Key, R: Reconciler<Q>> Worker<Q, R> {
         let run = async { self.reconciler.reconcile(work.item().clone()).await };
         let run = run.instrument(span.clone());
         let run = AssertUnwindSafe(run).catch_unwind();
-        let outcome = match self.timeout {
-            None => Ok(run.await),
-            Some(limit) => timeout(limit, run).await,
+        let timed = async {
+            match self.timeout {
+                None => Ok(run.await),
+                Some(limit) => timeout(limit, run).await,
+            }
         };
+        let (outcome, longest) = longest_step(timed).await;
         let outcome = match outcome {
             Ok(Ok(answer)) => Outcome::Answer(answer),
             Ok(Err(panic)) => Outcome::Panicked(text_of(&*panic)),
@@ -108,7 +113,25 @@ impl<Q: Key, R: Reconciler<Q>> Worker<Q, R> {
         let took = begin.elapsed();
         span.record("duration", tracing::field::debug(took));
         self.count(&outcome, took);
-        span.in_scope(|| self.finish(work, outcome));
+        span.in_scope(|| {
+            if longest >= BLOCKED {
+                self.tell_blocked(&work, longest);
+            }
+            self.finish(work, outcome);
+        });
+    }
+
+    /// Tells once that reconciles block, whichever does so first.
+    fn tell_blocked(&self, key: &Q, longest: Duration) {
+        if self.shared.told_blocked.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        tracing::warn!(
+            controller = %self.shared.name, %key,
+            "the reconcile did not give way for {longest:?}, and all that shares its thread stood \
+             still: call what blocks with tokio::task::spawn_blocking, and await what can be \
+             awaited"
+        );
     }
 
     fn count(&self, outcome: &Outcome, took: Duration) {
@@ -150,8 +173,8 @@ impl<Q: Key, R: Reconciler<Q>> Worker<Q, R> {
                     Retry::After(wait) => work.fail_retry_after(wait),
                     Retry::Backoff | Retry::Relist => work.fail(),
                 }
-                let cause = with_causes(&error);
-                tracing::warn!(%controller, %key, attempt, error = %cause, "reconcile failed");
+                let (cause, advice) = (with_causes(&error), error.advice());
+                tracing::warn!(%controller, %key, attempt, error = %format_args!("{cause}{advice}"), "reconcile failed");
             }
             Outcome::Panicked(panic) => {
                 work.fail();

@@ -2,7 +2,7 @@
 
 use super::Api;
 use crate::endpoint::{Endpoint, encoded};
-use crate::error::ApiError;
+use crate::error::{ApiError, RequestError};
 use crate::request::{Content, Target};
 use kubist_apimachinery::apply::ApplyBody;
 use kubist_apimachinery::{Object, PatchOptions};
@@ -139,6 +139,9 @@ pub(super) async fn apply<K: Object>(
     object: &impl ApplyBody<K>,
     options: &PatchOptions,
 ) -> Result<K, ApiError> {
+    if options.post.field_manager.is_empty() {
+        return Err(RequestError::NoFieldManager.into());
+    }
     let body = object.encode_applied(endpoint.subresource == "status");
     let name = object.applied_name();
     let namespace = endpoint.namespace.as_deref().or(Some(&name.namespace));

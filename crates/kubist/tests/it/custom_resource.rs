@@ -24,7 +24,7 @@ async fn serving<K: CustomResource>() -> Server {
 }
 
 /// Creates a definition, and waits until it is served.
-async fn establish(client: &Client, definition: &CustomResourceDefinition) {
+pub(crate) async fn establish(client: &Client, definition: &CustomResourceDefinition) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     definitions.create(definition).await.unwrap();
     let is_established = |it: Option<&CustomResourceDefinition>| {

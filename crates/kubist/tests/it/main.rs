@@ -43,6 +43,8 @@ mod in_memory_restart;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod leader_election;
 mod log;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod mistakes;
 mod running_backup;
 mod serve;
 #[cfg(unix)]
