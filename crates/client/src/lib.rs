@@ -66,6 +66,7 @@ mod lister_watcher;
 mod passing;
 mod pods;
 mod request;
+mod request_span;
 mod rest_mapper;
 mod retry_on;
 mod warning;

@@ -198,20 +198,20 @@ impl<Q: Key> Shared<Q> {
         }
     }
 
-    /// Records that a worker took a key.
-    pub(crate) fn begin(&self, key: &Q) -> Instant {
+    /// Records that a worker took a key. Returns the time, and how long ago the first change came
+    /// that it is for, if a change it is.
+    pub(crate) fn begin(&self, key: &Q) -> (Instant, Option<Duration>) {
         let now = Instant::now();
         let arrival = self.arrivals.lock().remove(key);
         let mut counts = self.counts.lock();
         counts.reconciles += 1;
         counts.active += 1;
-        if let Some(arrival) = arrival {
-            counts
-                .latency
-                .record(now.saturating_duration_since(arrival));
+        let queued = arrival.map(|it| now.saturating_duration_since(it));
+        if let Some(queued) = queued {
+            counts.latency.record(queued);
             drop(counts);
             self.note_rate(key, now);
         }
-        now
+        (now, queued)
     }
 }

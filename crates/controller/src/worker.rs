@@ -79,7 +79,7 @@ impl<Q: Key, R: Reconciler<Q>> Worker<Q, R> {
     }
 
     async fn reconcile(&self, work: Work<Q>) {
-        let begin = self.shared.begin(&work);
+        let (begin, queued) = self.shared.begin(&work);
         let mut running = Running {
             shared: &self.shared,
             over: false,
@@ -92,6 +92,7 @@ impl<Q: Key, R: Reconciler<Q>> Worker<Q, R> {
             %controller,
             %key,
             attempt = work.attempt(),
+            queued = queued.map(tracing::field::debug),
             duration = tracing::field::Empty,
         );
         let run = async { self.reconciler.reconcile(work.item().clone()).await };

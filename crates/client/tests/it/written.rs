@@ -45,7 +45,10 @@ async fn a_write_with_an_unreadable_answer_is_reported_as_applied() {
         "PATCH",
     );
     is_told(
-        &apply.apply(&pod, &PatchOptions::managed_by("test")).await.unwrap_err(),
+        &apply
+            .apply(&pod, &PatchOptions::managed_by("test"))
+            .await
+            .unwrap_err(),
         "PATCH",
     );
     is_told(&pods(UNREADABLE).delete("web").await.unwrap_err(), "DELETE");

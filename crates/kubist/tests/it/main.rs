@@ -51,5 +51,7 @@ mod serve;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod serve_faults;
 mod server;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod traces;
 mod watch;
 mod webhooks;
