@@ -63,6 +63,40 @@
 //!
 //! The generated struct has `Default` if the spec has it.
 //!
+//! # Kinds of others
+//!
+//! `#[derive(Resource)]` makes a kind of a struct whose definition is somebody else's. It needs no
+//! schema: the struct has a field `metadata: ObjectMeta`, and all other fields are serde types,
+//! usually `spec` and `status`. It must implement `Clone`, `Debug`, `Default` and `PartialEq`;
+//! serde's traits are derived. A field that is absent from an object has its default, and an
+//! `Option` that is empty is left out. `kubist codegen` generates such structs from definitions.
+//!
+//! ```
+//! use kubist_custom_resource::Resource;
+//! use kubist_custom_resource::apimachinery::ObjectMeta;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Clone, Debug, Default, PartialEq, Resource)]
+//! #[resource(group = "example.com", version = "v1", kind = "Fig", namespaced)]
+//! struct Fig {
+//!     metadata: ObjectMeta,
+//!     spec: FigSpec,
+//! }
+//!
+//! #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+//! struct FigSpec {
+//!     colour: String,
+//! }
+//!
+//! let fig: Fig = serde_json::from_str(r#"{"metadata":{"name":"a"},"spec":{"colour":"green"}}"#)?;
+//! assert_eq!(fig.spec.colour, "green");
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! Its options are `group`, `version`, `kind` (required), `list_kind`, `plural`, `singular`,
+//! `namespaced` and `crate`, with the meanings below; `#[resource(rename = "name")]` names a field
+//! whose name in JSON is not its own in camel case.
+//!
 //! # Schemas
 //!
 //! Everything that serde and schemars know works: renamed and flattened fields, defaults, bounds,
@@ -130,6 +164,7 @@
 // The derive names this crate, also in its own tests.
 extern crate self as kubist_custom_resource;
 
+mod any_quantity;
 mod conversion;
 mod custom_resource;
 mod definition;
@@ -137,13 +172,17 @@ mod facts;
 mod markers;
 mod merge;
 mod message_schema;
+pub mod nullable;
 mod parts;
+mod resource_schema;
 mod structural;
 
+pub use any_quantity::AnyQuantity;
 pub use conversion::{ConversionError, Conversions, ConvertFrom, ConvertTo};
 pub use custom_resource::CustomResource;
 pub use definition::DefinitionError;
-pub use kubist_derive::CustomResource;
+pub use kubist_apimachinery as apimachinery;
+pub use kubist_derive::{CustomResource, Resource};
 pub use markers::{ListType, MapType, Rule};
 pub use merge::{MergeError, merge_definitions};
 pub use message_schema::message_schema;
@@ -156,6 +195,9 @@ pub mod private {
 
     pub use crate::facts::{Column, Facts, Scale, schema_of};
     pub use crate::parts::{Parts, encode_wanted, from_json, from_protobuf};
+    pub use crate::resource_schema::{
+        default_from_json, default_from_protobuf, fields, order, schema_with,
+    };
     pub use kubist_apimachinery as apimachinery;
     pub use serde;
 }

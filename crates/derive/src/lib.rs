@@ -1,9 +1,9 @@
-//! Derives for Kubist: `Projection` and `CustomResource`.
+//! Derives for Kubist: `Projection`, `CustomResource` and `Resource`.
 //!
 //! The derive generates `impl` blocks and compile-time checks. The decoding is in
 //! `kubist-apimachinery`, on which a crate that uses the derive must depend (or name another path
-//! to it, see below). `CustomResource` needs `kubist-custom-resource` instead, whose
-//! documentation has its options.
+//! to it, see below). `CustomResource` and `Resource` need `kubist-custom-resource` instead, whose
+//! documentation has their options.
 //!
 //! # Projections
 //!
@@ -135,7 +135,10 @@
 mod attributes;
 mod custom_resource;
 mod kind;
+mod names;
+mod object;
 mod part;
+mod resource;
 
 use attributes::{Of, Projected};
 use proc_macro::TokenStream;
@@ -158,5 +161,14 @@ pub fn projection(input: TokenStream) -> TokenStream {
 pub fn custom_resource(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let output = custom_resource::implement(&input);
+    output.unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Derives a kind whose definition is somebody else's, from the struct of the whole object; see the
+/// documentation of `kubist-custom-resource`.
+#[proc_macro_derive(Resource, attributes(resource))]
+pub fn resource(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let output = resource::implement(&input);
     output.unwrap_or_else(Error::into_compile_error).into()
 }

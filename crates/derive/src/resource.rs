@@ -1,0 +1,166 @@
+//! Implements a kind for the struct of the whole object: the metadata, and fields that serde
+//! encodes and decodes.
+//!
+//! It makes no definition: the definition is somebody else's.
+
+mod fields;
+mod options;
+
+use self::fields::Member;
+use crate::object::{Names, object_impls};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DeriveInput, Error};
+
+pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
+    if !input.generics.params.is_empty() {
+        let text = "a kind cannot have type parameters";
+        return Err(Error::new_spanned(&input.generics, text));
+    }
+    let names = options::parse(input)?;
+    let members = fields::parse(input)?;
+    let krate = &names.krate;
+    let machinery = quote!(#krate::private::apimachinery);
+    let object = object_impls(&names, &machinery);
+    let message = message(&names, &members, &machinery);
+    let serde = serde_impls(&names, &machinery);
+    Ok(quote! {
+        const _: () = {
+            #message
+            #object
+            #serde
+        };
+    })
+}
+
+/// Generates the schema, and access to the fields.
+fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenStream {
+    let Names {
+        root,
+        krate,
+        group,
+        version,
+        kind,
+        ..
+    } = names;
+    let api_version = names.api_version();
+    let wire = quote!(#machinery::wire);
+    let count = members.len();
+    let facts = members.iter().map(|it| {
+        let (json, optional) = (&it.json, it.optional);
+        quote!((#json, #optional))
+    });
+    let by_name = fields::by_name(members);
+    let slots = members.iter().enumerate().map(|(index, it)| {
+        let name = &it.name;
+        let slot = if it.is_metadata {
+            quote!(Message)
+        } else {
+            quote!(Serde)
+        };
+        quote!(#index => ::core::option::Option::Some(#wire::Slot::#slot(&mut self.#name)),)
+    });
+    let views = members
+        .iter()
+        .enumerate()
+        .map(|(index, it)| view(index, it, &wire));
+    quote! {
+        static FIELDS: [#wire::Field; #count] = #krate::private::fields([#(#facts),*]);
+        static ORDER: [#wire::Entry; #count] = #krate::private::order();
+        static SCHEMA: #wire::Schema = #krate::private::schema_with(
+            #wire::KindFacts {
+                group: #group,
+                version: #version,
+                kind: #kind,
+                api_version: #api_version,
+            },
+            &FIELDS,
+            &[#(#by_name),*],
+            &ORDER,
+        );
+
+        #[automatically_derived]
+        impl #wire::Message for #root {
+            fn schema(&self) -> &'static #wire::Schema {
+                &SCHEMA
+            }
+            fn slot(&mut self, index: usize) -> ::core::option::Option<#wire::Slot<'_>> {
+                match index {
+                    #(#slots)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+            fn view(&self, index: usize) -> ::core::option::Option<#wire::View<'_>> {
+                match index {
+                    #(#views)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+
+        #[automatically_derived]
+        impl #wire::Wire for #root {
+            const SCHEMA: &'static #wire::Schema = &SCHEMA;
+
+            fn from_protobuf(
+                bytes: &[u8],
+                cx: &mut #wire::DecodeContext,
+            ) -> ::core::result::Result<Self, #wire::WireError> {
+                #krate::private::default_from_protobuf(bytes, cx)
+            }
+            fn from_json(
+                bytes: &[u8],
+                cx: &mut #wire::DecodeContext,
+            ) -> ::core::result::Result<Self, #wire::WireError> {
+                #krate::private::default_from_json(bytes, cx)
+            }
+        }
+    }
+}
+
+/// Generates the arm that returns a field. An absent optional field is left out.
+fn view(index: usize, member: &Member, wire: &TokenStream) -> TokenStream {
+    let name = &member.name;
+    if member.is_metadata {
+        return quote!(#index => ::core::option::Option::Some(#wire::View::Message(&self.#name)),);
+    }
+    if !member.optional {
+        return quote!(#index => ::core::option::Option::Some(#wire::View::Serde(&self.#name)),);
+    }
+    quote! {
+        #index => ::core::option::Option::Some(match &self.#name {
+            ::core::option::Option::Some(value) => #wire::View::Serde(value),
+            ::core::option::Option::None => #wire::View::OptMessage(::core::option::Option::None),
+        }),
+    }
+}
+
+/// Generates serde's traits.
+fn serde_impls(names: &Names, machinery: &TokenStream) -> TokenStream {
+    let Names { root, krate, .. } = names;
+    let wire = quote!(#machinery::wire);
+    quote! {
+        #[automatically_derived]
+        impl #krate::private::serde::Serialize for #root {
+            fn serialize<S: #krate::private::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                let json = #wire::Json::top(self);
+                #krate::private::serde::Serialize::serialize(&json, serializer)
+            }
+        }
+
+        #[automatically_derived]
+        impl<'de> #krate::private::serde::Deserialize<'de> for #root {
+            fn deserialize<D: #krate::private::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                #wire::deserialize(deserializer)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

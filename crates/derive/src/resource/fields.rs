@@ -1,0 +1,89 @@
+//! The fields of a struct that is a kind, and their names in JSON.
+
+use syn::ext::IdentExt as _;
+use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Token, Type};
+
+/// A field.
+pub(super) struct Member {
+    pub(super) name: Ident,
+    pub(super) json: String,
+    pub(super) is_metadata: bool,
+    /// Whether it is an `Option`, which is left out while it is empty.
+    pub(super) optional: bool,
+}
+
+/// Returns the fields in their order.
+pub(super) fn parse(input: &DeriveInput) -> Result<Vec<Member>, Error> {
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new_spanned(&input.ident, "a kind must be a struct"));
+    };
+    let Fields::Named(fields) = &data.fields else {
+        let text = "a kind needs named fields, one of them `metadata`";
+        return Err(Error::new_spanned(&input.ident, text));
+    };
+    let members = fields.named.iter().map(member);
+    let members = members.collect::<Result<Vec<_>, _>>()?;
+    if !members.iter().any(|it| it.is_metadata) {
+        let text = "missing the field `metadata: ObjectMeta`";
+        return Err(Error::new_spanned(&input.ident, text));
+    }
+    for (index, it) in members.iter().enumerate() {
+        let taken = members[..index].iter().any(|other| other.json == it.json);
+        if taken || it.json == "apiVersion" || it.json == "kind" {
+            let text = format!("{:?} names another field of the object", it.json);
+            return Err(Error::new_spanned(&it.name, text));
+        }
+    }
+    Ok(members)
+}
+
+/// Returns the positions of the fields, sorted by their names in JSON.
+pub(super) fn by_name(members: &[Member]) -> Vec<u16> {
+    let mut sorted: Vec<(&str, u16)> = (0..)
+        .zip(members)
+        .map(|(index, it)| (it.json.as_str(), index))
+        .collect();
+    sorted.sort_unstable();
+    sorted.into_iter().map(|(_, index)| index).collect()
+}
+
+fn member(field: &Field) -> Result<Member, Error> {
+    let Some(name) = field.ident.clone() else {
+        return Err(Error::new_spanned(field, "a field needs a name"));
+    };
+    let mut json = camel_case(&name.unraw().to_string());
+    let attributes = field.attrs.iter();
+    for attribute in attributes.filter(|it| it.path().is_ident("resource")) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("rename") {
+                return Err(meta.error("unknown option of a field; expected `rename = \"name\"`"));
+            }
+            meta.input.parse::<Token![=]>()?;
+            json = meta.input.parse::<LitStr>()?.value();
+            Ok(())
+        })?;
+    }
+    Ok(Member {
+        is_metadata: json == "metadata",
+        optional: is_option(&field.ty),
+        name,
+        json,
+    })
+}
+
+fn is_option(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|it| it.ident == "Option")
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let mut text = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        text.extend(letters.next().map(|it| it.to_ascii_uppercase()));
+        text.push_str(letters.as_str());
+    }
+    text
+}
