@@ -95,7 +95,8 @@
 //!
 //! Its options are `group`, `version`, `kind` (required), `list_kind`, `plural`, `singular`,
 //! `namespaced` and `crate`, with the meanings below; `#[resource(rename = "name")]` names a field
-//! whose name in JSON is not its own in camel case.
+//! whose name in JSON is not its own in camel case, and `#[resource(omit_default)]` leaves a field
+//! out while it has its default. A kind with a field `spec` has `Fig::new(name, spec)`.
 //!
 //! # Schemas
 //!
@@ -172,8 +173,8 @@ mod facts;
 mod markers;
 mod merge;
 mod message_schema;
-pub mod nullable;
 mod parts;
+mod present;
 mod resource_schema;
 mod structural;
 
@@ -186,6 +187,7 @@ pub use kubist_derive::{CustomResource, Resource};
 pub use markers::{ListType, MapType, Rule};
 pub use merge::{MergeError, merge_definitions};
 pub use message_schema::message_schema;
+pub use present::present;
 pub use schemars;
 pub use structural::SchemaError;
 
@@ -196,7 +198,7 @@ pub mod private {
     pub use crate::facts::{Column, Facts, Scale, schema_of};
     pub use crate::parts::{Parts, encode_wanted, from_json, from_protobuf};
     pub use crate::resource_schema::{
-        default_from_json, default_from_protobuf, fields, order, schema_with,
+        default_from_json, default_from_protobuf, fields, is_default, order, schema_with,
     };
     pub use kubist_apimachinery as apimachinery;
     pub use serde;

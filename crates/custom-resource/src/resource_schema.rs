@@ -78,6 +78,11 @@ const fn is_metadata(name: &str) -> bool {
     true
 }
 
+/// Reports whether a value is the default of its type.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Decodes JSON.
 ///
 /// # Errors

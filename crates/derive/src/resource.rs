@@ -10,7 +10,7 @@ use self::fields::Member;
 use crate::object::{Names, object_impls};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DeriveInput, Error};
+use syn::{DeriveInput, Error, Path};
 
 pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     if !input.generics.params.is_empty() {
@@ -24,12 +24,39 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     let object = object_impls(&names, &machinery);
     let message = message(&names, &members, &machinery);
     let serde = serde_impls(&names, &machinery);
+    let new = new(input, &members, &machinery);
     Ok(quote! {
+        #new
         const _: () = {
             #message
             #object
             #serde
         };
+    })
+}
+
+/// Generates the constructor of a kind that has a spec.
+fn new(input: &DeriveInput, members: &[Member], machinery: &TokenStream) -> Option<TokenStream> {
+    let spec = members.iter().find(|it| it.json == "spec")?;
+    let metadata = members.iter().find(|it| it.is_metadata)?;
+    let (vis, root) = (&input.vis, &input.ident);
+    let (spec, ty, metadata) = (&spec.name, &spec.ty, &metadata.name);
+    Some(quote! {
+        impl #root {
+            /// Creates an object with a name and a spec.
+            #[allow(dead_code, reason = "objects may only be read")]
+            #vis fn new(name: impl ::core::convert::Into<#machinery::Str>, spec: #ty) -> Self {
+                #[allow(clippy::needless_update, reason = "there may be no other fields")]
+                Self {
+                    #metadata: #machinery::ObjectMeta {
+                        name: ::core::convert::Into::into(name),
+                        ..::core::default::Default::default()
+                    },
+                    #spec: spec,
+                    ..::core::default::Default::default()
+                }
+            }
+        }
     })
 }
 
@@ -47,7 +74,7 @@ fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenS
     let wire = quote!(#machinery::wire);
     let count = members.len();
     let facts = members.iter().map(|it| {
-        let (json, optional) = (&it.json, it.optional);
+        let (json, optional) = (&it.json, it.optional || it.omit_default);
         quote!((#json, #optional))
     });
     let by_name = fields::by_name(members);
@@ -63,7 +90,7 @@ fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenS
     let views = members
         .iter()
         .enumerate()
-        .map(|(index, it)| view(index, it, &wire));
+        .map(|(index, it)| view(index, it, krate, &wire));
     quote! {
         static FIELDS: [#wire::Field; #count] = #krate::private::fields([#(#facts),*]);
         static ORDER: [#wire::Entry; #count] = #krate::private::order();
@@ -119,10 +146,21 @@ fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenS
 }
 
 /// Generates the arm that returns a field. An absent optional field is left out.
-fn view(index: usize, member: &Member, wire: &TokenStream) -> TokenStream {
+fn view(index: usize, member: &Member, krate: &Path, wire: &TokenStream) -> TokenStream {
     let name = &member.name;
     if member.is_metadata {
         return quote!(#index => ::core::option::Option::Some(#wire::View::Message(&self.#name)),);
+    }
+    if member.omit_default {
+        return quote! {
+            #index => ::core::option::Option::Some(
+                if #krate::private::is_default(&self.#name) {
+                    #wire::View::OptMessage(::core::option::Option::None)
+                } else {
+                    #wire::View::Serde(&self.#name)
+                }
+            ),
+        };
     }
     if !member.optional {
         return quote!(#index => ::core::option::Option::Some(#wire::View::Serde(&self.#name)),);

@@ -24,6 +24,8 @@ struct Vine {
     grafted_on: Option<String>,
     #[resource(rename = "TYPE")]
     kind_of_vine: Option<Vec<u8>>,
+    #[resource(omit_default)]
+    height: u8,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,7 @@ fn tree() -> Value {
         "status": {"ripe": true},
         "graftedOn": "b",
         "TYPE": [1, 2],
+        "height": 3,
     })
 }
 
@@ -95,7 +98,8 @@ fn names_scope_and_metadata_are_those_of_a_kind() {
     assert_eq!((Vine::PLURAL, Vine::SINGULAR), ("vines", "vine"));
     assert_eq!(Vine::API_VERSION, "example.com/v1");
     const { assert!(!<Vine as kubist_apimachinery::Resource>::Scope::NAMESPACED) };
-    let mut vine = Vine::default();
+    let mut vine = Vine::new("b", VineSpec::default());
+    assert_eq!(kubist_apimachinery::Object::name(&vine), "b");
     vine.metadata_mut().name = "a".into();
     assert_eq!(kubist_apimachinery::Object::name(&vine), "a");
 }

@@ -10,6 +10,9 @@ pub(super) struct Member {
     pub(super) is_metadata: bool,
     /// Whether it is an `Option`, which is left out while it is empty.
     pub(super) optional: bool,
+    /// Whether it is left out while it has its default.
+    pub(super) omit_default: bool,
+    pub(super) ty: Type,
 }
 
 /// Returns the fields in their order.
@@ -52,11 +55,18 @@ fn member(field: &Field) -> Result<Member, Error> {
         return Err(Error::new_spanned(field, "a field needs a name"));
     };
     let mut json = camel_case(&name.unraw().to_string());
+    let mut omit_default = false;
     let attributes = field.attrs.iter();
     for attribute in attributes.filter(|it| it.path().is_ident("resource")) {
         attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("omit_default") {
+                omit_default = true;
+                return Ok(());
+            }
             if !meta.path.is_ident("rename") {
-                return Err(meta.error("unknown option of a field; expected `rename = \"name\"`"));
+                let text =
+                    "unknown option of a field; expected `rename = \"name\"` or `omit_default`";
+                return Err(meta.error(text));
             }
             meta.input.parse::<Token![=]>()?;
             json = meta.input.parse::<LitStr>()?.value();
@@ -66,6 +76,8 @@ fn member(field: &Field) -> Result<Member, Error> {
     Ok(Member {
         is_metadata: json == "metadata",
         optional: is_option(&field.ty),
+        omit_default,
+        ty: field.ty.clone(),
         name,
         json,
     })
