@@ -96,14 +96,44 @@ impl Page {
         self.line(after);
     }
 
-    /// Adds a field; a long type has its own line.
+    /// Adds a field; a long type has its own line, or a line for each of its parameters.
     pub(crate) fn field(&mut self, name: &str, ty: &str) {
         let line = format!("pub {name}: {ty},");
         if self.fits(&line) {
             return self.line(&line);
         }
+        let fits = (self.depth + 1) * STEP + ty.chars().count() < docs::WIDTH;
+        if !fits && ty.ends_with('>') {
+            return self.broken(&format!("pub {name}: "), ty);
+        }
         self.line(&format!("pub {name}:"));
         self.indented(|page| page.line(&format!("{ty},")));
+    }
+
+    /// Adds a type with a line for each of its parameters.
+    fn broken(&mut self, before: &str, ty: &str) {
+        let inner = ty.split_once('<').and_then(|(head, rest)| {
+            let inner = rest.strip_suffix('>')?;
+            Some((head, inner))
+        });
+        let Some((head, inner)) = inner else {
+            return self.line(&format!("{before}{ty},"));
+        };
+        self.line(&format!("{before}{head}<"));
+        self.indented(|page| {
+            let parameters = match inner.split_once(", ") {
+                Some((key, value)) if head == "BTreeMap" => vec![key, value],
+                _ => vec![inner],
+            };
+            for it in parameters {
+                if page.fits(&format!("{it},")) {
+                    page.line(&format!("{it},"));
+                } else {
+                    page.broken("", it);
+                }
+            }
+        });
+        self.line(">,");
     }
 
     fn fits(&self, line: &str) -> bool {
