@@ -13,9 +13,9 @@
 mod definitions;
 mod docs;
 mod error;
-mod generated;
 mod kind;
 mod lower;
+mod modules;
 mod names;
 mod node;
 mod options;
@@ -24,7 +24,7 @@ mod print;
 
 pub use definitions::read_definitions;
 pub use error::{GenerateError, ReadError};
-pub use generated::{Generated, MARKER, generate};
+pub use modules::{MARKER, Modules, generate};
 pub use options::Options;
 
 /// The most types of a version. The largest of well-known projects have about 3,000.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const DEFINITIONS: &[u8] = include_bytes!("../data/figs.yaml");
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/generated")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/crds")
 }
 
 /// Returns all files of the folder.

@@ -2,7 +2,7 @@
 //! and keep objects.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod generated;
+mod crds;
 mod golden;
 mod mistakes;
 mod objects;

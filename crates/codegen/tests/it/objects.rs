@@ -1,9 +1,9 @@
 //! Objects that are read into the committed types and written again.
 
-use crate::generated::fruit_example_com::v1::fig::{
+use crate::crds::fruit_example_com::v1::fig::{
     FigSpecColour, FigSpecRipeness, FigStatusConditionsStatus,
 };
-use crate::generated::fruit_example_com::{v1, v1alpha1};
+use crate::crds::fruit_example_com::{v1, v1alpha1};
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use kubist_apimachinery::{IntOrString, Resource as _};
 use serde::{Serialize, de::DeserializeOwned};

@@ -10,7 +10,7 @@ use super::Outcome;
 use super::cluster::ClusterOptions;
 use super::usage::WrongUsage;
 use clap::Args;
-use kubist_codegen::{Generated, generate};
+use kubist_codegen::{Modules, generate};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -85,7 +85,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
 }
 
 /// Writes the files, or reports which differ.
-fn write(generated: &Generated, folder: &Folder, check: bool) -> Outcome {
+fn write(generated: &Modules, folder: &Folder, check: bool) -> Outcome {
     let files = generated.files();
     let differences = folder.differences(&files)?;
     let mut out = io::stdout().lock();

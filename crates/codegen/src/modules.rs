@@ -1,4 +1,4 @@
-//! `Generated`: the types of some definitions, as files or as one text.
+//! `Modules`: the types of some definitions, as files or as one text.
 
 use crate::kind::Kind;
 use crate::names::{Taken, escaped, snake_case};
@@ -18,7 +18,7 @@ type Group = BTreeMap<String, Version>;
 
 /// The types of some definitions.
 #[derive(Debug)]
-pub struct Generated {
+pub struct Modules {
     options: Options,
     groups: BTreeMap<String, Group>,
     warnings: Vec<String>,
@@ -31,8 +31,8 @@ pub struct Generated {
 pub fn generate(
     definitions: &[CustomResourceDefinition],
     options: &Options,
-) -> Result<Generated, GenerateError> {
-    let mut generated = Generated {
+) -> Result<Modules, GenerateError> {
+    let mut generated = Modules {
         options: options.clone(),
         groups: BTreeMap::new(),
         warnings: Vec::new(),
@@ -49,7 +49,7 @@ pub fn generate(
     Ok(generated)
 }
 
-impl Generated {
+impl Modules {
     fn add(
         &mut self,
         definition: &CustomResourceDefinition,
