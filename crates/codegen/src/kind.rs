@@ -43,6 +43,10 @@ const COMMON: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// A kind in a version.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the names are those of the definition"
+)]
 pub(crate) struct Kind {
     pub(crate) group: String,
     pub(crate) version: String,

@@ -1,4 +1,4 @@
-//! Rust types from CustomResourceDefinitions.
+//! Rust types from `CustomResourceDefinition`s.
 //!
 //! [`read_definitions`] reads definitions from YAML or JSON, and [`generate`] makes a module of
 //! types for each served version of each: a struct that clients, caches, informers and controllers

@@ -21,7 +21,6 @@ type Group = BTreeMap<String, Version>;
 pub struct Modules {
     options: Options,
     groups: BTreeMap<String, Group>,
-    warnings: Vec<String>,
 }
 
 /// Generates types of all served versions. A definition that is given twice counts once.
@@ -35,7 +34,6 @@ pub fn generate(
     let mut generated = Modules {
         options: options.clone(),
         groups: BTreeMap::new(),
-        warnings: Vec::new(),
     };
     let mut sorted: Vec<&CustomResourceDefinition> = definitions.iter().collect();
     sorted.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
@@ -43,25 +41,14 @@ pub fn generate(
     for definition in sorted {
         let served = definition.spec.versions.iter().filter(|it| it.served);
         for version in served {
-            generated.add(definition, Kind::build(definition, version, options)?)?;
+            generated.add(Kind::build(definition, version, options)?)?;
         }
     }
     Ok(generated)
 }
 
 impl Modules {
-    fn add(
-        &mut self,
-        definition: &CustomResourceDefinition,
-        kind: Kind,
-    ) -> Result<(), GenerateError> {
-        if kind.is_open {
-            self.warnings.push(format!(
-                "{}: servers keep fields beside metadata, spec and status that version {} does \
-                 not list, and the generated type does not; use `Unstructured` if objects have any",
-                definition.metadata.name, kind.version
-            ));
-        }
+    fn add(&mut self, kind: Kind) -> Result<(), GenerateError> {
         let group = self.groups.entry(module(&kind.group)).or_default();
         let version = group.entry(module(&kind.version)).or_default();
         if version
@@ -77,11 +64,6 @@ impl Modules {
         let mut taken = Taken::of(version.keys().map(String::as_str));
         version.insert(taken.take(&kind.module, "_"), kind);
         Ok(())
-    }
-
-    /// What a user should know, a line each.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 
     /// Returns the number of kinds; a kind counts once for each version.

@@ -68,6 +68,9 @@ impl Writer<'_> {
     fn imports(&self) -> Vec<(String, Vec<String>)> {
         let mut machinery = BTreeSet::from(["ObjectMeta"]);
         let (mut json, mut has_maps) = (BTreeSet::new(), false);
+        if self.kind.is_open {
+            json.extend(["Map", "Value"]);
+        }
         let fields = self.kind.types.iter().flat_map(|it| {
             let node = self.kind.nodes.get(it.node);
             if matches!(node, Node::Struct(it) if it.is_open) {
@@ -127,6 +130,9 @@ impl Writer<'_> {
             for field in &kind.fields {
                 self.root_field(page, field, &mut taken);
             }
+            if kind.is_open {
+                others(page, "resource", &mut taken);
+            }
         });
     }
 
@@ -157,16 +163,13 @@ impl Writer<'_> {
     fn root_field(&self, page: &mut Page, field: &Field, taken: &mut Taken) {
         let name = field_name(&field.json, taken);
         let ty = self.ty(field.node, &field.json);
-        self.field_docs(page, field);
+        Self::field_docs(page, field);
         let mut items = Vec::new();
         if serde_camel_case(&name) != field.json {
             items.push(format!("rename = {:?}", field.json));
         }
-        let omit_default = field.json == "spec" && self.may_be_empty(field.node);
-        let is_plain = field.is_required || omit_default || ty.starts_with("Option<");
-        if !field.is_required && omit_default {
-            items.push("omit_default".to_owned());
-        }
+        let is_spec = field.json == "spec" && self.may_be_empty(field.node);
+        let is_plain = field.is_required || is_spec || ty.starts_with("Option<");
         if !items.is_empty() {
             page.attribute("#", "resource", &items);
         }
@@ -174,8 +177,8 @@ impl Writer<'_> {
         page.field(&name, if is_plain { &ty } else { &optional });
     }
 
-    /// Reports whether nothing is required within a struct, so that an absent one is like one
-    /// without fields.
+    /// Reports whether nothing is required within a struct, so that an absent one may be written as
+    /// one without fields.
     fn may_be_empty(&self, node: NodeId) -> bool {
         match self.kind.nodes.get(node) {
             Node::Struct(it) => it.fields.iter().all(|field| !field.is_required),
@@ -184,7 +187,7 @@ impl Writer<'_> {
         }
     }
 
-    fn field_docs(&self, page: &mut Page, field: &Field) {
+    fn field_docs(page: &mut Page, field: &Field) {
         let mut text = field.docs.trim_end().to_owned();
         if let Some(sentence) = field.default.as_deref().and_then(default_sentence) {
             if !text.is_empty() {
@@ -230,19 +233,13 @@ impl Writer<'_> {
                 self.field(page, &name, field, is_camel);
             }
             if structure.is_open {
-                let name = taken.take("other", "_");
-                page.docs(
-                    "///",
-                    "Fields that the definition does not list; servers keep them.",
-                );
-                page.line("#[serde(flatten)]");
-                page.field(&name, "Map<String, Value>");
+                others(page, "serde", &mut taken);
             }
         });
     }
 
     fn field(&self, page: &mut Page, name: &str, field: &Field, is_camel: bool) {
-        self.field_docs(page, field);
+        Self::field_docs(page, field);
         let plain = name.strip_prefix("r#").unwrap_or(name);
         let serde_name = if is_camel {
             serde_camel_case(name)
@@ -349,6 +346,15 @@ impl Writer<'_> {
             page.block("fn default() -> Self", |page| page.line(&default));
         });
     }
+}
+
+/// Writes the field for what the definition does not list.
+fn others(page: &mut Page, attribute: &str, taken: &mut Taken) {
+    let name = taken.take("other", "_");
+    let text = "Fields that the definition does not list; servers keep them.";
+    page.docs("///", text);
+    page.line(&format!("#[{attribute}(flatten)]"));
+    page.field(&name, "Map<String, Value>");
 }
 
 /// Takes the name of a field.

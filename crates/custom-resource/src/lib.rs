@@ -95,8 +95,9 @@
 //!
 //! Its options are `group`, `version`, `kind` (required), `list_kind`, `plural`, `singular`,
 //! `namespaced` and `crate`, with the meanings below; `#[resource(rename = "name")]` names a field
-//! whose name in JSON is not its own in camel case, and `#[resource(omit_default)]` leaves a field
-//! out while it has its default. A kind with a field `spec` has `Fig::new(name, spec)`.
+//! whose name in JSON is not its own in camel case, and `#[resource(flatten)]` marks a
+//! `serde_json::Map` for the members of an object that no other field has. A kind with a field
+//! `spec` has `Fig::new(name, spec)`.
 //!
 //! # Schemas
 //!
@@ -198,8 +199,9 @@ pub mod private {
     pub use crate::facts::{Column, Facts, Scale, schema_of};
     pub use crate::parts::{Parts, encode_wanted, from_json, from_protobuf};
     pub use crate::resource_schema::{
-        default_from_json, default_from_protobuf, fields, is_default, order, schema_with,
+        default_from_json, default_from_protobuf, fields, order, schema_with,
     };
     pub use kubist_apimachinery as apimachinery;
     pub use serde;
+    pub use serde_json;
 }

@@ -7,7 +7,8 @@ use kubist_apimachinery::wire::{
     SERDE_FIELD, Schema, Wire, WireError,
 };
 
-/// Returns the fields of these names; optional ones are left out while they are empty.
+/// Returns the fields of these names; optional ones are left out while they are empty. The one
+/// without a name has the members that no other has, which JSON does not see as a field.
 pub const fn fields<const N: usize>(names: [(&'static str, bool); N]) -> [Field; N] {
     let mut fields = [const { Field::new("", 0, FieldType::Message(&SERDE_FIELD), F::NONE) }; N];
     let mut index = 0;
@@ -17,6 +18,8 @@ pub const fn fields<const N: usize>(names: [(&'static str, bool); N]) -> [Field;
         let (name, optional) = names[index];
         let (ty, flags) = if is_metadata(name) {
             (FieldType::Message(<ObjectMeta as Wire>::SCHEMA), F::NONE)
+        } else if name.is_empty() {
+            (FieldType::Message(&SERDE_FIELD), F::PROTOBUF_ONLY)
         } else if optional {
             let flags = F::OMIT_EMPTY.or(F::POINTER);
             (FieldType::Message(&SERDE_FIELD), flags)
@@ -76,11 +79,6 @@ const fn is_metadata(name: &str) -> bool {
         at += 1;
     }
     true
-}
-
-/// Reports whether a value is the default of its type.
-pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// Decodes JSON.

@@ -22,12 +22,15 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     let krate = &names.krate;
     let machinery = quote!(#krate::private::apimachinery);
     let object = object_impls(&names, &machinery);
-    let message = message(&names, &members, &machinery);
+    let wire = quote!(#machinery::wire);
+    let schema = schema(&names, &members, &wire);
+    let message = message(&names, &members, &wire);
     let serde = serde_impls(&names, &machinery);
     let new = new(input, &members, &machinery);
     Ok(quote! {
         #new
         const _: () = {
+            #schema
             #message
             #object
             #serde
@@ -60,10 +63,9 @@ fn new(input: &DeriveInput, members: &[Member], machinery: &TokenStream) -> Opti
     })
 }
 
-/// Generates the schema, and access to the fields.
-fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenStream {
+/// Generates the schema.
+fn schema(names: &Names, members: &[Member], wire: &TokenStream) -> TokenStream {
     let Names {
-        root,
         krate,
         group,
         version,
@@ -71,26 +73,12 @@ fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenS
         ..
     } = names;
     let api_version = names.api_version();
-    let wire = quote!(#machinery::wire);
     let count = members.len();
     let facts = members.iter().map(|it| {
-        let (json, optional) = (&it.json, it.optional || it.omit_default);
+        let (json, optional) = (&it.json, it.optional);
         quote!((#json, #optional))
     });
     let by_name = fields::by_name(members);
-    let slots = members.iter().enumerate().map(|(index, it)| {
-        let name = &it.name;
-        let slot = if it.is_metadata {
-            quote!(Message)
-        } else {
-            quote!(Serde)
-        };
-        quote!(#index => ::core::option::Option::Some(#wire::Slot::#slot(&mut self.#name)),)
-    });
-    let views = members
-        .iter()
-        .enumerate()
-        .map(|(index, it)| view(index, it, krate, &wire));
     quote! {
         static FIELDS: [#wire::Field; #count] = #krate::private::fields([#(#facts),*]);
         static ORDER: [#wire::Entry; #count] = #krate::private::order();
@@ -105,7 +93,18 @@ fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenS
             &[#(#by_name),*],
             &ORDER,
         );
+    }
+}
 
+/// Generates access to the fields, and decoding.
+fn message(names: &Names, members: &[Member], wire: &TokenStream) -> TokenStream {
+    let Names { root, krate, .. } = names;
+    let flattened = members.iter().find(|it| it.is_flattened);
+    let others = flattened.map(|it| others(it, krate));
+    let members = || members.iter().enumerate();
+    let slots = members().map(|(index, it)| slot(index, it, wire));
+    let views = members().map(|(index, it)| view(index, it, wire));
+    quote! {
         #[automatically_derived]
         impl #wire::Message for #root {
             fn schema(&self) -> &'static #wire::Schema {
@@ -123,6 +122,7 @@ fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenS
                     _ => ::core::option::Option::None,
                 }
             }
+            #others
         }
 
         #[automatically_derived]
@@ -145,22 +145,37 @@ fn message(names: &Names, members: &[Member], machinery: &TokenStream) -> TokenS
     }
 }
 
+/// Generates access to the members that no field has.
+fn others(member: &Member, krate: &Path) -> TokenStream {
+    let name = &member.name;
+    let json = quote!(#krate::private::serde_json);
+    let map = quote!(#json::Map<::std::string::String, #json::Value>);
+    quote! {
+        fn others(&self) -> ::core::option::Option<&#map> {
+            ::core::option::Option::Some(&self.#name)
+        }
+        fn others_mut(&mut self) -> ::core::option::Option<&mut #map> {
+            ::core::option::Option::Some(&mut self.#name)
+        }
+    }
+}
+
+/// Generates the arm that returns the place of a field.
+fn slot(index: usize, member: &Member, wire: &TokenStream) -> TokenStream {
+    let name = &member.name;
+    let slot = if member.is_metadata {
+        quote!(Message)
+    } else {
+        quote!(Serde)
+    };
+    quote!(#index => ::core::option::Option::Some(#wire::Slot::#slot(&mut self.#name)),)
+}
+
 /// Generates the arm that returns a field. An absent optional field is left out.
-fn view(index: usize, member: &Member, krate: &Path, wire: &TokenStream) -> TokenStream {
+fn view(index: usize, member: &Member, wire: &TokenStream) -> TokenStream {
     let name = &member.name;
     if member.is_metadata {
         return quote!(#index => ::core::option::Option::Some(#wire::View::Message(&self.#name)),);
-    }
-    if member.omit_default {
-        return quote! {
-            #index => ::core::option::Option::Some(
-                if #krate::private::is_default(&self.#name) {
-                    #wire::View::OptMessage(::core::option::Option::None)
-                } else {
-                    #wire::View::Serde(&self.#name)
-                }
-            ),
-        };
     }
     if !member.optional {
         return quote!(#index => ::core::option::Option::Some(#wire::View::Serde(&self.#name)),);

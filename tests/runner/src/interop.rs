@@ -76,7 +76,7 @@ pub(crate) struct Options {
     #[arg(long, requires = "long")]
     docs: bool,
     /// In the part `definitions`: only some definitions of each project, with fewer mutations; in
-    /// `codegen`: fewer objects
+    /// `codegen`: the same, with fewer objects
     #[arg(long, requires = "long")]
     quick: bool,
 }

@@ -92,16 +92,3 @@ fn the_path_of_the_crate_derives_and_times_are_options() {
     let derives = text.matches("my::Derive").count();
     assert_eq!(derives, text.matches("#[derive(").count());
 }
-
-#[test]
-fn a_root_that_keeps_unlisted_fields_is_a_warning() {
-    let definitions = read_definitions(DEFINITIONS).unwrap();
-    let generated = generate(&definitions, &Options::default()).unwrap();
-    let [warning] = generated.warnings() else {
-        panic!("{:?}", generated.warnings());
-    };
-    assert!(
-        warning.starts_with("strings.fruit.example.com: "),
-        "{warning}"
-    );
-}

@@ -108,6 +108,18 @@ fn a_field_that_is_not_listed_is_dropped_as_servers_prune_it() {
 }
 
 #[test]
+fn a_kind_keeps_what_its_definition_does_not_list_if_servers_do() {
+    let object = json!({
+        "apiVersion": "fruit.example.com/v1",
+        "kind": "String",
+        "metadata": {"name": "a"},
+        "data": {"length": "3"},
+        "unlisted": {"a": [1, null]},
+    });
+    assert_eq!(again::<v1::StringKind>(&object), object);
+}
+
+#[test]
 fn a_required_field_that_is_absent_is_an_error_with_its_path() {
     let mut object = small();
     object["spec"]["parts"] = json!([{}]);
@@ -121,12 +133,15 @@ fn a_required_field_that_is_absent_is_an_error_with_its_path() {
 }
 
 #[test]
-fn an_optional_spec_is_plain_and_left_out_while_it_is_empty() {
+fn an_optional_spec_in_which_nothing_is_required_is_plain_and_written_as_by_go() {
     let mut object = json!({
         "apiVersion": "fruit.example.com/v1alpha1",
         "kind": "Fig",
         "metadata": {"name": "a"},
     });
+    let written = again::<v1alpha1::Fig>(&object);
+    object["spec"] = json!({});
+    assert_eq!(written, object);
     assert_eq!(again::<v1alpha1::Fig>(&object), object);
     object["spec"] = json!({"colour": "green"});
     object["results"] = json!([{"ok": true}]);

@@ -23,9 +23,7 @@ struct Vine {
     spec: VineSpec,
     grafted_on: Option<String>,
     #[resource(rename = "TYPE")]
-    kind_of_vine: Option<Vec<u8>>,
-    #[resource(omit_default)]
-    height: u8,
+    form: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,7 +47,6 @@ fn tree() -> Value {
         "status": {"ripe": true},
         "graftedOn": "b",
         "TYPE": [1, 2],
-        "height": 3,
     })
 }
 
@@ -58,7 +55,7 @@ fn an_object_is_read_and_written_without_loss_by_the_engine_and_by_serde() {
     let text = tree().to_string();
     let vine = Vine::from_json(text.as_bytes(), &mut DecodeContext::new()).unwrap();
     assert_eq!(vine.grafted_on.as_deref(), Some("b"));
-    assert_eq!(vine.kind_of_vine.as_deref(), Some(&[1, 2][..]));
+    assert_eq!(vine.form.as_deref(), Some(&[1, 2][..]));
     assert_eq!(vine.spec.weight, Some(AnyQuantity::Int(5_000_000_000)));
     assert_eq!(vine.object_metadata().generation, 4);
     let written: Value = serde_json::from_slice(&vine.to_json()).unwrap();
@@ -83,6 +80,38 @@ fn absent_fields_have_their_default_and_empty_options_are_left_out() {
         "spec": {"colour": ""},
     });
     assert_eq!(written, expected);
+}
+
+/// It keeps everything.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "example.com", version = "v1", kind = "Weed", namespaced)]
+struct Weed {
+    metadata: ObjectMeta,
+    #[resource(flatten)]
+    other: serde_json::Map<String, Value>,
+    data: Option<String>,
+}
+
+#[test]
+fn a_flattened_map_has_the_members_that_no_field_has() {
+    let tree = json!({
+        "apiVersion": "example.com/v1",
+        "kind": "Weed",
+        "metadata": {"name": "a"},
+        "data": "b",
+        "spec": {"c": [null, 1]},
+        "d": null,
+    });
+    let text = tree.to_string();
+    let weed = Weed::from_json(text.as_bytes(), &mut DecodeContext::new()).unwrap();
+    assert_eq!(weed.other.keys().collect::<Vec<_>>(), ["d", "spec"]);
+    let written: Value = serde_json::from_slice(&weed.to_json()).unwrap();
+    assert_eq!(written, tree);
+    let read: Weed = serde_json::from_value(tree.clone()).unwrap();
+    assert_eq!(read, weed);
+    assert_eq!(serde_json::to_value(&read).unwrap(), tree);
+    let protobuf = Weed::from_protobuf(&weed.to_protobuf(), &mut DecodeContext::new());
+    assert_eq!(protobuf.unwrap(), weed);
 }
 
 #[test]

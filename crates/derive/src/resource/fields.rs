@@ -10,12 +10,12 @@ pub(super) struct Member {
     pub(super) is_metadata: bool,
     /// Whether it is an `Option`, which is left out while it is empty.
     pub(super) optional: bool,
-    /// Whether it is left out while it has its default.
-    pub(super) omit_default: bool,
+    /// Whether it has the members of the object that no other field has.
+    pub(super) is_flattened: bool,
     pub(super) ty: Type,
 }
 
-/// Returns the fields in their order.
+/// Returns the fields in their order; a flattened one is the last, and has no name in JSON.
 pub(super) fn parse(input: &DeriveInput) -> Result<Vec<Member>, Error> {
     let Data::Struct(data) = &input.data else {
         return Err(Error::new_spanned(&input.ident, "a kind must be a struct"));
@@ -25,13 +25,24 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Vec<Member>, Error> {
         return Err(Error::new_spanned(&input.ident, text));
     };
     let members = fields.named.iter().map(member);
-    let members = members.collect::<Result<Vec<_>, _>>()?;
+    let mut members = members.collect::<Result<Vec<_>, _>>()?;
+    members.sort_by_key(|it| it.is_flattened);
     if !members.iter().any(|it| it.is_metadata) {
         let text = "missing the field `metadata: ObjectMeta`";
         return Err(Error::new_spanned(&input.ident, text));
     }
-    for (index, it) in members.iter().enumerate() {
-        let taken = members[..index].iter().any(|other| other.json == it.json);
+    let mut flattened = members.iter().filter(|it| it.is_flattened);
+    if let (Some(_), Some(second)) = (flattened.next(), flattened.next()) {
+        let text = "only one field can have the members that no other field has";
+        return Err(Error::new_spanned(&second.name, text));
+    }
+    for (index, it) in members
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| !it.is_flattened)
+    {
+        let mut before = members[..index].iter().filter(|it| !it.is_flattened);
+        let taken = before.any(|other| other.json == it.json);
         if taken || it.json == "apiVersion" || it.json == "kind" {
             let text = format!("{:?} names another field of the object", it.json);
             return Err(Error::new_spanned(&it.name, text));
@@ -44,6 +55,7 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Vec<Member>, Error> {
 pub(super) fn by_name(members: &[Member]) -> Vec<u16> {
     let mut sorted: Vec<(&str, u16)> = (0..)
         .zip(members)
+        .filter(|(_, it)| !it.is_flattened)
         .map(|(index, it)| (it.json.as_str(), index))
         .collect();
     sorted.sort_unstable();
@@ -55,17 +67,16 @@ fn member(field: &Field) -> Result<Member, Error> {
         return Err(Error::new_spanned(field, "a field needs a name"));
     };
     let mut json = camel_case(&name.unraw().to_string());
-    let mut omit_default = false;
+    let mut is_flattened = false;
     let attributes = field.attrs.iter();
     for attribute in attributes.filter(|it| it.path().is_ident("resource")) {
         attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("omit_default") {
-                omit_default = true;
+            if meta.path.is_ident("flatten") {
+                is_flattened = true;
                 return Ok(());
             }
             if !meta.path.is_ident("rename") {
-                let text =
-                    "unknown option of a field; expected `rename = \"name\"` or `omit_default`";
+                let text = "unknown option of a field; expected `rename = \"name\"` or `flatten`";
                 return Err(meta.error(text));
             }
             meta.input.parse::<Token![=]>()?;
@@ -73,10 +84,13 @@ fn member(field: &Field) -> Result<Member, Error> {
             Ok(())
         })?;
     }
+    if is_flattened {
+        json.clear();
+    }
     Ok(Member {
         is_metadata: json == "metadata",
         optional: is_option(&field.ty),
-        omit_default,
+        is_flattened,
         ty: field.ty.clone(),
         name,
         json,

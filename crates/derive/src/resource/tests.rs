@@ -54,6 +54,10 @@ fn fields_that_are_no_object_do_not_compile() {
             "metadata: ObjectMeta, #[resource(name = \"spec\")] other: B",
             "expected `rename",
         ),
+        (
+            "metadata: ObjectMeta, #[resource(flatten)] a: A, #[resource(flatten)] b: A",
+            "only one field",
+        ),
     ] {
         let found = message(NAMES, fields);
         assert!(found.contains(expected), "{found}");

@@ -72,9 +72,6 @@ pub(crate) async fn run(options: Options) -> Outcome {
     if generated.is_empty() {
         return Err("no definition with a served version".into());
     }
-    for it in generated.warnings() {
-        warn(it);
-    }
     let Some(out) = options.out else {
         io::stdout()
             .lock()
@@ -131,11 +128,6 @@ fn rust_path(text: &str) -> Result<String, String> {
     } else {
         Err("it is no path of Rust, such as kubist::custom_resource".to_owned())
     }
-}
-
-#[expect(clippy::print_stderr, reason = "this is the command's own output")]
-fn warn(text: &str) {
-    eprintln!("kubist: warning: {text}");
 }
 
 #[cfg(test)]

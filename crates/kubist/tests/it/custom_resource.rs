@@ -1,6 +1,9 @@
-//! Derived kinds on a server in this process: their definitions are accepted, and their objects are
+//! Derived and generated kinds on a server in this process: their definitions are accepted, and their objects are
 //! written, read, cached and reconciled.
 
+#[path = "../../../codegen/tests/it/crds/mod.rs"]
+mod crds;
+mod foreign;
 mod life;
 mod pitfalls;
 

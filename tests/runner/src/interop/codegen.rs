@@ -20,6 +20,8 @@ pub(super) const PART: &str = "codegen";
 const COUNT: u64 = 40;
 /// Objects of each version in a quick run.
 const COUNT_QUICK: u64 = 4;
+/// Definitions of each project in a quick run.
+const DEFINITIONS_QUICK: &str = "2";
 /// The seed of objects.
 const SEED: u64 = 1;
 /// The manifest of the crate, after its header.
@@ -85,6 +87,9 @@ fn write_samples(options: &Options, program: &Path, samples: &Path) -> Outcome {
         .arg(options.count.unwrap_or(usual).to_string())
         .arg("--seed")
         .arg(options.seed.unwrap_or(SEED).to_string());
+    if options.quick {
+        command.args(["--limit", DEFINITIONS_QUICK]);
+    }
     process::run_with(&mut command)
 }
 
