@@ -22,7 +22,6 @@ pub struct Fig {
     /// The metadata.
     pub metadata: ObjectMeta,
     pub results: Option<Vec<FigResults>>,
-    #[resource(omit_default)]
     pub spec: FigSpec,
 }
 
