@@ -21,8 +21,10 @@ pub(crate) fn lines(description: &str, width: usize) -> Vec<String> {
         if let Some(mark) = fence {
             if text.starts_with(mark) {
                 fence = None;
+                lines.push(mark.to_owned());
+            } else {
+                lines.push(line.trim_end().to_owned());
             }
-            lines.push(line.trim_end().to_owned());
             continue;
         }
         let mark = ["```", "~~~"].into_iter().find(|it| text.starts_with(it));
@@ -32,6 +34,8 @@ pub(crate) fn lines(description: &str, width: usize) -> Vec<String> {
             continue;
         }
         let indentation = line.len() - line.trim_start().len();
+        // A fence in a list or a quotation.
+        let text = &text.replace("```", "`").replace("~~~", "~");
         wrap(text, indentation.min(INDENTATION_MAX), width, &mut lines);
     }
     lines.extend(fence.map(str::to_owned));
@@ -106,6 +110,10 @@ mod tests {
             "```",
         ];
         assert_eq!(lines(text, 80), expected);
+        assert_eq!(
+            lines("```\n  ``` x\n- ```\n> ~~~ x\n-     y", 80),
+            ["```text", "```", "- `", "> ~ x", "- y"]
+        );
     }
 
     #[test]

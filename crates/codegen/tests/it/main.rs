@@ -6,3 +6,4 @@ mod crds;
 mod golden;
 mod mistakes;
 mod objects;
+mod random;

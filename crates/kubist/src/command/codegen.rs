@@ -33,8 +33,9 @@ pub(crate) struct Options {
     /// The name of a definition in the cluster; may be repeated
     #[arg(long, value_name = "NAME")]
     crd: Vec<String>,
-    /// The folder to write into; files that it generated before and no longer needs are removed
-    #[arg(short, long, value_name = "FOLDER")]
+    /// The folder to write into, or the file of its module: src/crds.rs has the rest in src/crds.
+    /// Files that were generated before and are no longer needed are removed
+    #[arg(short, long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Write nothing; exit with 1 if the folder has other files than would be written
     #[arg(long, requires = "out")]

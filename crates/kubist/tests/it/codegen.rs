@@ -103,6 +103,20 @@ fn a_folder_is_written_once_checked_and_cleaned() {
 }
 
 #[test]
+fn a_file_of_rust_has_the_others_in_the_folder_of_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let arguments = ["codegen", "-", "--out", "src/crds.rs"];
+    let output = text(succeed(folder, &arguments, FIG.as_bytes()));
+    assert!(output.contains("src/crds.rs: written\n"), "{output}");
+    assert!(read(folder, "src/crds.rs").contains("pub mod example_com;"));
+    assert!(folder.join("src/crds/example_com/v1/fig.rs").exists());
+    assert!(!folder.join("src/crds/mod.rs").exists());
+    let output = text(succeed(folder, &arguments, FIG.as_bytes()));
+    assert!(output.ends_with(" 0 changed\n"), "{output}");
+}
+
+#[test]
 fn a_file_that_was_not_generated_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("mod.rs"), "mod own;\n").unwrap();

@@ -153,11 +153,11 @@ fn formatted(package: &Path) -> Outcome {
 
 /// Writes the crate around the types.
 fn write_package(package: &Path) -> Outcome {
-    let crates = root().join("crates/custom-resource");
+    let path = root().join("crates/custom-resource");
     let manifest = format!(
         "[package]\nname = \"codegen-round-trip\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\
-         publish = false\n{DEPENDENCIES}\n[dependencies.kubist-custom-resource]\npath = {:?}\n",
-        crates
+         publish = false\n{DEPENDENCIES}\n[dependencies.kubist-custom-resource]\npath = \"{}\"\n",
+        path.display()
     );
     std::fs::write(package.join("Cargo.toml"), manifest)?;
     let lock = root().join("Cargo.lock");

@@ -6,6 +6,8 @@ use std::error::Error;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
+/// The file of the module that has all others.
+const TOP: &str = "mod.rs";
 /// Within how many lines the mark of a generated file is.
 const MARKER_LINES: usize = 8;
 /// The depth of folders with generated files.
@@ -14,6 +16,8 @@ const DEPTH: usize = 3;
 /// The folder of generated files.
 pub(super) struct Folder {
     root: PathBuf,
+    /// The file of the module that has all others.
+    top: PathBuf,
 }
 
 /// How a file in the folder differs from what is generated.
@@ -26,12 +30,26 @@ pub(super) enum Difference {
 }
 
 impl Folder {
-    pub(super) fn new(root: PathBuf) -> Self {
-        Self { root }
+    /// Takes the path of a folder, in which the module that has all others is `mod.rs`, or of the
+    /// file of that module, which has the others in the folder of its name.
+    pub(super) fn new(out: PathBuf) -> Self {
+        if out.extension().is_some_and(|it| it == "rs") {
+            return Self {
+                root: out.with_extension(""),
+                top: out,
+            };
+        }
+        Self {
+            top: out.join(TOP),
+            root: out,
+        }
     }
 
     /// Returns the path of a generated file.
     pub(super) fn path(&self, file: &str) -> PathBuf {
+        if file == TOP {
+            return self.top.clone();
+        }
         self.root.join(file)
     }
 

@@ -1,10 +1,9 @@
 //! Generated types on a server that has their definition: the client, the informer and the
 //! controller take them like built-in kinds.
 
-use super::{Server, ServerConfig, crds, establish};
-use crds::fruit_example_com::v1::fig::{FigSpec, FigSpecColour, FigSpecRipeness, FigStatus};
-use crds::fruit_example_com::v1::{Fig, StringKind};
-use crds::fruit_example_com::v1alpha1;
+use super::fig::{Fig, FigSpec, FigSpecColour, FigSpecRipeness, FigStatus};
+use super::string::StringKind;
+use super::{Server, ServerConfig, establish, old_fig};
 use kubist::apimachinery::{IntOrString, ListOptions, ObjectName, PatchOptions, PostOptions};
 use kubist::cache::{Encoded, Index};
 use kubist::client::Api;
@@ -64,7 +63,7 @@ async fn objects_are_written_and_read_without_loss_and_the_server_fills_in_defau
     };
     assert_eq!(figs.list(&selected).await.unwrap().items, [written]);
 
-    let old: Api<v1alpha1::Fig> = Api::namespaced(server.client(), "default");
+    let old: Api<old_fig::Fig> = Api::namespaced(server.client(), "default");
     let old = old.get("first").await.unwrap();
     assert_eq!(old.spec.colour.as_deref(), Some("deep-purple"));
     let strings: Api<StringKind> = Api::all(server.client());
