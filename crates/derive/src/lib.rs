@@ -1,9 +1,9 @@
-//! Derives for Kubist: `Projection`, `CustomResource` and `ApplyConfiguration`.
+//! Derives for Kubist: `Projection`, `CustomResource`, `Resource` and `ApplyConfiguration`.
 //!
 //! The derive generates `impl` blocks and compile-time checks. The decoding is in
 //! `kubist-apimachinery`, on which a crate that uses the derive must depend (or name another path
-//! to it, see below). `CustomResource` and `ApplyConfiguration` need `kubist-custom-resource`
-//! instead, whose documentation has their options.
+//! to it, see below). The others need `kubist-custom-resource` instead, whose documentation has
+//! their options.
 //!
 //! # Projections
 //!
@@ -136,7 +136,10 @@ mod apply;
 mod attributes;
 mod custom_resource;
 mod kind;
+mod names;
+mod object;
 mod part;
+mod resource;
 
 use attributes::{Of, Projected};
 use proc_macro::TokenStream;
@@ -168,5 +171,14 @@ pub fn custom_resource(input: TokenStream) -> TokenStream {
 pub fn apply_configuration(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let output = apply::implement(&input);
+    output.unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Derives a kind whose definition is somebody else's, from the struct of the whole object; see the
+/// documentation of `kubist-custom-resource`.
+#[proc_macro_derive(Resource, attributes(resource))]
+pub fn resource(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let output = resource::implement(&input);
     output.unwrap_or_else(Error::into_compile_error).into()
 }

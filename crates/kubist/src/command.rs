@@ -2,6 +2,7 @@
 
 mod clock;
 mod cluster;
+mod codegen;
 mod convert;
 mod demo;
 mod documents;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Logs(logs::Options),
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
+    /// Generate Rust types from CustomResourceDefinitions
+    Codegen(codegen::Options),
     /// Print the completions of a shell
     Completions(documents::Completions),
     /// Print the manual page, or write a page for each command
@@ -51,6 +54,7 @@ impl Command {
     /// Runs it. `whole` is the description of the command line.
     pub(crate) fn run(self, whole: clap::Command) -> Outcome {
         match self {
+            Self::Codegen(options) => block_on(codegen::run(options)),
             Self::Completions(options) => Ok(documents::completions(&options, whole)),
             Self::Convert(options) => convert::run(&options),
             Self::Demo(options) => block_on(demo::run(options)),

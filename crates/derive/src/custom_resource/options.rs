@@ -3,7 +3,8 @@
 mod arguments;
 
 use self::arguments::{column, scale, validation};
-use super::names::{check_group, check_kind, check_label, check_path, plural_of};
+use crate::names::{check_group, check_kind, check_label, check_path, plural_of};
+use crate::object::Names;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -112,6 +113,22 @@ impl Options {
 
     pub(super) fn api_version(&self) -> String {
         format!("{}/{}", self.group.value(), self.version.value())
+    }
+
+    /// Returns the names of the kind.
+    pub(super) fn names(&self) -> Names {
+        let list_kind = format!("{}List", self.kind.value());
+        Names {
+            root: self.root.clone(),
+            krate: self.krate.clone(),
+            group: self.group.clone(),
+            version: self.version.clone(),
+            kind: self.kind.clone(),
+            list_kind: LitStr::new(&list_kind, self.kind.span()),
+            plural: self.plural.clone(),
+            singular: self.singular.clone(),
+            namespaced: self.namespaced,
+        }
     }
 }
 
