@@ -25,6 +25,7 @@ Examples:
   kubist watch pods -A                 # any cluster
   kubist logs web-0 -f
   kubist convert -f pod.yaml -o json
+  kubist new website-operator          # the project of an operator
 `kubist help COMMAND` has more."
 )]
 struct Arguments {

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// What is wanted of a Website.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
-#[custom_resource(group = "example.com", version = "v1", kind = "Website", namespaced)]
-#[custom_resource(status = "WebsiteStatus", crate = kubist::custom_resource)]
+#[custom_resource(group = "example.com", version = "v1", namespaced)]
+#[custom_resource(kind = "Website", status = "WebsiteStatus")]
+#[custom_resource(crate = kubist::custom_resource)] // where the facade has it
 #[custom_resource(printcolumn(name = "Image", type = "string", json_path = ".spec.image"))]
 #[custom_resource(printcolumn(name = "Ready", type = "integer", json_path = ".status.ready"))]
 #[serde(rename_all = "camelCase")]

@@ -54,10 +54,14 @@ fn cluster_role() -> (ClusterRole, ClusterRoleBinding) {
     let role = ClusterRole {
         metadata: named(""),
         rules: vec![
-            rule::<Website>("", &["get", "list", "watch"]), // an informer
-            rule::<Website>("/status", &["get", "patch"]),  // `edit_status`
-            rule::<Website>("/finalizers", &["update"]),    // to own objects, where that is checked
-            rule::<Deployment>("", &["get", "list", "watch", "create", "patch"]), // `apply`
+            // An informer.
+            rule::<Website>("", &["get", "list", "watch"]),
+            // `edit_status`.
+            rule::<Website>("/status", &["get", "patch"]),
+            // To own objects that block the deletion of their owner, where servers check that.
+            rule::<Website>("/finalizers", &["update"]),
+            // An informer, and `apply`, which creates.
+            rule::<Deployment>("", &["get", "list", "watch", "create", "patch"]),
             rule::<Event>("", &["create", "patch"]),
         ],
         ..ClusterRole::default()

@@ -41,6 +41,7 @@ mod in_memory_restart;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod leader_election;
 mod log;
+mod new;
 mod running_backup;
 mod serve;
 #[cfg(unix)]
