@@ -93,7 +93,9 @@ fn a_project_has_its_names_everywhere_and_its_files_parse() {
     let manifests = std::fs::read_to_string(project.join("src/manifests.rs")).expect("text");
     assert!(manifests.contains("\"cache-cluster-operator-system\""));
     let kind = std::fs::read_to_string(project.join("src/kind.rs")).expect("text");
-    assert!(kind.contains(r#"group = "cache.example.org", version = "v1", kind = "CacheCluster""#));
+    assert!(kind.contains(r#"(group = "cache.example.org", version"#));
+
+    assert!(kind.contains(r#"(kind = "CacheCluster", status = "CacheClusterStatus")"#));
 
     let mut parse = Command::new("rustfmt");
     parse.args(["--check", "--edition", "2024"]);

@@ -55,7 +55,7 @@ fn quoted(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' => quoted.extend(['\\', character]),
-            it if it.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(it))),
+            it if it.is_control() => quoted.extend(format!("\\u{:04X}", u32::from(it)).chars()),
             it => quoted.push(it),
         }
     }
