@@ -67,7 +67,7 @@ pub(crate) enum ConcurrencyPolicy {
     Replace,
 }
 
-/// What is known of a CronJob.
+/// What is known of a `CronJob`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct CronJobStatus {

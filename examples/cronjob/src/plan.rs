@@ -1,4 +1,4 @@
-//! `Plan`: what is to be done for a CronJob at a time. It decides, and does nothing.
+//! `Plan`: what is to be done for a `CronJob` at a time. It decides, and does nothing.
 
 use crate::kind::{ConcurrencyPolicy, CronJob};
 use crate::schedule::{Schedule, ScheduleError};
@@ -43,7 +43,7 @@ pub(crate) fn scheduled_at(job: &Job) -> Option<Time> {
     job.metadata.annotations.get(SCHEDULED_AT)?.parse().ok()
 }
 
-/// Plans for a CronJob and its Jobs at a time.
+/// Plans for a `CronJob` and its Jobs at a time.
 pub(crate) fn plan(cron: &CronJob, jobs: &[&Job], now: Time) -> Result<Plan, ScheduleError> {
     let spec = &cron.spec;
     let known = cron.status.as_ref().and_then(|it| it.last_schedule_time);

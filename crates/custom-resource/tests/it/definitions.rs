@@ -1,6 +1,8 @@
 //! Definitions: all options arrive, and the schema passes the checks that servers make.
 
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
+use kubist_api::batch::v1::JobTemplateSpec;
+use kubist_api::core::v1::ServiceSpec;
 use kubist_apimachinery::wire::Wire as _;
 use kubist_apimachinery::{Condition, FieldPath, IntOrString, LabelSelector, Quantity, Time};
 use kubist_custom_resource::{CustomResource, ListType, Rule, message_schema};
@@ -277,6 +279,29 @@ fn types_of_kubernetes_have_schemas_from_their_wire_schemas() {
     );
     let values = &properties["selector"]["properties"]["matchLabels"]["additionalProperties"];
     assert_eq!(values["type"], "string");
+}
+
+kind!(templates, "Templates", Templates, {
+    #[schemars(schema_with = "message_schema::<JobTemplateSpec>")]
+    job: JobTemplateSpec,
+    #[schemars(schema_with = "message_schema::<ServiceSpec>")]
+    service: ServiceSpec,
+});
+
+#[test]
+fn keys_of_lists_that_may_be_left_out_have_defaults_as_servers_require() {
+    check::<Templates>();
+    let tree: Value = serde_json::from_slice(&schema(&Templates::definition()).to_json()).unwrap();
+    let pod = "/properties/spec/properties/job/properties/spec/properties/template/properties/spec";
+    let default = |path: &str| tree.pointer(&format!("{path}/default"));
+    let ports = "properties/containers/items/properties/ports/items/properties";
+    assert_eq!(
+        default(&format!("{pod}/{ports}/protocol")),
+        Some(&json!("TCP"))
+    );
+    assert_eq!(default(&format!("{pod}/{ports}/containerPort")), None);
+    let secrets = "properties/imagePullSecrets/items/properties";
+    assert_eq!(default(&format!("{pod}/{secrets}/name")), Some(&json!("")));
 }
 
 #[test]
