@@ -228,8 +228,8 @@ impl Server {
         Ok(client_of(&self.api, kubist_client::Config::default())?)
     }
 
-    /// Returns a client of the administrator without sockets: its bytes stay in the process, and its
-    /// requests do not count towards the limits on requests and connections.
+    /// Returns a client of the administrator without sockets: its bytes stay in the process, and
+    /// its requests do not count towards the limits on requests and connections.
     ///
     /// It is for tests in virtual time. While tokio's clock is paused, time passes as soon as every
     /// task waits, even if bytes are on their way through a socket; nothing of this client's is

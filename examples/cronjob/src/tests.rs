@@ -1,4 +1,5 @@
-//! The operator against an API server in this process, in virtual time: half an hour passes at once.
+//! The operator against an API server in this process, in virtual time: half an hour
+//! passes at once.
 
 use crate::kind::{ConcurrencyPolicy, CronJob, CronJobSpec};
 use crate::operator::{self, Clock};

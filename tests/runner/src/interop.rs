@@ -66,8 +66,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and with `--long`
-    /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`,
+    /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and with
+    /// `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`,
     /// `sample-controller`, `kubebuilder`, `definitions`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
