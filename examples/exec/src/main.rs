@@ -86,6 +86,7 @@ async fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubist::api::core::v1::Container;
     use kubist::{Server, ServerConfig};
 
     fn parse(arguments: &[&str]) -> Option<Request> {
@@ -113,11 +114,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_pod_that_does_not_exist_is_named() -> Result<(), Box<dyn Error>> {
+    async fn a_pod_that_is_not_there_or_does_not_run_is_named() -> Result<(), Box<dyn Error>> {
         let server = Server::start(ServerConfig::default()).await?;
         let ran = run(server.client(), "web-0", None, &["ls".to_owned()]).await;
         let error = ran.expect_err("there is none").to_string();
         assert!(error.contains("web-0"), "{error}");
+
+        let pods: Api<Pod> = Api::default_namespaced(server.client());
+        let mut pod = Pod::default();
+        pod.metadata.name = "web-0".into();
+        pod.spec.containers = vec![Container {
+            name: "web".into(),
+            image: "image:1".into(),
+            ..Container::default()
+        }];
+        pods.create(&pod).await?;
+        let ran = run(server.client(), "web-0", None, &["ls".to_owned()]).await;
+        let error = ran.expect_err("it has no node").to_string();
+        assert!(error.contains("does not have a host assigned"), "{error}");
         server.shutdown().await;
         Ok(())
     }

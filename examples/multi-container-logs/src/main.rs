@@ -102,20 +102,33 @@ mod tests {
         Ok(())
     }
 
-    /// Kubist's server has no logs: what it answers is told with the name of the Pod.
+    /// Kubist's server has no nodes, but answers as one whose nodes cannot be reached.
     #[tokio::test]
     async fn why_there_are_no_logs_is_told() -> Result<(), Box<dyn Error>> {
         let server = Server::start(ServerConfig::default()).await?;
-        let told = async |selector: &str| {
-            let followed = follow(server.client(), selector, &mut Vec::new()).await;
-            followed.expect_err("there are none").to_string()
-        };
-        assert_eq!(told("app=web").await, "no Pod has the labels app=web");
-        assert!(told("app in web").await.starts_with("app in web: "));
         let pods: Api<Pod> = Api::default_namespaced(server.client());
+        let told = async |selector: &str| {
+            let mut out = Vec::new();
+            let followed = follow(server.client(), selector, &mut out).await;
+            assert_eq!(out, b"");
+            followed.map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            told("app=web").await,
+            Err("no Pod has the labels app=web".to_owned())
+        );
+        let error = told("app in web").await.expect_err("it is no selector");
+        assert!(error.starts_with("app in web: "), "{error}");
+
         pods.create(&pod()).await?;
-        let error = told("app=web").await;
-        assert!(error.starts_with("the logs of web-0: "), "{error}");
+        assert_eq!(told("app=web").await, Ok(()), "no container has started");
+        let mut scheduled = pod();
+        scheduled.metadata.name = "web-1".into();
+        scheduled.spec.node_name = "node-7".into();
+        pods.create(&scheduled).await?;
+        let error = told("app=web").await.expect_err("there is no such node");
+        assert!(error.starts_with("the logs of web-1: "), "{error}");
+        assert!(error.contains("node-7"), "{error}");
         server.shutdown().await;
         Ok(())
     }
