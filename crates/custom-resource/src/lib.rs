@@ -142,7 +142,7 @@ mod structural;
 
 pub use conversion::{ConversionError, Conversions, ConvertFrom, ConvertTo};
 pub use custom_resource::CustomResource;
-pub use definition::DefinitionError;
+pub use definition::{DefinitionError, is_established};
 pub use kubist_derive::CustomResource;
 pub use markers::{ListType, MapType, Rule};
 pub use merge::{MergeError, merge_definitions};

@@ -6,7 +6,7 @@ use kubist::api::apiextensions::v1::CustomResourceDefinition;
 use kubist::api::apps::v1::Deployment;
 use kubist::apimachinery::{GroupVersion, PatchOptions, Unstructured, is_condition_true};
 use kubist::client::{Api, Client, RestMapper};
-use kubist::custom_resource::CustomResource as _;
+use kubist::custom_resource::{CustomResource as _, is_established};
 use kubist::events::EventBroadcaster;
 use kubist::{Server, ServerConfig};
 use std::error::Error;
@@ -20,15 +20,9 @@ async fn install(client: &Client) -> Result<(), Box<dyn Error>> {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     let definition = Website::definition();
     definitions.create(&definition).await?;
-    let is_served = |it: Option<&CustomResourceDefinition>| {
-        it.is_some_and(|it| {
-            let mut conditions = it.status.conditions.iter();
-            conditions.any(|it| &*it.type_ == "Established" && &*it.status == "True")
-        })
-    };
     let name = &definition.metadata.name;
     definitions
-        .wait_until_within(name, PATIENCE, is_served)
+        .wait_until_within(name, PATIENCE, is_established)
         .await?;
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! Definitions: all options arrive, and the schema passes the checks that servers make.
 
-use kubist_api::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
+use kubist_api::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionCondition, JSONSchemaProps,
+};
 use kubist_api::batch::v1::JobTemplateSpec;
 use kubist_api::core::v1::ServiceSpec;
 use kubist_apimachinery::wire::Wire as _;
 use kubist_apimachinery::{Condition, FieldPath, IntOrString, LabelSelector, Quantity, Time};
-use kubist_custom_resource::{CustomResource, ListType, Rule, message_schema};
+use kubist_custom_resource::{CustomResource, ListType, Rule, is_established, message_schema};
 use kubist_schema::{KnownExpressions, RuleChecker, SchemaOptions, check_schema, check_structural};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -309,4 +311,24 @@ fn schemas_of_every_form_of_type_pass_the_checks_of_servers() {
     check::<Choices>();
     check::<Loose>();
     check::<Defaulted>();
+}
+
+#[test]
+fn a_definition_is_established_when_its_condition_is_true() {
+    let mut definition = Types::definition();
+    assert!(!is_established(None));
+    assert!(!is_established(Some(&definition)));
+    for (type_, status, expected) in [
+        ("NamesAccepted", "True", false),
+        ("Established", "False", false),
+        ("Established", "True", true),
+    ] {
+        definition.status.conditions = vec![CustomResourceDefinitionCondition {
+            type_: type_.into(),
+            status: status.into(),
+            ..CustomResourceDefinitionCondition::default()
+        }];
+        let is = is_established(Some(&definition));
+        assert_eq!(is, expected, "{type_} {status}");
+    }
 }
