@@ -54,6 +54,7 @@ impl Operator {
         let Some(object) = self.kinds.get(key) else {
             return Ok(Action::done()); // its Deployment is collected with it
         };
+        let is_new = self.deployments.get(key).is_none();
         let wanted = deployment_of(&object).map_err(Error::terminal)?;
         let mine = PatchOptions {
             force: Some(true), // these fields are this operator's
@@ -61,7 +62,7 @@ impl Operator {
         };
         let api: Api<Deployment> = Api::namespaced(self.client.clone(), key.namespace.clone());
         api.apply(&wanted, &mine).await?; // writes nothing if nothing differs
-        if self.deployments.get(key).is_none() {
+        if is_new {
             let (about, note) = (ObjectReference::of(&*object), format!("made {key}"));
             self.events
                 .event(&about, EventType::Normal, "Created", "Create", note);

@@ -4,13 +4,17 @@ use crate::kind::{Website, WebsiteSpec};
 use crate::{manifests, operator};
 use kubist::api::apiextensions::v1::CustomResourceDefinition;
 use kubist::api::apps::v1::Deployment;
-use kubist::apimachinery::{GroupVersion, PatchOptions, Unstructured, is_condition_true};
-use kubist::client::{Api, Client, RestMapper};
+use kubist::api::events::v1::Event;
+use kubist::apimachinery::{
+    GroupVersion, ListOptions, PatchOptions, Unstructured, is_condition_true,
+};
+use kubist::client::{Api, ApiError, Client, RestMapper};
 use kubist::custom_resource::{CustomResource as _, is_established};
 use kubist::events::EventBroadcaster;
 use kubist::{Server, ServerConfig};
 use std::error::Error;
 use std::time::Duration;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -32,8 +36,12 @@ async fn a_deployment_is_made_and_follows_the_spec() -> Result<(), Box<dyn Error
     let server = Server::start(ServerConfig::default()).await?;
     let client = server.client();
     install(&client).await?;
-    let recorder = EventBroadcaster::new(client.clone()).recorder("test");
-    let manager = operator::manager(client.clone(), recorder);
+    let broadcaster = EventBroadcaster::new(client.clone());
+    let manager = operator::manager(client.clone(), broadcaster.recorder("test"));
+    let manager = manager.with_task("events", |token| async move {
+        broadcaster.run(token).await;
+        Ok(())
+    });
     let stop = CancellationToken::new();
     let test = async {
         let _stop = stop.clone().drop_guard(); // also when the test fails
@@ -62,6 +70,11 @@ async fn follow_the_spec(client: &Client) -> Result<(), Box<dyn Error>> {
         .await?;
     let made = made.ok_or("it is there")?;
     assert_eq!(&*made.metadata.owner_references[0].kind, "Website");
+    let event = timeout(PATIENCE, first_event(client)).await??;
+    assert_eq!(
+        (&*event.reason, &*event.regarding.name),
+        ("Created", "shop")
+    );
 
     objects.edit("shop", |it| it.spec.replicas = 3).await?;
     deployments
@@ -82,6 +95,17 @@ async fn follow_the_spec(client: &Client) -> Result<(), Box<dyn Error>> {
         .wait_until_within("shop", PATIENCE, is_ready)
         .await?;
     Ok(())
+}
+
+/// Events are written in the background.
+async fn first_event(client: &Client) -> Result<Event, ApiError> {
+    let events: Api<Event> = Api::namespaced(client.clone(), "default");
+    loop {
+        if let Some(event) = events.list(&ListOptions::default()).await?.items.pop() {
+            return Ok(event);
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
 }
 
 #[tokio::test]
