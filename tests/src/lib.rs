@@ -23,6 +23,18 @@ mod pages {
     struct ComingFromClientGo;
     #[doc = include_str!("../../docs/coming-from-kube-rs.md")]
     struct ComingFromKubeRs;
-    #[doc = include_str!("../../docs/guide/README.md")]
-    struct Guide;
+    #[doc = include_str!("../../docs/guide/1-first-operator.md")]
+    struct GuideFirstOperator;
+    #[doc = include_str!("../../docs/guide/2-your-own-kind.md")]
+    struct GuideYourOwnKind;
+    #[doc = include_str!("../../docs/guide/3-applying.md")]
+    struct GuideApplying;
+    #[doc = include_str!("../../docs/guide/4-testing.md")]
+    struct GuideTesting;
+    #[doc = include_str!("../../docs/guide/5-webhooks.md")]
+    struct GuideWebhooks;
+    #[doc = include_str!("../../docs/guide/6-running.md")]
+    struct GuideRunning;
+    #[doc = include_str!("../../docs/guide/7-from-other-libraries.md")]
+    struct GuideFromOtherLibraries;
 }

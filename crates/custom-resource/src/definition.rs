@@ -10,7 +10,7 @@ use kubist_api::apiextensions::v1::{
     JSONSchemaProps, SelectableField,
 };
 use kubist_apimachinery::wire::{DecodeContext, Wire as _, WireError};
-use kubist_apimachinery::{ObjectMeta, Resource, Scope, Str};
+use kubist_apimachinery::{CONDITION_TRUE, ObjectMeta, Resource, Scope, Str};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
@@ -26,6 +26,15 @@ pub enum DefinitionError {
     /// `#[schemars(extend(...))]`.
     #[error("the schema does not fit a definition: {0}")]
     Keyword(#[from] WireError),
+}
+
+/// Reports whether a definition is there and served: its condition `Established` is true.
+///
+/// It is what to wait for after a definition was created, with the client's
+/// `Api::wait_until_within`. `None` is a definition that does not exist.
+pub fn is_established(definition: Option<&CustomResourceDefinition>) -> bool {
+    let mut conditions = definition.into_iter().flat_map(|it| &it.status.conditions);
+    conditions.any(|it| it.type_ == "Established" && it.status == CONDITION_TRUE)
 }
 
 /// Returns the structural schema of one type, with its subschemas in place.

@@ -228,7 +228,7 @@ mod structural;
 pub use any_quantity::AnyQuantity;
 pub use conversion::{ConversionError, Conversions, ConvertFrom, ConvertTo};
 pub use custom_resource::CustomResource;
-pub use definition::DefinitionError;
+pub use definition::{DefinitionError, is_established};
 pub use kubist_apimachinery as apimachinery;
 #[doc(no_inline)]
 pub use kubist_apimachinery::apply::ApplyConfiguration;

@@ -119,6 +119,14 @@ fn property(field: &Field, outer: &Outer<'_>) -> Value {
         ListType::Set => "set",
         ListType::Map(keys) => {
             schema["x-kubernetes-list-map-keys"] = json!(keys);
+            for key in keys {
+                let items = &mut schema["items"];
+                let is_required = items["required"].as_array();
+                let is_required = is_required.is_some_and(|it| it.iter().any(|it| it == key));
+                if !is_required && items["properties"][key]["type"] == "string" {
+                    items["properties"][key]["default"] = default_key(key).into();
+                }
+            }
             "map"
         }
         _ => return schema,
@@ -127,4 +135,11 @@ fn property(field: &Field, outer: &Outer<'_>) -> Value {
         schema["x-kubernetes-list-type"] = name.into();
     }
     schema
+}
+
+/// Returns the default of a key of a list that may be left out. Definitions are refused without
+/// one. Those of upstream's types are `TCP` for the protocol of a port, and empty for the name of
+/// an image pull secret (the `+default` markers in `k8s.io/api/core/v1`).
+fn default_key(key: &str) -> &'static str {
+    if key == "protocol" { "TCP" } else { "" }
 }

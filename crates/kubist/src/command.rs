@@ -10,6 +10,7 @@ mod input_files;
 mod logging;
 mod logs;
 mod memory;
+mod new;
 mod serve;
 mod signal;
 mod storage;
@@ -23,6 +24,7 @@ use clap::Subcommand;
 use kubist_apimachinery::with_causes;
 use std::error::Error;
 use std::process::ExitCode;
+use usage::WrongUsage;
 pub(crate) use usage::{exit_code, refuse};
 
 /// The outcome of a command: its exit code, or an error to print.
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Convert(convert::Options),
     /// Generate Rust types from CustomResourceDefinitions
     Codegen(codegen::Options),
+    /// Make the project of an operator, with a kind, tests and manifests
+    New(new::Options),
     /// Print the completions of a shell
     Completions(documents::Completions),
     /// Print the manual page, or write a page for each command
@@ -60,6 +64,7 @@ impl Command {
             Self::Demo(options) => block_on(demo::run(options)),
             Self::Logs(options) => block_on(logs::run(options)),
             Self::Man(options) => documents::man(&options, whole),
+            Self::New(options) => new::run(&options),
             Self::Serve(options) => block_on(serve::run(*options)),
             Self::Storage(options) => storage::run(&options),
             Self::Watch(options) => block_on(watch::run(options)),

@@ -26,6 +26,7 @@ Examples:
   kubist logs web-0 -f
   kubist convert -f pod.yaml -o json
   kubist codegen crds/ --out src/crds  # Rust types of custom resources
+  kubist new website-operator          # the project of an operator
 `kubist help COMMAND` has more."
 )]
 struct Arguments {

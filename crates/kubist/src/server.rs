@@ -228,14 +228,30 @@ impl Server {
         Ok(client_of(&self.api, kubist_client::Config::default())?)
     }
 
-    /// Returns a client for the server's own controllers, without sockets, so that they do not
-    /// count towards the limits. Deprecation warnings are disabled, because these controllers watch
-    /// whatever is served.
+    /// Returns a client of the administrator without sockets: its bytes stay in the process, and
+    /// its requests do not count towards the limits on requests and connections.
+    ///
+    /// It is for tests in virtual time. While tokio's clock is paused, time passes as soon as every
+    /// task waits, even if bytes are on their way through a socket; nothing of this client's is
+    /// outside of the runtime.
+    ///
+    /// # Errors
+    /// The client cannot be created.
+    pub fn in_process_client(&self) -> Result<Client, ServerError> {
+        self.client_without_sockets(kubist_client::Config::default())
+    }
+
+    /// Returns a client for the server's own controllers, so that they do not count towards the
+    /// limits. Deprecation warnings are disabled, because these controllers watch whatever is
+    /// served.
     fn controller_client(&self) -> Result<Client, ServerError> {
-        let config = kubist_client::Config {
+        self.client_without_sockets(kubist_client::Config {
             warnings: Arc::new(|_: &str| {}),
             ..kubist_client::Config::default()
-        };
+        })
+    }
+
+    fn client_without_sockets(&self, config: kubist_client::Config) -> Result<Client, ServerError> {
         let mut transport = kubist_transport::Config::new(Uri::from_static("http://in-process"));
         transport.http_version = HttpVersion::Http2Only;
         transport.accept_gzip = false;

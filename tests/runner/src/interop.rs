@@ -25,6 +25,7 @@ mod kubebuilder;
 mod kubectl;
 mod manifests;
 mod merge;
+mod new_project;
 mod report;
 mod reset_fields;
 mod sample_controller;
@@ -66,8 +67,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, and with `--long`
-    /// `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`,
+    /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and with
+    /// `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`,
     /// `sample-controller`, `kubebuilder`, `definitions`, `codegen`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -193,6 +194,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.wants(kube_rs::PART) {
         report.part(kube_rs::PART, |report| {
             kube_rs::run(&binary, &scratch, report)
+        })?;
+    }
+    if options.wants(new_project::PART) {
+        report.part(new_project::PART, |report| {
+            new_project::run(&binary, &scratch, report);
+            Ok(())
         })?;
     }
     if options.long {

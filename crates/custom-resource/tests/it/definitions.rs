@@ -1,9 +1,13 @@
 //! Definitions: all options arrive, and the schema passes the checks that servers make.
 
-use kubist_api::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
+use kubist_api::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionCondition, JSONSchemaProps,
+};
+use kubist_api::batch::v1::JobTemplateSpec;
+use kubist_api::core::v1::ServiceSpec;
 use kubist_apimachinery::wire::Wire as _;
 use kubist_apimachinery::{Condition, FieldPath, IntOrString, LabelSelector, Quantity, Time};
-use kubist_custom_resource::{CustomResource, ListType, Rule, message_schema};
+use kubist_custom_resource::{CustomResource, ListType, Rule, is_established, message_schema};
 use kubist_schema::{KnownExpressions, RuleChecker, SchemaOptions, check_schema, check_structural};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -279,9 +283,52 @@ fn types_of_kubernetes_have_schemas_from_their_wire_schemas() {
     assert_eq!(values["type"], "string");
 }
 
+kind!(templates, "Templates", Templates, {
+    #[schemars(schema_with = "message_schema::<JobTemplateSpec>")]
+    job: JobTemplateSpec,
+    #[schemars(schema_with = "message_schema::<ServiceSpec>")]
+    service: ServiceSpec,
+});
+
+#[test]
+fn keys_of_lists_that_may_be_left_out_have_defaults_as_servers_require() {
+    check::<Templates>();
+    let tree: Value = serde_json::from_slice(&schema(&Templates::definition()).to_json()).unwrap();
+    let pod = "/properties/spec/properties/job/properties/spec/properties/template/properties/spec";
+    let default = |path: &str| tree.pointer(&format!("{path}/default"));
+    let ports = "properties/containers/items/properties/ports/items/properties";
+    assert_eq!(
+        default(&format!("{pod}/{ports}/protocol")),
+        Some(&json!("TCP"))
+    );
+    assert_eq!(default(&format!("{pod}/{ports}/containerPort")), None);
+    let secrets = "properties/imagePullSecrets/items/properties";
+    assert_eq!(default(&format!("{pod}/{secrets}/name")), Some(&json!("")));
+}
+
 #[test]
 fn schemas_of_every_form_of_type_pass_the_checks_of_servers() {
     check::<Choices>();
     check::<Loose>();
     check::<Defaulted>();
+}
+
+#[test]
+fn a_definition_is_established_when_its_condition_is_true() {
+    let mut definition = Types::definition();
+    assert!(!is_established(None));
+    assert!(!is_established(Some(&definition)));
+    for (type_, status, expected) in [
+        ("NamesAccepted", "True", false),
+        ("Established", "False", false),
+        ("Established", "True", true),
+    ] {
+        definition.status.conditions = vec![CustomResourceDefinitionCondition {
+            type_: type_.into(),
+            status: status.into(),
+            ..CustomResourceDefinitionCondition::default()
+        }];
+        let is = is_established(Some(&definition));
+        assert_eq!(is, expected, "{type_} {status}");
+    }
 }

@@ -4,7 +4,7 @@
 //! values as a server stores them in etcd.
 
 use super::Outcome;
-use super::input_files::input_files;
+use super::input_files::{MANIFESTS, input_files};
 use clap::{Args, ValueEnum};
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
@@ -48,8 +48,6 @@ enum Output {
     Protobuf,
 }
 
-/// The files that are read of folders, as kubectl's.
-const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 /// Maximum size of the input, in bytes.
 const INPUT_MAX: u64 = 256 << 20;
 /// The error for input without an object.
@@ -59,7 +57,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.output == Output::Protobuf && io::stdout().is_terminal() {
         return Err("protobuf is binary: redirect it to a file, as in > pod.pb".into());
     }
-    let mut files = input_files(&options.file, options.recursive, &EXTENSIONS)?;
+    let mut files = input_files(&options.file, options.recursive, &MANIFESTS)?;
     if files.is_empty() {
         files.push("-".into());
     }

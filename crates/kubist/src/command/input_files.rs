@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+/// The extensions of manifests, as kubectl's.
+pub(super) const MANIFESTS: [&str; 3] = ["json", "yaml", "yml"];
 /// The most files of one call.
 const FILES_MAX: usize = 100_000;
 /// The deepest folder below one that is named.

@@ -8,7 +8,7 @@ fn shells_and_man_know_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let text = succeed(folder.path(), &["completions", shell], b"");
         let text = String::from_utf8(text).expect("text");
-        for word in ["serve", "convert", "logs", "all-containers"] {
+        for word in ["serve", "convert", "logs", "new", "all-containers"] {
             assert!(text.contains(word), "{shell}: no {word}");
         }
     }

@@ -46,6 +46,7 @@ mod leader_election;
 mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod mistakes;
+mod new;
 mod running_backup;
 mod serve;
 #[cfg(unix)]

@@ -122,3 +122,25 @@ async fn a_server_is_listed_under_its_advertised_address() {
     assert_eq!(found, ["10.1.2.3"]);
     server.shutdown().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_client_without_sockets_works_in_virtual_time() {
+    let server = Server::start(ServerConfig::default()).await.unwrap();
+    let client = server.in_process_client().unwrap();
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let minutes = |it: u64| Duration::from_secs(60 * it);
+    let begun = tokio::time::Instant::now();
+    let wait = namespaces.wait_until_within("late", minutes(20), |it| it.is_some());
+    let create = async {
+        tokio::time::sleep(minutes(10)).await;
+        namespaces.create(&namespace("late")).await
+    };
+    let (found, created) = tokio::join!(wait, create);
+    assert_eq!(found.unwrap(), Some(created.unwrap()));
+    assert!(begun.elapsed() >= minutes(10) && begun.elapsed() < minutes(11));
+    server.shutdown().await;
+    assert!(
+        client.server_version().await.is_err(),
+        "it ends with the server"
+    );
+}

@@ -1,5 +1,6 @@
 //! Definitions from files, folders, standard input and a cluster.
 
+use super::super::input_files::{MANIFESTS, input_files};
 use kubist::read_regular_file;
 use kubist_api::apiextensions::v1::CustomResourceDefinition;
 use kubist_client::{Api, Client};
@@ -10,10 +11,6 @@ use std::path::{Path, PathBuf};
 
 /// Maximum size of a file, in bytes. The largest bundles of projects have about 10 MiB.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-/// The most files in the folders of a run.
-const FILES_MAX: usize = 10_000;
-/// The depth of nested folders.
-const DEPTH_MAX: usize = 16;
 /// What a file that is no YAML must not contain: it would be a definition that is left out.
 const KIND: &str = "kind: CustomResourceDefinition";
 
@@ -31,9 +28,7 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<CustomResourceDefinition>, B
             definitions.extend(found.map_err(|error| format!("{}: {error}", path.display()))?);
             continue;
         }
-        let mut files = Vec::new();
-        collect(path, 0, &mut files)?;
-        for path in files {
+        for path in input_files(std::slice::from_ref(path), true, &MANIFESTS)? {
             let bytes = bytes(&path)?;
             match read_definitions(&bytes) {
                 Ok(found) => definitions.extend(found),
@@ -72,32 +67,4 @@ fn standard_input() -> Result<Vec<u8>, Box<dyn Error>> {
         return Err(format!("standard input: more than {FILE_BYTES_MAX} bytes").into());
     }
     Ok(bytes)
-}
-
-/// Adds the files of a folder, sorted, and those of its folders.
-fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let at = |error: io::Error| format!("{}: {error}", folder.display());
-    if depth > DEPTH_MAX {
-        return Err(format!("{}: more than {DEPTH_MAX} nested folders", folder.display()).into());
-    }
-    let entries = std::fs::read_dir(folder).map_err(at)?;
-    let entries = entries.collect::<Result<Vec<_>, _>>().map_err(at)?;
-    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            collect(&path, depth + 1, files)?;
-        } else if has_definitions(&path) {
-            files.push(path);
-        }
-        if files.len() > FILES_MAX {
-            return Err(format!("{}: more than {FILES_MAX} files", folder.display()).into());
-        }
-    }
-    Ok(())
-}
-
-fn has_definitions(path: &Path) -> bool {
-    let extension = path.extension().and_then(|it| it.to_str());
-    matches!(extension, Some("yaml" | "yml" | "json"))
 }
