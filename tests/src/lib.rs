@@ -37,4 +37,6 @@ mod pages {
     struct GuideRunning;
     #[doc = include_str!("../../docs/guide/7-from-other-libraries.md")]
     struct GuideFromOtherLibraries;
+    #[doc = include_str!("../../docs/guide/8-mistakes.md")]
+    struct GuideMistakes;
 }

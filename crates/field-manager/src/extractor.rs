@@ -1,7 +1,9 @@
 //! `Extractor`: the configuration that a manager has applied, from a live object.
 
+use crate::field_set::FieldSet;
 use crate::object_type::{ExtractError, ObjectType};
 use crate::schema::{Schema, TypeRef};
+use crate::zeros::add_zeros;
 use kubist_apimachinery::apply::ApplyConfiguration;
 use kubist_apimachinery::wire::{Wire, to_json_value};
 use kubist_apimachinery::{HasMetadata, ObjectMeta};
@@ -54,7 +56,8 @@ impl<A: ApplyConfiguration> Extractor<A> {
     }
 
     /// Returns what a field manager has applied of an object, to be changed and applied again; none
-    /// if it has applied nothing. It has the name and, if the object has one, the namespace.
+    /// if it has applied nothing. It has the name and, if the object has one, the namespace; and the
+    /// zeros that the manager owns, which the object itself does not show. (client-go loses those.)
     ///
     /// # Errors
     /// The managed fields cannot be read, or the object does not fit the schema.
@@ -87,6 +90,14 @@ impl<A: ApplyConfiguration> Extractor<A> {
         let Some(Value::Object(mut fields)) = found else {
             return Ok(None);
         };
+        let entry = ObjectType::applied_entry(entries, manager, subresource);
+        if let Some(owned) = entry.and_then(|it| it.fields_v1.as_ref()) {
+            add_zeros(
+                &FieldSet::from_json(&owned.raw)?.leaves(),
+                A::SCHEMA,
+                &mut fields,
+            );
+        }
         let owned = fields
             .entry("metadata")
             .or_insert_with(|| Value::Object(serde_json::Map::new()));

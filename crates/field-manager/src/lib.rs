@@ -34,6 +34,7 @@ pub mod schema;
 mod typed;
 mod updater;
 mod value_order;
+mod zeros;
 mod zip;
 
 pub use conflict::{Conflict, Conflicts};

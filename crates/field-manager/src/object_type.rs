@@ -74,9 +74,7 @@ impl ObjectType {
         manager: &str,
         subresource: &str,
     ) -> Result<Option<Value>, ExtractError> {
-        let entry = entries.iter().find(|it| {
-            it.manager == *manager && it.operation == *"Apply" && it.subresource == *subresource
-        });
+        let entry = Self::applied_entry(entries, manager, subresource);
         let Some(fields) = entry.and_then(|it| it.fields_v1.as_ref()) else {
             return Ok(None);
         };
@@ -91,6 +89,17 @@ impl ObjectType {
             config.extend(type_meta.map(|(name, value)| (name.to_owned(), value)));
         }
         Ok(Some(Value::Object(config)))
+    }
+
+    /// Returns the entry of what a manager has applied.
+    pub(crate) fn applied_entry<'a>(
+        entries: &'a [ManagedFieldsEntry],
+        manager: &str,
+        subresource: &str,
+    ) -> Option<&'a ManagedFieldsEntry> {
+        entries.iter().find(|it| {
+            it.manager == *manager && it.operation == *"Apply" && it.subresource == *subresource
+        })
     }
 
     /// Returns the type of objects without a schema.

@@ -104,8 +104,15 @@ async fn what_was_applied_can_be_extracted_changed_and_applied_again() {
     let server = Server::start(ServerConfig::default()).await.unwrap();
     let deployments: Api<Deployment> = Api::namespaced(server.client(), "default");
     let port = ContainerPortApply::new(80).name("http");
-    let container = ContainerApply::new("web").image("web:1").ports([port]);
-    let applied = deployment(container).labels([("team", "shop")]);
+    // Zeros, at each depth, which the live object does not show.
+    let container = ContainerApply::new("web")
+        .image("web:1")
+        .ports([port])
+        .tty(false);
+    let zeros = DeploymentSpecApply::new()
+        .paused(false)
+        .min_ready_seconds(0);
+    let applied = deployment(container).labels([("team", "shop")]).spec(zeros);
     deployments.apply(&applied, &by("installer")).await.unwrap();
     let scale = DeploymentApply::new("web").spec(DeploymentSpecApply::new().replicas(5));
     let live = deployments.apply(&scale, &by("scaler")).await.unwrap();
