@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Logs(logs::Options),
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
-    /// Generate Rust types from CustomResourceDefinitions
+    /// Generate Rust types from definitions of custom resources
     Codegen(codegen::Options),
     /// Print the completions of a shell
     Completions(documents::Completions),
