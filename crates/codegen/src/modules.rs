@@ -187,13 +187,17 @@ fn modules<'m>(page: &mut Page, modules: impl Iterator<Item = &'m String>) {
     }
 }
 
-/// Names the kinds in the module of the version.
+/// Names the kinds in the module of the version. Groups whose names differ in hyphens and dots alone
+/// share a module, so that a kind may need another name.
 fn uses(page: &mut Page, version: &Version) {
+    let mut taken = Taken::default();
     for (module, kind) in version {
-        page.line(&format!(
-            "pub use self::{}::{};",
-            escaped(module),
-            kind.root
-        ));
+        let path = format!("pub use self::{}::{}", escaped(module), kind.root);
+        let name = taken.take(&kind.root, "");
+        if name == kind.root {
+            page.line(&format!("{path};"));
+        } else {
+            page.line(&format!("{path} as {name};"));
+        }
     }
 }

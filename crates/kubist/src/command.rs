@@ -44,7 +44,7 @@ pub(crate) enum Command {
     Logs(logs::Options),
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
-    /// Generate Rust types from CustomResourceDefinitions
+    /// Generate Rust types from definitions of custom resources
     Codegen(codegen::Options),
     /// Make the project of an operator, with a kind, tests and manifests
     New(new::Options),

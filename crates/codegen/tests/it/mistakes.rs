@@ -81,6 +81,17 @@ fn different_definitions_of_a_kind_are_an_error() {
 }
 
 #[test]
+fn groups_that_share_a_module_share_no_names() {
+    let one = definition(json!([version("v1", json!({"type": "object"}))]));
+    let mut other = one.clone();
+    other["spec"]["group"] = "example-com".into();
+    other["metadata"]["name"] = "figs.example-com".into();
+    let text = outcome(&[one, other]).unwrap();
+    assert!(text.contains("pub use self::fig::Fig;"), "{text}");
+    assert!(text.contains("pub use self::fig_2::Fig as Fig2;"), "{text}");
+}
+
+#[test]
 fn a_schema_that_is_too_large_is_an_error() {
     let fields = (0..21_000).map(|it| {
         let schema =

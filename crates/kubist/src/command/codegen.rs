@@ -1,4 +1,4 @@
-//! `kubist codegen`: Rust types from CustomResourceDefinitions, from files or a cluster.
+//! `kubist codegen`: Rust types from definitions of custom resources, in files or a cluster.
 //!
 //! Files are written only if they differ, so that a build notices changes alone.
 

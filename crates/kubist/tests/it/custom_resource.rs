@@ -3,16 +3,16 @@
 
 mod applied;
 #[path = "../../../codegen/tests/it/crds/fruit_example_com/v1/fig.rs"]
-#[allow(unreachable_pub, dead_code, reason = "they are generated")]
+#[allow(clippy::pedantic, dead_code, unreachable_pub, reason = "generated")]
 mod fig;
 mod foreign;
 mod life;
 #[path = "../../../codegen/tests/it/crds/fruit_example_com/v1alpha1/fig.rs"]
-#[allow(unreachable_pub, dead_code, reason = "they are generated")]
+#[allow(clippy::pedantic, dead_code, unreachable_pub, reason = "generated")]
 mod old_fig;
 mod pitfalls;
 #[path = "../../../codegen/tests/it/crds/fruit_example_com/v1/string.rs"]
-#[allow(unreachable_pub, dead_code, reason = "they are generated")]
+#[allow(clippy::pedantic, dead_code, unreachable_pub, reason = "generated")]
 mod string;
 
 use kubist::api::apiextensions::v1::CustomResourceDefinition;

@@ -124,12 +124,14 @@ async fn an_informer_indexes_them_and_a_controller_reconciles_them() {
     let controller = Controller::new("figs", &informer);
     let token = CancellationToken::new();
     let manager = Manager::new(factory).with(controller, reconcile);
-    let run = tokio::spawn(manager.run(token.clone()));
-    let seen = tokio::time::timeout(Duration::from_secs(30), seen.recv());
-    let (key, colours) = seen.await.unwrap().unwrap();
-    assert_eq!(key.to_string(), "default/first");
-    assert_eq!(colours, [FigSpecColour::Green]);
-    token.cancel();
-    run.await.unwrap().unwrap();
+    let check = async {
+        let seen = tokio::time::timeout(Duration::from_secs(30), seen.recv());
+        let (key, colours) = seen.await.unwrap().unwrap();
+        assert_eq!(key.to_string(), "default/first");
+        assert_eq!(colours, [FigSpecColour::Green]);
+        token.cancel();
+    };
+    let (run, ()) = tokio::join!(manager.run(token.clone()), check);
+    run.unwrap();
     server.shutdown().await;
 }
