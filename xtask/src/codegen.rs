@@ -4,6 +4,7 @@
 //! nothing and fails when a file differs from what the schema gives.
 
 mod accessors;
+mod apply;
 mod descriptions;
 mod emit;
 mod emitted;
@@ -25,6 +26,7 @@ use self::sentences::Sentences;
 use crate::process::{Outcome, root};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -88,6 +90,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
             &text,
         )?;
     }
+    add_configurations(&mut files, &schema, &model)?;
     let text = tables::kinds(&model);
     add(
         &mut files,
@@ -132,6 +135,32 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let text = descriptions::file(&schema, &sentences)?;
     files.insert(DESCRIPTIONS.into(), text);
     write(options, &files)
+}
+
+/// Adds the apply configurations: a file for each group version, and those above.
+fn add_configurations(files: &mut Files, schema: &Schema, model: &Model) -> Outcome {
+    let configurations = apply::Configurations::new(schema, model);
+    let (mut groups, mut roots) = (BTreeMap::<&str, String>::new(), String::new());
+    for (module, text) in configurations.files() {
+        let Module { group, version } = module;
+        let doc = format!("Apply configurations of `{group}/{version}`.");
+        add(
+            files,
+            format!("{API}/apply/{group}/{version}.rs"),
+            &doc,
+            &text,
+        )?;
+        let feature = module.feature();
+        let text = format!("#[cfg(feature = {feature:?})]\npub mod {version};\n");
+        groups.entry(group).or_default().push_str(&text);
+    }
+    for (group, text) in groups {
+        let _ = writeln!(roots, "pub mod {group};");
+        let doc = format!("Apply configurations of `{group}`.");
+        add(files, format!("{API}/apply/{group}.rs"), &doc, &text)?;
+    }
+    let doc = "Apply configurations of all groups.";
+    add(files, format!("{API}/apply.rs"), doc, &roots)
 }
 
 /// Adds the file of a group version, or its folder of files.
@@ -187,7 +216,7 @@ fn formatted(text: String) -> Outcome<String> {
 /// Returns the text of `generated.rs`: the groups.
 fn roots(model: &Model) -> String {
     let groups: BTreeSet<&str> = model.modules.keys().map(|it| it.group.as_str()).collect();
-    let mut out = String::new();
+    let mut out = String::from("#[cfg(feature = \"apply\")]\npub mod apply;\n");
     for group in groups {
         out.extend(["pub mod ", group, ";\n"]);
     }

@@ -6,6 +6,8 @@ pub mod apidiscovery;
 pub mod apiextensions;
 pub mod apiregistration;
 pub mod apiserverinternal;
+#[cfg(feature = "apply")]
+pub mod apply;
 pub mod apps;
 pub mod authentication;
 pub mod authorization;

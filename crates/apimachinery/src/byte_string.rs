@@ -1,6 +1,7 @@
 //! `ByteString`: arbitrary bytes; base64 (standard alphabet, padded) in JSON.
 
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::Deref;
 
 /// The bytes of a `Secret`, a `ConfigMap`'s `binaryData` or a CA bundle.
@@ -89,9 +90,41 @@ impl From<&[u8]> for ByteString {
     }
 }
 
+impl Serialize for ByteString {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.to_base64())
+    }
+}
+
+impl<'de> Deserialize<'de> for ByteString {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = crate::Str::deserialize(deserializer)?;
+        Self::parse_base64(&text).map_err(|index| {
+            let text = format!("illegal base64 data at input byte {index}");
+            serde::de::Error::custom(text)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn serde_reads_and_writes_base64() {
+        let read = serde_json::from_str::<ByteString>("\"YWJj\"").expect("it is base64");
+        assert_eq!(read, ByteString(b"abc".to_vec()));
+        assert_eq!(
+            serde_json::to_string(&read).ok().as_deref(),
+            Some("\"YWJj\"")
+        );
+        let error = serde_json::from_str::<ByteString>("\"ab*d\"").map_err(|it| it.to_string());
+        let error = error.expect_err("it is not base64");
+        assert!(
+            error.starts_with("illegal base64 data at input byte 2"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn the_first_wrong_byte_is_named() {

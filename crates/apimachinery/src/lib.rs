@@ -21,6 +21,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+pub mod apply;
 mod byte_string;
 mod causes;
 mod condition;

@@ -89,6 +89,12 @@ impl From<Cow<'_, str>> for Str {
     }
 }
 
+impl From<Str> for serde_json::Value {
+    fn from(text: Str) -> Self {
+        Self::String(text.into())
+    }
+}
+
 impl From<Str> for String {
     fn from(text: Str) -> Self {
         (*text).to_owned()

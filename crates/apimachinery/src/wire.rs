@@ -44,11 +44,12 @@ mod varint;
 mod wanted;
 
 #[doc(hidden)]
-pub use ::{bytes::Bytes, serde};
+pub use ::{bytes::Bytes, serde, serde_json};
 #[cfg(feature = "prost")]
 pub use ::prost;
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
 pub use debug::debug_message;
+pub(crate) use encode::drop_nulls;
 pub use encode::{Encode, EncodeError, encode, try_encode};
 pub use error::{WireError, WireErrorKind};
 pub use field_access::{FieldAccess, MessageList, MessageMap, OptMessage, Slot, View};

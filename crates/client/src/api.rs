@@ -223,16 +223,35 @@ impl<K> Api<K> {
             self.endpoint.form,
         )
     }
+
+    /// Returns the `resize` subresource of Pods, whose objects are whole Pods: through it, the
+    /// resources of the containers of a running Pod can be changed, which the Pod itself refuses.
+    /// The counterpart of client-go's `UpdateResize`.
+    ///
+    /// ```
+    /// # use kubist_api::core::v1::Pod;
+    /// # use kubist_client::{Api, ApiError, Patch};
+    /// # async fn example(pods: Api<Pod>) -> Result<(), ApiError> {
+    /// let resources = serde_json::json!({"requests": {"cpu": "500m"}});
+    /// let containers = serde_json::json!([{"name": "web", "resources": resources}]);
+    /// let patch = Patch::Strategic(serde_json::json!({"spec": {"containers": containers}}));
+    /// let pod = pods.resize().patch("web-0", &patch).await?;
+    /// # drop(pod);
+    /// # Ok(()) }
+    /// ```
+    pub fn resize(&self) -> Subresource<K> {
+        self.subresource_of(
+            "resize",
+            Arc::clone(&self.endpoint.kind),
+            self.endpoint.form,
+        )
+    }
 }
 
 impl<K: Object> Api<K> {
     /// Returns the target of a write: for an API of all namespaces, the object's own namespace.
-    fn target_of<'a>(&'a self, object: &'a impl Object, name: Option<&'a str>) -> Target<'a> {
-        let namespace = self
-            .endpoint
-            .namespace
-            .as_deref()
-            .or_else(|| Some(object.namespace()));
+    fn target_of<'a>(&'a self, namespace: &'a str, name: Option<&'a str>) -> Target<'a> {
+        let namespace = self.endpoint.namespace.as_deref().or(Some(namespace));
         Target {
             namespace,
             ..self.endpoint.target(name)

@@ -6,6 +6,9 @@
 use crate::answer;
 use crate::error::{AnswerError, ApiError};
 use crate::request::{self, JSON, Target};
+#[cfg(feature = "opentelemetry")]
+use crate::request_span::inject;
+use crate::request_span::request_span;
 use crate::warning::{self, LogWarnings, WarningHandler};
 use http::{Method, Request, Response};
 use kubist_apimachinery::wire::Encoding;
@@ -16,6 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tracing::Instrument as _;
 
 /// The pause before a GET is retried after its connection broke; the same as in client-go.
 const BROKEN_CONNECTION_PAUSE: Duration = Duration::from_secs(1);
@@ -170,10 +174,34 @@ impl Client {
         target: Option<Target<'_>>,
         retries_max: u32,
     ) -> Result<Response<ResponseBody>, ApiError> {
+        let span = request_span(&request);
+        #[cfg(feature = "opentelemetry")]
+        let request = {
+            let mut request = request;
+            inject(&span, &mut request);
+            request
+        };
+        let sent = self.send_again(request, target, retries_max);
+        let sent = sent.instrument(span.clone()).await;
+        let code = match &sent {
+            Ok(response) => Some(response.status().as_u16().into()),
+            Err(error) => error.status().map(|it| it.code),
+        };
+        if let Some(code) = code {
+            span.record("http.response.status_code", code);
+        }
+        sent
+    }
+
+    async fn send_again(
+        &self,
+        mut request: Request<Body>,
+        target: Option<Target<'_>>,
+        retries_max: u32,
+    ) -> Result<Response<ResponseBody>, ApiError> {
         let Shared {
             transport, config, ..
         } = &*self.shared;
-        let mut request = request;
         let mut retries = 0;
         loop {
             let method = request.method().clone();

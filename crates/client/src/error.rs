@@ -143,6 +143,12 @@ pub enum RequestError {
          metadata.resource_version"
     )]
     NoVersion,
+    /// An apply without a field manager, which is whom the fields belong to.
+    #[error(
+        "an apply needs a field manager, the name under which the fields are owned: \
+         PatchOptions::managed_by(\"example.com/operator\")"
+    )]
+    NoFieldManager,
     /// The object cannot be encoded.
     #[error("the {kind} cannot be sent: {}", with_causes(.source))]
     Encode {

@@ -51,6 +51,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod advice;
 mod answer;
 mod api;
 mod client;
@@ -65,6 +66,7 @@ mod lister_watcher;
 mod passing;
 mod pods;
 mod request;
+mod request_span;
 mod rest_mapper;
 mod retry_on;
 mod warning;
@@ -78,7 +80,7 @@ pub use discovery::{DiscoveredResource, Discovery, FailedGroup};
 pub use error::{AnswerError, ApiError, RequestError, WrittenObject};
 pub use field_conflict::FieldConflict;
 /// The figures of a client's connections.
-pub use kubist_transport::Stats as TransportStats;
+pub use kubist_transport::{REQUEST_TIME_BOUNDS, RequestStats, Stats as TransportStats};
 #[cfg(feature = "ws")]
 pub use pods::{
     AttachedProcess, ExecOptions, ExitStatus, PodStreamError, PortForwarder, PortStream, Stderr,

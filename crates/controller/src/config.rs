@@ -1,20 +1,20 @@
 //! `Config`: how a controller works, apart from what it watches.
 
 use kubist_apimachinery::ObjectName;
+use std::fmt;
 use std::time::Duration;
 
 /// The settings of a [`Controller`](crate::Controller).
-#[derive(Debug)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a configuration is built by its users"
 )]
-pub struct Config {
+pub struct Config<Q = ObjectName> {
     /// The maximum number of concurrent reconciles, of different keys. Default: 1, as in
     /// controller-runtime; 0 counts as 1.
     pub workers: usize,
     /// The queue: rate limiter, fairness and dispatch limit. Default: client-go's numbers.
-    pub queue: kubist_workqueue::Config<ObjectName>,
+    pub queue: kubist_workqueue::Config<Q>,
     /// How long to wait for the informers' first lists before the controller fails. `None`: no
     /// limit. Default: 2 minutes, as in controller-runtime.
     pub sync_timeout: Option<Duration>,
@@ -32,7 +32,7 @@ pub struct Config {
     pub stop_timeout: Duration,
 }
 
-impl Default for Config {
+impl<Q: 'static> Default for Config<Q> {
     fn default() -> Self {
         Self {
             workers: 1,
@@ -42,5 +42,18 @@ impl Default for Config {
             own_writes_timeout: Duration::from_secs(10),
             stop_timeout: Duration::from_secs(30),
         }
+    }
+}
+
+impl<Q> fmt::Debug for Config<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("workers", &self.workers)
+            .field("queue", &self.queue)
+            .field("sync_timeout", &self.sync_timeout)
+            .field("reconcile_timeout", &self.reconcile_timeout)
+            .field("own_writes_timeout", &self.own_writes_timeout)
+            .field("stop_timeout", &self.stop_timeout)
+            .finish()
     }
 }

@@ -4,8 +4,8 @@ use crate::event_source::{AnyEventSource, OwnerKind};
 use crate::own_writes::{Logged, OwnWrites, PendingKeys};
 use crate::run::Run;
 use crate::run_error::RunError;
-use crate::stats::Shared;
-use crate::{Config, ControllerHandle, EventSource, Monitor, Reconciler, Stats};
+use crate::stats::{Shared, Watched as _};
+use crate::{Config, ControllerHandle, EventSource, Key, Monitor, Reconciler, Stats};
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
 use kubist_cache::WriteLog;
@@ -18,17 +18,20 @@ use tokio_util::sync::CancellationToken;
 ///
 /// It is built from the informers to watch, and then [run](Self::run). It does not run the
 /// informers: a factory or a [`Manager`](crate::Manager) does.
-pub struct Controller {
+pub struct Controller<Q = ObjectName> {
     name: Str,
-    kind: OwnerKind,
-    sources: Vec<Box<dyn AnyEventSource>>,
-    own_writes: Vec<Box<dyn OwnWrites>>,
-    config: Config,
+    /// None for keys that are not names of objects of one kind.
+    kind: Option<OwnerKind>,
+    sources: Vec<Box<dyn AnyEventSource<Q>>>,
+    own_writes: Vec<Box<dyn OwnWrites<Q>>>,
+    config: Config<Q>,
     /// Set by [`Self::workers`].
     workers: Option<usize>,
     needs_leader: bool,
-    /// Created early, so that a monitor is available before the run.
-    monitor: Option<Monitor>,
+    /// Created early, for monitors and handles before the run.
+    shared: Option<Arc<Shared<Q>>>,
+    /// It was told to own objects without being of a kind.
+    owns_nothing: bool,
 }
 
 impl Controller {
@@ -41,7 +44,7 @@ impl Controller {
     /// Creates a controller for objects of the kind `K` whose keys come from `source`, for instance
     /// with predicates or resyncs for its own kind.
     pub fn with_source<K: Ingest, W: Object>(name: impl Into<Str>, source: EventSource<W>) -> Self {
-        Self::empty(name.into(), OwnerKind::of::<K>()).source(source)
+        Self::empty(name.into(), Some(OwnerKind::of::<K>())).source(source)
     }
 
     /// Creates a controller for the objects of a kind that is known only at run time.
@@ -51,44 +54,17 @@ impl Controller {
         informer: &SharedInformer<K>,
     ) -> Self {
         let kind = OwnerKind::of_resource(resource);
-        Self::empty(name.into(), kind).source(EventSource::for_object(informer))
-    }
-
-    fn empty(name: Str, kind: OwnerKind) -> Self {
-        Self {
-            name,
-            kind,
-            sources: Vec::new(),
-            own_writes: Vec::new(),
-            config: Config::default(),
-            workers: None,
-            needs_leader: true,
-            monitor: None,
-        }
+        Self::empty(name.into(), Some(kind)).source(EventSource::for_object(informer))
     }
 
     /// Watches objects and maps them to their controller owner, if it is of this controller's kind.
     #[must_use]
-    pub fn owns<W: Object>(self, informer: &SharedInformer<W>) -> Self {
-        let source = EventSource::owner(informer, self.kind.clone());
-        self.source(source)
-    }
-
-    /// Watches objects and maps them to keys with a function.
-    #[must_use]
-    pub fn watches<W: Object>(
-        self,
-        informer: &SharedInformer<W>,
-        map: impl Fn(&W) -> Vec<ObjectName> + Send + 'static,
-    ) -> Self {
-        self.source(EventSource::mapped(informer, map))
-    }
-
-    /// Adds an event source.
-    #[must_use]
-    pub fn source<W: Object>(mut self, source: EventSource<W>) -> Self {
-        self.sources.push(Box::new(source));
-        self
+    pub fn owns<W: Object>(mut self, informer: &SharedInformer<W>) -> Self {
+        let Some(kind) = self.kind.clone() else {
+            self.owns_nothing = true;
+            return self;
+        };
+        self.source(EventSource::owner(informer, kind))
     }
 
     /// Delays a key until the informer shows everything that was written to its kind for that key,
@@ -134,6 +110,45 @@ impl Controller {
         }));
         self
     }
+}
+
+impl<Q: Key> Controller<Q> {
+    /// Creates a controller that watches nothing yet, for keys that are not the names of objects of
+    /// one kind: [`source`](Self::source) and [`watches`](Self::watches) say what leads to which.
+    pub fn keyed(name: impl Into<Str>) -> Self {
+        Self::empty(name.into(), None)
+    }
+
+    fn empty(name: Str, kind: Option<OwnerKind>) -> Self {
+        Self {
+            name,
+            kind,
+            sources: Vec::new(),
+            own_writes: Vec::new(),
+            config: Config::default(),
+            workers: None,
+            needs_leader: true,
+            shared: None,
+            owns_nothing: false,
+        }
+    }
+
+    /// Watches objects and maps them to keys with a function.
+    #[must_use]
+    pub fn watches<W: Object>(
+        self,
+        informer: &SharedInformer<W>,
+        map: impl Fn(&W) -> Vec<Q> + Send + 'static,
+    ) -> Self {
+        self.source(EventSource::mapped(informer, map))
+    }
+
+    /// Adds an event source.
+    #[must_use]
+    pub fn source<W: Object>(mut self, source: EventSource<W, Q>) -> Self {
+        self.sources.push(Box::new(source));
+        self
+    }
 
     /// Sets the maximum number of concurrent reconciles. Default: 1.
     #[must_use]
@@ -145,7 +160,7 @@ impl Controller {
     /// Sets the configuration. [`Self::workers`] overrides [`Config::workers`], in whichever order
     /// they are called.
     #[must_use]
-    pub fn config(mut self, config: Config) -> Self {
+    pub fn config(mut self, config: Config<Q>) -> Self {
         self.config = config;
         self
     }
@@ -170,36 +185,45 @@ impl Controller {
 
     /// Returns a monitor of the controller's figures, for use before, during and after the run.
     pub fn monitor(&mut self) -> Monitor {
-        let name = &self.name;
-        let make = || Monitor {
-            shared: Arc::new(Shared::new(name.clone())),
-        };
-        self.monitor.get_or_insert_with(make).clone()
+        Monitor {
+            watched: self.shared(),
+        }
     }
 
     /// Returns a handle that enqueues keys and pauses the controller, for use before and during the
     /// run.
-    pub fn handle(&mut self) -> ControllerHandle {
+    pub fn handle(&mut self) -> ControllerHandle<Q> {
         ControllerHandle {
-            shared: self.monitor().shared,
+            shared: self.shared(),
         }
+    }
+
+    fn shared(&mut self) -> Arc<Shared<Q>> {
+        let name = &self.name;
+        let make = || Arc::new(Shared::new(name.clone()));
+        Arc::clone(self.shared.get_or_insert_with(make))
     }
 
     /// Waits for the informers' first lists, then reconciles until `token` is cancelled, then gives
     /// running reconciles [`Config::stop_timeout`] to end.
     ///
     /// # Errors
-    /// An informer did not sync in time, or stopped; running reconciles get the same time then.
+    /// An informer did not sync in time, or stopped; running reconciles get the same time then. Or
+    /// the controller [owns](Self::owns) objects, and was made without a kind.
     ///
     /// # Cancel safety
     /// Dropping the future drops the running reconciles and removes the handlers.
     pub async fn run(
         mut self,
-        reconciler: impl Reconciler,
+        reconciler: impl Reconciler<Q>,
         token: CancellationToken,
     ) -> Result<Stats, RunError> {
-        let monitor = self.monitor();
-        let shared = Arc::clone(&monitor.shared);
+        if self.owns_nothing {
+            return Err(RunError::NoKind {
+                controller: self.name,
+            });
+        }
+        let shared = self.shared();
         shared.open_queue(std::mem::take(&mut self.config.queue));
         let sources = std::mem::take(&mut self.sources);
         let run = Run {
@@ -217,11 +241,11 @@ impl Controller {
         drop(self);
         let ended = run.until(reconciler, token).await;
         shared.queue().shut_down();
-        ended.map(|()| monitor.stats())
+        ended.map(|()| shared.stats())
     }
 }
 
-impl fmt::Debug for Controller {
+impl<Q> fmt::Debug for Controller<Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Controller")
             .field("name", &self.name)

@@ -1,8 +1,10 @@
 //! `ControllerHandle`: enqueues keys from elsewhere, and pauses a controller.
 
+use crate::Key;
 use crate::stats::Shared;
 use kubist_apimachinery::{ObjectName, Str};
 use kubist_workqueue::Lane;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,12 +28,11 @@ use std::time::Duration;
 /// });
 /// # }
 /// ```
-#[derive(Clone, Debug)]
-pub struct ControllerHandle {
-    pub(crate) shared: Arc<Shared>,
+pub struct ControllerHandle<Q = ObjectName> {
+    pub(crate) shared: Arc<Shared<Q>>,
 }
 
-impl ControllerHandle {
+impl<Q: Key> ControllerHandle<Q> {
     /// Returns the controller's name.
     pub fn name(&self) -> &Str {
         &self.shared.name
@@ -39,12 +40,12 @@ impl ControllerHandle {
 
     /// Enqueues a key, as a change does. Keys that are enqueued before the controller runs are kept
     /// for it, each once. After the run it has no effect.
-    pub fn enqueue(&self, key: ObjectName) {
+    pub fn enqueue(&self, key: Q) {
         self.shared.enqueue(Lane::Normal, key);
     }
 
     /// Enqueues a key after a time; before the controller runs, at its begin.
-    pub fn enqueue_after(&self, key: ObjectName, wait: Duration) {
+    pub fn enqueue_after(&self, key: Q, wait: Duration) {
         self.shared.enqueue_after(key, wait);
     }
 
@@ -62,5 +63,20 @@ impl ControllerHandle {
     /// Reports whether it is paused.
     pub fn is_paused(&self) -> bool {
         self.shared.is_paused()
+    }
+}
+
+impl<Q> Clone for ControllerHandle<Q> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<Q> fmt::Debug for ControllerHandle<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.shared.name;
+        f.debug_tuple("ControllerHandle").field(name).finish()
     }
 }

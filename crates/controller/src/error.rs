@@ -59,6 +59,18 @@ impl Error {
         self.source.downcast_ref()
     }
 
+    /// Returns what to do about it, if a server said no: in brackets, with a leading space.
+    pub(crate) fn advice(&self) -> &'static str {
+        let mut cause: Option<&(dyn StdError + 'static)> = Some(&*self.source);
+        while let Some(error) = cause {
+            if let Some(error) = error.downcast_ref::<ApiError>() {
+                return error.advice();
+            }
+            cause = error.source();
+        }
+        ""
+    }
+
     fn with(source: impl StdError + Send + Sync + 'static, advice: Retry) -> Self {
         let retry = match advice {
             Retry::After(wait) => Retry::After(wait),

@@ -1,7 +1,7 @@
 //! `EventSource`: maps the events of an informer to keys.
 
-use crate::Predicate;
 use crate::stats::Shared;
+use crate::{Key, Predicate};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
@@ -28,20 +28,20 @@ use std::time::Duration;
 /// Mappings and predicates run on the informer's task and should only compute names. A panic in one
 /// is logged and [counted](crate::Stats::mapping_panics); the names of that state are lost. If a
 /// predicate panics, the event is accepted.
-pub struct EventSource<W> {
+pub struct EventSource<W, Q = ObjectName> {
     informer: SharedInformer<W>,
-    map: Map<W>,
+    map: Map<W, Q>,
     predicates: Vec<Predicate<W>>,
     handler: HandlerConfig,
 }
 
-type MapFn<W> = dyn Fn(&W) -> Vec<ObjectName> + Send;
+type MapFn<W, Q> = dyn Fn(&W) -> Vec<Q> + Send;
 
-enum Map<W> {
-    /// To its own name.
-    Object,
+enum Map<W, Q> {
+    /// To what its name becomes.
+    Object(Box<dyn Fn(ObjectName) -> Q + Send>),
     /// To the names that a function returns.
-    To(Box<MapFn<W>>),
+    To(Box<MapFn<W, Q>>),
 }
 
 /// The kind of an owner.
@@ -84,7 +84,7 @@ impl OwnerKind {
 impl<W: Object> EventSource<W> {
     /// Maps each object to its own name.
     pub fn for_object(informer: &SharedInformer<W>) -> Self {
-        Self::with(informer, Map::Object)
+        Self::with(informer, Map::Object(Box::new(std::convert::identity)))
     }
 
     /// Maps each object to its controller owner, if that is of the kind `K`.
@@ -98,15 +98,37 @@ impl<W: Object> EventSource<W> {
         })
     }
 
-    /// Maps each object to names with a function.
+    /// Makes other keys of the names, as for [several clusters](crate::ClusterKey).
+    #[must_use]
+    pub fn keyed<Q: Key>(
+        self,
+        key: impl Fn(ObjectName) -> Q + Send + 'static,
+    ) -> EventSource<W, Q> {
+        let map: Map<W, Q> = match self.map {
+            Map::Object(name) => Map::Object(Box::new(move |it| key(name(it)))),
+            Map::To(map) => Map::To(Box::new(move |object| {
+                map(object).into_iter().map(&key).collect()
+            })),
+        };
+        EventSource {
+            informer: self.informer,
+            map,
+            predicates: self.predicates,
+            handler: self.handler,
+        }
+    }
+}
+
+impl<W: Object, Q: Key> EventSource<W, Q> {
+    /// Maps each object to keys with a function.
     pub fn mapped(
         informer: &SharedInformer<W>,
-        map: impl Fn(&W) -> Vec<ObjectName> + Send + 'static,
+        map: impl Fn(&W) -> Vec<Q> + Send + 'static,
     ) -> Self {
         Self::with(informer, Map::To(Box::new(map)))
     }
 
-    fn with(informer: &SharedInformer<W>, map: Map<W>) -> Self {
+    fn with(informer: &SharedInformer<W>, map: Map<W, Q>) -> Self {
         Self {
             informer: informer.clone(),
             map,
@@ -130,7 +152,7 @@ impl<W: Object> EventSource<W> {
         self
     }
 
-    fn lane(&self, change: &ResourceEvent<W>, shared: &Shared) -> Option<Lane> {
+    fn lane(&self, change: &ResourceEvent<W>, shared: &Shared<Q>) -> Option<Lane> {
         match change {
             ResourceEvent::Added { initial: true, .. } | ResourceEvent::Resynced(_) => {
                 Some(Lane::Background)
@@ -144,29 +166,33 @@ impl<W: Object> EventSource<W> {
         }
     }
 
-    fn names(&self, change: &ResourceEvent<W>, shared: &Shared) -> Vec<ObjectName> {
-        let Map::To(map) = &self.map else {
-            return vec![change.object_name()];
+    fn keys(&self, change: &ResourceEvent<W>, shared: &Shared<Q>) -> Vec<Q> {
+        let map = match &self.map {
+            Map::Object(key) => {
+                let key = unless_panics(shared, change, || key(change.object_name()));
+                return key.into_iter().collect();
+            }
+            Map::To(map) => map,
         };
         let former = match change {
             ResourceEvent::Updated { old, .. } => Some(old),
             _ => None,
         };
-        let mut names = Vec::new();
+        let mut keys = Vec::new();
         for state in change.object().into_iter().chain(former) {
-            for name in unless_panics(shared, change, || map(state)).unwrap_or_default() {
-                if !names.contains(&name) {
-                    names.push(name);
+            for key in unless_panics(shared, change, || map(state)).unwrap_or_default() {
+                if !keys.contains(&key) {
+                    keys.push(key);
                 }
             }
         }
-        names
+        keys
     }
 }
 
 /// Calls a user function; a panic is logged and counted.
-fn unless_panics<W: Object, T>(
-    shared: &Shared,
+fn unless_panics<W: Object, Q: Key, T>(
+    shared: &Shared<Q>,
     change: &ResourceEvent<W>,
     call: impl FnOnce() -> T,
 ) -> Option<T> {
@@ -180,7 +206,7 @@ fn unless_panics<W: Object, T>(
     result.ok()
 }
 
-impl<W> fmt::Debug for EventSource<W> {
+impl<W, Q> fmt::Debug for EventSource<W, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventSource")
             .field("informer", &self.informer)
@@ -190,9 +216,9 @@ impl<W> fmt::Debug for EventSource<W> {
 }
 
 /// An event source with its kind erased.
-pub(crate) trait AnyEventSource: Send {
+pub(crate) trait AnyEventSource<Q>: Send {
     /// Adds its handler to the informer.
-    fn attach(self: Box<Self>, shared: &Arc<Shared>) -> Box<dyn Attached>;
+    fn attach(self: Box<Self>, shared: &Arc<Shared<Q>>) -> Box<dyn Attached>;
 }
 
 /// An added handler; dropping it removes the handler.
@@ -213,8 +239,8 @@ struct Handled<W: Object> {
     guard: RegistrationGuard<W>,
 }
 
-impl<W: Object> AnyEventSource for EventSource<W> {
-    fn attach(mut self: Box<Self>, shared: &Arc<Shared>) -> Box<dyn Attached> {
+impl<W: Object, Q: Key> AnyEventSource<Q> for EventSource<W, Q> {
+    fn attach(mut self: Box<Self>, shared: &Arc<Shared<Q>>) -> Box<dyn Attached> {
         let informer = self.informer.clone();
         let mut config = std::mem::take(&mut self.handler);
         config.name = shared.name.clone();
@@ -222,8 +248,8 @@ impl<W: Object> AnyEventSource for EventSource<W> {
         let handler = move |change: ResourceEvent<W>| {
             shared.count_event();
             if let Some(lane) = self.lane(&change, &shared) {
-                for name in self.names(&change, &shared) {
-                    shared.add(lane, name);
+                for key in self.keys(&change, &shared) {
+                    shared.add(lane, key);
                 }
             }
         };

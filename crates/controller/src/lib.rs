@@ -56,6 +56,7 @@
 
 mod action;
 mod apply_set;
+mod blocked;
 mod claim;
 mod config;
 mod controller;
@@ -66,6 +67,8 @@ mod error;
 mod event_source;
 mod finalizer;
 mod histogram;
+mod hot_keys;
+mod key;
 mod manager;
 mod own_writes;
 mod owner;
@@ -88,6 +91,7 @@ pub use error::Error;
 pub use event_source::EventSource;
 pub use finalizer::{Finalizer, FinalizerEvent};
 pub use histogram::Histogram;
+pub use key::{ClusterKey, Key};
 pub use manager::{Manager, ManagerError, Summary};
 pub use owner::{
     OwnerError, controller_reference, owner_reference, remove_owner_reference,

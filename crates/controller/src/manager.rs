@@ -2,7 +2,7 @@
 
 #[cfg(feature = "leader-election")]
 use crate::election::Election;
-use crate::{Controller, Error, Monitor, Reconciler, RunError, Stats};
+use crate::{Controller, Error, Key, Monitor, Reconciler, RunError, Stats};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::Str;
 use kubist_cache::Source;
@@ -132,7 +132,11 @@ impl<S: Source> Manager<S> {
     /// Adds a controller. Its informers should be the factory's, which the manager starts; others
     /// must be run elsewhere.
     #[must_use]
-    pub fn with(mut self, mut controller: Controller, reconciler: impl Reconciler) -> Self {
+    pub fn with<Q: Key>(
+        mut self,
+        mut controller: Controller<Q>,
+        reconciler: impl Reconciler<Q>,
+    ) -> Self {
         self.monitors.push(controller.monitor());
         let name = controller.name().clone();
         self.parts.push(Part {

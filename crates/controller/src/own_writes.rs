@@ -4,6 +4,7 @@
 //! queue when they are shown or after a timeout. Writes for which it waited in vain are not waited
 //! for again. The reconciler records its writes in a [`WriteLog`].
 
+use crate::Key;
 use crate::stats::Shared;
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{Object, ObjectName};
@@ -16,13 +17,13 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 /// A log of writes and the cache that will show them, with their kinds erased.
-pub(crate) trait OwnWrites: Send + Sync {
+pub(crate) trait OwnWrites<Q>: Send + Sync {
     /// Reports whether the cache shows all writes for this key.
-    fn are_shown(&self, key: &ObjectName) -> bool;
+    fn are_shown(&self, key: &Q) -> bool;
     /// Waits until it does; false after the timeout.
-    fn wait_shown<'a>(&'a self, key: &'a ObjectName, until: Instant) -> BoxFuture<'a, bool>;
+    fn wait_shown<'a>(&'a self, key: &'a Q, until: Instant) -> BoxFuture<'a, bool>;
     /// Forgets the writes that are not shown.
-    fn forget(&self, key: &ObjectName);
+    fn forget(&self, key: &Q);
 }
 
 pub(crate) struct Logged<F, K> {
@@ -30,7 +31,7 @@ pub(crate) struct Logged<F, K> {
     pub(crate) log: WriteLog<K>,
 }
 
-impl<F: Object, K: 'static> OwnWrites for Logged<F, K> {
+impl<F: Object, K: 'static> OwnWrites<ObjectName> for Logged<F, K> {
     fn are_shown(&self, key: &ObjectName) -> bool {
         self.log.unseen_of(&self.lister, key).is_empty()
     }
@@ -48,15 +49,15 @@ impl<F: Object, K: 'static> OwnWrites for Logged<F, K> {
 }
 
 /// The waiting keys. Dropping it ends their tasks.
-pub(crate) struct PendingKeys {
-    pub(crate) own_writes: Arc<[Box<dyn OwnWrites>]>,
+pub(crate) struct PendingKeys<Q> {
+    pub(crate) own_writes: Arc<[Box<dyn OwnWrites<Q>>]>,
     pub(crate) timeout: Duration,
     /// One task per waiting key, so no more than there are keys in the queue.
     waiting: Mutex<JoinSet<()>>,
 }
 
-impl PendingKeys {
-    pub(crate) fn new(own_writes: Vec<Box<dyn OwnWrites>>, timeout: Duration) -> Self {
+impl<Q: Key> PendingKeys<Q> {
+    pub(crate) fn new(own_writes: Vec<Box<dyn OwnWrites<Q>>>, timeout: Duration) -> Self {
         Self {
             own_writes: own_writes.into(),
             timeout,
@@ -65,11 +66,7 @@ impl PendingKeys {
     }
 
     /// Returns the work if it can start; otherwise it returns through the queue.
-    pub(crate) fn admit(
-        &self,
-        shared: &Arc<Shared>,
-        work: Work<ObjectName>,
-    ) -> Option<Work<ObjectName>> {
+    pub(crate) fn admit(&self, shared: &Arc<Shared<Q>>, work: Work<Q>) -> Option<Work<Q>> {
         if self.own_writes.iter().all(|it| it.are_shown(&work)) {
             return Some(work);
         }

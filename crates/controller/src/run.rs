@@ -1,11 +1,11 @@
 //! One run of a controller: wait for the informers, run the workers, stop.
 
-use crate::Reconciler;
 use crate::event_source::Attached;
 use crate::own_writes::PendingKeys;
 use crate::run_error::RunError;
 use crate::stats::Shared;
 use crate::worker::Worker;
+use crate::{Key, Reconciler};
 use futures_util::future::{join_all, select_all};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) struct Run {
-    pub(crate) shared: Arc<Shared>,
+pub(crate) struct Run<Q> {
+    pub(crate) shared: Arc<Shared<Q>>,
     /// The handlers, removed when this is dropped.
     pub(crate) attached: Vec<Box<dyn Attached>>,
-    pub(crate) pending: Arc<PendingKeys>,
+    pub(crate) pending: Arc<PendingKeys<Q>>,
     pub(crate) workers: usize,
     pub(crate) sync_timeout: Option<Duration>,
     pub(crate) reconcile_timeout: Option<Duration>,
     pub(crate) stop_timeout: Duration,
 }
 
-impl Run {
+impl<Q: Key> Run<Q> {
     pub(crate) async fn until(
         &self,
-        reconciler: impl Reconciler,
+        reconciler: impl Reconciler<Q>,
         token: CancellationToken,
     ) -> Result<(), RunError> {
         tokio::select! {
@@ -85,7 +85,7 @@ impl Run {
         }
     }
 
-    fn start(&self, reconciler: impl Reconciler, token: &CancellationToken) -> JoinSet<()> {
+    fn start(&self, reconciler: impl Reconciler<Q>, token: &CancellationToken) -> JoinSet<()> {
         let reconciler = Arc::new(reconciler);
         let mut workers = JoinSet::new();
         for _ in 0..self.workers {

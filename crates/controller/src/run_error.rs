@@ -47,6 +47,15 @@ pub enum RunError {
         /// The last problem of listing or watching, if any.
         problem: Option<Str>,
     },
+    /// The controller owns objects without being one of a kind, so no owner reference leads to it.
+    #[error(
+        "controller {controller}: made with Controller::keyed, it has no kind that could own \
+         objects: use watches or a source in place of owns"
+    )]
+    NoKind {
+        /// The controller.
+        controller: Str,
+    },
     /// A worker panicked outside the reconciler.
     #[error("controller {controller}: a worker panicked")]
     WorkerPanicked {

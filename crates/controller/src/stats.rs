@@ -1,10 +1,13 @@
 //! `Stats`: the figures of a controller. `Monitor`: reads them while it runs.
 
-use crate::Histogram;
+use crate::hot_keys::{HotKeys, RECONCILES_MAX, WINDOW};
+use crate::{Histogram, Key};
 use hashbrown::{HashMap, HashSet};
-use kubist_apimachinery::{ObjectName, Str};
+use kubist_apimachinery::Str;
 use kubist_workqueue::{Lane, WorkQueue};
 use parking_lot::Mutex;
+use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -50,48 +53,68 @@ pub struct Stats {
 }
 
 /// Reads a controller's figures before, during and after its run. Clones read the same.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Monitor {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) watched: Arc<dyn Watched>,
 }
 
 impl Monitor {
     /// Returns the controller's name.
     pub fn name(&self) -> &Str {
-        &self.shared.name
+        self.watched.name()
     }
 
     /// Returns the current figures.
     pub fn stats(&self) -> Stats {
-        let mut stats = self.shared.counts.lock().clone();
+        self.watched.stats()
+    }
+}
+
+impl fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Monitor").field(self.name()).finish()
+    }
+}
+
+/// What a monitor reads, whatever the controller's keys are.
+pub(crate) trait Watched: Send + Sync {
+    fn name(&self) -> &Str;
+    fn stats(&self) -> Stats;
+}
+
+impl<Q: Key> Watched for Shared<Q> {
+    fn name(&self) -> &Str {
+        &self.name
+    }
+
+    fn stats(&self) -> Stats {
+        let mut stats = self.counts.lock().clone();
         // A queue that is not created yet has no figures.
-        stats.queue = self
-            .shared
-            .queue
-            .get()
-            .map(WorkQueue::stats)
-            .unwrap_or_default();
+        let queue = self.queue.get().map(WorkQueue::stats);
+        stats.queue = queue.unwrap_or_default();
         stats
     }
 }
 
 /// The state that event sources, workers and monitors share.
-#[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct Shared<Q> {
     pub(crate) name: Str,
     /// Created when the controller runs, so that its settings can be changed until then.
-    queue: OnceLock<WorkQueue<ObjectName>>,
+    queue: OnceLock<WorkQueue<Q>>,
     /// Without the queue's figures.
     pub(crate) counts: Mutex<Stats>,
     /// The time of the first change of each key that no worker has taken since; at most one entry
     /// per waiting key.
-    arrivals: Mutex<HashMap<ObjectName, Instant>>,
+    arrivals: Mutex<HashMap<Q, Instant>>,
     /// The keys that were enqueued before there was a queue.
-    early: Mutex<HashSet<ObjectName>>,
+    early: Mutex<HashSet<Q>>,
+    hot: Mutex<HotKeys<Q>>,
+    /// It was told that reconciles block.
+    pub(crate) told_blocked: AtomicBool,
     paused: watch::Sender<bool>,
 }
 
-impl Shared {
+impl<Q: Key> Shared<Q> {
     pub(crate) fn new(name: Str) -> Self {
         Self {
             name,
@@ -99,12 +122,14 @@ impl Shared {
             counts: Mutex::default(),
             arrivals: Mutex::default(),
             early: Mutex::default(),
+            hot: Mutex::default(),
+            told_blocked: AtomicBool::new(false),
             paused: watch::Sender::new(false),
         }
     }
 
     /// Creates the queue with these settings.
-    pub(crate) fn open_queue(&self, config: kubist_workqueue::Config<ObjectName>) {
+    pub(crate) fn open_queue(&self, config: kubist_workqueue::Config<Q>) {
         self.queue.get_or_init(|| WorkQueue::new(config));
         for key in std::mem::take(&mut *self.early.lock()) {
             self.add(Lane::Normal, key);
@@ -112,7 +137,7 @@ impl Shared {
     }
 
     /// Enqueues a key, now or when the queue is created.
-    pub(crate) fn enqueue(&self, lane: Lane, key: ObjectName) {
+    pub(crate) fn enqueue(&self, lane: Lane, key: Q) {
         let mut early = self.early.lock();
         if self.queue.get().is_none() {
             early.insert(key);
@@ -122,7 +147,7 @@ impl Shared {
         self.add(lane, key);
     }
 
-    pub(crate) fn enqueue_after(&self, key: ObjectName, wait: Duration) {
+    pub(crate) fn enqueue_after(&self, key: Q, wait: Duration) {
         match self.queue.get() {
             Some(queue) => queue.add_after(key, wait),
             None => self.enqueue(Lane::Normal, key),
@@ -144,7 +169,7 @@ impl Shared {
         drop(paused.wait_for(|it| !it).await);
     }
 
-    pub(crate) fn queue(&self) -> &WorkQueue<ObjectName> {
+    pub(crate) fn queue(&self) -> &WorkQueue<Q> {
         self.queue.get_or_init(WorkQueue::default)
     }
 
@@ -153,7 +178,7 @@ impl Shared {
     }
 
     /// Enqueues a key because of a change.
-    pub(crate) fn add(&self, lane: Lane, key: ObjectName) {
+    pub(crate) fn add(&self, lane: Lane, key: Q) {
         if lane != Lane::Background && !self.queue().is_shut_down() {
             let now = Instant::now();
             self.arrivals.lock().entry(key.clone()).or_insert(now);
@@ -161,18 +186,32 @@ impl Shared {
         self.queue().add_to(lane, key);
     }
 
-    /// Records that a worker took a key.
-    pub(crate) fn begin(&self, key: &ObjectName) -> Instant {
+    /// Tells about a key that seems to wake itself.
+    fn note_rate(&self, key: &Q, now: Instant) {
+        if self.hot.lock().count(key, now) {
+            tracing::warn!(
+                controller = %self.name, %key,
+                "reconciled {RECONCILES_MAX} times within {WINDOW:?}, each time because of a \
+                 change: a reconciler that writes at each call, for instance a time into the \
+                 status, wakes itself; write only what differs"
+            );
+        }
+    }
+
+    /// Records that a worker took a key. Returns the time, and how long ago the first change came
+    /// that it is for, if a change it is.
+    pub(crate) fn begin(&self, key: &Q) -> (Instant, Option<Duration>) {
         let now = Instant::now();
         let arrival = self.arrivals.lock().remove(key);
         let mut counts = self.counts.lock();
         counts.reconciles += 1;
         counts.active += 1;
-        if let Some(arrival) = arrival {
-            counts
-                .latency
-                .record(now.saturating_duration_since(arrival));
+        let queued = arrival.map(|it| now.saturating_duration_since(it));
+        if let Some(queued) = queued {
+            counts.latency.record(queued);
+            drop(counts);
+            self.note_rate(key, now);
         }
-        now
+        (now, queued)
     }
 }

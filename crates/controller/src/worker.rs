@@ -1,24 +1,26 @@
 //! The loop of one worker: takes a key, reconciles it, and reports the result to the queue.
 
+use crate::blocked::{BLOCKED, longest_step};
 use crate::own_writes::PendingKeys;
 use crate::stats::Shared;
-use crate::{Action, Error, Reconciler};
+use crate::{Action, Error, Key, Reconciler};
 use futures_util::FutureExt as _;
-use kubist_apimachinery::{ObjectName, Retry, with_causes};
+use kubist_apimachinery::{Retry, with_causes};
 use kubist_informers::CoopBudget;
 use kubist_workqueue::Work;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-pub(crate) struct Worker<R> {
-    pub(crate) shared: Arc<Shared>,
+pub(crate) struct Worker<Q, R> {
+    pub(crate) shared: Arc<Shared<Q>>,
     pub(crate) reconciler: Arc<R>,
-    pub(crate) pending: Arc<PendingKeys>,
+    pub(crate) pending: Arc<PendingKeys<Q>>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) token: CancellationToken,
 }
@@ -32,12 +34,12 @@ enum Outcome {
 }
 
 /// Counts a reconcile as abandoned unless it completes.
-struct Running<'a> {
-    shared: &'a Shared,
+struct Running<'a, Q> {
+    shared: &'a Shared<Q>,
     over: bool,
 }
 
-impl Drop for Running<'_> {
+impl<Q> Drop for Running<'_, Q> {
     fn drop(&mut self) {
         let mut counts = self.shared.counts.lock();
         counts.active -= 1;
@@ -45,7 +47,7 @@ impl Drop for Running<'_> {
     }
 }
 
-impl<R: Reconciler> Worker<R> {
+impl<Q: Key, R: Reconciler<Q>> Worker<Q, R> {
     /// Works until the stop; the current reconcile is finished first.
     pub(crate) async fn run(self) {
         // The queue's own budget counts items, not their time.
@@ -69,15 +71,15 @@ impl<R: Reconciler> Worker<R> {
     }
 
     /// Takes the next key, unless the controller is paused.
-    async fn next(&self) -> Option<Work<ObjectName>> {
+    async fn next(&self) -> Option<Work<Q>> {
         if self.shared.is_paused() {
             self.shared.resumed().await;
         }
         self.shared.queue().next().await
     }
 
-    async fn reconcile(&self, work: Work<ObjectName>) {
-        let begin = self.shared.begin(&work);
+    async fn reconcile(&self, work: Work<Q>) {
+        let (begin, queued) = self.shared.begin(&work);
         let mut running = Running {
             shared: &self.shared,
             over: false,
@@ -90,15 +92,19 @@ impl<R: Reconciler> Worker<R> {
             %controller,
             %key,
             attempt = work.attempt(),
+            queued = queued.map(tracing::field::debug),
             duration = tracing::field::Empty,
         );
         let run = async { self.reconciler.reconcile(work.item().clone()).await };
         let run = run.instrument(span.clone());
         let run = AssertUnwindSafe(run).catch_unwind();
-        let outcome = match self.timeout {
-            None => Ok(run.await),
-            Some(limit) => timeout(limit, run).await,
+        let timed = async {
+            match self.timeout {
+                None => Ok(run.await),
+                Some(limit) => timeout(limit, run).await,
+            }
         };
+        let (outcome, longest) = longest_step(timed).await;
         let outcome = match outcome {
             Ok(Ok(answer)) => Outcome::Answer(answer),
             Ok(Err(panic)) => Outcome::Panicked(text_of(&*panic)),
@@ -108,7 +114,25 @@ impl<R: Reconciler> Worker<R> {
         let took = begin.elapsed();
         span.record("duration", tracing::field::debug(took));
         self.count(&outcome, took);
-        span.in_scope(|| self.finish(work, outcome));
+        span.in_scope(|| {
+            if longest >= BLOCKED {
+                self.tell_blocked(&work, longest);
+            }
+            self.finish(work, outcome);
+        });
+    }
+
+    /// Tells once that reconciles block, whichever does so first.
+    fn tell_blocked(&self, key: &Q, longest: Duration) {
+        if self.shared.told_blocked.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        tracing::warn!(
+            controller = %self.shared.name, %key,
+            "the reconcile did not give way for {longest:?}, and all that shares its thread stood \
+             still: call what blocks with tokio::task::spawn_blocking, and await what can be \
+             awaited"
+        );
     }
 
     fn count(&self, outcome: &Outcome, took: Duration) {
@@ -137,7 +161,7 @@ impl<R: Reconciler> Worker<R> {
         }
     }
 
-    fn finish(&self, work: Work<ObjectName>, outcome: Outcome) {
+    fn finish(&self, work: Work<Q>, outcome: Outcome) {
         let (controller, key, attempt) = (&self.shared.name, work.item().clone(), work.attempt());
         match outcome {
             Outcome::Answer(Ok(action)) => match action.wait() {
@@ -150,8 +174,8 @@ impl<R: Reconciler> Worker<R> {
                     Retry::After(wait) => work.fail_retry_after(wait),
                     Retry::Backoff | Retry::Relist => work.fail(),
                 }
-                let cause = with_causes(&error);
-                tracing::warn!(%controller, %key, attempt, error = %cause, "reconcile failed");
+                let (cause, advice) = (with_causes(&error), error.advice());
+                tracing::warn!(%controller, %key, attempt, error = %format_args!("{cause}{advice}"), "reconcile failed");
             }
             Outcome::Panicked(panic) => {
                 work.fail();

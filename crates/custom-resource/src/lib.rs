@@ -56,12 +56,94 @@
 //! - `served = false`, `storage = false`, `deprecated`, `deprecated = "WARNING"`: facts of the
 //!   version.
 //! - `annotation("a", "b")`, `label("a", "b")`: metadata of the definition.
+//! - `apply`: apply configurations, see below.
 //! - `derive = "Eq"`: another derive of the generated struct, beside `Clone`, `Debug` and
 //!   `PartialEq`.
 //! - `doc = "TEXT"`: the description; default: the documentation of the spec.
 //! - `crate = PATH`: the path of this crate; with the facade, `kubist::custom_resource`.
 //!
 //! The generated struct has `Default` if the spec has it.
+//!
+//! # Apply configurations
+//!
+//! With the option `apply`, there are also types of which every field is optional, to apply what
+//! one owns and nothing else: `FigApply` and `FigSpecApply`, with a setter for each field. Structs
+//! and enums in the spec, and the status, derive `ApplyConfiguration`. Lists merge as
+//! [`ListType`] and [`MapType`] say.
+//!
+//! ```
+//! use kubist_apimachinery::apply::ApplyBody as _;
+//! use kubist_custom_resource::{ApplyConfiguration, CustomResource, ListType};
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
+//! #[custom_resource(group = "example.com", version = "v1", kind = "Fig", apply)]
+//! #[serde(rename_all = "camelCase")]
+//! struct FigSpec {
+//!     #[schemars(transform = ListType::map("name"))]
+//!     leaf_parts: Vec<Part>,
+//!     weight: Option<u16>,
+//! }
+//!
+//! #[derive(
+//!     Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, ApplyConfiguration,
+//! )]
+//! struct Part {
+//!     name: String,
+//!     green: bool,
+//! }
+//!
+//! let stalk = PartApply::new().name("stalk");
+//! let spec = FigSpecApply::new().leaf_parts([stalk.clone().green(false)]);
+//! let fig = FigApply::new("first").spec(spec.leaf_parts([stalk]));
+//! assert_eq!(
+//!     String::from_utf8(fig.encode_applied(false)?)?,
+//!     r#"{"apiVersion":"example.com/v1","kind":"Fig","metadata":{"name":"first"},"#.to_owned()
+//!         + r#""spec":{"leafParts":[{"green":false,"name":"stalk"}]}}"#,
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `#[apply(json)]` on a field makes its setter take a `serde_json::Value`, for types that cannot
+//! derive: enums with data, other crates' types. A flattened field has no setter and is refused.
+//! `#[apply(crate = PATH)]` on a type that derives names this crate, as `crate` does.
+//!
+//! # Kinds of others
+//!
+//! `#[derive(Resource)]` makes a kind of a struct whose definition is somebody else's. It needs no
+//! schema: the struct has a field `metadata: ObjectMeta`, and all other fields are serde types,
+//! usually `spec` and `status`. It must implement `Clone`, `Debug`, `Default` and `PartialEq`;
+//! serde's traits are derived. A field that is absent from an object has its default, and an
+//! `Option` that is empty is left out. `kubist codegen` generates such structs from definitions.
+//!
+//! ```
+//! use kubist_custom_resource::Resource;
+//! use kubist_custom_resource::apimachinery::ObjectMeta;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Clone, Debug, Default, PartialEq, Resource)]
+//! #[resource(group = "example.com", version = "v1", kind = "Fig", namespaced)]
+//! struct Fig {
+//!     metadata: ObjectMeta,
+//!     spec: FigSpec,
+//! }
+//!
+//! #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+//! struct FigSpec {
+//!     colour: String,
+//! }
+//!
+//! let fig: Fig = serde_json::from_str(r#"{"metadata":{"name":"a"},"spec":{"colour":"green"}}"#)?;
+//! assert_eq!(fig.spec.colour, "green");
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! Its options are `group`, `version`, `kind` (required), `list_kind`, `plural`, `singular`,
+//! `namespaced` and `crate`, with the meanings below; `#[resource(rename = "name")]` names a field
+//! whose name in JSON is not its own in camel case, and `#[resource(flatten)]` marks a
+//! `serde_json::Map` for the members of an object that no other field has. A kind with a field
+//! `spec` has `Fig::new(name, spec)`.
 //!
 //! # Schemas
 //!
@@ -130,6 +212,7 @@
 // The derive names this crate, also in its own tests.
 extern crate self as kubist_custom_resource;
 
+mod any_quantity;
 mod conversion;
 mod custom_resource;
 mod definition;
@@ -138,15 +221,22 @@ mod markers;
 mod merge;
 mod message_schema;
 mod parts;
+mod present;
+mod resource_schema;
 mod structural;
 
+pub use any_quantity::AnyQuantity;
 pub use conversion::{ConversionError, Conversions, ConvertFrom, ConvertTo};
 pub use custom_resource::CustomResource;
 pub use definition::{DefinitionError, is_established};
-pub use kubist_derive::CustomResource;
+pub use kubist_apimachinery as apimachinery;
+#[doc(no_inline)]
+pub use kubist_apimachinery::apply::ApplyConfiguration;
+pub use kubist_derive::{ApplyConfiguration, CustomResource, Resource};
 pub use markers::{ListType, MapType, Rule};
 pub use merge::{MergeError, merge_definitions};
 pub use message_schema::message_schema;
+pub use present::present;
 pub use schemars;
 pub use structural::SchemaError;
 
@@ -156,6 +246,9 @@ pub mod private {
 
     pub use crate::facts::{Column, Facts, Scale, schema_of};
     pub use crate::parts::{Parts, encode_wanted, from_json, from_protobuf};
+    pub use crate::resource_schema::{
+        default_from_json, default_from_protobuf, fields, order, schema_with,
+    };
     pub use kubist_apimachinery as apimachinery;
-    pub use serde;
+    pub use {serde, serde_json};
 }

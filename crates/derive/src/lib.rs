@@ -1,9 +1,9 @@
-//! Derives for Kubist: `Projection` and `CustomResource`.
+//! Derives for Kubist: `Projection`, `CustomResource`, `Resource` and `ApplyConfiguration`.
 //!
 //! The derive generates `impl` blocks and compile-time checks. The decoding is in
 //! `kubist-apimachinery`, on which a crate that uses the derive must depend (or name another path
-//! to it, see below). `CustomResource` needs `kubist-custom-resource` instead, whose
-//! documentation has its options.
+//! to it, see below). The others need `kubist-custom-resource` instead, whose documentation has
+//! their options.
 //!
 //! # Projections
 //!
@@ -132,10 +132,14 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod apply;
 mod attributes;
 mod custom_resource;
 mod kind;
+mod names;
+mod object;
 mod part;
+mod resource;
 
 use attributes::{Of, Projected};
 use proc_macro::TokenStream;
@@ -154,9 +158,27 @@ pub fn projection(input: TokenStream) -> TokenStream {
 
 /// Derives the kind of a custom resource from the struct of its spec; see the documentation of
 /// `kubist-custom-resource`, which has the options.
-#[proc_macro_derive(CustomResource, attributes(custom_resource))]
+#[proc_macro_derive(CustomResource, attributes(custom_resource, apply))]
 pub fn custom_resource(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let output = custom_resource::implement(&input);
+    output.unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Derives the apply configuration of a struct in a spec or status, or makes an enum the value of a
+/// field of one; see the documentation of `kubist-custom-resource`.
+#[proc_macro_derive(ApplyConfiguration, attributes(apply))]
+pub fn apply_configuration(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let output = apply::implement(&input);
+    output.unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Derives a kind whose definition is somebody else's, from the struct of the whole object; see the
+/// documentation of `kubist-custom-resource`.
+#[proc_macro_derive(Resource, attributes(resource))]
+pub fn resource(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let output = resource::implement(&input);
     output.unwrap_or_else(Error::into_compile_error).into()
 }

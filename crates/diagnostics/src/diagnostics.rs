@@ -287,7 +287,12 @@ impl Diagnostics {
             clients: self
                 .clients
                 .iter()
-                .map(|it| (it.transport().server(), it.transport().stats()))
+                .map(|it| (host_of(it), it.transport().stats()))
+                .collect(),
+            requests: self
+                .clients
+                .iter()
+                .map(|it| (host_of(it), it.transport().request_stats()))
                 .collect(),
             own: self.own.iter().map(Own::value).collect(),
         }));
@@ -302,6 +307,12 @@ impl Diagnostics {
             Err(_) => "# the metrics could not be written\n# EOF\n".to_owned(),
         }
     }
+}
+
+/// Returns the host and port of a client's server, as client-go labels its metrics.
+fn host_of(client: &Client) -> String {
+    let server = client.transport().server();
+    server.split("://").last().unwrap_or_default().to_owned()
 }
 
 /// Checks that every informer has its first list.

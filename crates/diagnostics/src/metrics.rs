@@ -2,11 +2,13 @@
 
 use crate::diagnostics::{Own, Read};
 use kubist_apimachinery::Str;
+use kubist_client::{REQUEST_TIME_BOUNDS, RequestStats};
 use kubist_controller::{Histogram, Stats};
 use kubist_informers::InformerSummary;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
+use std::collections::BTreeMap;
 use std::fmt::Error;
 use std::time::Duration;
 
@@ -35,6 +37,7 @@ pub(crate) struct Figures {
     pub(crate) controllers: Vec<(Str, Stats)>,
     pub(crate) informers: Vec<InformerSummary>,
     pub(crate) clients: Vec<(String, ClientStats)>,
+    pub(crate) requests: Vec<(String, BTreeMap<&'static str, RequestStats>)>,
     pub(crate) own: Vec<OwnValue>,
 }
 
@@ -160,6 +163,7 @@ impl Collector for Figures {
         }
         if !self.clients.is_empty() {
             self.connections(&mut writer)?;
+            self.requests(&mut writer)?;
         }
         for own in &self.own {
             let labels = own.labels.iter().map(|(name, value)| (*name, &**value));
@@ -304,6 +308,40 @@ impl Figures {
         clients.map(move |(host, stats)| (vec![("host", &**host)], value(stats)))
     }
 
+    /// Requests by method and status code, and their times, as client-go's `rest_client_…`.
+    fn requests(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
+        let methods = || {
+            let clients = self.requests.iter();
+            clients.flat_map(|(host, methods)| methods.iter().map(move |it| (host, it)))
+        };
+        let codes: Vec<_> = methods()
+            .flat_map(|(host, (method, stats))| {
+                let codes = stats.codes.iter();
+                codes.map(move |(code, count)| (host, *method, code_name(*code), *count))
+            })
+            .collect();
+        let counts = codes.iter().map(|(host, method, code, count)| {
+            let labels = vec![("code", &**code), ("host", host), ("method", method)];
+            (labels, *count)
+        });
+        let help = "Requests by status code and method";
+        writer.counters("rest_client_requests", help, counts)?;
+        let (name, help) = (
+            "rest_client_request_duration_seconds",
+            "Time from a request to the head of its response",
+        );
+        writer.family(name, help, MetricType::Histogram, |family| {
+            for (host, (method, stats)) in methods() {
+                let labels = vec![("host", &**host), ("verb", method)];
+                let buckets = buckets(stats);
+                let (sum, count) = (stats.time.as_secs_f64(), stats.count());
+                let mut metric = family.encode_family(&labels)?;
+                metric.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)?;
+            }
+            Ok(())
+        })
+    }
+
     fn connections(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
         let requests = self.of_clients(|it| it.requests);
         writer.counters(
@@ -335,4 +373,20 @@ impl Figures {
 #[expect(clippy::cast_precision_loss, reason = "metrics are doubles")]
 fn number(value: u64) -> f64 {
     value as f64
+}
+
+/// client-go's name of a response without a status code.
+fn code_name(code: u16) -> String {
+    match code {
+        0 => "<error>".to_owned(),
+        code => code.to_string(),
+    }
+}
+
+/// Returns the buckets of a method: bounds in seconds, and the requests in each alone.
+fn buckets(stats: &RequestStats) -> Vec<(f64, u64)> {
+    let bounds = REQUEST_TIME_BOUNDS.iter();
+    let bounds = bounds.map(|millis| Duration::from_millis(*millis).as_secs_f64());
+    let bounds = bounds.chain(std::iter::once(f64::INFINITY));
+    bounds.zip(stats.times).collect()
 }

@@ -19,6 +19,7 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod conflict;
+mod extractor;
 mod field_filter;
 mod field_manager;
 mod field_set;
@@ -36,6 +37,7 @@ mod value_order;
 mod zip;
 
 pub use conflict::{Conflict, Conflicts};
+pub use extractor::Extractor;
 pub use field_filter::{FieldFilter, PathMatcher};
 pub use field_manager::{
     AppliedObject, ApplyError, ApplyRequest, FieldManager, ManagedKind, ObjectConverter,

@@ -2,9 +2,11 @@
 
 mod clock;
 mod cluster;
+mod codegen;
 mod convert;
 mod demo;
 mod documents;
+mod input_files;
 mod logging;
 mod logs;
 mod memory;
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Logs(logs::Options),
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
+    /// Generate Rust types from CustomResourceDefinitions
+    Codegen(codegen::Options),
     /// Make the project of an operator, with a kind, tests and manifests
     New(new::Options),
     /// Print the completions of a shell
@@ -54,6 +58,7 @@ impl Command {
     /// Runs it. `whole` is the description of the command line.
     pub(crate) fn run(self, whole: clap::Command) -> Outcome {
         match self {
+            Self::Codegen(options) => block_on(codegen::run(options)),
             Self::Completions(options) => Ok(documents::completions(&options, whole)),
             Self::Convert(options) => convert::run(&options),
             Self::Demo(options) => block_on(demo::run(options)),

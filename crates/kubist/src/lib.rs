@@ -78,7 +78,7 @@
 //! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
 //!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
 //!   and of kube 5's `Resource` derive, `custom-resource` derives kinds and their definitions from
-//!   structs, `anyhow` supports its errors in reconcilers, `leader-election`, `events`,
+//!   structs, `apply` adds apply configurations, `anyhow` supports its errors in reconcilers, `leader-election`, `events`,
 //!   `diagnostics` and `webhook` add the crates of these names, `ws` and `cp` exec and copies,
 //!   `server` adds the [`Server`], and `cli` (on by default, to be disabled for libraries) the
 //!   command `kubist`.
@@ -118,6 +118,8 @@ pub use kubist_derive as derive;
 pub use kubist_diagnostics as diagnostics;
 #[cfg(feature = "events")]
 pub use kubist_events as events;
+#[cfg(feature = "apply")]
+pub use kubist_field_manager as field_manager;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
 #[cfg(feature = "leader-election")]

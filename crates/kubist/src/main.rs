@@ -1,4 +1,4 @@
-//! The `kubist` command: an API server, a watch, a converter and a demo.
+//! The `kubist` command: an API server, a watch, a converter, a generator and a demo.
 
 mod command;
 
@@ -25,6 +25,7 @@ Examples:
   kubist watch pods -A                 # any cluster
   kubist logs web-0 -f
   kubist convert -f pod.yaml -o json
+  kubist codegen crds/ --out src/crds  # Rust types of custom resources
   kubist new website-operator          # the project of an operator
 `kubist help COMMAND` has more."
 )]

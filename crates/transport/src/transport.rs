@@ -12,6 +12,7 @@ use crate::error::{Phase, TransportError};
 use crate::headers::common_headers;
 use crate::pool::{Dialer, Lease, Pool};
 use crate::rate_limiter::RateLimiter;
+use crate::request_stats::{self, RequestCounters, RequestStats};
 use crate::responder::Responder;
 use crate::response_body::{ResponseBody, Source};
 use crate::server::Server;
@@ -22,6 +23,7 @@ use http::uri::Scheme;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -49,6 +51,7 @@ pub(crate) struct Inner {
     presented: Mutex<Option<u64>>,
     limiter: Option<RateLimiter>,
     counters: Arc<Counters>,
+    requests: RequestCounters,
     server: Server,
     headers: HeaderMap,
     response_timeout: Option<std::time::Duration>,
@@ -103,6 +106,7 @@ impl Transport {
             presented: Mutex::default(),
             limiter: config.rate_limit.map(RateLimiter::new).transpose()?,
             counters,
+            requests: RequestCounters::default(),
             server,
             headers,
             response_timeout: config.timeouts.response,
@@ -126,6 +130,17 @@ impl Transport {
         if let Some(limiter) = &self.inner.limiter {
             limiter.acquire().await;
         }
+        let (method, start) = (request_stats::name_of(request.method()), Instant::now());
+        let response = self.send_in_time(request).await;
+        let code = response.as_ref().ok().map(Response::status);
+        self.inner.requests.count(method, code, start.elapsed());
+        response
+    }
+
+    async fn send_in_time(
+        &self,
+        request: Request<Body>,
+    ) -> Result<Response<ResponseBody>, TransportError> {
         let Some(limit) = self.inner.response_timeout else {
             return self.inner.send(request).await;
         };
@@ -140,6 +155,11 @@ impl Transport {
     /// Returns the counters so far.
     pub fn stats(&self) -> Stats {
         self.inner.counters.snapshot()
+    }
+
+    /// Returns the requests so far, by method. A request that was cancelled is not among them.
+    pub fn request_stats(&self) -> BTreeMap<&'static str, RequestStats> {
+        self.inner.requests.snapshot()
     }
 
     /// Returns the server's address without the path.

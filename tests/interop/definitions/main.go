@@ -4,7 +4,7 @@
 // OpenAPI documents, and the output of "kubectl explain". Then it generates objects from the schemas, valid ones and mutations, sends them to both, and
 // compares the answers.
 //
-// With -print it only prints definitions, for programs that need the same ones.
+// With -print it only prints definitions, and with -samples it only writes definitions and generated objects, for programs that need the same ones.
 //
 // It prints the counts of each project and the causes of differences as JSON. Each difference is a line on stderr and, up to a limit for each cause, a
 // file with the request and both answers.
@@ -31,6 +31,8 @@ type options struct {
 	only      string
 	jobs      int
 	print     string
+	samples   string
+	objects   int
 }
 
 func main() {
@@ -45,6 +47,8 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "only projects whose name contains this")
 	flag.IntVar(&o.jobs, "jobs", 3, "kinds that are compared at the same time")
 	flag.StringVar(&o.print, "print", "", "only print these definitions, separated by commas, as a JSON array")
+	flag.StringVar(&o.samples, "samples", "", "only write definitions and objects into this folder")
+	flag.IntVar(&o.objects, "objects", 10, "objects of each version that are written")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "definitions:", err)
@@ -59,6 +63,9 @@ func run(o options) error {
 	}
 	if o.print != "" {
 		return printDefinitions(projects, strings.Split(o.print, ","), os.Stdout)
+	}
+	if o.samples != "" {
+		return writeSamples(projects, o)
 	}
 	pair, err := newPair(o.theirs, o.ours, filepath.Join(o.work, "home"))
 	if err != nil {

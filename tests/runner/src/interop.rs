@@ -8,6 +8,7 @@ mod both_ways;
 mod cases;
 mod cel;
 mod cluster;
+mod codegen;
 mod conformance;
 mod controller_runtime;
 mod controllers;
@@ -68,14 +69,15 @@ pub(crate) struct Options {
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and with
     /// `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`,
-    /// `sample-controller`, `kubebuilder`, `definitions`, `new-roles`)
+    /// `sample-controller`, `kubebuilder`, `definitions`, `codegen`, `new-roles`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
     /// counts to docs/CONFORMANCE.md
     #[arg(long, requires = "long")]
     docs: bool,
-    /// In the part `definitions`: only some definitions of each project, with fewer mutations
+    /// In the part `definitions`: only some definitions of each project, with fewer mutations; in
+    /// `codegen`: the same, with fewer objects
     #[arg(long, requires = "long")]
     quick: bool,
 }
@@ -231,6 +233,11 @@ fn outside(
     for part in parts {
         report.part_if(go, part, |report| {
             conformance::run(part, binary, upstream, scratch, report)
+        })?;
+    }
+    if options.wants(codegen::PART) {
+        report.part_if(go, codegen::PART, |report| {
+            codegen::run(options, binary, scratch, report)
         })?;
     }
     if has_definitions {

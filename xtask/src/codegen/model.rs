@@ -3,7 +3,7 @@
 mod field_type;
 
 use self::field_type::resolve;
-pub(crate) use self::field_type::{FieldType, Presence, Target};
+pub(crate) use self::field_type::{FieldType, Presence, Shape, Target};
 use super::emitted::is_emitted;
 use super::facts;
 use super::kinds::Kinds;
@@ -63,6 +63,8 @@ pub(crate) struct StructField {
     pub(crate) merge: Option<String>,
     /// The `ListType` expression.
     pub(crate) list: Option<String>,
+    /// The JSON names of the keys of a list's items.
+    pub(crate) keys: Vec<String>,
 }
 
 /// An entry of the protobuf order.

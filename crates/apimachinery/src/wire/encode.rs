@@ -114,7 +114,7 @@ fn path_of_bad_raw(message: &dyn Message) -> Option<String> {
 }
 
 /// An unset option is not encoded.
-pub(super) fn drop_nulls(value: &mut serde_json::Value) {
+pub(crate) fn drop_nulls(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {
             map.retain(|_, value| !value.is_null());

@@ -104,6 +104,19 @@ impl Field {
         self
     }
 
+    /// Returns what server-side apply identifies the items of the list by: keys, or nothing for a
+    /// set; none if the list is one value. A list is what its list type says, or else what its
+    /// patch strategy says.
+    pub const fn list_keys(&self) -> Option<&[&'static str]> {
+        match (self.list, self.merge.merge) {
+            (ListType::Map(keys), _) => Some(keys),
+            (ListType::Set, _) => Some(&[]),
+            (ListType::Unset, true) if self.merge.key.is_empty() => Some(&[]),
+            (ListType::Unset, true) => Some(std::slice::from_ref(&self.merge.key)),
+            _ => None,
+        }
+    }
+
     /// With [`FieldFlags::OMIT_EMPTY`].
     #[must_use]
     pub const fn omit_empty(self) -> Self {

@@ -25,7 +25,7 @@ impl<K: Object> Api<K> {
     where
         K: Encode,
     {
-        let target = self.target_of(object, None);
+        let target = self.target_of(object.namespace(), None);
         self.endpoint
             .save(Method::POST, target, object, options)
             .await

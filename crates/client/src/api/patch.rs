@@ -1,10 +1,10 @@
 //! Patch: changes made by the server.
 
 use super::Api;
-use crate::endpoint::encoded;
-use crate::error::ApiError;
-use crate::request::Content;
-use kubist_apimachinery::wire::Encode;
+use crate::endpoint::{Endpoint, encoded};
+use crate::error::{ApiError, RequestError};
+use crate::request::{Content, Target};
+use kubist_apimachinery::apply::ApplyBody;
 use kubist_apimachinery::{Object, PatchOptions};
 use serde_json::Value;
 
@@ -91,9 +91,12 @@ impl<K: Object> Api<K> {
     /// Empty fields are not sent, even if the kind requires them. Neither are `status` and the
     /// metadata that the server writes: `creationTimestamp`, `deletionTimestamp`,
     /// `deletionGracePeriodSeconds`, `generation`, `managedFields`, `selfLink`, `uid` and
-    /// `resourceVersion`. To send `uid` or `resourceVersion` as preconditions, or any exact set of
-    /// fields, use [`Patch::Apply`] or an [`Unstructured`](kubist_apimachinery::Unstructured)
-    /// object.
+    /// `resourceVersion`.
+    ///
+    /// An [apply configuration](kubist_apimachinery::apply) sends exactly what was set on it, zero
+    /// or not: the types with `Apply` in their names in `kubist-api`, with its feature `apply`.
+    /// [`Patch::Apply`] and [`Unstructured`](kubist_apimachinery::Unstructured) objects send any
+    /// fields, unchecked.
     ///
     /// ```
     /// # use kubist_api::apps::v1::Deployment;
@@ -113,18 +116,43 @@ impl<K: Object> Api<K> {
     /// deployments.patch_with("web", &if_same, &mine).await?;
     /// # Ok(()) }
     /// ```
-    pub async fn apply(&self, object: &K, options: &PatchOptions) -> Result<K, ApiError>
+    pub async fn apply<A>(&self, object: &A, options: &PatchOptions) -> Result<K, ApiError>
     where
-        K: Encode,
+        A: ApplyBody<K>,
     {
-        let target = self.target_of(object, Some(object.name()));
-        let with_status = self.endpoint.subresource == "status";
-        let wanted = object.encode_wanted(with_status);
-        let bytes = encoded(&self.endpoint.kind, wanted)?.into();
-        let content = Content {
-            media_type: APPLY,
-            bytes,
-        };
-        self.endpoint.patch(target, content, options).await
+        apply(&self.endpoint, object, options).await
     }
+
+    /// Same as [`Self::apply`], for the status.
+    pub async fn apply_status<A>(&self, object: &A, options: &PatchOptions) -> Result<K, ApiError>
+    where
+        A: ApplyBody<K>,
+    {
+        self.status().apply(object, options).await
+    }
+}
+
+/// Applies an object, or a subresource of it, by the name in its metadata. An endpoint of all
+/// namespaces takes that of the object.
+pub(super) async fn apply<K: Object>(
+    endpoint: &Endpoint<K>,
+    object: &impl ApplyBody<K>,
+    options: &PatchOptions,
+) -> Result<K, ApiError> {
+    if options.post.field_manager.is_empty() {
+        return Err(RequestError::NoFieldManager.into());
+    }
+    let body = object.encode_applied(endpoint.subresource == "status");
+    let name = object.applied_name();
+    let namespace = endpoint.namespace.as_deref().or(Some(&name.namespace));
+    let target = Target {
+        namespace,
+        ..endpoint.target(Some(&name.name))
+    };
+    let bytes = encoded(&endpoint.kind, body)?.into();
+    let content = Content {
+        media_type: APPLY,
+        bytes,
+    };
+    endpoint.patch(target, content, options).await
 }

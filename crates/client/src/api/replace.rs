@@ -25,7 +25,7 @@ impl<K: Object> Api<K> {
     where
         K: Encode,
     {
-        let target = self.target_of(object, Some(object.name()));
+        let target = self.target_of(object.namespace(), Some(object.name()));
         self.endpoint
             .save(Method::PUT, target, object, options)
             .await
@@ -36,7 +36,7 @@ impl<K: Object> Api<K> {
     where
         K: Encode,
     {
-        let target = self.target_of(object, Some(object.name()));
+        let target = self.target_of(object.namespace(), Some(object.name()));
         let target = crate::request::Target {
             subresource: "status",
             ..target

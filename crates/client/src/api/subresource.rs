@@ -9,6 +9,7 @@ use crate::error::ApiError;
 #[cfg(feature = "policy-v1")]
 use crate::error::RequestError;
 use http::Method;
+use kubist_apimachinery::apply::ApplyBody;
 use kubist_apimachinery::wire::Encode;
 use kubist_apimachinery::{ApiResource, KubeObject, Object, PatchOptions, PostOptions};
 use std::fmt;
@@ -68,6 +69,15 @@ impl<S: Object> Subresource<S> {
     ) -> Result<S, ApiError> {
         let target = self.endpoint.target(Some(name));
         self.endpoint.patch(target, patch.content(), options).await
+    }
+
+    /// Applies the subresource (server-side apply) of the object that the metadata names. The
+    /// options require a field manager. See [`Api::apply`](crate::Api::apply).
+    pub async fn apply<A>(&self, object: &A, options: &PatchOptions) -> Result<S, ApiError>
+    where
+        A: ApplyBody<S>,
+    {
+        super::patch::apply(&self.endpoint, object, options).await
     }
 
     /// Posts a value and returns the answered one, as for `serviceaccounts/token`.

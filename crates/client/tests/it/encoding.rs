@@ -102,7 +102,11 @@ fn is_encode<T>(verb: &str, result: Result<T, ApiError>, kind: &str, reason: &st
 async fn an_object_that_cannot_be_encoded_is_an_error_of_each_verb_and_nothing_is_sent() {
     let server = Server::new([]);
     let api: Api<Odd> = Api::default_namespaced(server.client());
-    let (odd, post, patch) = (odd(), PostOptions::default(), PatchOptions::default());
+    let (odd, post, patch) = (
+        odd(),
+        PostOptions::default(),
+        PatchOptions::managed_by("test"),
+    );
     let (status, binding) = (api.status(), api.subresource::<Odd>("binding"));
     for (verb, result) in [
         ("create", api.create(&odd).await),
@@ -132,7 +136,7 @@ async fn raw_bytes_that_are_no_json_are_not_sent_as_null() {
         ..Config::default()
     });
     let api: Api<ControllerRevision> = Api::default_namespaced(client.clone());
-    let (revision, patch) = (revision(), PatchOptions::default());
+    let (revision, patch) = (revision(), PatchOptions::managed_by("test"));
     for (verb, result) in [
         ("create", api.create(&revision).await),
         ("replace", api.replace(&revision).await),

@@ -171,7 +171,7 @@ async fn each_patch_has_its_media_type() {
 #[tokio::test]
 async fn apply_sends_only_the_fields_that_are_set() {
     let (server, pods) = setup(Reply::object(&pod("web")));
-    pods.apply(&pod("web"), &PatchOptions::default())
+    pods.apply(&pod("web"), &PatchOptions::managed_by("test"))
         .await
         .unwrap();
     let asked = only(&server);

@@ -2,7 +2,7 @@
 
 use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::{DeleteOptions, PostOptions, Retry};
+use kubist_apimachinery::{DeleteOptions, PatchOptions, PostOptions, Retry};
 use kubist_cache::Metadata;
 use kubist_client::{Api, ApiError, DeleteAnswer, Patch};
 use serde_json::json;
@@ -45,7 +45,10 @@ async fn a_write_with_an_unreadable_answer_is_reported_as_applied() {
         "PATCH",
     );
     is_told(
-        &apply.apply(&pod, &Default::default()).await.unwrap_err(),
+        &apply
+            .apply(&pod, &PatchOptions::managed_by("test"))
+            .await
+            .unwrap_err(),
         "PATCH",
     );
     is_told(&pods(UNREADABLE).delete("web").await.unwrap_err(), "DELETE");

@@ -3,6 +3,7 @@
 mod cluster;
 mod controller;
 mod handle;
+mod keys;
 #[cfg(feature = "leader-election")]
 mod leader_election;
 mod manager;

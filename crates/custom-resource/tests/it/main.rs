@@ -4,3 +4,4 @@
 mod conversion;
 mod definitions;
 mod objects;
+mod resources;

@@ -3,7 +3,8 @@
 mod arguments;
 
 use self::arguments::{column, scale, validation};
-use super::names::{check_group, check_kind, check_label, check_path, plural_of};
+use crate::names::{check_group, check_kind, check_label, check_path, plural_of};
+use crate::object::Names;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -21,6 +22,8 @@ pub(super) struct Options {
     pub(super) plural: LitStr,
     pub(super) singular: LitStr,
     pub(super) namespaced: bool,
+    /// Whether there are apply configurations.
+    pub(super) apply: bool,
     pub(super) description: String,
     pub(super) status: Option<Type>,
     pub(super) derives: Vec<Path>,
@@ -68,7 +71,7 @@ pub(super) struct Validation {
     pub(super) optional_old_self: bool,
 }
 
-const KNOWN: &str = "expected one of: group, version, kind, plural, singular, root, namespaced, \
+const KNOWN: &str = "expected one of: group, version, kind, plural, singular, root, namespaced, apply, \
     status, shortname, category, scale, printcolumn, selectable, validation, served, storage, \
     deprecated, annotation, label, derive, doc, crate";
 
@@ -111,6 +114,22 @@ impl Options {
     pub(super) fn api_version(&self) -> String {
         format!("{}/{}", self.group.value(), self.version.value())
     }
+
+    /// Returns the names of the kind.
+    pub(super) fn names(&self) -> Names {
+        let list_kind = format!("{}List", self.kind.value());
+        Names {
+            root: self.root.clone(),
+            krate: self.krate.clone(),
+            group: self.group.clone(),
+            version: self.version.clone(),
+            kind: self.kind.clone(),
+            list_kind: LitStr::new(&list_kind, self.kind.span()),
+            plural: self.plural.clone(),
+            singular: self.singular.clone(),
+            namespaced: self.namespaced,
+        }
+    }
 }
 
 impl Found {
@@ -130,7 +149,7 @@ impl Found {
                 let text = value(input)?;
                 self.texts.push((name, text));
             }
-            "namespaced" => self.flags.push(name),
+            "namespaced" | "apply" => self.flags.push(name),
             "served" | "storage" => {
                 input.parse::<Token![=]>()?;
                 self.bools.push((name, input.parse::<LitBool>()?.value));
@@ -227,6 +246,7 @@ impl Found {
                 .map_or_else(|| docs(&input.attrs), |it| it.value()),
             short_names: self.all("shortname"),
             categories: self.all("category"),
+            apply: self.flags.iter().any(|it| it == "apply"),
             namespaced: self.flags.iter().any(|it| it == "namespaced"),
             served: self.flag("served", true),
             storage: self.flag("storage", true),

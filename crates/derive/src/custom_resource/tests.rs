@@ -119,6 +119,6 @@ fn plurals_are_those_of_kube() {
         .into_iter()
         .chain([("toy", "toys"), ("class", "classes")])
     {
-        assert_eq!(super::names::plural_of(singular), plural);
+        assert_eq!(crate::names::plural_of(singular), plural);
     }
 }

@@ -173,14 +173,10 @@ impl Converter {
         }
     }
 
-    /// A list is what its list type says, or else its patch strategy.
     fn list(&mut self, field: &wire::Field, element_type: TypeRef) -> TypeRef {
-        let (relationship, keys): (_, &[&str]) = match (field.list, field.merge.key) {
-            (wire::ListType::Map(keys), _) => (Relationship::Granular, keys),
-            (wire::ListType::Set, _) => (Relationship::Granular, &[]),
-            (wire::ListType::Unset, "") if field.merge.merge => (Relationship::Granular, &[]),
-            (wire::ListType::Unset, key) if field.merge.merge => (Relationship::Granular, &[key]),
-            _ => (Relationship::Atomic, &[]),
+        let (relationship, keys) = match field.list_keys() {
+            Some(keys) => (Relationship::Granular, keys),
+            None => (Relationship::Atomic, &[][..]),
         };
         TypeRef::inlined(Atom::list(ListType {
             element_type,

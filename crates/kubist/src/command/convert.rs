@@ -4,6 +4,7 @@
 //! values as a server stores them in etcd.
 
 use super::Outcome;
+use super::input_files::{MANIFESTS, input_files};
 use clap::{Args, ValueEnum};
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
@@ -18,18 +19,23 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   kubist convert -f deployment.yaml -o json
   kubist convert -f pod.json -o protobuf > pod.pb
+  kubist convert -f namespace.yaml -f manifests/ -R -o yaml
   etcdctl get /registry/pods/default/web --print-value-only | kubist convert -o yaml")]
 pub(crate) struct Options {
-    /// The file to read; `-` or nothing for standard input
+    /// The files to read, and folders with .json, .yaml and .yml files; `-` or nothing for standard
+    /// input. Can be given several times
     #[arg(short, long, value_name = "FILE")]
-    file: Option<PathBuf>,
+    file: Vec<PathBuf>,
+    /// Read the folders below folders, too
+    #[arg(short = 'R', long)]
+    recursive: bool,
     /// The encoding to write
     #[arg(short, long, value_enum)]
     output: Output,
@@ -51,36 +57,50 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.output == Output::Protobuf && io::stdout().is_terminal() {
         return Err("protobuf is binary: redirect it to a file, as in > pod.pb".into());
     }
-    let (name, bytes) = read(options)?;
-    let documents = decode(&bytes).map_err(|error| format!("{name}: {error}"))?;
-    let out = encode(&documents, options.output).map_err(|error| format!("{name}: {error}"))?;
+    let mut files = input_files(&options.file, options.recursive, &MANIFESTS)?;
+    if files.is_empty() {
+        files.push("-".into());
+    }
+    let (mut documents, mut left) = (Vec::new(), INPUT_MAX);
+    for file in &files {
+        let (name, bytes) = read(file, left)?;
+        left -= bytes.len() as u64;
+        documents.extend(decode(&bytes).map_err(|error| format!("{name}: {error}"))?);
+    }
+    let out = encode(&documents, options.output).map_err(|error| match &files[..] {
+        [file] => format!("{}: {error}", name_of(file)),
+        _ => error.to_string(),
+    })?;
     io::stdout().lock().write_all(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(options: &Options) -> Result<(String, Vec<u8>), Box<dyn Error>> {
+/// Reads a file of at most `left` bytes.
+fn read(file: &Path, left: u64) -> Result<(String, Vec<u8>), Box<dyn Error>> {
+    let name = name_of(file);
+    let failed = |error: io::Error| format!("{name}: {error}");
     let mut bytes = Vec::new();
-    let name = match &options.file {
-        Some(path) if path.as_os_str() != "-" => {
-            let name = path.display().to_string();
-            let file = std::fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;
-            file.take(INPUT_MAX + 1)
-                .read_to_end(&mut bytes)
-                .map_err(|error| format!("{name}: {error}"))?;
-            name
-        }
-        _ => {
-            io::stdin()
-                .lock()
-                .take(INPUT_MAX + 1)
-                .read_to_end(&mut bytes)?;
-            "standard input".to_owned()
-        }
-    };
-    if bytes.len() as u64 > INPUT_MAX {
-        return Err(format!("{name}: more than {INPUT_MAX} bytes").into());
+    if file.as_os_str() == "-" {
+        let mut input = io::stdin().lock().take(left + 1);
+        input.read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        let input = std::fs::File::open(file).map_err(failed)?;
+        input
+            .take(left + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+    }
+    if bytes.len() as u64 > left {
+        return Err(format!("{name}: more than {INPUT_MAX} bytes in all").into());
     }
     Ok((name, bytes))
+}
+
+fn name_of(file: &Path) -> String {
+    match file.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => file.display().to_string(),
+    }
 }
 
 /// An item of the input.

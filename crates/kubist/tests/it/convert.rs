@@ -46,6 +46,55 @@ fn every_encoding_converts_to_every_other_without_loss() {
 }
 
 #[test]
+fn several_files_and_folders_become_one_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::create_dir_all(path.join("all/below")).unwrap();
+    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+    for (file, name) in [
+        ("first.yaml", "first"),
+        ("all/b.yml", "b"),
+        ("all/a.yaml", "a"),
+        ("all/below/c.json.yaml", "c"),
+    ] {
+        std::fs::write(path.join(file), map(name)).unwrap();
+    }
+    std::fs::write(path.join("all/README.md"), "no object").unwrap();
+    let names = |arguments: &[&str]| {
+        let out = succeed(path, arguments, map("piped").as_bytes());
+        let values = serde_json::Deserializer::from_slice(&out).into_iter::<Value>();
+        let names = values.map(|it| it.unwrap()["metadata"]["name"].to_string());
+        names.collect::<Vec<_>>().join(" ").replace('"', "")
+    };
+    let all = [
+        "convert",
+        "-o",
+        "json",
+        "-f",
+        "first.yaml",
+        "-f",
+        "all",
+        "-f",
+        "-",
+    ];
+    assert_eq!(names(&all), "first a b piped");
+    assert_eq!(
+        names(&["convert", "-o", "json", "-R", "-f", "all"]),
+        "a b c"
+    );
+
+    let error = fail(path, &["convert", "-o", "json", "-f", "nothing"], b"");
+    assert!(error.contains("nothing: "), "{error}");
+    std::fs::create_dir(path.join("empty")).unwrap();
+    let error = fail(path, &["convert", "-o", "json", "-f", "empty"], b"");
+    let expected = "empty: no file with one of the extensions json, yaml, yml; -R looks";
+    assert!(error.contains(expected), "{error}");
+    std::fs::write(path.join("all/z.yaml"), "kind: [").unwrap();
+    let error = fail(path, &["convert", "-o", "json", "-f", "all"], b"");
+    assert!(error.contains("all/z.yaml: not valid YAML"), "{error}");
+}
+
+#[test]
 fn a_file_of_several_documents_becomes_several() {
     let folder = tempfile::tempdir().unwrap();
     let documents = format!("{DEPLOYMENT}---\n{DEPLOYMENT}");
@@ -106,7 +155,7 @@ fn bad_input_is_one_line_that_names_place_and_cause() {
     );
     assert!(error.contains("absent.yaml"), "{error}");
     let error = fail(folder.path(), &["convert", "-f", ".", "-o", "json"], b"");
-    assert!(error.contains("directory"), "{error}");
+    assert!(error.contains("no file with one of"), "{error}");
 }
 
 #[test]

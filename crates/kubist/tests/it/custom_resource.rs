@@ -1,8 +1,19 @@
-//! Derived kinds on a server in this process: their definitions are accepted, and their objects are
-//! written, read, cached and reconciled.
+//! Derived and generated kinds on a server in this process: their definitions are accepted, and
+//! their objects are written, read, cached and reconciled.
 
+mod applied;
+#[path = "../../../codegen/tests/it/crds/fruit_example_com/v1/fig.rs"]
+#[allow(unreachable_pub, dead_code, reason = "they are generated")]
+mod fig;
+mod foreign;
 mod life;
+#[path = "../../../codegen/tests/it/crds/fruit_example_com/v1alpha1/fig.rs"]
+#[allow(unreachable_pub, dead_code, reason = "they are generated")]
+mod old_fig;
 mod pitfalls;
+#[path = "../../../codegen/tests/it/crds/fruit_example_com/v1/string.rs"]
+#[allow(unreachable_pub, dead_code, reason = "they are generated")]
+mod string;
 
 use kubist::api::apiextensions::v1::CustomResourceDefinition;
 use kubist::client::{Api, Client};
@@ -23,7 +34,7 @@ async fn serving<K: CustomResource>() -> Server {
 }
 
 /// Creates a definition, and waits until it is served.
-async fn establish(client: &Client, definition: &CustomResourceDefinition) {
+pub(crate) async fn establish(client: &Client, definition: &CustomResourceDefinition) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     definitions.create(definition).await.unwrap();
     let is_established = |it: Option<&CustomResourceDefinition>| {

@@ -1,5 +1,8 @@
 //! The command as users run it: arguments in; output, exit code and files out.
 
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod apply_configurations;
+mod codegen;
 mod command;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod connection_problems;
@@ -41,6 +44,8 @@ mod in_memory_restart;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod leader_election;
 mod log;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod mistakes;
 mod new;
 mod running_backup;
 mod serve;
@@ -48,5 +53,7 @@ mod serve;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod serve_faults;
 mod server;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod traces;
 mod watch;
 mod webhooks;

@@ -15,7 +15,7 @@ pub(crate) struct FieldType {
 
 /// How a field holds its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shape {
+pub(crate) enum Shape {
     One,
     Option,
     OptionBox,
@@ -50,6 +50,15 @@ impl Target {
         match self {
             Self::Here(name) | Self::Elsewhere(_, name) => name,
             Self::ByHand(name) => name,
+        }
+    }
+
+    /// The module and the name, for a field in this module; none for types made by hand.
+    pub(crate) fn place<'a>(&'a self, module: &'a Module) -> Option<(&'a Module, &'a str)> {
+        match self {
+            Self::Here(name) => Some((module, name)),
+            Self::Elsewhere(module, name) => Some((module, name)),
+            Self::ByHand(_) => None,
         }
     }
 }
@@ -94,6 +103,11 @@ impl FieldType {
             Inner::Scalar { rust, .. } => Some(rust),
             Inner::Message(_) => None,
         }
+    }
+
+    /// How the field holds its values.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
     }
 
     pub(crate) fn is_map(&self) -> bool {
@@ -144,6 +158,7 @@ pub(super) fn resolve(schema: &Schema, module: &Module, field: &Field) -> Outcom
         },
         merge: merge(field)?,
         list: list_type(field),
+        keys: keys(field),
     })
 }
 
@@ -165,6 +180,18 @@ fn merge(field: &Field) -> Outcome<Option<String>> {
         "replace" if key.is_empty() => "Merge::REPLACE".to_owned(),
         other => return Err(format!("patch strategy `{other}` with key `{key}`").into()),
     }))
+}
+
+/// Returns the keys by which server-side apply knows the items of a list.
+fn keys(field: &Field) -> Vec<String> {
+    match (field.list_type.as_str(), field.patch_strategy.as_str()) {
+        ("map", _) => field.list_map_keys.clone(),
+        ("", strategy) if strategy.starts_with("merge") => {
+            let key = field.patch_merge_key.clone();
+            Some(key).filter(|it| !it.is_empty()).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn list_type(field: &Field) -> Option<String> {

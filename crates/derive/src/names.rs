@@ -3,7 +3,7 @@
 use syn::{Error, LitStr};
 
 /// Returns the plural of a lower-case English noun, by the rules that kube and kubebuilder share.
-pub(super) fn plural_of(singular: &str) -> String {
+pub(crate) fn plural_of(singular: &str) -> String {
     let ends = |suffixes: &[&str]| suffixes.iter().any(|it| singular.ends_with(it));
     if ends(&["s", "x", "z", "ch", "sh"]) {
         return format!("{singular}es");
@@ -15,7 +15,7 @@ pub(super) fn plural_of(singular: &str) -> String {
 }
 
 /// Checks a DNS label that begins with a letter.
-pub(super) fn check_label(text: &LitStr, what: &str, example: &str) -> Result<(), Error> {
+pub(crate) fn check_label(text: &LitStr, what: &str, example: &str) -> Result<(), Error> {
     let value = text.value();
     let allowed = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let first = value
@@ -33,7 +33,7 @@ pub(super) fn check_label(text: &LitStr, what: &str, example: &str) -> Result<()
 }
 
 /// Checks a group: a DNS name with a dot.
-pub(super) fn check_group(text: &LitStr) -> Result<(), Error> {
+pub(crate) fn check_group(text: &LitStr) -> Result<(), Error> {
     let value = text.value();
     let allowed = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let is_label = |it: &str| !it.is_empty() && it.chars().all(allowed);
@@ -48,7 +48,7 @@ pub(super) fn check_group(text: &LitStr) -> Result<(), Error> {
 }
 
 /// Checks a kind.
-pub(super) fn check_kind(text: &LitStr) -> Result<(), Error> {
+pub(crate) fn check_kind(text: &LitStr) -> Result<(), Error> {
     let value = text.value();
     let first = value
         .chars()
@@ -65,7 +65,7 @@ pub(super) fn check_kind(text: &LitStr) -> Result<(), Error> {
 }
 
 /// Checks a JSON path.
-pub(super) fn check_path(text: &LitStr) -> Result<(), Error> {
+pub(crate) fn check_path(text: &LitStr) -> Result<(), Error> {
     if text.value().starts_with('.') {
         return Ok(());
     }
