@@ -69,7 +69,7 @@ pub(crate) struct Options {
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and with
     /// `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`,
-    /// `sample-controller`, `kubebuilder`, `definitions`, `codegen`)
+    /// `sample-controller`, `kubebuilder`, `definitions`, `codegen`, `new-roles`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
@@ -243,6 +243,12 @@ fn outside(
     if has_definitions {
         report.part_if(go, definitions::PART, |report| {
             definitions::run(options, binary, programs, scratch, report)
+        })?;
+    }
+    if options.wants(new_project::ROLES) {
+        report.part_if(go, new_project::ROLES, |report| {
+            etcd::build_programs(scratch)?;
+            new_project::run_with_roles(binary, programs, scratch, report)
         })?;
     }
     Ok(())
