@@ -56,8 +56,8 @@ impl<A: ApplyConfiguration> Extractor<A> {
     }
 
     /// Returns what a field manager has applied of an object, to be changed and applied again; none
-    /// if it has applied nothing. It has the name and, if the object has one, the namespace; and the
-    /// zeros that the manager owns, which the object itself does not show. (client-go loses those.)
+    /// if it has applied nothing. It has the name and, if the object has one, the namespace. It has
+    /// the zeros that the manager owns, which the object does not show. (client-go loses those.)
     ///
     /// # Errors
     /// The managed fields cannot be read, or the object does not fit the schema.

@@ -78,10 +78,10 @@
 //! - Features are additive: each group version (`core-v1`, `apps-v1`, …; `full` for all) adds its
 //!   types, informer accessors and client methods; `kube` supports the types of k8s-openapi 0.29
 //!   and of kube 5's `Resource` derive, `custom-resource` derives kinds and their definitions from
-//!   structs, `apply` adds apply configurations, `anyhow` supports its errors in reconcilers, `leader-election`, `events`,
-//!   `diagnostics` and `webhook` add the crates of these names, `ws` and `cp` exec and copies,
-//!   `server` adds the [`Server`], and `cli` (on by default, to be disabled for libraries) the
-//!   command `kubist`.
+//!   structs, `apply` adds apply configurations, `anyhow` supports its errors in reconcilers,
+//!   `leader-election`, `events`, `diagnostics` and `webhook` add the crates of these names, `ws`
+//!   and `cp` exec and copies, `opentelemetry` the context of spans in requests, `server` adds the
+//!   [`Server`], and `cli` (on by default, to be disabled for libraries) the command `kubist`.
 //! - Dropping a [`Server`] stops everything that it started. It writes no files except a kubeconfig
 //!   and a data directory, if they are configured.
 

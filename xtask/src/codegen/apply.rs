@@ -1,4 +1,4 @@
-//! Emits the apply configurations: for each type that a client can apply, the setters of its fields.
+//! Emits the apply configurations: the setters of the fields of each type that can be applied.
 
 use super::model::{Model, Module, Shape, Struct, StructField, Target};
 use super::schema::Schema;
