@@ -27,6 +27,6 @@ pub use error::{GenerateError, ReadError};
 pub use modules::{MARKER, Modules, generate};
 pub use options::Options;
 
-/// The most types of a version, with lists and maps of them. Of the definitions of eighteen well-known
-/// projects, none has more than 227 structs and enums.
+/// The most types of a version, with lists and maps of them. Of the definitions of eighteen
+/// well-known projects, none has more than 227 structs and enums.
 pub const TYPES_MAX: usize = 20_000;
