@@ -76,7 +76,7 @@ async fn with_operator<F: Future<Output = Outcome>>(test: impl FnOnce(Client) ->
     let stop = CancellationToken::new();
     let test = async {
         let _stop = stop.clone().drop_guard(); // also when the test fails
-        test(client).await
+        Box::pin(test(client)).await
     };
     let (ran, tested) = tokio::join!(manager.run(stop.clone()), test);
     tested?;
