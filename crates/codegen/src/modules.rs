@@ -187,8 +187,8 @@ fn modules<'m>(page: &mut Page, modules: impl Iterator<Item = &'m String>) {
     }
 }
 
-/// Names the kinds in the module of the version. Groups whose names differ in hyphens and dots alone
-/// share a module, so that a kind may need another name.
+/// Names the kinds in the module of the version. Groups whose names differ in hyphens and dots
+/// alone share a module, so that a kind may need another name.
 fn uses(page: &mut Page, version: &Version) {
     let mut taken = Taken::default();
     for (module, kind) in version {
