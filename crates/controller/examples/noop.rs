@@ -37,7 +37,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         handle.enqueue(ObjectName::new("shop", format!("pod-{number}")));
     }
     let began = Instant::now();
-    Manager::new(factory).with(controller, reconcile).run(token).await?;
+    Manager::new(factory)
+        .with(controller, reconcile)
+        .run(token)
+        .await?;
     let took = began.elapsed().as_secs_f64() * 1e6;
     let count = u32::try_from(count.load(Ordering::Relaxed))?;
     println!("{count} reconciles, {:.2} us each", took / f64::from(count));

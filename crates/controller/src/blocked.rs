@@ -28,6 +28,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    #[expect(clippy::disallowed_methods, reason = "it is to block")]
     async fn a_step_that_blocks_is_measured_and_waiting_is_not() {
         let blocks = async {
             tokio::time::sleep(Duration::from_millis(100)).await;

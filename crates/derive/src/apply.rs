@@ -43,7 +43,7 @@ pub(crate) fn configuration(input: &DeriveInput, krate: &Path) -> Result<TokenSt
     let name = format_ident!("{ident}Apply");
     let doc = format!("Fields of a [`{ident}`] to apply.");
     let apply = quote!(#krate::private::apimachinery::apply);
-    let rows = setters.iter().map(|it| it.row());
+    let rows = setters.iter().map(Setter::row);
     let schema = schema(&ident.to_string(), &setters, krate, &quote!(None));
     Ok(quote! {
         #krate::private::apimachinery::apply_configuration! {

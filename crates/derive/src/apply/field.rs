@@ -74,7 +74,7 @@ impl Setter {
             } else {
                 form(&field.ty)
             },
-            list: List::parse(&field.attrs)?,
+            list: List::parse(&field.attrs),
             ident,
         }))
     }
@@ -133,7 +133,7 @@ impl Setter {
 
 impl List {
     /// Reads `#[schemars(transform = ListType::map("name"))]`.
-    fn parse(attributes: &[Attribute]) -> Result<Self, Error> {
+    fn parse(attributes: &[Attribute]) -> Self {
         let mut found = Self::Unset;
         for attribute in attributes
             .iter()
@@ -151,7 +151,7 @@ impl List {
                 }
             }
         }
-        Ok(found)
+        found
     }
 
     fn of(transform: &Expr) -> Option<Self> {

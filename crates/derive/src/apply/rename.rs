@@ -18,9 +18,9 @@ impl Serde {
         for attribute in attributes.iter().filter(|it| it.path().is_ident("serde")) {
             attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("rename") {
-                    found.rename = serialized(&meta)?.or(found.rename.take());
+                    found.rename = serialized(&meta)?.or_else(|| found.rename.take());
                 } else if meta.path.is_ident("rename_all") {
-                    found.rename_all = serialized(&meta)?.or(found.rename_all.take());
+                    found.rename_all = serialized(&meta)?.or_else(|| found.rename_all.take());
                 } else {
                     found.is_skipped |=
                         meta.path.is_ident("skip") || meta.path.is_ident("skip_serializing");

@@ -2,6 +2,7 @@
 
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod apply_configurations;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod codegen;
 mod command;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]

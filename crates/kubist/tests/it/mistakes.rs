@@ -295,7 +295,7 @@ async fn a_controller_whose_informers_do_not_run_says_how_to_start_them() {
     server.shutdown().await;
 }
 
-/// Runs a controller of ConfigMaps until the log has a warning with a word.
+/// Runs a controller of `ConfigMap`s until the log has a warning with a word.
 async fn until_told<F, Fut>(server: &Server, word: &str, reconcile: F) -> String
 where
     F: Fn(ObjectName) -> Fut + Send + Sync + 'static,
@@ -338,8 +338,8 @@ async fn a_reconciler_that_always_writes_is_told_that_it_wakes_itself() {
         let maps = api.clone();
         async move {
             let set_time = |map: &mut ConfigMap| {
-                let now = std::time::SystemTime::now();
-                map.data.insert("time".into(), format!("{now:?}").into());
+                let before = map.metadata.resource_version.clone();
+                map.data.insert("written".into(), before);
             };
             if key.name == "busy" {
                 maps.edit(&key.name, set_time).await?;
@@ -356,6 +356,7 @@ async fn a_reconciler_that_always_writes_is_told_that_it_wakes_itself() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "it is to block")]
 async fn a_reconciler_that_blocks_is_told_to_spawn_blocking() {
     let server = server().await;
     let maps: Api<ConfigMap> = Api::namespaced(server.client(), "default");

@@ -9,7 +9,7 @@ use kubist::transport::{Body, Config, ResponseBody, Transport};
 use kubist::{Server, ServerConfig};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
+use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -70,26 +70,7 @@ async fn a_reconcile_and_its_requests_are_one_trace_that_the_server_learns_of() 
     map.metadata.name = "settings".into();
     maps.create(&map).await.unwrap();
 
-    let factory = SharedInformerFactory::new(client);
-    let controller = Controller::new("maps", &factory.informer::<ConfigMap>());
-    let token = CancellationToken::new();
-    let (api, done) = (maps.clone(), token.clone());
-    let reconcile = move |key: ObjectName| {
-        let (maps, done) = (api.clone(), done.clone());
-        async move {
-            if key.name == "settings" {
-                let mark = |map: &mut ConfigMap| drop(map.data.insert("a".into(), "b".into()));
-                maps.edit(&key.name, mark).await?;
-                done.cancel();
-            }
-            Ok::<_, Error>(Action::done())
-        }
-    };
-    let run = Manager::new(factory).with(controller, reconcile).run(token);
-    timeout(Duration::from_secs(30), run)
-        .await
-        .unwrap()
-        .unwrap();
+    reconcile_once(client, maps).await;
     while exporter
         .get_finished_spans()
         .unwrap()
@@ -100,13 +81,12 @@ async fn a_reconcile_and_its_requests_are_one_trace_that_the_server_learns_of() 
     }
 
     let spans = exporter.get_finished_spans().unwrap();
-    let of = |span: &opentelemetry_sdk::trace::SpanData, key: &str| {
+    let of = |span: &SpanData, key: &str| {
         let attribute = span.attributes.iter().find(|it| it.key.as_str() == key);
         attribute.map(|it| it.value.to_string()).unwrap_or_default()
     };
-    let is_patch = |it: &&opentelemetry_sdk::trace::SpanData| {
-        it.name == "request" && of(it, "http.request.method") == "PATCH"
-    };
+    let is_patch =
+        |it: &&SpanData| it.name == "request" && of(it, "http.request.method") == "PATCH";
     let patch = spans.iter().find(is_patch).expect("the patch has a span");
     assert_eq!(of(patch, "http.response.status_code"), "200");
     assert_eq!(
@@ -123,4 +103,28 @@ async fn a_reconcile_and_its_requests_are_one_trace_that_the_server_learns_of() 
     let expected = format!("00-{}-{}-01", context.trace_id(), context.span_id());
     assert_eq!(*traces.lock(), [expected]);
     server.shutdown().await;
+}
+
+/// Runs a controller until it has edited the map.
+async fn reconcile_once(client: Client, maps: Api<ConfigMap>) {
+    let factory = SharedInformerFactory::new(client);
+    let controller = Controller::new("maps", &factory.informer::<ConfigMap>());
+    let token = CancellationToken::new();
+    let (api, done) = (maps, token.clone());
+    let reconcile = move |key: ObjectName| {
+        let (maps, done) = (api.clone(), done.clone());
+        async move {
+            if key.name == "settings" {
+                let mark = |map: &mut ConfigMap| drop(map.data.insert("a".into(), "b".into()));
+                maps.edit(&key.name, mark).await?;
+                done.cancel();
+            }
+            Ok::<_, Error>(Action::done())
+        }
+    };
+    let run = Manager::new(factory).with(controller, reconcile).run(token);
+    timeout(Duration::from_secs(30), run)
+        .await
+        .unwrap()
+        .unwrap();
 }
