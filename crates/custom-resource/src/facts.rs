@@ -1,9 +1,10 @@
 //! `Facts`: what the attributes of the derive say about a version of a kind.
 
 use crate::Rule;
+use crate::resource_schema::schema_with;
 use kubist_apimachinery::ObjectMeta;
 use kubist_apimachinery::wire::{
-    Entry, Field, FieldFlags as F, FieldType, JsonForm, KindFacts, SERDE_FIELD, Schema, Wire,
+    Entry, Field, FieldFlags as F, FieldType, KindFacts, SERDE_FIELD, Schema, Wire,
 };
 
 /// What the attributes say, beside the names that `Resource` has.
@@ -85,16 +86,7 @@ pub const fn schema_of(kind: KindFacts, has_status: bool) -> Schema {
     let count = if has_status { 3 } else { 2 };
     let (fields, _) = FIELDS.split_at(count);
     let (order, _) = ORDER.split_at(count);
-    Schema {
-        name: kind.kind,
-        full_name: kind.kind,
-        kind: Some(kind),
-        form: JsonForm::Object,
-        atomic: false,
-        defaults: &[],
-        fields,
-        // They are sorted by name already.
-        by_name: if has_status { &[0, 1, 2] } else { &[0, 1] },
-        order,
-    }
+    // They are sorted by name already.
+    let by_name: &[u16] = if has_status { &[0, 1, 2] } else { &[0, 1] };
+    schema_with(kind, fields, by_name, order)
 }

@@ -5,9 +5,9 @@ mod message;
 mod options;
 
 use self::facts::custom_resource;
-use self::message::{message, serde_impls};
+use self::message::message;
 use self::options::Options;
-use crate::object::object_impls;
+use crate::object::{Decoders, codec_impls, object_impls};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Error};
@@ -23,7 +23,12 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     let machinery = quote!(#krate::private::apimachinery);
     let message = message(&options, &machinery);
     let object = object_impls(&options.names(), &machinery);
-    let serde = serde_impls(&options);
+    let decoders = Decoders {
+        from_protobuf: quote!(#krate::private::from_protobuf),
+        from_json: quote!(#krate::private::from_json),
+        deserialize: quote!(#krate::private::Parts::<Self>::deserialize),
+    };
+    let codec = codec_impls(&options.root, krate, &decoders);
     let custom_resource = custom_resource(input, &options);
     let configurations = configurations(input, &options)?;
     Ok(quote! {
@@ -31,7 +36,7 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
         #configurations
         const _: () = {
             #message
-            #serde
+            #codec
             #object
             #custom_resource
         };

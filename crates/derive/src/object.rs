@@ -36,6 +36,62 @@ pub(crate) fn object_impls(names: &Names, machinery: &TokenStream) -> TokenStrea
     }
 }
 
+/// How a kind is decoded: paths of functions.
+pub(crate) struct Decoders {
+    pub(crate) from_protobuf: TokenStream,
+    pub(crate) from_json: TokenStream,
+    pub(crate) deserialize: TokenStream,
+}
+
+/// Generates decoding and encoding: the wire traits, and serde's.
+pub(crate) fn codec_impls(root: &Ident, krate: &Path, decoders: &Decoders) -> TokenStream {
+    let wire = quote!(#krate::private::apimachinery::wire);
+    let serde = quote!(#krate::private::serde);
+    let Decoders {
+        from_protobuf,
+        from_json,
+        deserialize,
+    } = decoders;
+    quote! {
+        #[automatically_derived]
+        impl #wire::Wire for #root {
+            const SCHEMA: &'static #wire::Schema = &SCHEMA;
+
+            fn from_protobuf(
+                bytes: &[u8],
+                cx: &mut #wire::DecodeContext,
+            ) -> ::core::result::Result<Self, #wire::WireError> {
+                #from_protobuf(bytes, cx)
+            }
+            fn from_json(
+                bytes: &[u8],
+                cx: &mut #wire::DecodeContext,
+            ) -> ::core::result::Result<Self, #wire::WireError> {
+                #from_json(bytes, cx)
+            }
+        }
+
+        #[automatically_derived]
+        impl #serde::Serialize for #root {
+            fn serialize<S: #serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                #serde::Serialize::serialize(&#wire::Json::top(self), serializer)
+            }
+        }
+
+        #[automatically_derived]
+        impl<'de> #serde::Deserialize<'de> for #root {
+            fn deserialize<D: #serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                #deserialize(deserializer)
+            }
+        }
+    }
+}
+
 /// Generates access to the metadata, and the names of the kind.
 fn object(names: &Names, machinery: &TokenStream) -> TokenStream {
     let Names {

@@ -7,7 +7,7 @@ mod fields;
 mod options;
 
 use self::fields::Member;
-use crate::object::{Names, object_impls};
+use crate::object::{Decoders, Names, codec_impls, object_impls};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Error, Path};
@@ -25,7 +25,13 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
     let wire = quote!(#machinery::wire);
     let schema = schema(&names, &members, &wire);
     let message = message(&names, &members, &wire);
-    let serde = serde_impls(&names, &machinery);
+    let krate = &names.krate;
+    let decoders = Decoders {
+        from_protobuf: quote!(#krate::private::default_from_protobuf),
+        from_json: quote!(#krate::private::default_from_json),
+        deserialize: quote!(#machinery::wire::deserialize),
+    };
+    let codec = codec_impls(&names.root, krate, &decoders);
     let new = new(input, &members, &machinery);
     Ok(quote! {
         #new
@@ -33,7 +39,7 @@ pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream, Error> {
             #schema
             #message
             #object
-            #serde
+            #codec
         };
     })
 }
@@ -96,7 +102,7 @@ fn schema(names: &Names, members: &[Member], wire: &TokenStream) -> TokenStream 
     }
 }
 
-/// Generates access to the fields, and decoding.
+/// Generates access to the fields.
 fn message(names: &Names, members: &[Member], wire: &TokenStream) -> TokenStream {
     let Names { root, krate, .. } = names;
     let flattened = members.iter().find(|it| it.is_flattened);
@@ -123,24 +129,6 @@ fn message(names: &Names, members: &[Member], wire: &TokenStream) -> TokenStream
                 }
             }
             #others
-        }
-
-        #[automatically_derived]
-        impl #wire::Wire for #root {
-            const SCHEMA: &'static #wire::Schema = &SCHEMA;
-
-            fn from_protobuf(
-                bytes: &[u8],
-                cx: &mut #wire::DecodeContext,
-            ) -> ::core::result::Result<Self, #wire::WireError> {
-                #krate::private::default_from_protobuf(bytes, cx)
-            }
-            fn from_json(
-                bytes: &[u8],
-                cx: &mut #wire::DecodeContext,
-            ) -> ::core::result::Result<Self, #wire::WireError> {
-                #krate::private::default_from_json(bytes, cx)
-            }
         }
     }
 }
@@ -185,33 +173,6 @@ fn view(index: usize, member: &Member, wire: &TokenStream) -> TokenStream {
             ::core::option::Option::Some(value) => #wire::View::Serde(value),
             ::core::option::Option::None => #wire::View::OptMessage(::core::option::Option::None),
         }),
-    }
-}
-
-/// Generates serde's traits.
-fn serde_impls(names: &Names, machinery: &TokenStream) -> TokenStream {
-    let Names { root, krate, .. } = names;
-    let wire = quote!(#machinery::wire);
-    quote! {
-        #[automatically_derived]
-        impl #krate::private::serde::Serialize for #root {
-            fn serialize<S: #krate::private::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
-                let json = #wire::Json::top(self);
-                #krate::private::serde::Serialize::serialize(&json, serializer)
-            }
-        }
-
-        #[automatically_derived]
-        impl<'de> #krate::private::serde::Deserialize<'de> for #root {
-            fn deserialize<D: #krate::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                #wire::deserialize(deserializer)
-            }
-        }
     }
 }
 

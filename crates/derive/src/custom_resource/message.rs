@@ -1,4 +1,4 @@
-//! Generates what the wire engine and serde need.
+//! Generates what the wire engine needs.
 
 use super::options::Options;
 use proc_macro2::TokenStream;
@@ -58,51 +58,6 @@ pub(super) fn message(options: &Options, machinery: &TokenStream) -> TokenStream
                     #(#view)*
                     _ => ::core::option::Option::None,
                 }
-            }
-        }
-
-        #[automatically_derived]
-        impl #wire::Wire for #root {
-            const SCHEMA: &'static #wire::Schema = &SCHEMA;
-
-            fn from_protobuf(
-                bytes: &[u8],
-                cx: &mut #wire::DecodeContext,
-            ) -> ::core::result::Result<Self, #wire::WireError> {
-                #krate::private::from_protobuf(bytes, cx)
-            }
-            fn from_json(
-                bytes: &[u8],
-                cx: &mut #wire::DecodeContext,
-            ) -> ::core::result::Result<Self, #wire::WireError> {
-                #krate::private::from_json(bytes, cx)
-            }
-        }
-    }
-}
-
-/// Generates serde's traits.
-pub(super) fn serde_impls(options: &Options) -> TokenStream {
-    let Options { root, krate, .. } = options;
-    let wire = quote!(#krate::private::apimachinery::wire);
-    quote! {
-        #[automatically_derived]
-        impl #krate::private::serde::Serialize for #root {
-            fn serialize<S: #krate::private::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
-                let json = #wire::Json::top(self);
-                #krate::private::serde::Serialize::serialize(&json, serializer)
-            }
-        }
-
-        #[automatically_derived]
-        impl<'de> #krate::private::serde::Deserialize<'de> for #root {
-            fn deserialize<D: #krate::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                #krate::private::Parts::<Self>::deserialize(deserializer)
             }
         }
     }
