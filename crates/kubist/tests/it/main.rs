@@ -38,6 +38,8 @@ mod events;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod failover;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod first_reconcile;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod identity;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod in_memory_restart;
