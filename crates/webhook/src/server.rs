@@ -171,16 +171,11 @@ impl WebhookServer {
                         .keep_alive_timeout(config.read_timeout)
                         .max_concurrent_streams(STREAMS_MAX);
                     let connection = builder.serve_connection(TokioIo::new(connection), service);
-                    let silent = async {
-                        if timeout(config.read_timeout, has_asked.notified()).await.is_ok() {
-                            std::future::pending::<()>().await;
-                        }
-                    };
                     tokio::select! {
-                        ended = watcher.watch(connection.into_owned()) => if let Err(error) = ended {
-                            tracing::debug!(%error, "a connection ended");
-                        },
-                        () = silent => tracing::debug!("a connection had no request in time"),
+                        ended = watcher.watch(connection.into_owned()) => {
+                            tracing::debug!(?ended, "a connection ended");
+                        }
+                        () = silence(&has_asked, config.read_timeout) => {}
                     }
                 }
                 drop(place);
@@ -210,6 +205,14 @@ async fn handshake(acceptor: TlsAcceptor, stream: TcpStream, limit: Duration) ->
         }
         Err(_) => None,
     }
+}
+
+/// Ends if there is no request in time.
+async fn silence(has_asked: &Notify, limit: Duration) {
+    if timeout(limit, has_asked.notified()).await.is_ok() {
+        std::future::pending::<()>().await;
+    }
+    tracing::debug!("a connection had no request in time");
 }
 
 async fn answer(

@@ -160,9 +160,7 @@ async fn strangers_cost_the_others_nothing() {
     let server = start(yes(), &certificate).await;
     let mut strangers = Vec::new();
     for _ in 0..50 {
-        let mut stranger = tokio::net::TcpStream::connect(server.address)
-            .await
-            .expect("open");
+        let mut stranger = TcpStream::connect(server.address).await.expect("open");
         let garbage = tokio::io::AsyncWriteExt::write_all(&mut stranger, b"GET / HTTP/1.1\r\n\r\n");
         drop(garbage.await);
         strangers.push(stranger);
@@ -170,7 +168,7 @@ async fn strangers_cost_the_others_nothing() {
     let client = client(server.address, &certificate.pem());
     assert!(review(&client).await.is_ok());
     server.token.cancel();
-    let ended = tokio::time::timeout(Duration::from_secs(11), server.task).await;
+    let ended = timeout(Duration::from_secs(11), server.task).await;
     ended.expect("it ends").expect("no panic");
 }
 
