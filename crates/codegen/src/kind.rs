@@ -99,6 +99,10 @@ impl Kind {
         if is_reserved(&root) {
             root.push_str("Kind");
         }
+        // Servers refuse such kinds, but the file need not be from one.
+        if !root.starts_with(|it: char| it.is_ascii_alphabetic()) {
+            root.insert_str(0, "Kind");
+        }
         let or = |text: &str, default: String| match text {
             "" => default,
             text => text.to_owned(),

@@ -7,6 +7,7 @@ use crate::Options;
 use crate::node::{Field, Node, NodeId, Nodes, Scalar, Struct};
 use kubist_api::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrBool};
 use kubist_apimachinery::RawJson;
+use std::collections::BTreeSet;
 
 /// The depth of nested values below which all values are JSON: parsers of definitions accept about
 /// as much.
@@ -34,11 +35,12 @@ impl Lowering<'_> {
 
     /// Returns the fields of an object.
     pub(crate) fn fields(&mut self, schema: &JSONSchemaProps, depth: usize) -> Vec<Field> {
+        let required: BTreeSet<&str> = schema.required.iter().map(|it| &**it).collect();
         let properties = schema.properties.iter();
         let fields = properties.map(|(name, schema_of_field)| Field {
             json: name.to_string(),
             node: self.node(schema_of_field, depth + 1),
-            is_required: schema.required.contains(name),
+            is_required: required.contains(&**name),
             docs: schema_of_field.description.to_string(),
             default: schema_of_field.default.as_ref().and_then(json_text),
         });
@@ -115,11 +117,11 @@ impl Lowering<'_> {
 fn values(schema: &JSONSchemaProps) -> Vec<String> {
     let all = std::iter::once(schema).chain(&schema.all_of);
     let mut lists = all.map(|it| {
-        let mut values: Vec<String> = Vec::new();
+        let (mut values, mut seen) = (Vec::new(), BTreeSet::new());
         for raw in &it.enum_ {
             // A null belongs to `nullable`.
             if let Ok(serde_json::Value::String(text)) = serde_json::from_slice(&raw.raw.0)
-                && !values.contains(&text)
+                && seen.insert(text.clone())
             {
                 values.push(text);
             }

@@ -62,7 +62,8 @@ impl Modules {
             });
         }
         let mut taken = Taken::of(version.keys().map(String::as_str));
-        version.insert(taken.take(&kind.module, "_"), kind);
+        let name = with_file(kind.module.clone());
+        version.insert(taken.take(&name, "_"), kind);
         Ok(())
     }
 
@@ -155,7 +156,15 @@ fn name_of<'v>(
 
 /// Returns the name of a module for a group or a version.
 fn module(name: &str) -> String {
-    snake_case(&name.to_lowercase())
+    with_file(snake_case(&name.to_lowercase()))
+}
+
+/// Changes a name whose file is that of the module around it.
+fn with_file(module: String) -> String {
+    if module == "mod" {
+        return "mod_".to_owned();
+    }
+    module
 }
 
 /// Rust looks for the file of a raw identifier without its prefix.

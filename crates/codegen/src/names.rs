@@ -3,41 +3,53 @@
 //! A name that Rust reserves is escaped, and a name that is taken gets a number, in the order of
 //! the definition, so that the same definition always has the same names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that cannot be names; all but [`NEVER_RAW`] can be raw identifiers.
-const KEYWORDS: [&str; 51] = [
+const KEYWORDS: [&str; 52] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
     "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
     "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
     "return", "self", "Self", "static", "struct", "super", "trait", "true", "try", "type",
-    "typeof", "unsafe", "unsized", "use", "virtual", "where", "while",
+    "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 /// Keywords that are paths or patterns.
 const NEVER_RAW: [&str; 5] = ["_", "crate", "self", "Self", "super"];
 
 /// Names that are taken in one scope.
 #[derive(Debug, Default)]
-pub(crate) struct Taken(BTreeSet<String>);
+pub(crate) struct Taken {
+    names: BTreeSet<String>,
+    /// The first number that may be free, by name and joint: many names may become the same.
+    next: BTreeMap<String, u64>,
+}
 
 impl Taken {
     pub(crate) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
-        Self(names.into_iter().map(str::to_owned).collect())
+        Self {
+            names: names.into_iter().map(str::to_owned).collect(),
+            next: BTreeMap::new(),
+        }
     }
 
     /// Takes the name, with a number after `joint` if it is taken already.
     pub(crate) fn take(&mut self, name: &str, joint: &str) -> String {
-        let numbered = (2_u64..).map(|number| format!("{name}{joint}{number}"));
-        let mut candidates = std::iter::once(name.to_owned()).chain(numbered);
-        // There are more numbers than names.
-        let free = candidates.find(|it| !self.0.contains(it));
-        let free = free.unwrap_or_else(|| name.to_owned());
-        self.0.insert(free.clone());
-        free
+        if self.names.insert(name.to_owned()) {
+            return name.to_owned();
+        }
+        let stem = format!("{name}{joint}");
+        let next = self.next.entry(stem.clone()).or_insert(2);
+        loop {
+            let numbered = format!("{stem}{next}");
+            *next += 1; // There are more numbers than names.
+            if self.names.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     }
 
     pub(crate) fn contains(&self, name: &str) -> bool {
-        self.0.contains(name)
+        self.names.contains(name)
     }
 }
 
@@ -189,6 +201,7 @@ mod tests {
         assert_eq!(escaped("type"), "r#type");
         assert_eq!(escaped("self"), "self_");
         assert_eq!(escaped("gen"), "r#gen");
+        assert_eq!(escaped("yield"), "r#yield");
         assert_eq!(escaped("colour"), "colour");
     }
 
@@ -199,6 +212,21 @@ mod tests {
         assert_eq!(taken.take("Fig", ""), "Fig3");
         assert_eq!(taken.take("Plum", ""), "Plum");
         assert_eq!(taken.take("Plum", "_"), "Plum_2");
+        assert_eq!(taken.take("Fig5", ""), "Fig5");
+        assert_eq!(taken.take("Fig", ""), "Fig4");
+        assert_eq!(taken.take("Fig", ""), "Fig6");
+    }
+
+    #[test]
+    fn many_equal_names_do_not_take_quadratic_time() {
+        let mut taken = Taken::default();
+        for number in 2..200_000 {
+            let name = taken.take("field", "_");
+            assert!(
+                number == 2 || name == format!("field_{}", number - 1),
+                "{name}"
+            );
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::stats::Shared;
 use crate::{Key, Predicate};
 use futures_core::future::BoxFuture;
+use hashbrown::HashSet;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
 use kubist_cache::ResourceEvent;
@@ -180,14 +181,23 @@ impl<W: Object, Q: Key> EventSource<W, Q> {
         };
         let mut keys = Vec::new();
         for state in change.object().into_iter().chain(former) {
-            for key in unless_panics(shared, change, || map(state)).unwrap_or_default() {
-                if !keys.contains(&key) {
-                    keys.push(key);
-                }
-            }
+            keys.extend(unless_panics(shared, change, || map(state)).unwrap_or_default());
         }
-        keys
+        unless_panics(shared, change, || distinct(keys)).unwrap_or_default()
     }
+}
+
+/// Leaves out keys that are there before. Most events have one or two; a state that everything
+/// depends on has as many as there are objects.
+fn distinct<Q: Key>(mut keys: Vec<Q>) -> Vec<Q> {
+    if let [first, second] = &*keys {
+        let is_twice = first == second;
+        keys.truncate(if is_twice { 1 } else { 2 });
+    } else if keys.len() > 2 {
+        let mut seen = HashSet::with_capacity(keys.len());
+        keys.retain(|key| seen.insert(key.clone()));
+    }
+    keys
 }
 
 /// Calls a user function; a panic is logged and counted.
@@ -284,5 +294,54 @@ impl<W: Object> Attached for Handled<W> {
         Box::pin(async move {
             registration.ended().await;
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::hash::{Hash, Hasher};
+
+    thread_local! {
+        static COMPARED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[derive(Clone, Debug)]
+    struct Counted(u32);
+
+    impl PartialEq for Counted {
+        fn eq(&self, other: &Self) -> bool {
+            COMPARED.set(COMPARED.get() + 1);
+            self.0 == other.0
+        }
+    }
+    impl Eq for Counted {}
+    impl Hash for Counted {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+    impl fmt::Display for Counted {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.fmt(f)
+        }
+    }
+
+    #[test]
+    fn keys_are_distinct_and_many_do_not_take_quadratic_time() {
+        let of = |numbers: &[u32]| {
+            let keys = numbers.iter().copied().map(Counted).collect();
+            distinct(keys).iter().map(|it| it.0).collect::<Vec<_>>()
+        };
+        assert!(of(&[]).is_empty());
+        assert_eq!(of(&[1]), [1]);
+        assert_eq!(of(&[1, 1]), [1]);
+        assert_eq!(of(&[2, 1]), [2, 1]);
+        assert_eq!(of(&[3, 1, 3, 2, 1]), [3, 1, 2]);
+        COMPARED.set(0);
+        let twice: Vec<u32> = (0..20_000).chain(0..20_000).collect();
+        assert_eq!(of(&twice), twice[..20_000]);
+        assert!(COMPARED.get() < 100_000, "{}", COMPARED.get());
     }
 }

@@ -101,6 +101,10 @@ impl<A: ApplyConfiguration> Extractor<A> {
         let owned = fields
             .entry("metadata")
             .or_insert_with(|| Value::Object(serde_json::Map::new()));
+        // Null, if the manager owns the metadata as such, and others have put fields into it.
+        if !owned.is_object() {
+            *owned = Value::Object(serde_json::Map::new());
+        }
         if let Value::Object(owned) = owned {
             for (name, value) in [("name", &metadata.name), ("namespace", &metadata.namespace)] {
                 if !value.is_empty() {

@@ -5,6 +5,7 @@
 
 use crate::field_set::FieldSet;
 use crate::path_element::PathElement;
+use hashbrown::HashMap;
 use kubist_apimachinery::wire::{Field, FieldFlags, FieldType, Schema};
 use serde_json::{Map, Value};
 
@@ -54,16 +55,27 @@ fn add_below(owned: &FieldSet, field: &Field, value: &mut Value) {
             }
         }
         (FieldType::MessageList(schema), Value::Array(items)) => {
-            for (element, owned) in owned.children() {
-                let PathElement::Key(keys) = element else {
-                    continue;
-                };
-                let mut objects = items.iter_mut().filter_map(Value::as_object_mut);
-                let is_it = |object: &&mut Map<String, Value>| {
-                    let mut keys = keys.iter();
-                    keys.all(|it| object.get(it.name.as_str()) == Some(&it.value))
-                };
-                if let Some(object) = objects.find(is_it) {
+            let keyed = owned.children().iter().filter_map(|it| match &it.0 {
+                PathElement::Key(keys) => Some((keys, &it.1)),
+                _ => None,
+            });
+            let keyed: Vec<_> = keyed.collect();
+            // The items of a list have the same keys.
+            let Some((first, _)) = keyed.first() else {
+                return;
+            };
+            let names: Vec<String> = first.iter().map(|it| it.name.to_string()).collect();
+            let mut by_keys = HashMap::with_capacity(items.len());
+            for object in items.iter_mut().filter_map(Value::as_object_mut) {
+                let keys: Option<Vec<Value>> =
+                    names.iter().map(|it| object.get(it).cloned()).collect();
+                if let Some(keys) = keys {
+                    by_keys.entry(Value::from(keys)).or_insert(object);
+                }
+            }
+            for (keys, owned) in keyed {
+                let keys: Vec<Value> = keys.iter().map(|it| it.value.clone()).collect();
+                if let Some(object) = by_keys.get_mut(&Value::from(keys)) {
                     add_zeros(owned, schema, object);
                 }
             }

@@ -62,6 +62,8 @@ struct Stopping {
     until: Instant,
     released: bool,
     done: bool,
+    /// Whether somebody else wrote the lease between its read and its release.
+    has_conflict: bool,
 }
 
 impl Machine {
@@ -158,8 +160,13 @@ impl Machine {
             }
             (Ask::Release, Answer::NotFound) => self.finish(false),
             (_, Answer::Lease(lease)) => self.written(now, what, sent, *lease),
-            // The record has changed, or perhaps it has: look again at once.
-            (Ask::Release, Answer::Conflict) => {}
+            // The record has changed, or perhaps it has: look again at once, but not for ever.
+            (Ask::Release, Answer::Conflict) => {
+                let before = self.stopping.as_mut();
+                if before.is_some_and(|it| std::mem::replace(&mut it.has_conflict, true)) {
+                    self.retry(now);
+                }
+            }
             (Ask::Renew { fast: true }, _) => self.counts.slow_paths += 1,
             (_, Answer::Conflict | Answer::NotFound | Answer::Failed(_)) => self.retry(now),
         }
@@ -176,6 +183,7 @@ impl Machine {
             until: now + self.candidate.timing.renew_deadline,
             released: false,
             done: !release || self.claim.is_none(),
+            has_conflict: false,
         });
         self.wait(now, !is_certain);
     }

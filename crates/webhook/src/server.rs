@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -36,7 +36,8 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// The open connections; further ones wait. Default: 1,000.
     pub connections_max: usize,
-    /// The time for a TLS handshake, and for the head and the body of a request. Default: 10 s.
+    /// The time for a TLS handshake, for the first request after it, for the head and the body of
+    /// a request, and for the answer to a ping of HTTP/2. Default: 10 s.
     pub read_timeout: Duration,
     /// The time for reviews in work after the stop. Default: 10 s.
     pub drain_timeout: Duration,
@@ -149,7 +150,11 @@ impl WebhookServer {
             let watcher = graceful.watcher();
             tasks.spawn(async move {
                 if let Some(connection) = handshake(acceptor, stream, config.read_timeout).await {
+                    // hyper waits without a limit for the bytes that tell HTTP/1.1 from HTTP/2.
+                    let has_asked = Arc::new(Notify::new());
+                    let asks = Arc::clone(&has_asked);
                     let service = service_fn(move |request| {
+                        asks.notify_one();
                         let webhooks = webhooks.clone();
                         async move { Ok::<_, Infallible>(answer(&webhooks, request, config).await) }
                     });
@@ -162,10 +167,15 @@ impl WebhookServer {
                     builder
                         .http2()
                         .timer(timer)
+                        .keep_alive_interval(config.read_timeout)
+                        .keep_alive_timeout(config.read_timeout)
                         .max_concurrent_streams(STREAMS_MAX);
                     let connection = builder.serve_connection(TokioIo::new(connection), service);
-                    if let Err(error) = watcher.watch(connection.into_owned()).await {
-                        tracing::debug!(%error, "a connection ended");
+                    tokio::select! {
+                        ended = watcher.watch(connection.into_owned()) => {
+                            tracing::debug!(?ended, "a connection ended");
+                        }
+                        () = silence(&has_asked, config.read_timeout) => {}
                     }
                 }
                 drop(place);
@@ -195,6 +205,14 @@ async fn handshake(acceptor: TlsAcceptor, stream: TcpStream, limit: Duration) ->
         }
         Err(_) => None,
     }
+}
+
+/// Ends if there is no request in time.
+async fn silence(has_asked: &Notify, limit: Duration) {
+    if timeout(limit, has_asked.notified()).await.is_ok() {
+        std::future::pending::<()>().await;
+    }
+    tracing::debug!("a connection had no request in time");
 }
 
 async fn answer(

@@ -8,16 +8,19 @@ mod archive;
 
 use super::{AttachedProcess, ExecOptions, PodStreamError};
 use crate::Api;
-use archive::{Limit, pack, unpack};
+use archive::{ARCHIVE, Limit, pack, unpack};
 use kubist_apimachinery::{Object, Str, with_causes};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::io::SyncIoBridge;
 
 /// The most bytes of `tar`'s messages that are kept for an error.
 const MESSAGES_BYTES_MAX: u64 = 4 << 10;
+/// The most bytes after an archive that are read; GNU's tar pads to 10 KiB.
+const PADDING_BYTES_MAX: u64 = 1 << 20;
 
 /// How to copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,16 +126,35 @@ impl<K: Object> Api<K> {
             .await?;
         let stdout = process.stdout().ok_or(PodStreamError::Ended)?;
         let (to, limit) = (to.to_owned(), Limit::of(options));
-        let unpacking = tokio::task::spawn_blocking(move || {
+        let mut unpacking = tokio::task::spawn_blocking(move || {
             let mut stream = SyncIoBridge::new(stdout);
             let unpacked = unpack(&mut stream, &to, limit);
             // The rest is padding; it is read so that `tar` ends well.
-            drop(io::copy(&mut stream, &mut io::sink()));
+            if unpacked.is_ok() {
+                let mut rest = io::Read::take(stream, PADDING_BYTES_MAX);
+                drop(io::copy(&mut rest, &mut io::sink()));
+            }
             unpacked
         });
-        let messages = messages_of(&mut process);
-        let (unpacked, messages) = tokio::join!(unpacking, messages);
-        let unpacked = unpacked.map_err(|_| PodStreamError::Ended)?;
+        let (mut messages, mut told) = (pin!(messages_of(&mut process)), None);
+        let unpacked = loop {
+            tokio::select! {
+                unpacked = &mut unpacking => break unpacked.map_err(|_| PodStreamError::Ended)?,
+                text = &mut messages, if told.is_none() => told = Some(text),
+            }
+        };
+        match unpacked {
+            // The reason is on this side: what the container still sends may have no end.
+            Err(CopyError::Io { path, source }) if path != Path::new(ARCHIVE) => {
+                return Err(CopyError::Io { path, source });
+            }
+            Err(error @ CopyError::TooMuch { .. }) => return Err(error),
+            _ => {}
+        }
+        let messages = match told {
+            Some(text) => text,
+            None => messages.await,
+        };
         finish(process, messages, unpacked).await
     }
 

@@ -159,3 +159,32 @@ async fn what_fails_is_told_as_tar_tells_it() {
         .await;
     assert!(matches!(error, Err(CopyError::Io { .. })), "{error:?}");
 }
+
+#[tokio::test]
+async fn a_container_that_sends_without_end_does_not_hold_a_copy_beyond_its_limit() {
+    let kubelet = Kubelet::with_head("v5.channel.k8s.io", |mut socket: Socket, _| async move {
+        let mut header = [0u8; 512];
+        header[..3].copy_from_slice(b"./a");
+        header[100..108].copy_from_slice(b"0000644\0");
+        header[124..136].copy_from_slice(b"77777777777\0");
+        header[156] = b'0';
+        header[257..265].copy_from_slice(b"ustar\x0000");
+        header[148..156].copy_from_slice(b"        ");
+        let sum: u32 = header.iter().map(|it| u32::from(*it)).sum();
+        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        send(&mut socket, 1, &header).await;
+        loop {
+            send(&mut socket, 1, &[0; 16 << 10]).await;
+        }
+    });
+    let here = tempfile::tempdir().expect("one");
+    let few = CopyOptions {
+        bytes_max: 1_000,
+        ..CopyOptions::default()
+    };
+    let to = here.path().join("a");
+    let copying = kubelet.pods.copy_from("web", "/a", &to, &few);
+    let copied = tokio::time::timeout(std::time::Duration::from_secs(5), copying).await;
+    let error = copied.expect("it ends").expect_err("too much");
+    assert!(matches!(error, CopyError::TooMuch { .. }), "{error}");
+}

@@ -151,3 +151,44 @@ fn names_and_texts_of_definitions_stay_within_their_quotes_and_comments() {
         "{text}"
     );
 }
+
+#[test]
+fn names_of_any_kind_have_files_of_their_own_and_are_identifiers() {
+    let names = [
+        ("example.com", "Mod"),
+        ("mod", "Fig"),
+        ("a.example.com", "日本"),
+        ("b.example.com", "1st"),
+    ];
+    let definitions = names.map(|(group, kind)| {
+        let mut it = definition(json!([version("v1", json!({"type": "object"}))]));
+        it["metadata"]["name"] = format!("figs.{group}").into();
+        it["spec"]["group"] = group.into();
+        it["spec"]["names"]["kind"] = kind.into();
+        it
+    });
+    let list = json!({"kind": "List", "items": definitions}).to_string();
+    let definitions = read_definitions(list.as_bytes()).unwrap();
+    let files = generate(&definitions, &Options::default()).unwrap().files();
+    // Rust looks for a module `v1` in `v1.rs` and in `v1/mod.rs`, and takes neither of two.
+    let modules: Vec<&str> = files.keys().map(String::as_str).collect();
+    let modules: Vec<&str> = modules
+        .into_iter()
+        .filter(|it| it.ends_with("mod.rs"))
+        .collect();
+    assert_eq!(modules, ["mod.rs"]);
+    let text = &files["mod.rs"];
+    assert!(
+        text.contains("pub mod mod_;") && text.contains("pub mod example_com;"),
+        "{text}"
+    );
+    let text = &files["example_com/v1.rs"];
+    assert!(text.contains("pub use self::mod_::Mod;"), "{text}");
+    for (file, name) in [
+        ("a_example_com/v1/field.rs", "Kind"),
+        ("b_example_com/v1/_1st.rs", "Kind1st"),
+    ] {
+        let text = &files[file];
+        assert!(text.contains(&format!("pub struct {name} {{")), "{text}");
+    }
+}

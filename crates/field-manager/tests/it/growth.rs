@@ -25,7 +25,7 @@ type Of = fn(usize, usize) -> Value;
 /// Compares the times of the small and the large size, the best of three each.
 #[expect(clippy::disallowed_methods, reason = "it measures real time")]
 #[expect(clippy::print_stdout, reason = "it shows the figures")]
-fn check(name: &str, work: impl Fn(usize) -> Box<dyn Fn()>) {
+pub(crate) fn check(name: &str, work: impl Fn(usize) -> Box<dyn Fn()>) {
     let time = |size: usize| {
         let work = work(size);
         let once = || {

@@ -1,6 +1,7 @@
 //! Field sets, typed values, schemas and sequences of writes beside upstream's.
 
 mod built_in_schemas;
+mod extracts;
 mod growth;
 mod program;
 mod random;

@@ -380,3 +380,20 @@ fn a_stop_ends_in_time_and_without_release_at_once() {
     desk.machine.stop(desk.now, true);
     assert_eq!(desk.poll(), Output::Finished { released: false });
 }
+
+#[test]
+fn a_release_that_always_conflicts_is_no_storm() {
+    let (mut desk, lease) = Desk::leading();
+    desk.machine.stop(desk.now, true);
+    let mut requests = 0;
+    loop {
+        match desk.poll() {
+            Output::Read => desk.answer(read(&lease)),
+            Output::Update(_) => desk.answer(Answer::Conflict),
+            Output::SleepUntil(at) => desk.now = at,
+            _ => break,
+        }
+        requests += 1;
+        assert!(requests < 50, "it does not pause");
+    }
+}

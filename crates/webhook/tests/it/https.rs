@@ -7,12 +7,19 @@ use kubist_transport::{Body, Config, Pem, TlsConfig, Transport, Verify};
 use kubist_webhook::{
     AdmissionRequest, Admitted, ServerConfig, ServingCertificate, WebhookServer, Webhooks,
 };
+use rustls::pki_types::{CertificateDer, pem::PemObject as _};
+use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tokio_util::sync::CancellationToken;
 
 struct Running {
@@ -22,9 +29,17 @@ struct Running {
 }
 
 async fn start(webhooks: Webhooks, certificate: &ServingCertificate) -> Running {
+    start_with(webhooks, certificate, ServerConfig::default()).await
+}
+
+async fn start_with(
+    webhooks: Webhooks,
+    certificate: &ServingCertificate,
+    config: ServerConfig,
+) -> Running {
     let config = ServerConfig {
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-        ..ServerConfig::default()
+        ..config
     };
     let server = WebhookServer::bind(webhooks, certificate.clone(), config).await;
     let server = server.expect("a port");
@@ -145,9 +160,7 @@ async fn strangers_cost_the_others_nothing() {
     let server = start(yes(), &certificate).await;
     let mut strangers = Vec::new();
     for _ in 0..50 {
-        let mut stranger = tokio::net::TcpStream::connect(server.address)
-            .await
-            .expect("open");
+        let mut stranger = TcpStream::connect(server.address).await.expect("open");
         let garbage = tokio::io::AsyncWriteExt::write_all(&mut stranger, b"GET / HTTP/1.1\r\n\r\n");
         drop(garbage.await);
         strangers.push(stranger);
@@ -155,6 +168,50 @@ async fn strangers_cost_the_others_nothing() {
     let client = client(server.address, &certificate.pem());
     assert!(review(&client).await.is_ok());
     server.token.cancel();
-    let ended = tokio::time::timeout(Duration::from_secs(11), server.task).await;
+    let ended = timeout(Duration::from_secs(11), server.task).await;
     ended.expect("it ends").expect("no panic");
+}
+
+/// Connects and makes the handshake, and nothing else.
+async fn silent(address: SocketAddr, bundle: &str, protocol: Option<&str>) -> TlsStream<TcpStream> {
+    let mut roots = RootCertStore::empty();
+    for it in CertificateDer::pem_slice_iter(bundle.as_bytes()) {
+        roots.add(it.expect("PEM")).expect("a certificate");
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.expect("they are supported");
+    let mut config = config.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = protocol.iter().map(|it| it.as_bytes().to_vec()).collect();
+    let stream = TcpStream::connect(address).await.expect("it listens");
+    let name = "127.0.0.1".try_into().expect("an address");
+    let connected = TlsConnector::from(Arc::new(config)).connect(name, stream);
+    connected.await.expect("a handshake")
+}
+
+#[tokio::test]
+async fn clients_that_say_nothing_after_the_handshake_do_not_keep_others_out() {
+    let certificate = ServingCertificate::self_signed(&["127.0.0.1"]).expect("it is made");
+    let few = ServerConfig {
+        connections_max: 3,
+        read_timeout: Duration::from_millis(200),
+        ..ServerConfig::default()
+    };
+    let server = start_with(yes(), &certificate, few).await;
+    let bundle = certificate.pem();
+    let mut held = Vec::new();
+    for protocol in [None, Some("http/1.1"), Some("h2")] {
+        held.push(silent(server.address, &bundle, protocol).await);
+    }
+    let client = client(server.address, &bundle);
+    let answer = timeout(Duration::from_secs(5), review(&client)).await;
+    assert!(answer.expect("a place is free").is_ok());
+    for mut connection in held {
+        let mut sent = Vec::new();
+        let closed = timeout(Duration::from_secs(5), connection.read_to_end(&mut sent)).await;
+        drop(closed.expect("it was closed"));
+    }
+    server.token.cancel();
+    server.task.await.expect("no panic");
 }

@@ -5,10 +5,14 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use tar::{Archive, Builder, EntryType};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tar::{Archive, Builder, EntryType, Header};
 
 /// The most paths that are reported as left out.
 const SKIPPED_MAX: usize = 1_000;
+/// The most bytes before the content of an entry: its header, and a long name or attributes, which
+/// are held in memory. Linux's names have 4 KiB at most.
+const HEAD_BYTES_MAX: u64 = 1 << 20;
 
 /// How much may be copied.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +62,29 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> CopyError {
     }
 }
 
+/// The name of the archive in errors.
+pub(super) const ARCHIVE: &str = "the archive";
+
+/// A reader that fails after so many bytes.
+struct Bounded<'b, R> {
+    stream: R,
+    left: &'b AtomicU64,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.load(Ordering::Relaxed);
+        if left == 0 {
+            let reason = format!("the head of an entry has more than {HEAD_BYTES_MAX} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+        }
+        let count = self.stream.read(buf)?;
+        let left = left.saturating_sub(count as u64);
+        self.left.store(left, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
 /// Unpacks an archive of one file or folder to `to`.
 pub(super) fn unpack(
     stream: &mut impl Read,
@@ -65,22 +92,32 @@ pub(super) fn unpack(
     mut limit: Limit,
 ) -> Result<Copied, CopyError> {
     let mut copied = Copied::default();
-    let broken = || io_error(Path::new("the archive"));
-    let mut archive = Archive::new(stream);
-    for entry in archive.entries().map_err(broken())? {
+    let broken = || io_error(Path::new(ARCHIVE));
+    let left = AtomicU64::new(HEAD_BYTES_MAX);
+    let mut archive = Archive::new(Bounded {
+        stream,
+        left: &left,
+    });
+    let mut entries = archive.entries().map_err(broken())?;
+    loop {
+        left.store(HEAD_BYTES_MAX, Ordering::Relaxed);
+        let Some(entry) = entries.next() else {
+            return Ok(copied);
+        };
         let mut entry = entry.map_err(broken())?;
+        left.store(u64::MAX, Ordering::Relaxed);
+        limit.take(entry.size())?;
         let path = entry.path().map_err(broken())?.into_owned();
         let Some(target) = target_of(&path, to) else {
             copied.skip(&path);
+            io::copy(&mut entry, &mut io::sink()).map_err(broken())?;
             continue;
         };
         match entry.header().entry_type() {
             EntryType::Directory => {
-                limit.take(0)?;
                 fs::create_dir_all(&target).map_err(io_error(&target))?;
             }
             EntryType::Regular | EntryType::Continuous => {
-                limit.take(entry.size())?;
                 if let Some(folder) = target.parent() {
                     fs::create_dir_all(folder).map_err(io_error(folder))?;
                 }
@@ -93,8 +130,8 @@ pub(super) fn unpack(
             }
             _ => copied.skip(&path),
         }
+        io::copy(&mut entry, &mut io::sink()).map_err(broken())?;
     }
-    Ok(copied)
 }
 
 /// Returns where an entry goes: below `to`, without the first name, which is that of what was
@@ -150,12 +187,19 @@ pub(super) fn pack(
                 left.push((item.path(), name.join(item.file_name())));
             }
         } else if facts.is_file() {
-            limit.take(facts.len())?;
-            let mut file = File::open(&path).map_err(io_error(&path))?;
-            let appended = builder.append_file(&name, &mut file);
+            let file = File::open(&path).map_err(io_error(&path))?;
+            let facts = file.metadata().map_err(io_error(&path))?;
+            let size = facts.len();
+            limit.take(size)?;
+            let mut header = Header::new_gnu();
+            header.set_metadata(&facts);
+            // A file that grows or shrinks meanwhile keeps the size that the header has, as with
+            // GNU's tar: the next entry would be lost otherwise.
+            let content = file.take(size).chain(io::repeat(0)).take(size);
+            let appended = builder.append_data(&mut header, &name, content);
             appended.map_err(io_error(&path))?;
             copied.files += 1;
-            copied.bytes += facts.len();
+            copied.bytes += size;
         } else {
             copied.skip(&path);
         }
@@ -275,5 +319,61 @@ mod tests {
         assert_eq!(packed.files, 1);
         assert_eq!(unpacked, packed);
         assert_eq!(fs::read(into.join("x/y/z")).expect("a file"), b"text");
+    }
+
+    #[test]
+    fn holes_of_a_file_are_copied_as_zeros() {
+        let (from, to) = (folder(), folder());
+        let path = from.path().join("sparse");
+        let file = File::create(&path).expect("a file");
+        file.set_len(1 << 20).expect("a hole");
+        let limit = Limit {
+            bytes: 2 << 20,
+            ..LIMIT
+        };
+        let mut bytes = Vec::new();
+        pack(&mut bytes, &path, Path::new("./sparse"), limit).expect("packed");
+        let into = to.path().join("into");
+        let unpacked = unpack(&mut &*bytes, &into, limit).expect("it is unpacked");
+        assert_eq!((unpacked.files, unpacked.bytes), (1, 1 << 20));
+        assert_eq!(fs::read(into).expect("a file"), vec![0; 1 << 20]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_grows_does_not_break_the_archive() {
+        // Files of the kernel say that they have no bytes.
+        let (from, to) = (Path::new("/proc/self/status"), folder());
+        let mut bytes = Vec::new();
+        let packed = pack(&mut bytes, from, Path::new("./a"), LIMIT).expect("packed");
+        let unpacked = unpack(&mut &*bytes, &to.path().join("a"), LIMIT).expect("unpacked");
+        assert_eq!((packed.files, &unpacked), (1, &packed));
+    }
+
+    #[test]
+    fn a_name_without_end_is_not_read_into_memory() {
+        let mut header = Header::new_gnu();
+        header.set_path("././@LongLink").expect("a name");
+        header.set_entry_type(EntryType::GNULongName);
+        header.set_size(1 << 40);
+        header.set_cksum();
+        let stream = header.as_bytes().chain(io::repeat(b'a'));
+        let mut stream = stream.take(1 << 30);
+        let error = unpack(&mut stream, &folder().path().join("a"), LIMIT).expect_err("too long");
+        assert!(
+            error.to_string().contains("the head of an entry"),
+            "{error}"
+        );
+        assert!(stream.limit() > (1 << 30) - 3 * HEAD_BYTES_MAX);
+    }
+
+    #[test]
+    fn what_is_left_out_counts_too() {
+        let links: Vec<_> = (0..11)
+            .map(|_| ("./a/b", EntryType::Symlink, "x"))
+            .collect();
+        let bytes = archive(&links);
+        let error = unpack(&mut &*bytes, &folder().path().join("a"), LIMIT);
+        assert!(matches!(error, Err(CopyError::TooMuch { .. })), "{error:?}");
     }
 }

@@ -63,7 +63,8 @@ impl Folder {
             let path = self.path(file);
             let difference = match std::fs::read(&path) {
                 Ok(found) if found == text.as_bytes() => continue,
-                Ok(_) if !is_generated(&path).unwrap_or_default() => {
+                // A call that was interrupted may have left an empty one.
+                Ok(found) if !found.is_empty() && !is_generated(&path).unwrap_or_default() => {
                     let path = path.display();
                     return Err(format!("{path} was not generated; choose another folder").into());
                 }
@@ -110,15 +111,20 @@ fn generated(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<String>)
         Err(error) => return Err(error),
     };
     for entry in entries {
-        let path = entry?.path();
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
         let Some(name) = path.file_name().and_then(|it| it.to_str()) else {
             continue; // Generated files have names in ASCII.
         };
-        if path.is_dir() {
+        // Links may lead to the files of others, or nowhere, as the locks of editors.
+        if kind.is_dir() {
             if depth > 1 {
                 generated(&path, &format!("{prefix}{name}/"), depth - 1, found)?;
             }
-        } else if path.extension().is_some_and(|it| it == "rs") && is_generated(&path)? {
+        } else if kind.is_file()
+            && path.extension().is_some_and(|it| it == "rs")
+            && is_generated(&path)?
+        {
             found.push(format!("{prefix}{name}"));
         }
     }
@@ -135,4 +141,35 @@ fn is_generated(path: &Path) -> io::Result<bool> {
         }
     }
     Ok(false)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_not_followed_and_an_empty_file_is_written_again() {
+        let all = tempfile::tempdir().expect("a folder");
+        let (ours, theirs) = (all.path().join("ours"), all.path().join("theirs"));
+        fs::create_dir_all(&ours).expect("a folder");
+        fs::create_dir_all(&theirs).expect("a folder");
+        let text = format!("{MARKER}\n");
+        fs::write(theirs.join("fig.rs"), &text).expect("a file");
+        symlink(&theirs, ours.join("link")).expect("a link");
+        symlink("name@host.1:2", ours.join(".#mod.rs")).expect("a link");
+        fs::write(ours.join("mod.rs"), "").expect("a file");
+        fs::write(ours.join("old.rs"), &text).expect("a file");
+        let files = BTreeMap::from([("mod.rs".to_owned(), text)]);
+        let differences = Folder::new(ours)
+            .differences(&files)
+            .expect("they are read");
+        let expected = [
+            ("mod.rs", Difference::Changed),
+            ("old.rs", Difference::Obsolete),
+        ];
+        let expected = expected.map(|(name, it)| (name.to_owned(), it));
+        assert_eq!(differences, BTreeMap::from(expected));
+    }
 }

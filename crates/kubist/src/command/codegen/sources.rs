@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Maximum size of a file, in bytes. The largest bundles of projects have about 10 MiB.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-/// What a file that is no YAML must not contain: it would be a definition that is left out.
-const KIND: &str = "kind: CustomResourceDefinition";
+const KIND: &str = "CustomResourceDefinition";
 
 /// Reads files, and the files of folders whose names end with `.yaml`, `.yml` or `.json`.
 pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<CustomResourceDefinition>, Box<dyn Error>> {
@@ -33,7 +32,7 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<CustomResourceDefinition>, B
             match read_definitions(&bytes) {
                 Ok(found) => definitions.extend(found),
                 // A template beside the definitions of a chart.
-                Err(_) if !String::from_utf8_lossy(&bytes).contains(KIND) => {}
+                Err(_) if !has_definition(&String::from_utf8_lossy(&bytes)) => {}
                 Err(error) => return Err(format!("{}: {error}", path.display()).into()),
             }
         }
@@ -54,6 +53,16 @@ pub(super) async fn fetch(
     Ok(definitions)
 }
 
+/// Reports whether a file that cannot be read seems to have a definition, in YAML or JSON, which
+/// would be left out.
+fn has_definition(text: &str) -> bool {
+    let mut values = text.split("kind").skip(1);
+    values.any(|it| {
+        let is_joint = |it: char| it.is_whitespace() || matches!(it, ':' | '"' | '\'');
+        it.trim_start_matches(is_joint).starts_with(KIND)
+    })
+}
+
 fn bytes(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let bytes = read_regular_file(path, FILE_BYTES_MAX);
     bytes.map_err(|error| format!("{}: {error}", path.display()).into())
@@ -67,4 +76,28 @@ fn standard_input() -> Result<Vec<u8>, Box<dyn Error>> {
         return Err(format!("standard input: more than {FILE_BYTES_MAX} bytes").into());
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_file_with_a_definition_is_told_from_other_templates() {
+        for text in [
+            "kind: CustomResourceDefinition\nspec: {{",
+            "kind:  'CustomResourceDefinition'\nspec: {{",
+            r#"{"kind": "CustomResourceDefinition", "spec": {"#,
+            r#"{"kind":"CustomResourceDefinition","spec":{"#,
+        ] {
+            assert!(has_definition(text), "{text}");
+        }
+        for text in [
+            "kind: Role\n# of a CustomResourceDefinition",
+            "{{ .x }}",
+            "",
+        ] {
+            assert!(!has_definition(text), "{text}");
+        }
+    }
 }

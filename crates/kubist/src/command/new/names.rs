@@ -32,12 +32,12 @@ const TAKEN: [&str; 20] = [
     "crate",
 ];
 /// Keywords of Rust 2024, strict and reserved, that are words of lower-case letters.
-const KEYWORDS: [&str; 49] = [
+const KEYWORDS: [&str; 51] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
     "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
     "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
     "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
 /// The names of a project.
@@ -199,6 +199,8 @@ mod tests {
             ("shop-", None, "example.com", "hyphens"),
             (&too_long, None, "example.com", "at most 56"),
             ("match", None, "example.com", "taken by Rust"),
+            ("yield", None, "example.com", "taken by Rust"),
+            ("while", None, "example.com", "taken by Rust"),
             ("serde", None, "example.com", "such as serde-operator"),
             (
                 "deployment-operator",
