@@ -14,7 +14,8 @@ const DEPTH_MAX: usize = 100;
 /// by name. `-` stays as it is.
 ///
 /// # Errors
-/// A folder cannot be read or has no such file, or there are too many files.
+/// A folder cannot be read, has no such file or one that is not regular, or is too deep; or there are
+/// too many files.
 pub(super) fn input_files(
     named: &[PathBuf],
     recursive: bool,
@@ -28,7 +29,7 @@ pub(super) fn input_files(
         }
         let before = files.len();
         let depth = if recursive { DEPTH_MAX } else { 0 };
-        collect(path, depth, extensions, &mut files)?;
+        collect(path, depth, recursive, extensions, &mut files)?;
         if files.len() == before {
             let name = path.display();
             let all = extensions.join(", ");
@@ -46,6 +47,7 @@ pub(super) fn input_files(
 fn collect(
     folder: &Path,
     depth: usize,
+    recursive: bool,
     extensions: &[&str],
     files: &mut Vec<PathBuf>,
 ) -> Result<(), Box<dyn Error>> {
@@ -53,17 +55,26 @@ fn collect(
     let mut entries = Vec::new();
     for entry in folder.read_dir().map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        // A link to a folder is not followed: it may lead in circles.
-        entries.push((entry.path(), entry.file_type().map_err(failed)?.is_dir()));
+        entries.push((entry.path(), entry.file_type().map_err(failed)?));
     }
-    entries.sort();
-    for (path, is_folder) in entries {
+    entries.sort_by(|one, two| one.0.cmp(&two.0));
+    for (path, file_type) in entries {
         let extension = path.extension().and_then(|it| it.to_str());
-        if is_folder {
-            if let Some(depth) = depth.checked_sub(1) {
-                collect(&path, depth, extensions, files)?;
+        // A link to a folder is not followed: it may lead in circles.
+        let is_folder_behind_link = || file_type.is_symlink() && path.is_dir();
+        if file_type.is_dir() {
+            match depth.checked_sub(1) {
+                Some(depth) => collect(&path, depth, recursive, extensions, files)?,
+                None if recursive => {
+                    let name = path.display();
+                    return Err(format!("{name}: below more than {DEPTH_MAX} folders").into());
+                }
+                None => {}
             }
-        } else if extension.is_some_and(|it| extensions.contains(&it)) {
+        } else if extension.is_some_and(|it| extensions.contains(&it)) && !is_folder_behind_link() {
+            if !path.is_file() {
+                return Err(format!("{}: not a regular file", path.display()).into());
+            }
             if files.len() == FILES_MAX {
                 return Err(format!("more than {FILES_MAX} files").into());
             }

@@ -89,6 +89,14 @@ fn several_files_and_folders_become_one_output() {
     let error = fail(path, &["convert", "-o", "json", "-f", "empty"], b"");
     let expected = "empty: no file with one of the extensions json, yaml, yml; -R looks";
     assert!(error.contains(expected), "{error}");
+    #[cfg(unix)]
+    {
+        let pipe = path.join("empty/pipe.yaml");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let error = fail(path, &["convert", "-o", "json", "-f", "empty"], b"");
+        assert!(error.contains("pipe.yaml: not a regular file"), "{error}");
+    }
     std::fs::write(path.join("all/z.yaml"), "kind: [").unwrap();
     let error = fail(path, &["convert", "-o", "json", "-f", "all"], b"");
     assert!(error.contains("all/z.yaml: not valid YAML"), "{error}");
