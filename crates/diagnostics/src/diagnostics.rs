@@ -79,11 +79,19 @@ impl Diagnostics {
     }
 
     /// Tells about the controllers and informers of a manager, and makes readiness depend on the
-    /// informers: each must have its first list. To be called once all controllers were added.
+    /// informers: each must have its first list. With leader election, it tells about the leader,
+    /// too, as `with_leader` does. To be called once all controllers were added.
     #[must_use]
     pub fn with_manager<S: Source>(mut self, manager: &Manager<S>) -> Self {
         self.monitors.extend(manager.monitors());
-        self.with_informers(manager.factory())
+        #[cfg(feature = "leader-election")]
+        let this = match manager.leader_watch() {
+            Some(leader) => self.with_leader(leader),
+            None => self,
+        };
+        #[cfg(not(feature = "leader-election"))]
+        let this = self;
+        this.with_informers(manager.factory())
     }
 
     /// Tells about a controller.
@@ -93,8 +101,8 @@ impl Diagnostics {
         self
     }
 
-    /// Tells about the informers of a factory, and makes readiness depend on them. A kind that the
-    /// server does not serve does not keep it from being ready.
+    /// Tells about the informers of a factory, and makes readiness depend on them: each must have its
+    /// first list, for which the server must serve the kind.
     #[must_use]
     pub fn with_informers<S: Send + Sync + 'static>(
         mut self,
@@ -319,7 +327,7 @@ fn host_of(client: &Client) -> String {
 fn all_synced(informers: &[InformerSummary]) -> CheckResult {
     let late = informers
         .iter()
-        .filter(|it| !matches!(it.state, InformerState::Synced | InformerState::NotServed));
+        .filter(|it| it.state != InformerState::Synced);
     let late: Vec<&str> = late.map(|it| &*it.name).collect();
     if late.is_empty() {
         return Ok(());

@@ -1,8 +1,8 @@
 //! Kubernetes client and API machinery for Rust: the facade crate.
 //!
 //! It re-exports the crates of the project under short names: those of the client half always,
-//! except the two that are features (`leader-election`, `events`), those of the server half with
-//! the feature `server`. `kubist-workloads` is not re-exported. It adds [`infer`], a client of the
+//! except those that are features of their own, those of the server half with the feature
+//! `server`. `kubist-workloads` is not re-exported. It adds [`infer`], a client of the
 //! cluster that kubectl would use, and, with the feature `server`, [`Server`], an API server in
 //! this process. The crates can also be used individually.
 //!

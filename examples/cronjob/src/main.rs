@@ -8,6 +8,7 @@ mod schedule;
 mod tests;
 
 use crate::kind::CronJob;
+use kubist::apimachinery::wire::to_manifest;
 use kubist::codec::yaml::to_yaml;
 use kubist::controller::shutdown_on_signal;
 use kubist::custom_resource::CustomResource as _;
@@ -20,7 +21,7 @@ use std::time::SystemTime;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     if std::env::args().nth(1).as_deref() == Some("definition") {
-        let definition = serde_json::to_value(CronJob::definition())?;
+        let definition = to_manifest(&CronJob::definition());
         return Ok(std::io::stdout().write_all(to_yaml(&definition).as_bytes())?);
     }
     tracing_subscriber::fmt().init();

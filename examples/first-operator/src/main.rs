@@ -7,6 +7,7 @@ mod operator;
 mod tests;
 
 use crate::kind::Website;
+use kubist::apimachinery::wire::to_manifest;
 use kubist::codec::yaml::to_yaml;
 use kubist::controller::shutdown_on_signal;
 use kubist::custom_resource::CustomResource as _;
@@ -23,8 +24,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         [] => run().await,
-        ["definition"] => print(&[serde_json::to_value(Website::definition())?]),
-        ["manifests", image] => print(&manifests::documents(image)?),
+        ["definition"] => print(&[to_manifest(&Website::definition())]),
+        ["manifests", image] => print(&manifests::documents(image)),
         _ => Err("the arguments are none, `definition`, or `manifests IMAGE`".into()),
     }
 }

@@ -11,6 +11,7 @@ use kubist::api::events::v1::Event;
 use kubist::api::rbac::v1::{
     ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject,
 };
+use kubist::apimachinery::wire::to_manifest;
 use kubist::apimachinery::{IntOrString, LabelSelector, ObjectMeta, Resource, Str};
 use kubist::custom_resource::CustomResource as _;
 use serde_json::Value;
@@ -23,20 +24,20 @@ const NAMESPACE: &str = "first-operator-system";
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// Returns all manifests, in the order in which they can be created.
-pub(crate) fn documents(image: &str) -> Result<Vec<Value>, serde_json::Error> {
+pub(crate) fn documents(image: &str) -> Vec<Value> {
     let mut documents = vec![
-        serde_json::to_value(namespace())?,
-        serde_json::to_value(Website::definition())?,
-        serde_json::to_value(account())?,
+        to_manifest(&namespace()),
+        to_manifest(&Website::definition()),
+        to_manifest(&account()),
     ];
     let (role, binding) = cluster_role();
-    documents.push(serde_json::to_value(role)?);
-    documents.push(serde_json::to_value(binding)?);
+    documents.push(to_manifest(&role));
+    documents.push(to_manifest(&binding));
     let (role, binding) = lease_role();
-    documents.push(serde_json::to_value(role)?);
-    documents.push(serde_json::to_value(binding)?);
-    documents.push(serde_json::to_value(deployment(image))?);
-    Ok(documents)
+    documents.push(to_manifest(&role));
+    documents.push(to_manifest(&binding));
+    documents.push(to_manifest(&deployment(image)));
+    documents
 }
 
 /// Returns the right to do this with a kind, or with its subresource, as in `/status`.

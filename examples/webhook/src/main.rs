@@ -8,6 +8,7 @@ mod v2;
 mod webhooks;
 
 use crate::manifests::{NAME, NAMESPACE};
+use kubist::apimachinery::wire::to_manifest;
 use kubist::codec::yaml::to_yaml;
 use kubist::controller::shutdown_on_signal;
 use kubist::custom_resource::CustomResource as _;
@@ -21,9 +22,9 @@ use std::io::Write as _;
 async fn main() -> Result<(), Box<dyn Error>> {
     if std::env::args().nth(1).as_deref() == Some("manifests") {
         let documents = [
-            to_yaml(&serde_json::to_value(manifests::definition()?)?),
-            to_yaml(&serde_json::to_value(manifests::validating())?),
-            to_yaml(&serde_json::to_value(manifests::mutating())?),
+            to_yaml(&to_manifest(&manifests::definition()?)),
+            to_yaml(&to_manifest(&manifests::validating())),
+            to_yaml(&to_manifest(&manifests::mutating())),
         ];
         return Ok(std::io::stdout().write_all(documents.join("---\n").as_bytes())?);
     }

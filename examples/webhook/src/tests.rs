@@ -37,7 +37,7 @@ async fn images_need_a_tag_and_one_that_moves_is_warned_about() {
     assert_eq!(answer["allowed"], false);
     assert_eq!(
         answer["status"]["details"]["causes"][0]["field"],
-        ".spec.image"
+        "spec.image"
     );
     let answer = create("web:latest").await;
     assert_eq!(answer["allowed"], true);

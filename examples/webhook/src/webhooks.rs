@@ -22,7 +22,7 @@ async fn validate(request: AdmissionRequest<v2::Website>) -> Result<Admitted, De
     let website = request.object()?;
     let image = &website.spec.image;
     let Some((_, tag)) = image.rsplit_once(':') else {
-        return Err(Denied::new("the image has no tag").field(".spec.image", image.as_str()));
+        return Err(Denied::new("the image has no tag").field("spec.image", "it needs a tag"));
     };
     if request.operation == Operation::Update {
         let old = request.old_object()?;

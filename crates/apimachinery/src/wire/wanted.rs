@@ -25,6 +25,21 @@ pub fn to_wanted(message: &dyn Message, with_status: bool) -> Result<Value, Enco
     Ok(wanted)
 }
 
+/// Returns an object as a manifest, for `kubectl apply -f`: without the status and the metadata that
+/// servers write. Everything else is there, zero or not.
+///
+/// ```
+/// # use kubist_apimachinery::wire::to_manifest;
+/// # fn example(deployment: &dyn kubist_apimachinery::wire::Message) -> String {
+/// to_manifest(deployment).to_string()
+/// # }
+/// ```
+pub fn to_manifest(message: &dyn Message) -> Value {
+    let mut manifest = json_encode::to_json_value(message);
+    drop_servers_fields(&mut manifest, false);
+    manifest
+}
+
 /// The metadata that servers write. Applying `deletionTimestamp` would be refused, or create an
 /// object that is already terminating; `uid` and `resourceVersion` would become preconditions.
 const SERVERS_METADATA: [&str; 8] = [

@@ -6,9 +6,9 @@ mod folder;
 mod sources;
 
 use self::folder::{Difference, Folder};
-use super::Outcome;
 use super::cluster::ClusterOptions;
 use super::usage::WrongUsage;
+use super::{Outcome, units};
 use clap::Args;
 use kubist_codegen::{Modules, generate};
 use std::io::{self, Write as _};
@@ -109,8 +109,9 @@ fn write(generated: &Modules, folder: &Folder, check: bool) -> Outcome {
     let (kinds, changes) = (generated.len(), differences.len());
     writeln!(
         out,
-        "{kinds} kinds in {} files, {changes} changed",
-        files.len()
+        "{} in {}, {changes} changed",
+        units::of(kinds as u64, "kind"),
+        units::of(files.len() as u64, "file")
     )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -78,10 +78,10 @@ fn a_folder_is_written_once_checked_and_cleaned() {
     assert!(error.contains("4 files differ"), "{error}");
     assert!(!folder.join("src").exists());
 
-    assert!(write(FIG).ends_with("1 kinds in 4 files, 4 changed\n"));
+    assert!(write(FIG).ends_with("1 kind in 4 files, 4 changed\n"));
     let fig = "src/crds/example_com/v1/fig.rs";
     assert!(read(folder, fig).contains("/// Its colour."));
-    assert_eq!(write(FIG), "1 kinds in 4 files, 0 changed\n");
+    assert_eq!(write(FIG), "1 kind in 4 files, 0 changed\n");
     assert_eq!(succeed(folder, &check, FIG.as_bytes()), b"");
 
     let changed = FIG.replace("Its colour.", "Its color.");

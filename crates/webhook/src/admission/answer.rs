@@ -131,7 +131,7 @@ impl Denied {
         })
     }
 
-    /// Names a field as a cause.
+    /// Names a field as a cause, by its path as in `spec.image`, with what is wrong about it.
     #[must_use]
     pub fn field(mut self, path: impl Into<Str>, message: impl Into<Str>) -> Self {
         let details: &mut StatusDetails = self.status.details.get_or_insert_default();

@@ -227,7 +227,7 @@ mod tests {
     fn archive(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
         let mut builder = Builder::new(Vec::new());
         for (path, kind, content) in entries {
-            let mut header = tar::Header::new_gnu();
+            let mut header = Header::new_gnu();
             let name = &mut header.as_old_mut().name;
             name[..path.len()].copy_from_slice(path.as_bytes());
             header.set_entry_type(*kind);
