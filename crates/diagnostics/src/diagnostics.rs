@@ -101,8 +101,8 @@ impl Diagnostics {
         self
     }
 
-    /// Tells about the informers of a factory, and makes readiness depend on them: each must have its
-    /// first list, for which the server must serve the kind.
+    /// Tells about the informers of a factory, and makes readiness depend on them: each must have
+    /// its first list, for which the server must serve the kind.
     #[must_use]
     pub fn with_informers<S: Send + Sync + 'static>(
         mut self,

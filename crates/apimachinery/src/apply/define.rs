@@ -2,9 +2,9 @@
 
 /// Declares a configuration of a type: a struct with a setter for each field.
 ///
-/// The schema is that of the type, if no other is given. A row is `form rust "json" type`. The form
-/// says what a setter takes: `value` (a number or a boolean), `text`, `bytes`, `raw` (JSON), `plain`
-/// (a type that is taken whole), `config` (a configuration) or `field` (an
+/// The schema is that of the type, if no other is given. A row is `form rust "json" type`. The
+/// form says what a setter takes: `value` (a number or a boolean), `text`, `bytes`, `raw` (JSON),
+/// `plain` (a type that is taken whole), `config` (a configuration) or `field` (an
 /// [`ApplyField`](crate::apply::ApplyField)), each also as `…_list` and `…_map`.
 #[macro_export]
 macro_rules! apply_configuration {

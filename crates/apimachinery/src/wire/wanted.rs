@@ -25,8 +25,8 @@ pub fn to_wanted(message: &dyn Message, with_status: bool) -> Result<Value, Enco
     Ok(wanted)
 }
 
-/// Returns an object as a manifest, for `kubectl apply -f`: without the status and the metadata that
-/// servers write. Everything else is there, zero or not.
+/// Returns an object as a manifest, for `kubectl apply -f`: without the status and the metadata
+/// that servers write. Everything else is there, zero or not.
 ///
 /// ```
 /// # use kubist_apimachinery::wire::to_manifest;

@@ -14,8 +14,8 @@ const DEPTH_MAX: usize = 100;
 /// by name. `-` stays as it is.
 ///
 /// # Errors
-/// A folder cannot be read, has no such file or one that is not regular, or is too deep; or there are
-/// too many files.
+/// A folder cannot be read, has no such file or one that is not regular, or is too deep; or there
+/// are too many files.
 pub(super) fn input_files(
     named: &[PathBuf],
     recursive: bool,
