@@ -1,6 +1,5 @@
 //! `Extractor`: the configuration that a manager has applied, from a live object.
 
-use crate::field_set::FieldSet;
 use crate::object_type::{ExtractError, ObjectType};
 use crate::schema::{Schema, TypeRef};
 use crate::zeros::add_zeros;
@@ -83,21 +82,11 @@ impl<A: ApplyConfiguration> Extractor<A> {
     {
         let metadata = object.object_metadata();
         let entries = &metadata.managed_fields;
-        let json = to_json_value(object);
-        let found = self
-            .object_type
-            .extract(json, entries, manager, subresource)?;
-        let Some(Value::Object(mut fields)) = found else {
+        let Some(applied) = ObjectType::applied_fields(entries, manager, subresource)? else {
             return Ok(None);
         };
-        let entry = ObjectType::applied_entry(entries, manager, subresource);
-        if let Some(owned) = entry.and_then(|it| it.fields_v1.as_ref()) {
-            add_zeros(
-                &FieldSet::from_json(&owned.raw)?.leaves(),
-                A::SCHEMA,
-                &mut fields,
-            );
-        }
+        let mut fields = self.object_type.select(to_json_value(object), &applied)?;
+        add_zeros(&applied, A::SCHEMA, &mut fields);
         let owned = fields
             .entry("metadata")
             .or_insert_with(|| Value::Object(serde_json::Map::new()));

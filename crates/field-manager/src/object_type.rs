@@ -5,7 +5,7 @@ use crate::fields_v1::FieldsV1Error;
 use crate::schema::{DEDUCED, Schema, TypeRef};
 use crate::typed::{Duplicates, TypedErrors, TypedValue};
 use kubist_apimachinery::ManagedFieldsEntry;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The type of the objects of one version. Clones share the schema.
@@ -74,32 +74,41 @@ impl ObjectType {
         manager: &str,
         subresource: &str,
     ) -> Result<Option<Value>, ExtractError> {
-        let entry = Self::applied_entry(entries, manager, subresource);
-        let Some(fields) = entry.and_then(|it| it.fields_v1.as_ref()) else {
-            return Ok(None);
-        };
-        let fields = FieldSet::from_json(&fields.raw)?.leaves();
+        let fields = Self::applied_fields(entries, manager, subresource)?;
+        let config = fields.map(|it| self.select(object, &it)).transpose()?;
+        Ok(config.map(Value::Object))
+    }
+
+    /// Returns these fields of an object, and its type.
+    pub(crate) fn select(
+        &self,
+        object: Value,
+        fields: &FieldSet,
+    ) -> Result<Map<String, Value>, ExtractError> {
         let type_meta = ["kind", "apiVersion"].map(|name| (name, object[name].clone()));
         let typed = self.typed(object, Duplicates::Refused)?;
-        let Value::Object(mut config) = typed.extract(&fields).into_value() else {
+        let Value::Object(mut config) = typed.extract(fields).into_value() else {
             return Err(TypedErrors::not_a_map().into());
         };
         if !config.contains_key("kind") {
             let type_meta = type_meta.into_iter().filter(|it| !it.1.is_null());
             config.extend(type_meta.map(|(name, value)| (name.to_owned(), value)));
         }
-        Ok(Some(Value::Object(config)))
+        Ok(config)
     }
 
-    /// Returns the entry of what a manager has applied.
-    pub(crate) fn applied_entry<'a>(
-        entries: &'a [ManagedFieldsEntry],
+    /// Returns the leaves of what a manager has applied; none if it owns nothing.
+    pub(crate) fn applied_fields(
+        entries: &[ManagedFieldsEntry],
         manager: &str,
         subresource: &str,
-    ) -> Option<&'a ManagedFieldsEntry> {
-        entries.iter().find(|it| {
+    ) -> Result<Option<FieldSet>, FieldsV1Error> {
+        let entry = entries.iter().find(|it| {
             it.manager == *manager && it.operation == *"Apply" && it.subresource == *subresource
-        })
+        });
+        let fields = entry.and_then(|it| it.fields_v1.as_ref());
+        let fields = fields.map(|it| FieldSet::from_json(&it.raw)).transpose()?;
+        Ok(fields.map(|it| it.leaves()))
     }
 
     /// Returns the type of objects without a schema.
