@@ -25,6 +25,7 @@ mod print;
 pub use definitions::read_definitions;
 pub use error::{GenerateError, ReadError};
 pub use modules::{MARKER, Modules, generate};
+pub use names::is_keyword;
 pub use options::Options;
 
 /// The most types of a version, with lists and maps of them. Of the definitions of eighteen

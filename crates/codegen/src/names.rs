@@ -16,6 +16,11 @@ const KEYWORDS: [&str; 52] = [
 /// Keywords that are paths or patterns.
 const NEVER_RAW: [&str; 5] = ["_", "crate", "self", "Self", "super"];
 
+/// Reports whether a word is a keyword of Rust 2024, strict or reserved.
+pub fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
 /// Names that are taken in one scope.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
@@ -57,7 +62,7 @@ impl Taken {
 pub(crate) fn escaped(name: &str) -> String {
     if NEVER_RAW.contains(&name) {
         format!("{name}_")
-    } else if KEYWORDS.contains(&name) {
+    } else if is_keyword(name) {
         format!("r#{name}")
     } else {
         name.to_owned()

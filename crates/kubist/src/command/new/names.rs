@@ -1,6 +1,7 @@
 //! `Names`: those of a new project, checked before anything is written.
 
 use super::project;
+use kubist_codegen::is_keyword;
 
 /// The most bytes of a project's name: with `-system` it is a namespace, of at most 63.
 const NAME_MAX: usize = 56;
@@ -31,15 +32,6 @@ const TAKEN: [&str; 20] = [
     "tracing-subscriber",
     "crate",
 ];
-/// Keywords of Rust 2024, strict and reserved, that are words of lower-case letters.
-const KEYWORDS: [&str; 51] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
-    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
-    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
-    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-];
-
 /// The names of a project.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -94,7 +86,7 @@ fn check_name(name: &str) -> Result<(), String> {
              because it names a crate and objects of Kubernetes"
         ));
     }
-    if TAKEN.contains(&name) || KEYWORDS.contains(&name) {
+    if TAKEN.contains(&name) || is_keyword(name) {
         return Err(format!(
             "{name:?} is taken by Rust, cargo or a dependency: choose another name, such as \
              {name}-operator"
