@@ -9,6 +9,7 @@ use crate::request::{self, JSON, Target};
 #[cfg(feature = "opentelemetry")]
 use crate::request_span::inject;
 use crate::request_span::request_span;
+use crate::used_permissions::{Asked, UsedPermissions};
 use crate::warning::{self, LogWarnings, WarningHandler};
 use http::{Method, Request, Response};
 use kubist_apimachinery::wire::Encoding;
@@ -77,6 +78,7 @@ impl fmt::Debug for Config {
 pub struct Client {
     shared: Arc<Shared>,
     dry_run: bool,
+    used: Option<UsedPermissions>,
 }
 
 #[derive(Debug)]
@@ -116,6 +118,7 @@ impl Client {
         Self {
             shared: Arc::new(shared),
             dry_run: false,
+            used: None,
         }
     }
 
@@ -129,9 +132,37 @@ impl Client {
     #[must_use]
     pub fn dry_run(&self) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
             dry_run: true,
+            ..self.clone()
         }
+    }
+
+    /// Returns the same client, whose requests record the rights that they need, in place of what
+    /// recorded them before.
+    ///
+    /// ```
+    /// # async fn example(client: kubist_client::Client) -> Result<(), kubist_client::ApiError> {
+    /// use kubist_api::core::v1::Pod;
+    /// use kubist_client::{Api, UsedPermissions};
+    ///
+    /// let used = UsedPermissions::default();
+    /// let pods: Api<Pod> = Api::all(client.recording(&used));
+    /// pods.list(&Default::default()).await?;
+    /// assert_eq!(used.permissions()[0].to_string(), "list pods");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn recording(&self, used: &UsedPermissions) -> Self {
+        Self {
+            used: Some(used.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// Returns what records the rights that are used.
+    #[cfg(feature = "ws")]
+    pub(crate) fn used(&self) -> Option<&UsedPermissions> {
+        self.used.as_ref()
     }
 
     /// Reports whether writes of this client change nothing.
@@ -175,6 +206,11 @@ impl Client {
         retries_max: u32,
     ) -> Result<Response<ResponseBody>, ApiError> {
         let span = request_span(&request);
+        let used = self.used.as_ref();
+        let used = used.and_then(|used| Some((used, Asked::of(&request)?)));
+        if let Some((used, asked)) = &used {
+            used.note(asked);
+        }
         #[cfg(feature = "opentelemetry")]
         let request = {
             let mut request = request;
@@ -183,6 +219,9 @@ impl Client {
         };
         let sent = self.send_again(request, target, retries_max);
         let sent = sent.instrument(span.clone()).await;
+        if let (Some((used, asked)), Ok(response)) = (&used, &sent) {
+            used.note_response(asked, response.status());
+        }
         let code = match &sent {
             Ok(response) => Some(response.status().as_u16().into()),
             Err(error) => error.status().map(|it| it.code),

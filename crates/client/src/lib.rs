@@ -69,6 +69,7 @@ mod request;
 mod request_span;
 mod rest_mapper;
 mod retry_on;
+mod used_permissions;
 mod warning;
 mod watch_event_stream;
 
@@ -91,4 +92,5 @@ pub use pods::{Copied, CopyError, CopyOptions};
 pub use pods::{LOG_LINE_BYTES_MAX, LogLine, LogLines, LogOptions, LogSource, LogStream};
 pub use rest_mapper::{MappingError, RestMapper, RestMapperConfig};
 pub use retry_on::{Retries, retry_on, retry_on_conflict};
+pub use used_permissions::{Permission, UsedPermissions};
 pub use warning::{LogWarnings, WarningHandler};

@@ -116,7 +116,7 @@ pub async fn run(client: Client, options: Options, token: CancellationToken) -> 
 
 /// Watches what the server serves, forever; calls `begin` once the graph is complete.
 async fn follow(client: &Client, options: &Options, watcher: &mut Watcher, begin: impl FnOnce()) {
-    watcher.follow(&discover(client).await);
+    watcher.follow(&discover(client).await).await;
     if timeout(options.sync_timeout, watcher.synced())
         .await
         .is_err()
@@ -132,7 +132,7 @@ async fn follow(client: &Client, options: &Options, watcher: &mut Watcher, begin
             // A definition is served a moment after its creation.
             () = defined.notified() => sleep(DEFINED_PAUSE).await,
         }
-        watcher.follow(&discover(client).await);
+        watcher.follow(&discover(client).await).await;
     }
 }
 

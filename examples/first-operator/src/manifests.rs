@@ -50,8 +50,8 @@ fn rule<K: Resource>(subresource: &str, verbs: &[&str]) -> PolicyRule {
     }
 }
 
-/// What the controller does, in any namespace. Whoever adds an informer adds a line here.
-fn cluster_role() -> (ClusterRole, ClusterRoleBinding) {
+/// What the controller does, in any namespace. A test tells which rights are missing here.
+pub(crate) fn cluster_role() -> (ClusterRole, ClusterRoleBinding) {
     let role = ClusterRole {
         metadata: named(""),
         rules: vec![

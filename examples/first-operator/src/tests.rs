@@ -8,7 +8,7 @@ use kubist::api::events::v1::Event;
 use kubist::apimachinery::{
     GroupVersion, ListOptions, PatchOptions, Unstructured, is_condition_true,
 };
-use kubist::client::{Api, ApiError, Client, RestMapper};
+use kubist::client::{Api, ApiError, Client, RestMapper, UsedPermissions};
 use kubist::custom_resource::{CustomResource as _, is_established};
 use kubist::events::EventBroadcaster;
 use kubist::{Server, ServerConfig};
@@ -36,8 +36,9 @@ async fn a_deployment_is_made_and_follows_the_spec() -> Result<(), Box<dyn Error
     let server = Server::start(ServerConfig::default()).await?;
     let client = server.client();
     install(&client).await?;
-    let broadcaster = EventBroadcaster::new(client.clone());
-    let manager = operator::manager(client.clone(), broadcaster.recorder("test"));
+    let used = UsedPermissions::default();
+    let broadcaster = EventBroadcaster::new(client.recording(&used));
+    let manager = operator::manager(client.recording(&used), broadcaster.recorder("test"));
     let manager = manager.with_task("events", |token| async move {
         broadcaster.run(token).await;
         Ok(())
@@ -50,6 +51,8 @@ async fn a_deployment_is_made_and_follows_the_spec() -> Result<(), Box<dyn Error
     let (ran, tested) = tokio::join!(manager.run(stop.clone()), test);
     tested?;
     ran?;
+    let (role, _) = manifests::cluster_role();
+    assert_eq!(used.lacking(&role.rules), [], "the role lacks a right");
     server.shutdown().await;
     Ok(())
 }

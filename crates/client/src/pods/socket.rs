@@ -57,6 +57,9 @@ pub(super) async fn open(
     let uri = target.uri(query).map_err(ApiError::from)?;
     let request = request::build(Method::GET, &uri, "*/*", None).map_err(ApiError::from)?;
     let name = request::name_of(&request);
+    if let Some(used) = client.used() {
+        used.note_upgrade(request.uri().path());
+    }
     let mut request = request;
     let key = generate_key();
     let offered: Vec<&str> = offered
