@@ -1,8 +1,8 @@
 //! `Processor`: the task of an informer. It owns the indexer and the queue, and is the only writer.
 //!
 //! Each turn waits for an event, a command or a resync. It then applies everything queued,
-//! publishes it, and notifies the handlers, in this order. So the queue never holds more than one
-//! batch of the stream.
+//! publishes it, and notifies the handlers, in this order. So the queue never holds more than what
+//! one burst of the stream brought.
 
 use crate::handler_calls::{HandlerRunner, InPlace};
 use crate::informer_state::RunError;
@@ -93,6 +93,7 @@ impl<K: Object> Processor<K> {
                 Turn::Command => self.run_commands().await,
                 Turn::Resync => self.listeners.resync(&self.indexer.snapshot()).await,
                 Turn::Changes => {
+                    self.take_ready().await;
                     // Handlers and indexes that were added meanwhile come first, so that they
                     // receive these events like all others.
                     self.run_commands().await;
@@ -120,6 +121,15 @@ impl<K: Object> Processor<K> {
             () = sleep_until(due) => Turn::Resync,
             () = self.reflector.step(&mut *self.queue, &mut report) => Turn::Changes,
         }
+    }
+
+    /// Takes what came with the first change: a batch costs little more than one of its changes.
+    async fn take_ready(&mut self) {
+        let shared = &self.shared;
+        let mut report = |it| shared.report(&Problem::Fetch(it));
+        self.reflector
+            .step_while_ready(&mut *self.queue, &mut report)
+            .await;
     }
 
     /// Carries out the commands of handles.

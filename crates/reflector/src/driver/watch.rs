@@ -5,6 +5,7 @@ use crate::Report;
 use crate::machine::{Event, EventAction, WatchEnd};
 use kubist_apimachinery::{Object, ObjectName};
 use kubist_cache::{EventType, FetchError, InvalidEvent, WatchItem, WatchStream};
+use std::time::Duration;
 
 impl<K: Object> Reflector<K> {
     pub(super) fn watch_opened(
@@ -29,9 +30,9 @@ impl<K: Object> Reflector<K> {
     ) -> bool {
         match item {
             Some(Ok(items)) => {
-                let before = out.queue.len();
+                let (before, now) = (out.queue.len(), self.now());
                 for item in items {
-                    if self.event(item, out) == EventAction::Stale {
+                    if self.event(now, item, out) == EventAction::Stale {
                         self.stale(out);
                         return true;
                     }
@@ -64,7 +65,7 @@ impl<K: Object> Reflector<K> {
         true
     }
 
-    fn event(&mut self, item: WatchItem<K>, out: &mut Out<'_, K>) -> EventAction {
+    fn event(&mut self, now: Duration, item: WatchItem<K>, out: &mut Out<'_, K>) -> EventAction {
         let event = match &item {
             WatchItem::Added(object) => Event::Added(object.resource_version()),
             WatchItem::Modified(object) => Event::Modified(object.resource_version()),
@@ -78,7 +79,7 @@ impl<K: Object> Reflector<K> {
             },
             WatchItem::Invalid(item) => invalid(item),
         };
-        let action = self.machine.event(self.now(), event);
+        let action = self.machine.event(now, event);
         match (action, item) {
             (action, WatchItem::Invalid(event)) => {
                 self.unread(action, &event, out);

@@ -340,3 +340,21 @@ async fn a_dropped_step_loses_nothing() {
         ("Some(initial [ReplacedAll(2 objects @9)])", "[]")
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_at_once_is_queued_together_within_a_limit() {
+    let changed = |version| Ok(vec![WatchItem::Modified(object("a", version))]);
+    let script = Arc::new(Script::default());
+    let mut chunks: Answer<_> = Ok(vec![Ok(vec![WatchItem::Added(object("a", 1)), end("1")])]);
+    chunks.as_mut().unwrap().extend((2..=200).map(changed));
+    script.watches.lock().unwrap().push_back(chunks);
+    let (mut reflector, _indexer) = reflector(&script, InitialSync::StreamingList);
+    let (mut queue, mut sizes) = (RealFifo::new(), Vec::new());
+    while sizes.iter().sum::<usize>() < 200 {
+        reflector.step(&mut queue, &mut |_| {}).await;
+        reflector.step_while_ready(&mut queue, &mut |_| {}).await;
+        let batches = std::iter::from_fn(|| queue.pop_batch());
+        sizes.push(batches.map(|it| it.deltas.len()).sum());
+    }
+    assert_eq!(sizes, [64, 64, 64, 8]);
+}
