@@ -128,7 +128,7 @@ async fn on_task<K: Object>(
     while let Some(changes) = budget.track(listener.take(TAKE_MAX)).await {
         for change in changes {
             notify(listener, &mut handler, change, panicked);
-            budget.yield_if_due().await;
+            budget.yield_if_due_often().await;
         }
     }
 }

@@ -35,12 +35,18 @@ struct Attached<K: Object> {
     in_place: Option<InPlace<K>>,
 }
 
+/// Events with the hashes of their names, which are the same for every mailbox.
+struct Hashed<'a, K> {
+    hashes: &'a [NameHash],
+    changes: &'a [ResourceEvent<K>],
+}
+
 impl<K: Object> Attached<K> {
     /// Delivers some events; returns false once the listener has ended.
-    async fn offer(&mut self, changes: &[ResourceEvent<K>], budget: &mut CoopBudget) -> bool {
+    async fn offer(&mut self, changes: Hashed<'_, K>, budget: &mut CoopBudget) -> bool {
+        let Hashed { hashes, changes } = changes;
         let Some(handler) = &mut self.in_place else {
-            let hashed = changes.iter().map(|it| (NameHash::of(it), it));
-            let goes_on = self.listener.push(hashed);
+            let goes_on = self.listener.push(hashes.iter().copied().zip(changes));
             budget.yield_if_due().await;
             return goes_on;
         };
@@ -100,7 +106,10 @@ impl<K: Object> Listeners<K> {
                 object: Arc::clone(object),
                 initial: true,
             };
-            let changes = std::slice::from_ref(&change);
+            let changes = Hashed {
+                hashes: &[NameHash::of(&change)],
+                changes: std::slice::from_ref(&change),
+            };
             if !attached.offer(changes, &mut self.budget).await {
                 break;
             }
@@ -169,9 +178,19 @@ impl<K: Object> Listeners<K> {
     ) {
         // Applying a long list or batch took time too.
         self.budget.yield_if_due().await;
-        for some in changes.chunks(CHANGES_AT_ONCE) {
+        let has_mailboxes = self.all.iter().any(|it| it.in_place.is_none());
+        let mut hashes = Vec::with_capacity(CHANGES_AT_ONCE.min(changes.len()));
+        for changes in changes.chunks(CHANGES_AT_ONCE) {
+            hashes.clear();
+            if has_mailboxes {
+                hashes.extend(changes.iter().map(NameHash::of));
+            }
             let mut index = 0;
             while let Some(attached) = self.all.get_mut(index) {
+                let some = Hashed {
+                    hashes: &hashes,
+                    changes,
+                };
                 if !is_chosen(attached.id) || attached.offer(some, &mut self.budget).await {
                     index += 1;
                 } else {
