@@ -10,7 +10,7 @@
 
 use crate::lanes::Lane;
 use crate::slot_id::SlotId;
-use crate::sync::{AtomicBool, Mutex};
+use crate::sync::{AtomicUsize, Mutex};
 use std::mem;
 use std::sync::atomic::Ordering;
 
@@ -27,8 +27,8 @@ pub(crate) enum Entry<T> {
 #[derive(Debug)]
 pub(crate) struct Intake<T> {
     waiting: Mutex<Waiting<T>>,
-    /// Whether there are entries, for checks without the lock. Only a hint.
-    any: AtomicBool,
+    /// The number of entries, for checks without the lock. Only a hint.
+    count: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl<T> Intake<T> {
                 open: false,
                 entries: Vec::new(),
             }),
-            any: AtomicBool::new(false),
+            count: AtomicUsize::new(0),
         }
     }
 
@@ -55,10 +55,8 @@ impl<T> Intake<T> {
         if !waiting.open || waiting.entries.len() >= ENTRIES_MAX {
             return Err(entry);
         }
-        if waiting.entries.is_empty() {
-            self.any.store(true, Ordering::Relaxed);
-        }
         waiting.entries.push(entry);
+        self.count.store(waiting.entries.len(), Ordering::Relaxed);
         Ok(())
     }
 
@@ -66,7 +64,7 @@ impl<T> Intake<T> {
     pub(crate) fn collect(&self, into: &mut Vec<Entry<T>>) {
         let mut waiting = self.waiting.lock();
         mem::swap(&mut waiting.entries, into);
-        self.any.store(false, Ordering::Relaxed);
+        self.count.store(0, Ordering::Relaxed);
     }
 
     /// Opens the intake.
@@ -79,12 +77,12 @@ impl<T> Intake<T> {
         let mut waiting = self.waiting.lock();
         waiting.open = false;
         mem::swap(&mut waiting.entries, into);
-        self.any.store(false, Ordering::Relaxed);
+        self.count.store(0, Ordering::Relaxed);
     }
 
-    /// Reports whether there are probably entries.
-    pub(crate) fn seems_used(&self) -> bool {
-        self.any.load(Ordering::Relaxed)
+    /// Returns about how many entries there are.
+    pub(crate) fn seems_to_have(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
     }
 }
 
@@ -117,11 +115,11 @@ mod tests {
         for item in 1..4 {
             assert!(intake.leave(added(item)).is_ok());
         }
-        assert!(intake.seems_used());
+        assert_eq!(intake.seems_to_have(), 3);
         let mut collected = Vec::new();
         intake.collect(&mut collected);
         assert_eq!(items(collected), [1, 2, 3]);
-        assert!(!intake.seems_used());
+        assert_eq!(intake.seems_to_have(), 0);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use shuttle::sync::Condvar;
 pub(crate) use shuttle::sync::MutexGuard;
-pub(crate) use shuttle::sync::atomic::AtomicBool;
+pub(crate) use shuttle::sync::atomic::AtomicUsize;
 use std::mem;
 use std::ops::Add;
 use std::pin::Pin;
