@@ -11,9 +11,13 @@ use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::{MissedTickBehavior, interval};
 
 /// Events between checks for signals.
 pub(super) const TURN_MAX: usize = 1024;
+
+/// How often the end of the first list is checked for, if nothing happens.
+const CHECK: Duration = Duration::from_millis(200);
 
 /// What ends a watch, besides signals.
 #[derive(Clone, Copy, Debug)]
@@ -49,11 +53,18 @@ async fn show<K: Object>(
     view: &mut impl View<K>,
     until: Until,
 ) -> io::Result<()> {
+    // Nothing may come after the last object of the first list.
+    let mut checks = interval(CHECK);
+    checks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     loop {
         if following.has_synced() && until.synced {
             return Ok(());
         }
-        let mut next = following.next().await;
+        let mut next = tokio::select! {
+            biased;
+            _ = checks.tick() => continue,
+            change = following.next() => change,
+        };
         if next.is_none() {
             return Ok(());
         }

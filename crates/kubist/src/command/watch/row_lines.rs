@@ -50,7 +50,7 @@ impl<W: Write> RowLines<W> {
         };
         if self.columns.as_ref() != Some(&row.columns) {
             self.columns = Some(Columns::clone(&row.columns));
-            self.widths.clear();
+            self.widths = vec![TYPE_WIDTH];
             self.waiting.push(heading(&row.columns, self.wide));
         }
         let mut line = vec![type_of(change).to_owned(), row.namespace().to_owned()];
@@ -65,7 +65,7 @@ impl<W: Write> RowLines<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         for line in &self.waiting {
-            self.widths.resize(line.len(), TYPE_WIDTH);
+            self.widths.resize(line.len(), 0);
             for (width, cell) in self.widths.iter_mut().zip(line) {
                 *width = (*width).max(console::measure_text_width(cell));
             }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn lines_have_the_columns_of_the_kind_below_each_other() {
         let columns = columns(&["Name", "Ready", "+IP", "Age"]);
-        let web = |ready| Arc::new(row(&columns, "web-with-a-name", &["web", ready, "::1", ""]));
+        let web = |ready| Arc::new(row(&columns, "web", &["web", ready, "::1", ""]));
         let added = ResourceEvent::Added {
             object: web("0/1"),
             initial: true,
@@ -135,16 +135,12 @@ mod tests {
             String::from_utf8(lines.out).unwrap()
         };
         let expected = "\
-EVENT     NAMESPACE  NAME      READY     AGE
-ADDED     shop       web       0/1       90s
-MODIFIED  shop       web       1/1       90s
-DELETED   shop       web       1/1       90s
+EVENT     NAMESPACE  NAME  READY  AGE
+ADDED     shop       web   0/1    90s
+MODIFIED  shop       web   1/1    90s
+DELETED   shop       web   1/1    90s
 ";
         assert_eq!(printed(false), expected);
-        assert!(
-            printed(true).contains("  IP        AGE\n"),
-            "{}",
-            printed(true)
-        );
+        assert!(printed(true).contains("  IP   AGE\n"), "{}", printed(true));
     }
 }

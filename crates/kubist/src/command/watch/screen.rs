@@ -23,8 +23,10 @@ use kubist_cache::ResourceEvent;
 use ratatui_core::terminal::Frame;
 use std::time::Duration;
 
-/// Lines beside those of the table or the details: a title and a footer.
-const OTHER_LINES: u16 = 2;
+/// The line above the table or the details.
+const TITLE_LINES: u16 = 1;
+/// The most lines of a problem, at the bottom.
+const PROBLEM_LINES_MAX: usize = 3;
 /// How often something is drawn if nothing happens, because ages grow.
 const AGES_GROW: Duration = Duration::from_secs(1);
 
@@ -199,13 +201,14 @@ impl Screen {
         let area = frame.area();
         let mut painter = Painter::new(frame.buffer_mut(), area);
         self.draw_title(&mut painter);
-        let height = area.height.saturating_sub(OTHER_LINES);
+        let footer = self.footer_lines(painter.width());
+        let height = area.height.saturating_sub(TITLE_LINES + footer);
         match &mut self.details {
             Some(details) => details.draw(&mut painter, height, now.clock),
             None => self.table.draw(&mut painter, height, now.clock),
         }
-        painter.to_last_line();
-        self.draw_footer(&mut painter);
+        painter.to_last_lines(footer);
+        self.draw_footer(&mut painter, footer);
         self.drawn = Some(now.at);
         self.dirty = false;
     }
@@ -223,20 +226,27 @@ impl Screen {
             Some(details) => details.title(&self.kind),
             None => self.kind.clone(),
         };
-        let version = match self.status.version.as_str() {
-            "" => String::new(),
-            version => format!("  version {version}"),
-        };
-        painter.text(
-            &format!("{what}  {}  {count}{version}  ", self.context),
-            title(),
-        );
+        // What matters most comes first, because the end is cut off.
+        painter.text(&format!("{what}  {}  ", self.context), title());
         let (text, style) = paint::link(self.status.link);
         painter.text(&text, style);
+        painter.text(&format!("  {count}"), title());
+        if !self.status.version.is_empty() {
+            let version = format!("  version {}", self.status.version);
+            painter.text(&version, title());
+        }
         painter.fill(title());
     }
 
-    fn draw_footer(&self, painter: &mut Painter<'_>) {
+    /// A problem with its advice may need several.
+    fn footer_lines(&self, width: usize) -> u16 {
+        let problem = self.status.problem.as_deref().filter(|_| !self.typing);
+        let length = problem.map_or(0, paint::width);
+        let lines = length.div_ceil(width.max(1)).clamp(1, PROBLEM_LINES_MAX);
+        u16::try_from(lines).unwrap_or(1)
+    }
+
+    fn draw_footer(&self, painter: &mut Painter<'_>, lines: u16) {
         if self.typing || !self.table.filter().is_empty() && self.details.is_none() {
             painter.text(&format!("/{}", self.table.filter()), accent());
             if self.typing {
@@ -246,7 +256,9 @@ impl Screen {
             painter.text("  ", paint::dim());
         }
         match &self.status.problem {
-            Some(problem) => painter.text(problem, paint::bad()),
+            Some(problem) => {
+                painter.wrapped(&vec![(problem.clone(), paint::bad())], lines);
+            }
             None if self.details.is_some() => painter.text(HELP.details, paint::dim()),
             None => painter.text(HELP.table, paint::dim()),
         }

@@ -3,7 +3,7 @@
 use super::super::super::units;
 use super::super::row::between;
 use super::key::Key;
-use super::paint::{self, Painter, width};
+use super::paint::{self, Line, Painter, width};
 use kubist_apimachinery::{Object as _, ObjectName, Time, Unstructured};
 use kubist_codec::yaml;
 use ratatui_core::style::Style;
@@ -30,9 +30,6 @@ pub(super) struct Details {
     page: usize,
     length: usize,
 }
-
-/// A line in parts.
-type Line = Vec<(String, Style)>;
 
 impl Details {
     pub(super) fn new(name: ObjectName) -> Self {
@@ -109,7 +106,7 @@ impl Details {
             if left == 0 {
                 return;
             }
-            left = draw_wrapped(painter, &line, left);
+            left = painter.wrapped(&line, left);
         }
     }
 
@@ -230,30 +227,4 @@ fn condition(condition: &Value, now: Time) -> [String; 5] {
         age,
         text("message"),
     ]
-}
-
-/// Draws a line in as many of the `left` lines of the screen as it takes; returns the rest.
-fn draw_wrapped(painter: &mut Painter<'_>, line: &Line, left: u16) -> u16 {
-    let (mut left, mut used) = (left, 0);
-    for (text, style) in line {
-        let mut piece = String::new();
-        let mut buffer = [0; 4];
-        for character in text.chars() {
-            let wide = width(character.encode_utf8(&mut buffer));
-            if used + wide > painter.width() && used > 0 {
-                painter.text(&piece, *style);
-                painter.next_line();
-                piece.clear();
-                (used, left) = (0, left.saturating_sub(1));
-                if left == 0 {
-                    return 0;
-                }
-            }
-            piece.push(character);
-            used += wide;
-        }
-        painter.text(&piece, *style);
-    }
-    painter.next_line();
-    left.saturating_sub(1)
 }

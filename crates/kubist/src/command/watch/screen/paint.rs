@@ -8,6 +8,9 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::text::Span;
 
+/// A line in parts.
+pub(super) type Line = Vec<(String, Style)>;
+
 /// Writes into a frame from the top; what does not fit is cut off.
 pub(super) struct Painter<'a> {
     buffer: &'a mut Buffer,
@@ -63,10 +66,37 @@ impl<'a> Painter<'a> {
         self.y = self.y.saturating_add(1);
     }
 
-    /// Goes to the beginning of the last line.
-    pub(super) fn to_last_line(&mut self) {
+    /// Goes to the beginning of this many lines at the bottom.
+    pub(super) fn to_last_lines(&mut self, lines: u16) {
         self.x = self.area.x;
-        self.y = self.area.bottom().saturating_sub(1);
+        self.y = self.area.bottom().saturating_sub(lines);
+    }
+
+    /// Writes a line, and goes on in as many of the next `left` lines as it takes; returns the
+    /// rest.
+    pub(super) fn wrapped(&mut self, line: &Line, mut left: u16) -> u16 {
+        let mut used = 0;
+        for (text, style) in line {
+            let mut piece = String::new();
+            let mut buffer = [0; 4];
+            for character in text.chars() {
+                let wide = width(character.encode_utf8(&mut buffer));
+                if used + wide > self.width() && used > 0 {
+                    self.text(&piece, *style);
+                    self.next_line();
+                    piece.clear();
+                    (used, left) = (0, left.saturating_sub(1));
+                    if left == 0 {
+                        return 0;
+                    }
+                }
+                piece.push(character);
+                used += wide;
+            }
+            self.text(&piece, *style);
+        }
+        self.next_line();
+        left.saturating_sub(1)
     }
 }
 
@@ -109,10 +139,7 @@ pub(super) fn link(link: Link) -> (String, Style) {
         Link::Listing => ("listing".to_owned(), Color::Yellow),
         Link::Live => ("live".to_owned(), Color::Green),
         Link::Relisting => ("relisting".to_owned(), Color::Yellow),
-        Link::Lost(time) => (
-            format!("reconnecting since {}", units::age(time)),
-            Color::Red,
-        ),
+        Link::Lost(time) => (format!("reconnecting for {}", units::age(time)), Color::Red),
     };
-    (format!(" {text} "), title().fg(color))
+    (text, title().fg(color))
 }

@@ -125,7 +125,7 @@ fn rows_are_sorted_below_a_title_and_headings() {
     assert_eq!(
         shown.lines(),
         [
-            "pods  kind-1  2 objects  version 42   live",
+            "pods  kind-1  live  2 objects  version 42",
             "NAMESPACE   NAME    READY   AGE",
             "shop        api     0/1     90s",
             "shop        web-1   0/1     90s",
@@ -274,10 +274,7 @@ fn details_have_the_conditions_first_and_the_rest_below() {
     shown.screen.fetched(&name, Ok(object()));
     shown.pass(90);
     let lines = shown.lines();
-    assert_eq!(
-        lines[0],
-        "Pod shop/web  kind-1  1 object  version 42   live"
-    );
+    assert_eq!(lines[0], "Pod shop/web  kind-1  live  1 object  version 42");
     assert_eq!(
         lines[1..13],
         [
@@ -362,7 +359,7 @@ fn the_title_says_whether_the_watch_is_live() {
         (Link::Relisting, "relisting"),
         (
             Link::Lost(Duration::from_secs(125)),
-            "reconnecting since 2m5s",
+            "reconnecting for 2m5s",
         ),
     ] {
         shown.screen.set_status(Status {
@@ -372,11 +369,24 @@ fn the_title_says_whether_the_watch_is_live() {
         });
         assert!(shown.screen.is_due(shown.now()));
         let lines = shown.lines();
-        assert!(lines[0].ends_with(text), "{lines:?}");
+        assert!(
+            lines[0].ends_with(&format!("{text}  0 objects")),
+            "{lines:?}"
+        );
         assert_eq!(lines[4], "the connection was refused");
     }
     shown.pass(1);
     assert!(shown.screen.is_due(shown.now()), "ages have grown");
+
+    let problem = format!("{} (check the server's address)", "no answer ".repeat(10));
+    shown.screen.set_status(Status {
+        version: String::new(),
+        link: Link::Live,
+        problem: Some(problem),
+    });
+    let lines = shown.lines();
+    assert!(lines[3].starts_with("no answer"), "{lines:?}");
+    assert!(lines[4].ends_with("address)"), "the advice is at the end");
 }
 
 #[test]
