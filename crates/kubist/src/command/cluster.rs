@@ -49,6 +49,6 @@ impl ClusterOptions {
             Some(found.current_context).filter(|it| !it.is_empty())
         };
         let name = self.context.clone().or_else(current);
-        name.unwrap_or_else(|| client.transport().server().to_string())
+        name.unwrap_or_else(|| client.transport().server())
     }
 }

@@ -7,7 +7,7 @@ use kubist_codegen::is_keyword;
 const NAME_MAX: usize = 56;
 /// The most bytes of a kind: its plural, of two more, is a DNS label.
 const KIND_MAX: usize = 61;
-/// The most bytes of a plural with its group, which is the name of the definition (a DNS subdomain).
+/// The most bytes of a plural with its group: the name of the definition (a DNS subdomain).
 const DEFINITION_MAX: usize = 253;
 /// Names that Windows keeps for devices; cargo refuses to build such crates there.
 const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
@@ -200,6 +200,7 @@ mod tests {
     fn names_that_would_not_work_are_refused_with_the_rule() {
         let too_long = "a".repeat(NAME_MAX + 1);
         let long_kind = "K".repeat(KIND_MAX + 1);
+        let long_kind = long_kind.as_str();
         let long_group = ["g"; 124].join(".");
         for (name, kind, group, expected) in [
             (
@@ -221,7 +222,7 @@ mod tests {
             ("aux", None, "example.com", "such as aux-operator"),
             ("com1", None, "example.com", "device on Windows"),
             ("lpt9", None, "example.com", "device on Windows"),
-            ("shop", Some(&long_kind), "example.com", "at most 61"),
+            ("shop", Some(long_kind), "example.com", "at most 61"),
             ("shop", None, &long_group, "at most 246"),
             ("match", None, "example.com", "taken by Rust"),
             ("yield", None, "example.com", "taken by Rust"),

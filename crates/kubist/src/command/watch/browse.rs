@@ -5,7 +5,7 @@
 
 use super::super::{clock, signal};
 use super::Target;
-use super::connection::Connection;
+use super::connection::{Connection, Link};
 use super::follow::{TURN_MAX, passed};
 use super::following::Following;
 use super::problems::Problems;
@@ -25,8 +25,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// The least time between two frames.
 const FRAME: Duration = Duration::from_millis(50);
-/// How long a problem is displayed after its last occurrence.
+/// How long a problem is displayed after its last occurrence, and while events arrive.
 const PROBLEM_SHOWN: Duration = Duration::from_secs(60);
+const PAST_PROBLEM_SHOWN: Duration = Duration::from_secs(5);
 
 /// Shows the objects of `target`, and a summary on standard error at the end.
 pub(super) async fn browse(
@@ -145,11 +146,15 @@ impl Browser<'_> {
 
     fn draw(&mut self) -> io::Result<()> {
         self.following.has_synced();
-        let problem = self.problems.last();
-        let problem = problem.filter(|(_, age)| *age < PROBLEM_SHOWN);
+        let link = self.connection.link();
+        let shown = match link {
+            Link::Live => PAST_PROBLEM_SHOWN,
+            _ => PROBLEM_SHOWN,
+        };
+        let problem = self.problems.last().filter(|(_, age)| *age < shown);
         self.screen.set_status(Status {
             version: self.following.version(),
-            link: self.connection.link(),
+            link,
             problem: problem.map(|(text, _)| text),
         });
         let now = self.now();
@@ -172,10 +177,7 @@ impl Browser<'_> {
         };
         self.fetches.spawn(async move {
             let object = api.get(&name.name).await;
-            (
-                name,
-                object.map_err(|error| with_causes(&error).to_string()),
-            )
+            (name, object.map_err(|error| with_causes(&error)))
         });
     }
 

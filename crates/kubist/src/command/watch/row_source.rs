@@ -177,7 +177,7 @@ impl Watch {
                     self.body = None;
                     let none = watch_stream::WatchStream::new(Encoding::Json);
                     let ended = std::mem::replace(&mut self.frames, none).finish();
-                    self.error = ended.err().map(|error| cut(error));
+                    self.error = ended.err().map(cut);
                 }
                 Err(source) => {
                     let request = self.request.clone();

@@ -4,13 +4,11 @@
 //! clock. What it needs from outside, an object or its own end, it asks for.
 
 mod details;
-mod footer;
 mod key;
 mod paint;
 mod table;
 
 use self::details::Details;
-use self::footer::HELP;
 pub(super) use self::key::Key;
 use self::paint::{Painter, accent, title};
 use self::table::Table;
@@ -25,6 +23,9 @@ use std::time::Duration;
 
 /// The line above the table or the details.
 const TITLE_LINES: u16 = 1;
+/// The keys, in the last line.
+const TABLE_KEYS: &str = "↑↓ jk: move  Enter: details  /: filter  w: wide  q: quit";
+const DETAILS_KEYS: &str = "↑↓ jk: scroll  g G: start, end  Esc: back  q: quit";
 /// The most lines of a problem, at the bottom.
 const PROBLEM_LINES_MAX: usize = 3;
 /// How often something is drawn if nothing happens, because ages grow.
@@ -207,7 +208,7 @@ impl Screen {
             Some(details) => details.draw(&mut painter, height, now.clock),
             None => self.table.draw(&mut painter, height, now.clock),
         }
-        painter.to_last_lines(footer);
+        painter.go_to_last_lines(footer);
         self.draw_footer(&mut painter, footer);
         self.drawn = Some(now.at);
         self.dirty = false;
@@ -259,8 +260,8 @@ impl Screen {
             Some(problem) => {
                 painter.wrapped(&vec![(problem.clone(), paint::bad())], lines);
             }
-            None if self.details.is_some() => painter.text(HELP.details, paint::dim()),
-            None => painter.text(HELP.table, paint::dim()),
+            None if self.details.is_some() => painter.text(DETAILS_KEYS, paint::dim()),
+            None => painter.text(TABLE_KEYS, paint::dim()),
         }
     }
 }

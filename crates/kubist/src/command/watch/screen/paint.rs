@@ -67,7 +67,7 @@ impl<'a> Painter<'a> {
     }
 
     /// Goes to the beginning of this many lines at the bottom.
-    pub(super) fn to_last_lines(&mut self, lines: u16) {
+    pub(super) fn go_to_last_lines(&mut self, lines: u16) {
         self.x = self.area.x;
         self.y = self.area.bottom().saturating_sub(lines);
     }

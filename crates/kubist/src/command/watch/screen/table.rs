@@ -118,7 +118,7 @@ impl Table {
                 }
                 return;
             }
-            _ => return,
+            ResourceEvent::Resynced(_) => return,
         };
         if self.columns != row.columns {
             self.columns = Arc::clone(&row.columns);
