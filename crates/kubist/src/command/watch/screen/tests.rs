@@ -54,8 +54,7 @@ impl Shown {
     }
 
     fn update(&mut self, name: &str, ready: &str) {
-        let (old, new) = (self.row(name, "0/1"), self.row(name, ready));
-        let now = self.now();
+        let (old, new, now) = (self.row(name, "0/1"), self.row(name, ready), self.now());
         self.screen.apply(&ResourceEvent::Updated { old, new }, now);
     }
 
@@ -104,11 +103,8 @@ impl Shown {
         let buffer = self.frame();
         let reversed = |y: &u16| buffer[(0, *y)].modifier.contains(Modifier::REVERSED);
         let y = (2..buffer.area.height).find(reversed).expect("a selection");
-        self.lines()[usize::from(y)]
-            .split_whitespace()
-            .nth(1)
-            .expect("a name")
-            .to_owned()
+        let line = &self.lines()[usize::from(y)];
+        line.split_whitespace().nth(1).expect("a name").to_owned()
     }
 }
 
