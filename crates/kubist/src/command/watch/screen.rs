@@ -14,9 +14,8 @@ use self::paint::{Painter, accent, title};
 use self::table::Table;
 use super::super::units;
 use super::connection::Link;
-use super::lines::{object_of, type_of};
 use super::row::Row;
-use kubist_apimachinery::{ApiResource, Object as _, ObjectName, Time, Unstructured};
+use kubist_apimachinery::{ApiResource, ObjectName, Time, Unstructured};
 use kubist_cache::ResourceEvent;
 use ratatui_core::terminal::Frame;
 use std::time::Duration;
@@ -109,11 +108,9 @@ impl Screen {
     pub(super) fn apply(&mut self, change: &ResourceEvent<Row>, now: Moment) {
         self.dirty = true;
         self.table.apply(change, now.at);
-        let (Some(details), Some(row)) = (&mut self.details, object_of(change)) else {
-            return;
-        };
-        if *details.name() == row.object_name() {
-            details.object_changed(type_of(change) == "DELETED");
+        let details = self.details.as_mut();
+        if let Some(details) = details.filter(|it| *it.name() == change.object_name()) {
+            details.object_changed(matches!(change, ResourceEvent::Deleted(_)));
         }
     }
 

@@ -2,7 +2,6 @@
 //!
 //! Events cost the logarithm of the number of rows, and drawing costs the visible rows.
 
-use super::super::lines::object_of;
 use super::super::row::{Columns, Row};
 use super::key::Key;
 use super::paint::{self, Painter, width};
@@ -110,10 +109,9 @@ impl Table {
                 (name, mark, Arc::clone(new))
             }
             ResourceEvent::Deleted(_) => {
-                if let Some(row) = object_of(change)
-                    && let Some(before) = self.rows.get(&row.object_name())
-                {
-                    let (name, row) = (row.object_name(), Arc::clone(&before.row));
+                let name = change.object_name();
+                if let Some(before) = self.rows.get(&name) {
+                    let row = Arc::clone(&before.row);
                     self.put(name, row, Mark::Deleted, at);
                 }
                 return;
