@@ -31,7 +31,8 @@ struct Screen {
 
 impl Screen {
     fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let controller =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
         let path = ptsname(&controller, Vec::new()).unwrap();

@@ -66,9 +66,10 @@ pub(super) async fn browse(
         following,
         ..
     } = browser;
-    // The summary comes after the screen.
-    drop(terminal);
-    following.finish().await;
+    // The summary comes after the screen, if anything can.
+    if terminal.close() {
+        following.finish().await;
+    }
     ended
 }
 

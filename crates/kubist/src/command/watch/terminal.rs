@@ -16,8 +16,12 @@ use std::io::{self, Write};
 use std::panic::PanicHookInfo;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the last frame may take at the end.
+const LAST_FRAME: Duration = Duration::from_secs(1);
 
 /// What comes from the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +51,7 @@ impl AlternateScreen {
         let entered = Entered::enter()?;
         let frame = Pending::default();
         let terminal = Terminal::new(CrosstermBackend::new(frame.clone()))?;
-        let writer = Writer::start()?;
+        let writer = Writer::start(io::stdout())?;
         Ok(Self {
             terminal,
             frame,
@@ -90,6 +94,16 @@ impl AlternateScreen {
         self.writer.is_ready()
     }
 
+    /// Leaves it. Returns false if the terminal has stopped reading: then nothing can be written to
+    /// it, and only its modes are restored.
+    pub(super) fn close(mut self) -> bool {
+        let written = self.writer.finish(LAST_FRAME);
+        if !written {
+            self.entered.abandon();
+        }
+        written
+    }
+
     /// Draws a frame. The caller has seen that it [is ready](Self::is_ready).
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(draw)?;
@@ -113,27 +127,47 @@ impl Write for Pending {
     }
 }
 
-/// A thread that writes one frame at a time to standard output.
+/// A thread that writes one frame at a time.
 struct Writer {
     /// None once it ends.
     frames: Option<SyncSender<Vec<u8>>>,
     is_busy: Arc<AtomicBool>,
     thread: Option<JoinHandle<io::Result<()>>>,
+    /// Disconnected when the thread ends.
+    ended: Receiver<()>,
 }
 
 impl Writer {
-    fn start() -> io::Result<Self> {
+    fn start(out: impl Write + Send + 'static) -> io::Result<Self> {
         let (frames, received) = sync_channel(1);
+        let (ends, ended) = sync_channel(1);
         let is_busy = Arc::new(AtomicBool::new(false));
         let busy = Arc::clone(&is_busy);
         let thread = std::thread::Builder::new()
             .name("screen".to_owned())
-            .spawn(move || write_frames(&received, &busy))?;
+            .spawn(move || {
+                let written = write_frames(&received, &busy, out);
+                drop(ends);
+                written
+            })?;
         Ok(Self {
             frames: Some(frames),
             is_busy,
             thread: Some(thread),
+            ended,
         })
+    }
+
+    /// Writes what it has; returns false if that takes longer.
+    fn finish(&mut self, patience: Duration) -> bool {
+        self.frames = None;
+        if self.ended.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            return false;
+        }
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+        true
     }
 
     fn is_ready(&self) -> io::Result<bool> {
@@ -152,17 +186,11 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        self.frames = None;
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
-    }
-}
-
-fn write_frames(frames: &Receiver<Vec<u8>>, is_busy: &AtomicBool) -> io::Result<()> {
-    let mut out = io::stdout();
+fn write_frames(
+    frames: &Receiver<Vec<u8>>,
+    is_busy: &AtomicBool,
+    mut out: impl Write,
+) -> io::Result<()> {
     while let Ok(frame) = frames.recv() {
         out.write_all(&frame)?;
         out.flush()?;
@@ -181,6 +209,13 @@ impl Entered {
         restore_before_panics(Arc::clone(&this.0), leave);
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(this)
+    }
+
+    /// Restores only the modes.
+    fn abandon(&self) {
+        if self.0.swap(false, Ordering::AcqRel) {
+            drop(terminal::disable_raw_mode());
+        }
     }
 
     fn is_entered(&self) -> bool {
@@ -218,6 +253,32 @@ fn restore_before_panics(entered: Arc<AtomicBool>, leave: fn()) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Takes a frame when the test says so.
+    struct Slow(Receiver<()>);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.recv().map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_does_not_read_holds_up_neither_frames_nor_the_end() {
+        let (read, reads) = sync_channel(1);
+        let mut writer = Writer::start(Slow(reads)).unwrap();
+        assert!(writer.is_ready().unwrap());
+        writer.write(b"frame".to_vec());
+        assert!(!writer.is_ready().unwrap(), "no second frame");
+        assert!(!writer.finish(Duration::ZERO), "it is not waited for");
+        read.send(()).unwrap();
+        assert!(writer.finish(Duration::from_secs(60)));
+    }
 
     #[test]
     fn a_panic_anywhere_restores_the_terminal_once_before_it_is_reported() {
