@@ -22,7 +22,7 @@ Examples:
   kubist demo                          # needs nothing else
   kubist serve --data-dir ./data       # kept across restarts and crashes
   kubist serve --simulate              # then: KUBECONFIG=kubist.kubeconfig kubectl get nodes
-  kubist watch pods -A                 # any cluster
+  kubist watch pods -A                 # any cluster, live on the terminal
   kubist logs web-0 -f
   kubist convert -f pod.yaml -o json
   kubist codegen crds/ --out src/crds  # Rust types of custom resources

@@ -1,20 +1,15 @@
 //! The current time, for displayed ages.
 
 use kubist_apimachinery::Time;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-/// Returns how long ago that was; zero if it is in the future.
+/// Returns the current time.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the age of an object in a table is of this moment"
+    reason = "the ages in a table are of this moment"
 )]
-pub(super) fn since(time: Time) -> Duration {
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    let Some(then) = time.timestamp() else {
-        return Duration::ZERO;
-    };
-    let then = u64::try_from(then.as_second()).unwrap_or_default();
-    now.saturating_sub(Duration::from_secs(then))
+pub(super) fn now() -> Time {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let seconds = now.unwrap_or_default().as_secs();
+    Time::from_unix(i64::try_from(seconds).unwrap_or_default())
 }

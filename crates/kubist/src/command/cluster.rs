@@ -40,4 +40,15 @@ impl ClusterOptions {
             _ => error.into(),
         })
     }
+
+    /// Returns the name of the context, or the server's address if there is no context.
+    pub(super) fn name(&self, client: &Client) -> String {
+        let current = || {
+            let environment = kubist_kubeconfig::Environment::current();
+            let found = kubist_kubeconfig::load(self.kubeconfig.as_deref(), &environment).ok()?;
+            Some(found.current_context).filter(|it| !it.is_empty())
+        };
+        let name = self.context.clone().or_else(current);
+        name.unwrap_or_else(|| client.transport().server())
+    }
 }

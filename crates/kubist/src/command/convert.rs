@@ -114,35 +114,20 @@ enum Document {
 fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
     match Content::of(bytes) {
         Content::Protobuf => Ok(vec![decode_protobuf(bytes)?]),
-        Content::Json => {
-            let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
-            let mut found = Vec::new();
-            loop {
-                let begun = stream.byte_offset();
-                let value = stream.next().transpose();
-                let Some(value) = value.map_err(|error| format!("not valid JSON: {error}"))? else {
-                    return Ok(found);
-                };
+        Content::Json => match json_documents(bytes) {
+            Ok(found) => found
+                .into_iter()
                 // As text, so that duplicate keys are detected.
-                let text = bytes.get(begun..stream.byte_offset()).unwrap_or_default();
-                found.push(decode_value(&value, Some(text))?);
+                .map(|(value, text)| decode_value(&value, Some(text)))
+                .collect(),
+            // YAML may begin with a brace, too.
+            Err(error) => {
+                let documents = yaml::parse_all(bytes);
+                let documents = documents.map_err(|_| format!("not valid JSON: {error}"))?;
+                decode_yaml(&documents)
             }
-        }
-        Content::Yaml => {
-            let mut found = Vec::new();
-            for document in yaml::parse_all(bytes).map_err(|error| not_yaml(&error))? {
-                for key in &document.duplicates {
-                    warn(&format!("{key}; the last one is used"));
-                }
-                let decoded = decode_value(&document.value, None)
-                    .map_err(|error| format!("document at line {}: {error}", document.line))?;
-                found.push(decoded);
-            }
-            if found.is_empty() {
-                return Err(NOTHING.into());
-            }
-            Ok(found)
-        }
+        },
+        Content::Yaml => decode_yaml(&yaml::parse_all(bytes).map_err(|error| not_yaml(&error))?),
         Content::Empty => Err(NOTHING.into()),
         Content::Encrypted => Err(
             "encrypted by the server that stored it; only that server, or \
@@ -151,6 +136,36 @@ fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
         ),
         other => Err(format!("{other:?} cannot be converted").into()),
     }
+}
+
+/// Returns the values of a text, and their texts.
+fn json_documents(bytes: &[u8]) -> serde_json::Result<Vec<(Value, &[u8])>> {
+    let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+    let mut found = Vec::new();
+    loop {
+        let begun = stream.byte_offset();
+        let Some(value) = stream.next().transpose()? else {
+            return Ok(found);
+        };
+        let text = bytes.get(begun..stream.byte_offset()).unwrap_or_default();
+        found.push((value, text));
+    }
+}
+
+fn decode_yaml(documents: &[yaml::Document]) -> Result<Vec<Document>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for document in documents {
+        for key in &document.duplicates {
+            warn(&format!("{key}; the last one is used"));
+        }
+        let decoded = decode_value(&document.value, None)
+            .map_err(|error| format!("document at line {}: {error}", document.line))?;
+        found.push(decoded);
+    }
+    if found.is_empty() {
+        return Err(NOTHING.into());
+    }
+    Ok(found)
 }
 
 /// Adds the location, also where upstream's text has none, and handles input that is no text.

@@ -1,33 +1,42 @@
 //! `kubist watch`: a shared informer as a command.
 //!
-//! On a terminal it shows a table that is redrawn on changes, otherwise a JSON object per event.
-//! The table needs only names and times, so it requests and holds only metadata.
+//! On a terminal it shows the rows that the server makes of the objects, as `kubectl get` does, on
+//! an alternate screen; otherwise a JSON object or a row per event. The informer is the same for
+//! both: rows and objects are what it stores.
 
 mod arrivals;
+mod browse;
+mod connection;
 mod follow;
+mod following;
 mod lines;
 mod problems;
+mod row;
+mod row_decoder;
+mod row_lines;
+mod row_source;
+mod screen;
 mod summary;
-mod table;
+mod terminal;
 
+use self::browse::browse;
 use self::follow::{Until, follow};
-use self::lines::{JsonLines, TableLines};
-use self::problems::Problems;
-use self::table::LiveTable;
+use self::lines::JsonLines;
+use self::row_lines::RowLines;
+use self::row_source::RowSource;
+use self::screen::Screen;
+use self::terminal::AlternateScreen;
 use super::cluster::ClusterOptions;
 use super::{Outcome, values};
 use clap::{Args, ValueEnum};
 use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
-use kubist_cache::{Metadata, ResourceEvent, Selection};
+use kubist_cache::{Metadata, ResourceEvent, Selection, Source as _};
 use kubist_client::{Api, Client, Discovery};
 use std::error::Error;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// How often the table is redrawn, at most.
-const REDRAW: Duration = Duration::from_millis(200);
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -36,8 +45,13 @@ ambiguous: pods, pod, po, deployments.apps, deploy, events.events.k8s.io.
 The cluster is that of --kubeconfig, else of the files in KUBECONFIG, else of ~/.kube/config, else
 the one in which this program runs. A summary is printed to standard error at the end.
 
+On a terminal, the objects are shown on a screen of their own, with what has changed highlighted:
+up, down, j, k   move              /  filter by text       w  all columns
+Enter            details           Esc  back               q  quit
+
 Examples:
   kubist watch pods -A
+  kubist watch pods -A -o wide --no-screen
   kubist watch deploy -n shop -l app.kubernetes.io/part-of=shop
   kubist watch pods --field-selector spec.nodeName=node-7 -o json | jq -r .object.metadata.name
   kubist watch events --seconds 60 > events.jsonl")]
@@ -61,7 +75,10 @@ pub(crate) struct Options {
     /// The output format; by default table on a terminal, otherwise json
     #[arg(short, long, value_enum)]
     output: Option<Output>,
-    /// Exit once the existing objects are written
+    /// A line per event, also on a terminal
+    #[arg(long)]
+    no_screen: bool,
+    /// Exit once the existing objects are written, a line for each
     #[arg(long)]
     exit_after_sync: bool,
     /// Exit after this many seconds
@@ -76,25 +93,19 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
-    /// A table; redrawn on a terminal, otherwise a line per event
+    /// The columns of the kind; on a terminal a screen, otherwise a line per event
     Table,
+    /// The same, with the columns that are for wide terminals
+    Wide,
     /// A JSON object per event: {"type": "ADDED", "object": {…}}
     Json,
 }
 
-/// Where changes are displayed.
+/// Where changes are written.
 trait View<K> {
     fn show(&mut self, change: &ResourceEvent<K>) -> io::Result<()>;
     /// No further events are pending.
     fn idle(&mut self) -> io::Result<()>;
-    /// Time has passed.
-    fn tick(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-    /// The watch has ended.
-    fn end(&mut self) -> io::Result<()> {
-        self.idle()
-    }
 }
 
 pub(crate) async fn run(options: Options) -> Outcome {
@@ -109,20 +120,28 @@ pub(crate) async fn run(options: Options) -> Outcome {
         synced: options.exit_after_sync,
         passed: options.seconds.map(Duration::from_secs),
     };
-    let shown = match options.output.unwrap_or(default) {
-        Output::Json => {
-            let problems = Arc::new(Problems::on_stderr());
-            follow::<Unstructured>(&target, JsonLines::new(), problems, until).await
-        }
-        Output::Table if terminal => {
-            let problems = Arc::new(Problems::kept());
-            let table = LiveTable::new(&target.resource, Arc::clone(&problems));
-            follow::<Metadata<()>>(&target, table, problems, until).await
-        }
-        Output::Table => {
-            let problems = Arc::new(Problems::on_stderr());
-            follow::<Metadata<()>>(&target, TableLines::new(), problems, until).await
-        }
+    let output = options.output.unwrap_or(default);
+    let wide = output == Output::Wide;
+    let Target {
+        client,
+        resource,
+        selection,
+    } = &target;
+    let on_screen =
+        terminal && output != Output::Json && !options.no_screen && !options.exit_after_sync;
+    // Where there is none, lines are what remains.
+    let alternate = on_screen.then(AlternateScreen::enter).and_then(Result::ok);
+    let shown = if let Some(alternate) = alternate {
+        let with_namespaces = resource.namespaced && selection.namespace.is_none();
+        let context = options.cluster.name(client);
+        let screen = Screen::new(resource, &context, with_namespaces, wide);
+        browse(&target, alternate, screen, until.passed).await
+    } else if output == Output::Json {
+        let source = client.dynamic_lister_watcher::<Unstructured>(resource, selection);
+        follow(&target, source, JsonLines::new(), until).await
+    } else {
+        let source = Arc::new(RowSource::new(client, resource, selection));
+        follow(&target, source, RowLines::new(wide), until).await
     };
     match shown {
         // Standard output is closed.

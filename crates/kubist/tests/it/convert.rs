@@ -129,6 +129,26 @@ fn a_file_of_several_documents_becomes_several() {
 }
 
 #[test]
+fn yaml_in_flow_form_is_yaml_although_it_begins_as_json_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let map = |name| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}");
+    let json = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}"#;
+    for (input, names) in [
+        (map("a"), &["a"][..]),
+        (format!("{}\n---\n{json}\n", map("a")), &["a", "c"]),
+        (format!("{json}\n---\n{json}\n"), &["c", "c"]),
+        (format!("{json}\n{json}\n"), &["c", "c"]),
+    ] {
+        let arguments = ["convert", "-o", "json"];
+        let out = succeed(folder.path(), &arguments, input.as_bytes());
+        let values = serde_json::Deserializer::from_slice(&out).into_iter::<Value>();
+        let found: Vec<Value> = values.map(Result::unwrap).collect();
+        let found: Vec<_> = found.iter().map(|it| &it["metadata"]["name"]).collect();
+        assert_eq!(found, names, "{input}");
+    }
+}
+
+#[test]
 fn bad_input_is_one_line_that_names_place_and_cause() {
     let folder = tempfile::tempdir().unwrap();
     let cases: [(&[u8], &str); 13] = [

@@ -59,4 +59,7 @@ mod server;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod traces;
 mod watch;
+#[cfg(target_os = "linux")]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod watch_screen;
 mod webhooks;

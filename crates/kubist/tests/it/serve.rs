@@ -289,7 +289,7 @@ fn wrong_usage_is_one_line_too() {
             &["watch", "pods", "--field-selector", "nonsense"],
             "nonsense",
         ),
-        (&["watch", "pods", "-o", "yaml"], "table, json"),
+        (&["watch", "pods", "-o", "yaml"], "table, wide, json"),
         (&["watch", "pods", "-n", "a", "-A"], "--all-namespaces"),
         (&["serve", "--listen", "nowhere"], "nowhere"),
         (&["demo", "--objects", "many"], "many"),

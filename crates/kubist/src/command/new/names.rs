@@ -5,10 +5,12 @@ use kubist_codegen::is_keyword;
 
 /// The most bytes of a project's name: with `-system` it is a namespace, of at most 63.
 const NAME_MAX: usize = 56;
-/// The most bytes of a kind (a DNS label, as servers check it in lower case).
-const KIND_MAX: usize = 63;
-/// The most bytes of a group (a DNS subdomain).
-const GROUP_MAX: usize = 253;
+/// The most bytes of a kind: its plural, of two more, is a DNS label.
+const KIND_MAX: usize = 61;
+/// The most bytes of a plural with its group: the name of the definition (a DNS subdomain).
+const DEFINITION_MAX: usize = 253;
+/// Names that Windows keeps for devices; cargo refuses to build such crates there.
+const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
 /// What cargo refuses or warns of as the name of a package with a binary, and the dependencies.
 const TAKEN: [&str; 20] = [
     "alloc",
@@ -49,7 +51,10 @@ impl Names {
         check_name(name)?;
         let kind = kind.map_or_else(|| kind_of(name), str::to_owned);
         check_kind(&kind)?;
-        check_group(group)?;
+        check_group(
+            group,
+            DEFINITION_MAX - ".".len() - (kind.len() + "es".len()),
+        )?;
         Ok(Self {
             name: name.to_owned(),
             kind,
@@ -86,6 +91,12 @@ fn check_name(name: &str) -> Result<(), String> {
              because it names a crate and objects of Kubernetes"
         ));
     }
+    if is_device(name) {
+        return Err(format!(
+            "{name:?} is the name of a device on Windows: choose another name, such as \
+             {name}-operator"
+        ));
+    }
     if TAKEN.contains(&name) || is_keyword(name) {
         return Err(format!(
             "{name:?} is taken by Rust, cargo or a dependency: choose another name, such as \
@@ -93,6 +104,14 @@ fn check_name(name: &str) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Reports whether Windows has a device of this name.
+fn is_device(name: &str) -> bool {
+    let ports = ["com", "lpt"];
+    let port = ports.iter().find_map(|it| name.strip_prefix(it));
+    let is_port = port.is_some_and(|it| it.len() == 1 && ("1"..="9").contains(&it));
+    is_port || DEVICES.contains(&name)
 }
 
 /// Returns the name without what such names end in, in camel case.
@@ -131,8 +150,14 @@ fn check_kind(kind: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn check_group(group: &str) -> Result<(), String> {
-    if !group.contains('.') || !group.split('.').all(is_label) || group.len() > GROUP_MAX {
+fn check_group(group: &str, max: usize) -> Result<(), String> {
+    if group.len() > max {
+        return Err(format!(
+            "{group:?} is too long for an API group: it must have at most {max} characters, because \
+             the name of the definition has the plural of the kind before it"
+        ));
+    }
+    if !group.contains('.') || !group.split('.').all(is_label) {
         return Err(format!(
             "{group:?} is no API group: it must be a lower-case DNS name with a dot, of a domain \
              that you own, as in example.com"
@@ -174,6 +199,9 @@ mod tests {
     #[test]
     fn names_that_would_not_work_are_refused_with_the_rule() {
         let too_long = "a".repeat(NAME_MAX + 1);
+        let long_kind = "K".repeat(KIND_MAX + 1);
+        let long_kind = long_kind.as_str();
+        let long_group = ["g"; 124].join(".");
         for (name, kind, group, expected) in [
             (
                 "Shop",
@@ -190,6 +218,12 @@ mod tests {
             ("my_shop", None, "example.com", "hyphens"),
             ("shop-", None, "example.com", "hyphens"),
             (&too_long, None, "example.com", "at most 56"),
+            ("con", None, "example.com", "device on Windows"),
+            ("aux", None, "example.com", "such as aux-operator"),
+            ("com1", None, "example.com", "device on Windows"),
+            ("lpt9", None, "example.com", "device on Windows"),
+            ("shop", Some(long_kind), "example.com", "at most 61"),
+            ("shop", None, &long_group, "at most 246"),
             ("match", None, "example.com", "taken by Rust"),
             ("yield", None, "example.com", "taken by Rust"),
             ("while", None, "example.com", "taken by Rust"),
@@ -215,5 +249,8 @@ mod tests {
             assert!(why.contains(expected), "{name} {kind:?} {group}: {why}");
         }
         assert!(Names::new("shop", None, "notk8s.io").is_ok());
+        for name in ["com", "com0", "com10", "console", "null-operator"] {
+            assert!(Names::new(name, None, "example.com").is_ok(), "{name}");
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! Output of one line per event, for pipes and files.
+//! `JsonLines`: a JSON object per event, for pipes and files.
 
 use super::View;
-use kubist_apimachinery::{Object, Unstructured};
-use kubist_cache::{Deleted, Metadata, ResourceEvent};
+use kubist_apimachinery::Unstructured;
+use kubist_cache::{Deleted, ResourceEvent};
 use serde::Serialize;
 use std::io::{self, BufWriter, Stdout, Write as _};
 
@@ -40,38 +40,6 @@ impl View<Unstructured> for JsonLines {
         };
         serde_json::to_writer(&mut self.out, &line)?;
         self.out.write_all(b"\n")
-    }
-
-    fn idle(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-/// Type, namespace and name of each event, in columns.
-pub(super) struct TableLines {
-    out: BufWriter<Stdout>,
-    begun: bool,
-}
-
-impl TableLines {
-    pub(super) fn new() -> Self {
-        Self {
-            out: BufWriter::with_capacity(BUFFER, io::stdout()),
-            begun: false,
-        }
-    }
-}
-
-impl View<Metadata<()>> for TableLines {
-    fn show(&mut self, change: &ResourceEvent<Metadata<()>>) -> io::Result<()> {
-        if !std::mem::replace(&mut self.begun, true) {
-            writeln!(self.out, "{:<9} {:<20} NAME", "EVENT", "NAMESPACE")?;
-        }
-        let Some(object) = object_of(change) else {
-            return Ok(());
-        };
-        let (type_, namespace) = (type_of(change), object.namespace());
-        writeln!(self.out, "{type_:<9} {namespace:<20} {}", object.name())
     }
 
     fn idle(&mut self) -> io::Result<()> {
