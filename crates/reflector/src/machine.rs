@@ -30,6 +30,9 @@ use std::cmp::Ordering;
 use std::time::Duration;
 pub use watch::{Event, EventAction, WatchOutcome};
 
+/// The first pause of a kind that is not served.
+const NOT_SERVED_PAUSE_MIN: Duration = Duration::from_secs(1);
+
 /// The next action of a reflector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
@@ -107,6 +110,8 @@ pub struct Machine {
     streaming_suspected: bool,
     /// Whether the last response was that the kind is not served.
     not_served: bool,
+    /// The last pause because of that, without its variation.
+    not_served_pause: Duration,
 }
 
 /// The current phase.
@@ -139,6 +144,7 @@ impl Machine {
             streaming_refused: false,
             streaming_suspected: false,
             not_served: false,
+            not_served_pause: Duration::ZERO,
         }
     }
 
@@ -240,9 +246,17 @@ impl Machine {
         self.not_before = now.saturating_add(delay);
     }
 
-    /// Records that the kind is not served. This is no failure, so pauses do not grow.
+    /// Records that the kind is not served. This is no failure; the pauses grow with the time that
+    /// has passed, because definitions are mostly created beside the program that needs them.
     fn note_not_served(&mut self, now: Duration) -> Recovery {
-        let pause = self.config.not_served_pause;
+        let before = if self.not_served {
+            self.not_served_pause
+        } else {
+            Duration::ZERO
+        };
+        let pause = before.saturating_mul(2).max(NOT_SERVED_PAUSE_MIN);
+        let pause = pause.min(self.config.not_served_pause);
+        self.not_served_pause = pause;
         let pause = pause.saturating_add(self.jitter.below(pause));
         self.not_before = now.saturating_add(pause);
         self.not_served = true;

@@ -57,8 +57,8 @@ pub struct Config {
     /// this way, instead of listing again after [`RESUMES_MAX`]. Default 0: not at all. Upstream:
     /// `MaxInternalErrorRetryDuration`.
     pub internal_error_retry: Duration,
-    /// How often a kind that the server does not serve is retried, plus up to as much again.
-    /// Default 30 s.
+    /// How often a kind that the server does not serve is retried at last, plus up to as much
+    /// again; it begins with 1 s, and doubles. Default 30 s.
     pub not_served_pause: Duration,
 }
 
