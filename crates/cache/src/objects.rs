@@ -7,12 +7,16 @@
 
 use crate::hash_index::{EntryPages, HashIndex};
 use crate::name_text::{NameHasher, NameText};
+use crate::number_set::NumberSet;
 use crate::paged::{Paged, Pages};
-use kubist_apimachinery::Object;
+use kubist_apimachinery::{LabelFilter, Object};
+use std::hint::black_box;
 use std::sync::Arc;
 
 /// The objects in a page. Copying a page counts a reference to each of them.
 const PAGE: usize = 64;
+/// How many reference counts are read before any of them is incremented.
+const BATCH: usize = 64;
 
 pub(crate) struct Objects<K> {
     hasher: NameHasher,
@@ -20,6 +24,8 @@ pub(crate) struct Objects<K> {
     /// The names; those of unused numbers mean nothing.
     texts: Paged<NameText, PAGE>,
     pointers: Paged<Option<Arc<K>>, PAGE>,
+    /// The summaries of the labels.
+    filters: Paged<LabelFilter, PAGE>,
     len: usize,
 }
 
@@ -37,6 +43,7 @@ impl<K> Clone for Objects<K> {
             index: self.index.clone(),
             texts: self.texts.clone(),
             pointers: self.pointers.clone(),
+            filters: self.filters.clone(),
             len: self.len,
         }
     }
@@ -49,6 +56,7 @@ impl<K> Default for Objects<K> {
             index: HashIndex::default(),
             texts: Paged::default(),
             pointers: Paged::default(),
+            filters: Paged::default(),
             len: 0,
         }
     }
@@ -79,6 +87,23 @@ impl<K> Objects<K> {
         numbers: impl Iterator<Item = u32>,
     ) -> impl Iterator<Item = &Arc<K>> {
         numbers.filter_map(|number| self.at(number))
+    }
+
+    /// Clones the references to the objects of some numbers, of which a batch is fetched at a time
+    /// (see [`clone_refs`](crate::clone_refs)).
+    pub(crate) fn clone_all_at(&self, numbers: &NumberSet) -> Vec<Arc<K>> {
+        let mut cloned = Vec::with_capacity(numbers.len());
+        for chunk in numbers.chunks() {
+            for batch in chunk.chunks(BATCH) {
+                for object in self.all_at(batch.iter().copied()) {
+                    black_box(Arc::strong_count(object));
+                }
+                for object in self.all_at(batch.iter().copied()) {
+                    cloned.push(Arc::clone(object));
+                }
+            }
+        }
+        cloned
     }
 
     pub(crate) fn hash_of(&self, namespace: &str, name: &str) -> u32 {
@@ -136,13 +161,35 @@ impl<K: Object> Objects<K> {
         let text = NameText::new(object.namespace(), object.name());
         *self.texts.get_mut(number as usize) = text;
         *self.pointers.get_mut(number as usize) = Some(Arc::clone(object));
+        self.set_filter(number, object);
         self.len += 1;
     }
 
     /// Replaces the object of a number by another state of it.
     pub(crate) fn set(&mut self, number: u32, object: &Arc<K>) -> Option<Arc<K>> {
+        self.set_filter(number, object);
         let place = self.pointers.get_mut(number as usize);
         place.replace(Arc::clone(object))
+    }
+
+    /// Summaries change seldom, and pages that do not change stay shared.
+    fn set_filter(&mut self, number: u32, object: &K) {
+        let filter = object.label_filter();
+        let held = self.filters.get(number as usize);
+        if held.copied().unwrap_or_default() != filter {
+            *self.filters.get_mut(number as usize) = filter;
+        }
+    }
+
+    /// Iterates over the objects whose labels may include the required ones.
+    pub(crate) fn passing(&self, required: LabelFilter) -> impl Iterator<Item = &Arc<K>> {
+        (0..self.pointers.pages()).flat_map(move |page| {
+            let (filters, pointers) = (self.filters.page(page), self.pointers.page(page));
+            let all = pointers.into_iter().flatten().enumerate();
+            let passing = all
+                .filter(move |(at, _)| filters.is_none_or(|filters| filters[*at].passes(required)));
+            passing.filter_map(|(_, object)| object.as_ref())
+        })
     }
 
     /// Removes the object of a number, whose name has this hash.

@@ -49,6 +49,11 @@ impl<T, const N: usize> Paged<T, N> {
         Some(&self.page(at / N)?[at % N])
     }
 
+    /// Returns the number of pages, of which some may not exist.
+    pub(crate) fn pages(&self) -> usize {
+        self.groups.len() * GROUP
+    }
+
     /// Iterates over the elements of all pages.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         let pages = self.groups.iter().flat_map(|group| group.iter());

@@ -10,7 +10,7 @@ use crate::postings::Posting;
 use crate::store::{Built, State};
 use crate::{Index, IndexHandle, Snapshot};
 use kubist_apimachinery::wire::{ScalarField, ScalarFieldError};
-use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
+use kubist_apimachinery::{FieldSelector, LabelFilter, Object, Operator, Requirement, Selector};
 use std::sync::Arc;
 
 /// A query for objects of a store: by namespace, labels and fields. Default: all objects.
@@ -60,7 +60,11 @@ impl<'a> Part<'a> {
 
 impl<K: Object> State<K> {
     pub(crate) fn by_index(&self, index: &Arc<Index<K>>, value: &str) -> Vec<Arc<K>> {
-        clone_refs(self.iter_index(index, value))
+        let Some(built) = self.built(index) else {
+            return clone_refs(self.iter_index(index, value));
+        };
+        let posting = built.postings.get(value);
+        posting.map_or_else(Vec::new, |it| self.objects.clone_all_at(&it.numbers))
     }
 
     pub(crate) fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {
@@ -71,7 +75,7 @@ impl<K: Object> State<K> {
             }
         }
         let is_covered = parts.len() == groups.len();
-        self.gather(parts, |object| {
+        self.gather(parts, &Selector::everything(), |object| {
             is_covered || {
                 let mut values = IndexValues::default();
                 let mut groups = groups.iter();
@@ -86,7 +90,7 @@ impl<K: Object> State<K> {
         }
         let nothing = FieldSelector::everything();
         let parts = self.parts(namespace, selector, &nothing);
-        self.gather(parts, |object| {
+        self.gather(parts, selector, |object| {
             namespace.is_none_or(|namespace| object.namespace() == namespace)
                 && selector.matches_object(object)
         })
@@ -120,11 +124,17 @@ impl<K: Object> State<K> {
         parts
     }
 
-    /// Returns the objects in all parts for which `is_meant` returns true.
-    fn gather(&self, mut parts: Vec<Part<'_>>, is_meant: impl Fn(&K) -> bool) -> Vec<Arc<K>> {
+    /// Returns the objects in all parts for which `is_meant` returns true; those that are not
+    /// `selected` are not.
+    fn gather(
+        &self,
+        mut parts: Vec<Part<'_>>,
+        selected: &Selector,
+        is_meant: impl Fn(&K) -> bool,
+    ) -> Vec<Arc<K>> {
         parts.sort_by_key(|part| part.len);
         let Some((smallest, others)) = parts.split_first() else {
-            let objects = self.objects.iter();
+            let objects = self.objects.passing(LabelFilter::required(selected));
             return objects.filter(|it| is_meant(it)).cloned().collect();
         };
         let numbers = smallest.numbers();
@@ -175,7 +185,7 @@ impl<K: FieldLookup> Snapshot<K> {
         }
         let namespace = query.namespace.as_deref();
         let parts = self.state.parts(namespace, &query.labels, &query.fields);
-        Ok(self.state.gather(parts, |object| {
+        Ok(self.state.gather(parts, &query.labels, |object| {
             namespace.is_none_or(|namespace| object.namespace() == namespace)
                 && query.labels.matches_object(object)
                 && terms.iter().all(|(path, term)| {
