@@ -60,9 +60,8 @@ impl<K: Object> Lister<K> {
         Some(Arc::clone(found))
     }
 
-    /// Calls `look` with the object of this name, if it exists, without cloning its `Arc`. This
-    /// takes a third of the time of [`Self::get`], which must increment a counter in the object's
-    /// own memory.
+    /// Calls `look` with the object of this name, if it exists, without cloning its `Arc`. This is
+    /// faster than [`Self::get`], which must increment a counter in the object's own memory.
     ///
     /// `look` should be short: while it runs, the state is in use, and a writer that would change
     /// it in place copies parts of it instead. Neither the writer nor other readers wait.

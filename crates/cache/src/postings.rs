@@ -37,41 +37,46 @@ impl Postings {
     }
 
     pub(crate) fn get(&self, value: &str) -> Option<&Posting> {
-        let place = self.place_of(self.hasher.value(value), value)?;
-        self.places.get(place as usize)
+        self.at(self.place_of(value)?)
     }
 
-    fn place_of(&self, hash: u32, value: &str) -> Option<u32> {
-        self.index.find(hash, |place| {
-            let posting = self.places.get(place as usize);
-            posting.is_some_and(|it| it.value == *value)
+    /// Returns the place of a value that has objects.
+    pub(crate) fn place_of(&self, value: &str) -> Option<u32> {
+        self.index.find(self.hasher.value(value), |place| {
+            self.at(place).is_some_and(|it| it.value == *value)
         })
     }
 
-    pub(crate) fn file(&mut self, value: &Str, number: u32) {
-        let hash = self.hasher.value(value);
-        let place = self.place_of(hash, value).unwrap_or_else(|| {
-            let place = self.len;
-            self.index.insert(hash, place);
-            self.places.get_mut(place as usize).value = value.clone();
-            self.len += 1;
-            place
-        });
-        let posting = self.places.get_mut(place as usize);
-        posting.numbers.insert(number);
+    fn at(&self, place: u32) -> Option<&Posting> {
+        self.places.get(place as usize)
     }
 
-    pub(crate) fn unfile(&mut self, value: &Str, number: u32) {
-        let hash = self.hasher.value(value);
-        let Some(place) = self.place_of(hash, value) else {
-            return;
-        };
+    /// Returns the place that the next new value gets.
+    pub(crate) fn next_place(&self) -> u32 {
+        self.len
+    }
+
+    /// Adds a value, which must have objects before the next step of another value.
+    pub(crate) fn open(&mut self, value: Str) {
+        self.index.insert(self.hasher.value(&value), self.len);
+        self.places.get_mut(self.len as usize).value = value;
+        self.len += 1;
+    }
+
+    /// Adds an object to the value at a place.
+    pub(crate) fn file(&mut self, place: u32, number: u32) {
+        self.places.get_mut(place as usize).numbers.insert(number);
+    }
+
+    /// Removes an object from the value at a place. If it was the last, the value is removed, and
+    /// the last value takes its place.
+    pub(crate) fn unfile(&mut self, place: u32, number: u32) {
         let posting = self.places.get_mut(place as usize);
         posting.numbers.remove(number);
         if posting.numbers.len() > 0 {
             return;
         }
-        // The last one takes its place.
+        let hash = self.hasher.value(&posting.value);
         self.index.remove(hash, place);
         self.len -= 1;
         let last = std::mem::take(self.places.get_mut(self.len as usize));
@@ -106,11 +111,17 @@ mod tests {
                     kept.push((postings.clone(), model.clone()));
                 }
                 let value = Str::from(value.to_string());
+                let place = postings.place_of(&value);
+                prop_assert_eq!(place.is_some(), model.contains_key(&value));
                 if add {
-                    postings.file(&value, number);
+                    let place = place.unwrap_or_else(|| {
+                        postings.open(value.clone());
+                        postings.next_place() - 1
+                    });
+                    postings.file(place, number);
                     model.entry(value).or_insert_with(BTreeSet::new).insert(number);
-                } else {
-                    postings.unfile(&value, number);
+                } else if let Some(place) = place {
+                    postings.unfile(place, number);
                     let set = model.entry(value.clone()).or_default();
                     set.remove(&number);
                     if set.is_empty() {

@@ -41,16 +41,18 @@ pub(crate) enum Step<K> {
     Set { number: u32, object: Arc<K> },
     /// Removes the object of a number, whose name has this hash.
     Take { number: u32, hash: u32 },
-    /// Adds an object to the index at a position.
+    /// Adds a value to the index at a position; an object is filed under it next.
+    Open { position: usize, value: Str },
+    /// Adds an object to a value of the index at a position.
     File {
         position: usize,
-        value: Str,
+        place: u32,
         number: u32,
     },
-    /// Removes an object from the index at a position.
+    /// Removes an object from a value of the index at a position.
     Unfile {
         position: usize,
-        value: Str,
+        place: u32,
         number: u32,
     },
 }
@@ -154,20 +156,24 @@ impl<K: Object> State<K> {
                 }
                 Some(old)
             }
+            Step::Open { position, value } => {
+                self.indexes[*position].postings.open(value.clone());
+                None
+            }
             Step::File {
                 position,
-                value,
+                place,
                 number,
             } => {
-                self.indexes[*position].postings.file(value, *number);
+                self.indexes[*position].postings.file(*place, *number);
                 None
             }
             Step::Unfile {
                 position,
-                value,
+                place,
                 number,
             } => {
-                self.indexes[*position].postings.unfile(value, *number);
+                self.indexes[*position].postings.unfile(*place, *number);
                 None
             }
         }

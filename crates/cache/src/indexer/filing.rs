@@ -110,19 +110,26 @@ impl<K: Object> Indexer<K> {
             drop(index.collect(old, &mut self.before));
             let gone = self.before.iter().filter(|it| !self.after.contains(it));
             for value in gone {
-                let value = value.into();
-                self.left_right.apply(Step::Unfile {
-                    position,
-                    value,
-                    number,
-                });
+                let postings = &self.left_right.state().indexes[position].postings;
+                if let Some(place) = postings.place_of(value) {
+                    self.left_right.apply(Step::Unfile {
+                        position,
+                        place,
+                        number,
+                    });
+                }
             }
         }
         for value in self.after.iter().filter(|it| !self.before.contains(it)) {
-            let value = value.into();
+            let postings = &self.left_right.state().indexes[position].postings;
+            let (place, next) = (postings.place_of(value), postings.next_place());
+            if place.is_none() {
+                let value = value.into();
+                self.left_right.apply(Step::Open { position, value });
+            }
             self.left_right.apply(Step::File {
                 position,
-                value,
+                place: place.unwrap_or(next),
                 number,
             });
         }
