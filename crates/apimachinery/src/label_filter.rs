@@ -5,7 +5,7 @@
 //! passes must still be compared. It depends on the version of this crate, so it is not for storage
 //! or for the wire.
 
-use crate::{KeyValues, Operator, Selector};
+use crate::KeyValues;
 
 /// How many bits stand for a label.
 const BITS: u32 = 3;
@@ -20,8 +20,8 @@ const FACTOR: u64 = 0xa076_1d64_78bd_642f;
 /// let meta = ObjectMeta { labels, ..ObjectMeta::default() };
 /// let filter = LabelFilter::of(meta.labels());
 /// let (web, db): (Selector, Selector) = ("app=web".parse()?, "app=db".parse()?);
-/// assert!(filter.passes(LabelFilter::required(&web)));
-/// assert!(!filter.passes(LabelFilter::required(&db)));
+/// assert!(filter.passes(web.label_filter()));
+/// assert!(!filter.passes(db.label_filter()));
 /// # Ok::<(), kubist_apimachinery::ParseSelectorError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,31 +36,18 @@ impl Default for LabelFilter {
 impl LabelFilter {
     /// Summarizes the labels of an object.
     pub fn of(labels: KeyValues<'_>) -> Self {
-        let bits = labels.iter().map(|(key, value)| bits_of(key, value));
-        Self(bits.fold(0, |all, bits| all | bits))
+        Self::of_pairs(labels.iter())
     }
 
-    /// Summarizes the labels that an object must have to be selected.
-    pub fn required(selector: &Selector) -> Self {
-        let exact = selector.requirements().iter().filter_map(|requirement| {
-            match (requirement.operator(), requirement.values()) {
-                (Operator::Equals | Operator::DoubleEquals | Operator::In, [value]) => {
-                    Some(bits_of(requirement.key(), value))
-                }
-                _ => None,
-            }
-        });
-        Self(exact.fold(0, |all, bits| all | bits))
+    /// Summarizes some labels.
+    pub fn of_pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        Self(pairs.fold(0, |all, (key, value)| all | bits_of(key, value)))
     }
 
-    /// Reports whether the summarized labels may include the required ones.
+    /// Reports whether the summarized labels may include the required ones, of which there may be
+    /// none.
     pub fn passes(self, required: Self) -> bool {
         self.0 & required.0 == required.0
-    }
-
-    /// Reports whether every object passes this requirement.
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
     }
 }
 
@@ -84,54 +71,4 @@ fn mixed(hash: u64, text: &[u8]) -> u64 {
 fn fold(hash: u64) -> u64 {
     let product = hash.wrapping_mul(FACTOR);
     product ^ product >> 32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Object, ObjectMeta};
-    use proptest::prelude::*;
-
-    fn labelled(labels: &[(u8, u8)]) -> ObjectMeta {
-        let label = |it: &(u8, u8)| (format!("k{}", it.0).into(), format!("v{}", it.1).into());
-        ObjectMeta {
-            labels: labels.iter().map(label).collect(),
-            ..ObjectMeta::default()
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_selected_passes(
-            labels in prop::collection::vec((0u8..6, 0u8..4), 0..8),
-            terms in prop::collection::vec((0u8..6, 0u8..4, 0u8..6), 0..4),
-        ) {
-            let terms = terms.iter().map(|(key, value, form)| match form {
-                0 => format!("k{key}=v{value}"),
-                1 => format!("k{key} in (v{value})"),
-                2 => format!("k{key} in (v{value},v0)"),
-                3 => format!("k{key}!=v{value}"),
-                4 => format!("k{key}"),
-                _ => format!("!k{key}"),
-            });
-            let selector = terms.collect::<Vec<_>>().join(",");
-            let selector: Selector = selector.parse().expect("valid");
-            let meta = labelled(&labels);
-            let required = LabelFilter::required(&selector);
-            if selector.matches_object(&meta) {
-                prop_assert!(LabelFilter::of(meta.labels()).passes(required));
-            }
-            prop_assert!(LabelFilter::default().passes(required));
-        }
-    }
-
-    #[test]
-    fn of_objects_with_other_labels_few_pass() {
-        let selector: Selector = "k7=v7".parse().expect("valid");
-        let required = LabelFilter::required(&selector);
-        let others =
-            (0..250u8).map(|it| labelled(&[(0, it), (1, it / 2), (2, it / 4), (3, it / 8)]));
-        let passing = others.filter(|it| LabelFilter::of(it.labels()).passes(required));
-        assert!(passing.count() < 12);
-    }
 }

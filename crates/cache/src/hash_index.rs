@@ -74,12 +74,14 @@ impl Default for HashIndex {
 
 impl HashIndex {
     /// Returns the position of a hash in the directory.
+    #[inline]
     fn position_of(&self, hash: u32) -> usize {
         // Shifting a u32 by all of its bits would overflow.
         let position = u64::from(hash) >> (u32::BITS - self.bits);
         usize::try_from(position).unwrap_or_default()
     }
 
+    #[inline]
     fn segment_of(&self, hash: u32) -> usize {
         self.directory[self.position_of(hash)] as usize
     }
@@ -89,16 +91,21 @@ impl HashIndex {
     pub(crate) fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let page = self.places.page(self.segment_of(hash))?;
         let mut place = home(hash);
-        loop {
+        while page[place] != 0 {
             let found = page[place];
-            if found == 0 {
-                break;
-            }
             if hash_of(found) == hash && is_it(number_of(found)) {
                 return Some(number_of(found));
             }
             place = (place + 1) % PLACES;
         }
+        if self.spilled.is_empty() {
+            return None;
+        }
+        self.find_spilled(hash, is_it)
+    }
+
+    #[cold]
+    fn find_spilled(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let spilled = self.spilled.iter().filter(|it| hash_of(**it) == hash);
         let mut spilled = spilled.map(|it| number_of(*it));
         spilled.find(|it| is_it(*it))

@@ -110,6 +110,20 @@ mod tests {
     }
 
     #[test]
+    fn names_of_any_length_are_compared_to_the_end() {
+        for length in 1..=TEXT_MAX - 4 {
+            let name = "x".repeat(length);
+            let text = NameText::new("shop", &name);
+            assert!(text.is("shop", &name));
+            for at in 0..length {
+                let mut other = name.clone();
+                other.replace_range(at..=at, "y");
+                assert!(!text.is("shop", &other), "{other}");
+            }
+        }
+    }
+
+    #[test]
     fn a_name_that_is_too_long_is_not_stored() {
         let fits = "x".repeat(TEXT_MAX - 4);
         assert!(!NameText::new("shop", &fits).is_long());

@@ -106,6 +106,7 @@ impl<K> Objects<K> {
         cloned
     }
 
+    #[inline]
     pub(crate) fn hash_of(&self, namespace: &str, name: &str) -> u32 {
         self.hasher.name(namespace, name)
     }
@@ -120,7 +121,8 @@ impl<K> Objects<K> {
 }
 
 impl<K> ObjectPages<K> {
-    /// Frees about this many objects, or what belongs to as many; returns true once nothing is left.
+    /// Frees about this many objects, or what belongs to as many; returns true once nothing is
+    /// left.
     pub(crate) fn release(&mut self, objects: usize) -> bool {
         // Freeing a page of words costs as much as freeing a few objects.
         let words = objects.saturating_mul(16);
@@ -148,11 +150,13 @@ impl<K: Object> Objects<K> {
         let Some(text) = self.texts.get(number as usize) else {
             return false;
         };
-        text.is(namespace, name)
-            || (text.is_long()
-                && self
-                    .at(number)
-                    .is_some_and(|it| it.name() == name && it.namespace() == namespace))
+        text.is(namespace, name) || (text.is_long() && self.has_name(number, namespace, name))
+    }
+
+    #[cold]
+    fn has_name(&self, number: u32, namespace: &str, name: &str) -> bool {
+        let object = self.at(number);
+        object.is_some_and(|it| it.name() == name && it.namespace() == namespace)
     }
 
     /// Adds an object, of which there is none of the name, under an unused number.

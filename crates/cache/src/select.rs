@@ -1,8 +1,8 @@
 //! Look-ups that combine several indexes: selectors and intersections.
 //!
-//! Each index that covers a part of the query returns the numbers of its objects. The smallest group
-//! is iterated and the others are tested for each number, so that objects which do not match are
-//! rarely read. Parts that no index covers are evaluated on the object.
+//! Each index that covers a part of the query returns the numbers of its objects. The smallest
+//! group is iterated and the others are tested for each number, so that objects which do not match
+//! are rarely read. Parts that no index covers are evaluated on the object.
 
 use crate::clone_refs::clone_refs;
 use crate::index::{Covers, FieldLookup, IndexValues};
@@ -10,7 +10,7 @@ use crate::postings::Posting;
 use crate::store::{Built, State};
 use crate::{Index, IndexHandle, Snapshot};
 use kubist_apimachinery::wire::{ScalarField, ScalarFieldError};
-use kubist_apimachinery::{FieldSelector, LabelFilter, Object, Operator, Requirement, Selector};
+use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
 use std::sync::Arc;
 
 /// A query for objects of a store: by namespace, labels and fields. Default: all objects.
@@ -134,7 +134,7 @@ impl<K: Object> State<K> {
     ) -> Vec<Arc<K>> {
         parts.sort_by_key(|part| part.len);
         let Some((smallest, others)) = parts.split_first() else {
-            let objects = self.objects.passing(LabelFilter::required(selected));
+            let objects = self.objects.passing(selected.label_filter());
             return objects.filter(|it| is_meant(it)).cloned().collect();
         };
         let numbers = smallest.numbers();

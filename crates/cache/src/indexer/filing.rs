@@ -135,8 +135,8 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// Reports whether the object of this number already has the index values of its new state. This
-    /// does not read the old state, which is probably not in the processor's cache.
+    /// Reports whether the object of this number already has the index values of its new state.
+    /// This does not read the old state, which is probably not in the processor's cache.
     fn is_filed_so(&self, position: usize, number: u32, index: &Index<K>) -> bool {
         let mut values = self.after.iter();
         let (true, Some(value), None) = (index.is_single(), values.next(), values.next()) else {
