@@ -127,7 +127,7 @@ fn main() {
         "list, one object",
         best(count, || drop(black_box(snapshot.list()))),
     );
-    let selector: Selector = "app=backend-7".parse().expect("valid");
+    let selector: Selector = "app=backend-0".parse().expect("valid");
     let select = || assert!(!lister.select(&selector).is_empty());
     show("select, one object", best(count, select));
 }

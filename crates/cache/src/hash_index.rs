@@ -2,13 +2,16 @@
 //!
 //! An entry is a hash and a number in one word, so that a look-up usually reads one cache line. The
 //! entries are in segments, by the first bits of the hash; a full segment is split, so that no
-//! insertion moves more entries than a segment has. A clone shares segments (see [`Paged`]).
+//! insertion moves more entries than a segment has. A few entries are in a list instead, because
+//! most stores of a program are small. A clone shares segments (see [`Paged`]).
 //!
 //! The table does not know what the numbers stand for: callers say whether a number is the one.
 
 use crate::paged::{Paged, Pages};
 use std::sync::Arc;
 
+/// The maximum number of entries that are in a list only.
+const FEW: usize = 16;
 /// The number of places in a segment.
 const PLACES: usize = 256;
 /// The number of entries at which a segment is split.
@@ -27,8 +30,10 @@ pub(crate) struct HashIndex {
     directory: Vec<u32>,
     segments: Vec<Segment>,
     places: Paged<u64, PLACES>,
-    /// Entries that did not fit, because too many hashes are equal. Practically always empty.
-    spilled: Arc<Vec<u64>>,
+    /// All entries while they are few; later those that did not fit, because too many hashes are
+    /// equal, which is practically none.
+    listed: Arc<Vec<u64>>,
+    is_small: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +72,8 @@ impl Default for HashIndex {
             directory: vec![0],
             segments: vec![Segment::default()],
             places: Paged::default(),
-            spilled: Arc::default(),
+            listed: Arc::default(),
+            is_small: true,
         }
     }
 }
@@ -89,33 +95,44 @@ impl HashIndex {
     /// Returns the number with this hash for which `is_it` returns true.
     #[inline]
     pub(crate) fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let page = self.places.page(self.segment_of(hash))?;
-        let mut place = home(hash);
-        while page[place] != 0 {
-            let found = page[place];
-            if hash_of(found) == hash && is_it(number_of(found)) {
-                return Some(number_of(found));
+        if let Some(page) = self.places.page(self.segment_of(hash)) {
+            let mut place = home(hash);
+            while page[place] != 0 {
+                let found = page[place];
+                if hash_of(found) == hash && is_it(number_of(found)) {
+                    return Some(number_of(found));
+                }
+                place = (place + 1) % PLACES;
             }
-            place = (place + 1) % PLACES;
         }
-        if self.spilled.is_empty() {
+        if self.listed.is_empty() {
             return None;
         }
-        self.find_spilled(hash, is_it)
+        self.find_listed(hash, is_it)
     }
 
     #[cold]
-    fn find_spilled(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let spilled = self.spilled.iter().filter(|it| hash_of(**it) == hash);
-        let mut spilled = spilled.map(|it| number_of(*it));
-        spilled.find(|it| is_it(*it))
+    fn find_listed(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let listed = self.listed.iter().filter(|it| hash_of(**it) == hash);
+        let mut listed = listed.map(|it| number_of(*it));
+        listed.find(|it| is_it(*it))
     }
 
     /// Adds an entry that is not in the table.
     pub(crate) fn insert(&mut self, hash: u32, number: u32) {
+        if self.is_small {
+            if self.listed.len() < FEW {
+                Arc::make_mut(&mut self.listed).push(entry(hash, number));
+                return;
+            }
+            self.is_small = false;
+            for few in std::mem::take(&mut self.listed).iter() {
+                self.insert(hash_of(*few), number_of(*few));
+            }
+        }
         while self.segments[self.segment_of(hash)].len == FULL {
             if !self.split(hash) {
-                Arc::make_mut(&mut self.spilled).push(entry(hash, number));
+                Arc::make_mut(&mut self.listed).push(entry(hash, number));
                 return;
             }
         }
@@ -137,8 +154,8 @@ impl HashIndex {
         if let Some(place) = found {
             self.segments[segment].len -= 1;
             close(self.places.page_mut(segment), place);
-        } else if self.spilled.contains(&gone) {
-            Arc::make_mut(&mut self.spilled).retain(|it| *it != gone);
+        } else if self.listed.contains(&gone) {
+            Arc::make_mut(&mut self.listed).retain(|it| *it != gone);
         }
     }
 

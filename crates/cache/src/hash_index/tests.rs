@@ -35,7 +35,7 @@ proptest! {
                 prop_assert_eq!(found.is_some(), model.contains(&number));
             }
             let lens: usize = index.segments.iter().map(|it| usize::from(it.len)).sum();
-            prop_assert_eq!(lens + index.spilled.len(), model.len());
+            prop_assert_eq!(lens + index.listed.len(), model.len());
         }
     }
 }
@@ -47,7 +47,7 @@ fn segments_are_split_evenly() {
         index.insert(number.wrapping_mul(0x9e37_79b9), number);
     }
     assert!(index.segments.len() < 1000, "{}", index.segments.len());
-    assert!(index.spilled.is_empty());
+    assert!(index.listed.is_empty());
 }
 
 #[test]
