@@ -10,7 +10,7 @@ mod parse;
 mod requirement;
 mod validate;
 
-use crate::{LabelSelector, Object, Str};
+use crate::{LabelFilter, LabelSelector, Object, Str};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -126,6 +126,19 @@ impl Selector {
         }
     }
 
+    /// Summarizes the labels that every selected object has.
+    pub fn label_filter(&self) -> LabelFilter {
+        let exact = self.requirements.iter().filter_map(|requirement| {
+            match (requirement.operator(), requirement.values()) {
+                (Operator::Equals | Operator::DoubleEquals | Operator::In, [value]) => {
+                    Some((requirement.key(), value.as_str()))
+                }
+                _ => None,
+            }
+        });
+        LabelFilter::of_pairs(exact)
+    }
+
     /// Returns the value that a label must have, if the first requirement on it demands one.
     pub fn exact(&self, key: &str) -> Option<&str> {
         let requirement = self.requirements.iter().find(|it| it.key() == key)?;
@@ -209,5 +222,7 @@ impl<'de> Deserialize<'de> for Selector {
     }
 }
 
+#[cfg(test)]
+mod filter_tests;
 #[cfg(test)]
 mod tests;

@@ -38,6 +38,7 @@ pub mod go_text;
 mod group_version;
 mod has_metadata;
 mod int_or_string;
+mod label_filter;
 mod label_selector;
 mod label_selector_spec;
 mod lean_meta;
@@ -89,6 +90,7 @@ pub use group_version::{
 };
 pub use has_metadata::{HasMetadata, OwnerReferences};
 pub use int_or_string::{IntOrString, Rounding, ScaleError};
+pub use label_filter::LabelFilter;
 pub use label_selector::{
     LabelMatcher, Operator, ParseSelectorError, Requirement, RequirementError, Selector,
     format_label_selector, validate_label_selector, validate_labels,

@@ -4,7 +4,7 @@
 //! implement it. It gives no access to spec or status, and no write access.
 
 use crate::wire::{ScannedOwners, ScannedPairs};
-use crate::{ObjectMeta, ObjectName, OwnerReference, Str};
+use crate::{LabelFilter, ObjectMeta, ObjectName, OwnerReference, Str};
 use std::collections::BTreeMap;
 
 /// An object with Kubernetes metadata.
@@ -25,6 +25,12 @@ pub trait Object: Send + Sync + 'static {
     fn owners(&self) -> Owners<'_>;
     /// Reports whether `metadata.deletionTimestamp` is set.
     fn is_terminating(&self) -> bool;
+
+    /// Returns a summary of the labels if it is at hand, by which a store finds objects faster. The
+    /// default is one of unknown labels.
+    fn label_filter(&self) -> LabelFilter {
+        LabelFilter::default()
+    }
 
     /// Returns the namespace and name.
     fn object_name(&self) -> ObjectName {

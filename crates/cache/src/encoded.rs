@@ -12,7 +12,9 @@ use kubist_apimachinery::wire::{
     self, DecodeContext, Encoding, Ingest, MetadataSpans, ScalarField, Schema, Wire as _,
     WireError, WireErrorKind,
 };
-use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
+use kubist_apimachinery::{
+    KeyValues, KubeObject, LabelFilter, Object, ObjectName, Owners, Resource,
+};
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -27,6 +29,7 @@ pub struct Encoded<K> {
     spans: MetadataSpans,
     encoding: Encoding,
     name: ObjectName,
+    labels: LabelFilter,
     decodes: Option<Arc<AtomicU64>>,
     /// Whether these are all bytes that the server sent.
     is_whole: bool,
@@ -133,11 +136,13 @@ impl<K: KubeObject> Ingest for Encoded<K> {
             namespace: cx.str(spans.namespace(&own)),
             name: spans.name(&own).into(),
         };
+        let labels = LabelFilter::of(spans.labels(&own));
         Ok(Self {
             bytes: own,
             spans,
             encoding,
             name,
+            labels,
             decodes: None,
             is_whole: true,
             kind: PhantomData,
@@ -179,6 +184,9 @@ impl<K: Resource> Object for Encoded<K> {
     }
     fn is_terminating(&self) -> bool {
         self.spans.is_terminating()
+    }
+    fn label_filter(&self) -> LabelFilter {
+        self.labels
     }
     fn object_name(&self) -> ObjectName {
         self.name.clone()
@@ -231,6 +239,7 @@ impl<K> Clone for Encoded<K> {
             spans: self.spans,
             encoding: self.encoding,
             name: self.name.clone(),
+            labels: self.labels,
             decodes: self.decodes.clone(),
             is_whole: self.is_whole,
             kind: PhantomData,

@@ -158,12 +158,15 @@ impl<K: Object> Indexer<K> {
     pub fn upsert(&mut self, object: Arc<K>) -> Option<Arc<K>> {
         self.see_version(object.resource_version());
         self.note_readable(object.namespace(), object.name());
-        let held = self.find_held(&object);
-        let name = object.object_name();
-        let Some(object) = self.admit(object, held.as_ref()) else {
-            self.note_unreadable(name);
-            return None;
-        };
+        if self.budget.is_some() {
+            let held = self.find_held(&object);
+            let name = object.object_name();
+            let Some(object) = self.admit(object, held.as_ref()) else {
+                self.note_unreadable(name);
+                return None;
+            };
+            return self.put(object);
+        }
         self.put(object)
     }
 

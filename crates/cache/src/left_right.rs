@@ -5,7 +5,7 @@
 //! writer does not wait: it works on a clone of the published state, which shares all nodes and
 //! copies only those that change.
 
-use crate::objects::Objects;
+use crate::numbering::Numbering;
 use crate::published::Published;
 use crate::retired::Retired;
 use crate::store::{State, Step};
@@ -29,6 +29,8 @@ pub(crate) struct LeftRight<K> {
     is_complete: bool,
     /// Whether `back` is ahead; otherwise `front` is.
     is_dirty: bool,
+    /// The numbers that the working copy does not use.
+    pub(crate) numbering: Numbering,
     /// Unused states that are still to be freed.
     retired: Retired<K>,
 }
@@ -50,14 +52,17 @@ impl<K> LeftRight<K> {
 
 impl<K: Object> LeftRight<K> {
     pub(crate) fn new() -> Self {
-        let front = Arc::new(State::default());
+        let state = State::default();
+        let back = Arc::new(state.clone());
+        let front = Arc::new(state);
         Self {
             published: Arc::new(Published::new(Arc::clone(&front))),
-            back: Arc::new(State::default()),
+            back,
             front,
             steps: Vec::new(),
             is_complete: true,
             is_dirty: false,
+            numbering: Numbering::default(),
             retired: Retired::default(),
         }
     }
@@ -102,11 +107,6 @@ impl<K: Object> LeftRight<K> {
                 self.retired.add_state(old);
             }
         }
-    }
-
-    /// Keeps objects that only the writer held until they are released.
-    pub(crate) fn retire(&mut self, objects: Objects<K>) {
-        self.retired.add_objects(objects);
     }
 
     /// Frees about this many unused entries; returns true once nothing is left.

@@ -1,12 +1,13 @@
 //! Look-ups that combine several indexes: selectors and intersections.
 //!
-//! Each index that covers a part of the query returns the hashes of its objects. The smallest group
-//! is iterated and the others are tested for each hash, so that objects which do not match are
-//! rarely read. Parts that no index covers are evaluated on the object.
+//! Each index that covers a part of the query returns the numbers of its objects. The smallest
+//! group is iterated and the others are tested for each number, so that objects which do not match
+//! are rarely read. Parts that no index covers are evaluated on the object.
 
 use crate::clone_refs::clone_refs;
 use crate::index::{Covers, FieldLookup, IndexValues};
-use crate::store::{Built, Posting, State};
+use crate::postings::Posting;
+use crate::store::{Built, State};
 use crate::{Index, IndexHandle, Snapshot};
 use kubist_apimachinery::wire::{ScalarField, ScalarFieldError};
 use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
@@ -33,7 +34,8 @@ pub struct Query {
     pub fields: FieldSelector,
 }
 
-/// The objects that one index has for a part of the query: those in any of its postings.
+/// The objects that one index has for a part of the query: those in any of its postings. An index
+/// that covers something has at most one value for each object, so no object is in two of them.
 struct Part<'a> {
     postings: Vec<&'a Posting>,
     len: usize,
@@ -42,44 +44,39 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn of(postings: impl IntoIterator<Item = &'a Posting>) -> Self {
         let postings: Vec<_> = postings.into_iter().collect();
-        let len = postings.iter().map(|it| it.hashes.len()).sum();
+        let len = postings.iter().map(|it| it.numbers.len()).sum();
         Self { postings, len }
     }
 
-    fn has(&self, hash: u64) -> bool {
+    fn has(&self, number: u32) -> bool {
         let mut postings = self.postings.iter();
-        postings.any(|it| it.hashes.get(hash, |()| true).is_some())
+        postings.any(|it| it.numbers.contains(number))
     }
 
-    /// Returns every hash once. A hash in two postings belongs to two objects.
-    fn hashes(&self) -> impl Iterator<Item = u64> {
-        let postings = self.postings.iter().enumerate();
-        postings.flat_map(|(position, posting)| {
-            let before = &self.postings[..position];
-            posting.hashes.hashes().filter(move |hash| {
-                !before
-                    .iter()
-                    .any(|it| it.hashes.get(*hash, |()| true).is_some())
-            })
-        })
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.postings.iter().flat_map(|it| it.numbers.iter())
     }
 }
 
 impl<K: Object> State<K> {
     pub(crate) fn by_index(&self, index: &Arc<Index<K>>, value: &str) -> Vec<Arc<K>> {
-        clone_refs(self.iter_index(index, value))
+        let Some(built) = self.built(index) else {
+            return clone_refs(self.iter_index(index, value));
+        };
+        let posting = built.postings.get(value);
+        posting.map_or_else(Vec::new, |it| self.objects.clone_all_at(&it.numbers))
     }
 
     pub(crate) fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {
         let mut parts = Vec::new();
         for (handle, value) in groups {
             if let Some(built) = self.built(&handle.index) {
-                parts.push(Part::of(built.posting(value)));
+                parts.push(Part::of(built.postings.get(value)));
             }
         }
         let is_covered = parts.len() == groups.len();
-        self.gather(parts, |object, is_sure| {
-            (is_covered && is_sure) || {
+        self.gather(parts, &Selector::everything(), |object| {
+            is_covered || {
                 let mut values = IndexValues::default();
                 let mut groups = groups.iter();
                 groups.all(|(handle, value)| handle.index.files(object, value, &mut values))
@@ -93,7 +90,7 @@ impl<K: Object> State<K> {
         }
         let nothing = FieldSelector::everything();
         let parts = self.parts(namespace, selector, &nothing);
-        self.gather(parts, |object, _| {
+        self.gather(parts, selector, |object| {
             namespace.is_none_or(|namespace| object.namespace() == namespace)
                 && selector.matches_object(object)
         })
@@ -111,7 +108,7 @@ impl<K: Object> State<K> {
             match built.index.covers() {
                 Covers::Nothing => {}
                 Covers::Namespace => {
-                    parts.extend(namespace.map(|it| Part::of(built.posting(it))));
+                    parts.extend(namespace.map(|it| Part::of(built.postings.get(it))));
                 }
                 Covers::Label(key) => {
                     let asked = selector.requirements().iter();
@@ -120,31 +117,30 @@ impl<K: Object> State<K> {
                 }
                 Covers::Field(path) => {
                     let exact = fields.exact(path);
-                    parts.extend(exact.map(|value| Part::of(built.posting(value))));
+                    parts.extend(exact.map(|value| Part::of(built.postings.get(value))));
                 }
             }
         }
         parts
     }
 
-    /// Returns the objects in all parts for which `is_meant` returns true. Its second argument says
-    /// whether no other object has the same hash, so that the parts apply to this object.
-    fn gather(&self, mut parts: Vec<Part<'_>>, is_meant: impl Fn(&K, bool) -> bool) -> Vec<Arc<K>> {
+    /// Returns the objects in all parts for which `is_meant` returns true; those that are not
+    /// `selected` are not.
+    fn gather(
+        &self,
+        mut parts: Vec<Part<'_>>,
+        selected: &Selector,
+        is_meant: impl Fn(&K) -> bool,
+    ) -> Vec<Arc<K>> {
         parts.sort_by_key(|part| part.len);
         let Some((smallest, others)) = parts.split_first() else {
-            let objects = self.objects.iter();
-            return objects.filter(|it| is_meant(it, true)).cloned().collect();
+            let objects = self.objects.passing(selected.label_filter());
+            return objects.filter(|it| is_meant(it)).cloned().collect();
         };
-        let mut found = Vec::new();
-        for hash in smallest.hashes() {
-            if others.iter().any(|part| !part.has(hash)) {
-                continue;
-            }
-            let is_sure = self.objects.only(hash).is_ok();
-            let objects = self.objects.with_hash(hash);
-            found.extend(objects.filter(|it| is_meant(it, is_sure)).cloned());
-        }
-        found
+        let numbers = smallest.numbers();
+        let numbers = numbers.filter(|number| others.iter().all(|part| part.has(*number)));
+        let objects = self.objects.all_at(numbers);
+        objects.filter(|it| is_meant(it)).cloned().collect()
     }
 }
 
@@ -158,7 +154,7 @@ impl<K> Built<K> {
                 values.sort_unstable();
                 values.dedup();
                 Some(Part::of(
-                    values.into_iter().filter_map(|it| self.posting(it)),
+                    values.into_iter().filter_map(|it| self.postings.get(it)),
                 ))
             }
             Operator::Exists | Operator::GreaterThan | Operator::LessThan => {
@@ -189,7 +185,7 @@ impl<K: FieldLookup> Snapshot<K> {
         }
         let namespace = query.namespace.as_deref();
         let parts = self.state.parts(namespace, &query.labels, &query.fields);
-        Ok(self.state.gather(parts, |object, _| {
+        Ok(self.state.gather(parts, &query.labels, |object| {
             namespace.is_none_or(|namespace| object.namespace() == namespace)
                 && query.labels.matches_object(object)
                 && terms.iter().all(|(path, term)| {

@@ -1,14 +1,13 @@
 //! `State`: the contents of a store at one moment, and the steps that change it.
 //!
-//! The objects are in one persistent trie, by the hash of their names. An index holds those hashes
-//! only: an object that changes and keeps its index values is written once, however many indexes
-//! there are. The [`Indexer`](crate::Indexer) decides which steps make up a change.
+//! Each object has a number (see [`Objects`]), and an index holds numbers only: an object that
+//! changes and keeps its index values is written once, however many indexes there are. The
+//! [`Indexer`](crate::Indexer) decides which steps make up a change.
 
 use crate::index::{Index, IndexValues};
-use crate::name_key::{NameKey, hash_value};
 use crate::objects::Objects;
 use crate::order::Order;
-use crate::trie::{Ambiguous, Trie};
+use crate::postings::{Posting, Postings};
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,33 +26,34 @@ pub(crate) struct State<K> {
 /// An index with its contents.
 pub(crate) struct Built<K> {
     pub(crate) index: Arc<Index<K>>,
-    pub(crate) postings: Trie<Posting>,
-}
-
-/// The objects with one index value, by the hashes of their names.
-#[derive(Clone, Default)]
-pub(crate) struct Posting {
-    pub(crate) value: Str,
-    pub(crate) hashes: Trie<()>,
+    pub(crate) postings: Postings,
 }
 
 /// A single change. Applied to equal states, it has equal results.
 pub(crate) enum Step<K> {
-    /// Adds an object or replaces the one of the same name.
-    Put { key: NameKey, object: Arc<K> },
-    /// Removes the object with the name of this one.
-    Take { key: NameKey, object: Arc<K> },
-    /// Adds an object to the index at a position.
+    /// Adds an object under an unused number.
+    Add {
+        number: u32,
+        hash: u32,
+        object: Arc<K>,
+    },
+    /// Replaces the object of a number by another state of it.
+    Set { number: u32, object: Arc<K> },
+    /// Removes the object of a number, whose name has this hash.
+    Take { number: u32, hash: u32 },
+    /// Adds a value to the index at a position; an object is filed under it next.
+    Open { position: usize, value: Str },
+    /// Adds an object to a value of the index at a position.
     File {
         position: usize,
-        value: Str,
-        hash: u64,
+        place: u32,
+        number: u32,
     },
-    /// Removes an object from the index at a position.
+    /// Removes an object from a value of the index at a position.
     Unfile {
         position: usize,
-        value: Str,
-        hash: u64,
+        place: u32,
+        number: u32,
     },
 }
 
@@ -116,8 +116,8 @@ impl<K: Object> State<K> {
         value: &'a str,
     ) -> impl Iterator<Item = &'a Arc<K>> {
         let built = self.built(index);
-        let posting = built.and_then(|built| built.posting(value));
-        let found = posting.map(|posting| self.group(index, posting));
+        let posting = built.and_then(|built| built.postings.get(value));
+        let found = posting.map(|posting| self.group(posting));
         let mut values = IndexValues::default();
         let scan = built.is_none().then(|| {
             self.objects
@@ -131,103 +131,51 @@ impl<K: Object> State<K> {
     }
 
     /// Returns the objects of a posting.
-    pub(crate) fn group<'a>(
-        &'a self,
-        index: &'a Arc<Index<K>>,
-        posting: &'a Posting,
-    ) -> impl Iterator<Item = &'a Arc<K>> {
-        posting.hashes.hashes().flat_map(move |hash| {
-            // Two names have the same hash, so the index function decides which of them has the
-            // value.
-            let (one, several) = match self.objects.only(hash) {
-                Ok(one) => (one, None),
-                Err(Ambiguous) => (None, Some(self.objects.with_hash(hash))),
-            };
-            let is_filed = move |object: &&'a Arc<K>| {
-                index.files(object, &posting.value, &mut IndexValues::default())
-            };
-            let several = several.into_iter().flatten().filter(is_filed);
-            one.into_iter().chain(several)
-        })
-    }
-
-    /// Reports whether another object whose name has the same hash has this index value.
-    pub(crate) fn is_shared(&self, hash: u64, object: &K, index: &Index<K>, value: &str) -> bool {
-        let is_object =
-            |other: &K| other.name() == object.name() && other.namespace() == object.namespace();
-        let mut values = IndexValues::default();
-        self.objects
-            .with_hash(hash)
-            .any(|other| !is_object(other) && index.files(other, value, &mut values))
+    pub(crate) fn group<'a>(&'a self, posting: &'a Posting) -> impl Iterator<Item = &'a Arc<K>> {
+        self.objects.all_at(posting.numbers.iter())
     }
 
     pub(crate) fn apply(&mut self, step: &Step<K>) -> Option<Arc<K>> {
         match step {
-            Step::Put { key, object } => {
-                let old = self.objects.insert(key, object);
-                if old.is_none()
-                    && let Some(order) = &mut self.order
-                {
+            Step::Add {
+                number,
+                hash,
+                object,
+            } => {
+                self.objects.add(*number, *hash, object);
+                if let Some(order) = &mut self.order {
                     order.insert(object.object_name());
                 }
-                old
+                None
             }
-            Step::Take { key, object } => {
-                let old = self.objects.remove(key, object);
+            Step::Set { number, object } => self.objects.set(*number, object),
+            Step::Take { number, hash } => {
+                let old = self.objects.take(*number, *hash)?;
                 if let Some(order) = &mut self.order {
-                    order.remove(&object.object_name());
+                    order.remove(&old.object_name());
                 }
-                old
+                Some(old)
+            }
+            Step::Open { position, value } => {
+                self.indexes[*position].postings.open(value.clone());
+                None
             }
             Step::File {
                 position,
-                value,
-                hash,
+                place,
+                number,
             } => {
-                self.indexes[*position].file(value, *hash);
+                self.indexes[*position].postings.file(*place, *number);
                 None
             }
             Step::Unfile {
                 position,
-                value,
-                hash,
+                place,
+                number,
             } => {
-                self.indexes[*position].unfile(value, *hash);
+                self.indexes[*position].postings.unfile(*place, *number);
                 None
             }
-        }
-    }
-}
-
-impl<K> Built<K> {
-    pub(crate) fn posting(&self, value: &str) -> Option<&Posting> {
-        self.postings
-            .get(hash_value(value), |posting| posting.value == *value)
-    }
-
-    fn file(&mut self, value: &Str, hash: u64) {
-        let same = |posting: &Posting| posting.value == *value;
-        if let Some(posting) = self.postings.get_mut(hash_value(value), same) {
-            posting.hashes.insert(hash, (), |()| true);
-            return;
-        }
-        let mut hashes = Trie::default();
-        hashes.insert(hash, (), |()| true);
-        let value = value.clone();
-        let posting = Posting { value, hashes };
-        self.postings
-            .insert(hash_value(&posting.value.clone()), posting, same);
-    }
-
-    /// Removes empty groups, so that an index does not keep values that are no longer used.
-    fn unfile(&mut self, value: &Str, hash: u64) {
-        let same = |posting: &Posting| posting.value == *value;
-        let Some(posting) = self.postings.get_mut(hash_value(value), same) else {
-            return;
-        };
-        posting.hashes.remove(hash, |()| true);
-        if posting.hashes.len() == 0 {
-            self.postings.remove(hash_value(value), same);
         }
     }
 }

@@ -2,18 +2,19 @@
 
 use super::Indexer;
 use crate::IndexHandle;
-use crate::name_key::NameKey;
-use crate::objects::ObjectsWalk;
+use crate::postings::Postings;
 use crate::store::Built;
-use crate::trie::Trie;
 use kubist_apimachinery::Object;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// An index under construction (see [`Indexer::begin_index`]).
 pub struct Indexing<K> {
     position: usize,
-    rest: ObjectsWalk<K>,
+    /// The number of the next object.
+    next: u32,
+    kind: PhantomData<fn() -> K>,
 }
 
 impl<K: Object> Indexer<K> {
@@ -35,20 +36,26 @@ impl<K: Object> Indexer<K> {
         let position = state.indexes.len();
         state.indexes.push(Built {
             index: Arc::clone(index),
-            postings: Trie::default(),
+            postings: Postings::default(),
         });
-        let rest = state.objects.clone().into_walk();
-        Some(Indexing { position, rest })
+        Some(Indexing {
+            position,
+            next: 0,
+            kind: PhantomData,
+        })
     }
 
     /// Indexes this many more objects; returns true once all are indexed.
     pub fn index_step(&mut self, indexing: &mut Indexing<K>, objects: usize) -> bool {
         for _ in 0..objects.max(1) {
-            let Some(object) = indexing.rest.next() else {
+            let number = indexing.next;
+            if number == self.left_right.numbering.end() {
                 return true;
-            };
-            let hash = NameKey::of(&*object).hash;
-            self.file_in(indexing.position, hash, None, Some(&object));
+            }
+            indexing.next += 1;
+            if let Some(object) = self.state().objects.at(number).cloned() {
+                self.file_in(indexing.position, number, None, Some(&object));
+            }
         }
         false
     }

@@ -1,7 +1,7 @@
 //! Names with equal hashes, which are frequent in unit tests (`name_key`).
 
 use super::Indexer;
-use crate::{Index, IndexHandle, KeyRange, Replacement};
+use crate::{Index, IndexHandle, KeyRange, Replacement, ResourceEvent};
 use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -137,5 +137,73 @@ proptest! {
             prop_assert_eq!(format!("{observed:?}"), format!("{events_by_step:?}"));
             whole.0.publish();
         }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_list_says_what_differs_from_before_however_often_it_has_a_name(
+        first in prop::collection::vec((0u8..12, 1u8..4), 0..12),
+        second in prop::collection::vec((0u8..12, 1u8..4), 0..40),
+    ) {
+        // Some names are too long for a text of their own.
+        let object = |(name, version): &(u8, u8)| {
+            let mut object = (*made(*name, name % 2 + version % 2, 0)).clone();
+            object.name = format!("{name}{}", "x".repeat(usize::from(name % 3) * 30)).into();
+            object.resource_version = version.to_string().into();
+            Arc::new(object)
+        };
+        let (mut indexer, by_app) = indexer(None);
+        let mut all = [BTreeMap::new(), BTreeMap::new()];
+        let mut told = Vec::new();
+        for (list, all) in [first, second].iter().zip(&mut all) {
+            let objects: Vec<_> = list.iter().map(object).collect();
+            all.extend(objects.iter().map(|it| (it.name.clone(), Arc::clone(it))));
+            let list = Replacement {
+                resource_version: "1".into(),
+                objects,
+                unreadable: Vec::new(),
+            };
+            told.clear();
+            indexer.replace(list, &mut told);
+            indexer.publish();
+        }
+        let [before, mut after] = all;
+        let mut expected = Vec::new();
+        for (name, old) in &before {
+            match after.get_mut(name) {
+                None => expected.push(format!("{name} deleted")),
+                Some(new) if new.resource_version == old.resource_version => *new = Arc::clone(old),
+                Some(new) => expected.push(format!(
+                    "{name} {} {}",
+                    old.resource_version, new.resource_version
+                )),
+            }
+        }
+        let added = after.iter().filter(|(name, _)| !before.contains_key(*name));
+        expected.extend(added.map(|(name, new)| format!("{name} added {}", new.resource_version)));
+        let mut observed: Vec<_> = told.iter().map(|event| match event {
+            ResourceEvent::Added { object, .. } => {
+                format!("{} added {}", object.name, object.resource_version)
+            }
+            ResourceEvent::Updated { old, new } => {
+                format!("{} {} {}", new.name, old.resource_version, new.resource_version)
+            }
+            other => format!("{} deleted", other.object_name().name),
+        }).collect();
+        expected.sort();
+        observed.sort();
+        prop_assert_eq!(observed, expected);
+        let snapshot = indexer.lister().snapshot();
+        prop_assert_eq!(snapshot.len(), after.len());
+        for (name, object) in &after {
+            let held = snapshot.find("", name).expect("it is listed");
+            prop_assert!(Arc::ptr_eq(&held, object));
+            let app = object.labels.get("app").expect("it has one");
+            let group = snapshot.by_index(&by_app, app);
+            prop_assert!(group.iter().any(|it| Arc::ptr_eq(it, object)));
+        }
+        let grouped = (0..3).map(|app| snapshot.by_index(&by_app, &app.to_string()).len());
+        prop_assert_eq!(grouped.sum::<usize>(), after.len());
     }
 }

@@ -34,6 +34,6 @@ impl<K: Object> Indexer<K> {
     /// Replaces the names by those of a list.
     pub(super) fn set_unreadable(&mut self, names: BTreeSet<ObjectName>) {
         let names = (!names.is_empty()).then(|| Arc::new(names));
-        self.left_right.edit().unreadable = names;
+        self.left_right.set_unreadable(names);
     }
 }
