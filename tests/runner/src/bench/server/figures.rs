@@ -2,10 +2,12 @@
 
 use super::{APISERVER, Found, Size, named};
 use crate::bench::chart::Chart;
+use crate::bench::figure::Figure;
 use crate::bench::report::Report;
+use crate::bench::samples::Samples;
 use crate::bench::server::subject::Engine;
 use crate::bench::table::{Table, fixed};
-use crate::bench::target::Target;
+use crate::bench::verdict::Verdict;
 use serde_json::{Value, json};
 
 /// CPU seconds of a kube-apiserver for a list of 20,000 Pods in protobuf: the best measured.
@@ -30,8 +32,13 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
             write_table("write, clients", &found.writes),
             growth(found),
         ],
-        targets: targets(size, found),
+        verdicts: verdicts(size, found),
         charts: vec![watch_chart(found), list_chart(size, found)],
+        sizes: json!({
+            "objects": size.objects, "watch_seconds": size.watch_seconds,
+            "write_seconds": size.write_seconds, "flood": size.flood,
+        }),
+        ours: ours(found),
         json: json!({
             "starts": found.starts,
             "lists": found.lists,
@@ -178,13 +185,16 @@ fn growth(found: &Found) -> Table {
     table
 }
 
+/// Names of a kube-apiserver's figures that another run measured.
+const ELSEWHERE: &str = "kube-apiserver, in another run";
+
 /// Returns the CPU seconds of a kube-apiserver for its list: of this run, or else the known one.
 fn apiserver_list(size: &Size, found: &Found) -> (f64, &'static str) {
     let here = figure(&found.lists, APISERVER, "protobuf", "/cpu_seconds");
     match (here.is_finite(), size.objects == APISERVER_PODS) {
-        (true, _) => (here, "kube-apiserver's"),
-        (false, true) => (APISERVER_LIST_SECONDS, "kube-apiserver's 1.4 s"),
-        (false, false) => (f64::NAN, "kube-apiserver's"),
+        (true, _) => (here, APISERVER),
+        (false, true) => (APISERVER_LIST_SECONDS, ELSEWHERE),
+        (false, false) => (f64::NAN, APISERVER),
     }
 }
 
@@ -192,37 +202,111 @@ fn apiserver_list(size: &Size, found: &Found) -> (f64, &'static str) {
 fn apiserver_deliveries(found: &Found, case: &str) -> (f64, &'static str) {
     let mut lines = whose(&found.watches, APISERVER);
     match lines.find(|line| line["case"] == *case) {
-        Some(line) => (deliveries(line), "kube-apiserver's"),
-        None => (APISERVER_DELIVERIES, "kube-apiserver's 20,000"),
+        Some(line) => (deliveries(line), APISERVER),
+        None => (APISERVER_DELIVERIES, ELSEWHERE),
     }
 }
 
-fn targets(size: &Size, found: &Found) -> Vec<Target> {
-    let mut targets = Vec::new();
+fn verdicts(size: &Size, found: &Found) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
     let memory = named(Engine::Memory);
-    let (theirs, whom) = apiserver_list(size, found);
-    if theirs.is_finite() {
-        let list = figure(&found.lists, &memory, "protobuf", "/cpu_seconds");
-        let what = format!("CPU of a LIST of {} Pods, protobuf", size.objects);
-        targets.push(Target::at_most(&what, list, 0.1, theirs, whom));
+    let once = Samples::once;
+    for (case, goal) in [("protobuf", Some(10.0)), ("JSON", None)] {
+        let cpu = |subject: &str| figure(&found.lists, subject, case, "/cpu_seconds");
+        let what = format!("CPU of a LIST of {} Pods, {case}", size.objects);
+        let verdict = Verdict::less(what, once(cpu(&memory)));
+        verdicts.push(match goal {
+            Some(goal) => {
+                let (theirs, whom) = apiserver_list(size, found);
+                verdict.beside([(whom, once(theirs))]).goal(goal)
+            }
+            None => verdict.beside([(APISERVER, once(cpu(APISERVER)))]),
+        });
     }
     for line in whose(&found.watches, &memory) {
         let case = text(line, "case");
         let (theirs, whom) = apiserver_deliveries(found, &case);
         let what = format!("deliveries for a CPU second, {case}");
-        let ours = deliveries(line);
-        targets.push(Target::at_least(&what, ours, 8.0, theirs, whom));
-        let what = format!("deliveries lost, {case}");
-        targets.push(Target::exactly(&what, of(line, "/lost"), 0.0));
+        let verdict = Verdict::more(what, once(deliveries(line)));
+        let verdict = verdict.beside([(whom, once(theirs))]).goal(8.0);
+        verdicts.push(if case.contains("apart") {
+            verdict.limit_named("a record, a system call and two wake-ups for each")
+        } else {
+            verdict
+        });
+        let lost = Verdict::less(format!("deliveries lost, {case}"), once(of(line, "/lost")));
+        verdicts.push(lost.goal_value("0", 0.0));
     }
     for line in whose(&found.starts, &memory) {
-        let start = of(line, "/start_ms");
-        let what = "start until it answers";
-        targets.push(Target::at_most(what, start, 1.0, 50.0, "50 ms"));
-        let rss = of(line, "/rss_kb") / 1024.0;
-        targets.push(Target::at_most("memory at rest", rss, 1.0, 30.0, "30 MB"));
+        let start = Verdict::less("start until it answers", once(of(line, "/start_ms")));
+        let rss = Verdict::less("memory at rest", once(of(line, "/rss_kb") / 1024.0));
+        verdicts.push(start.goal_value("50 ms", 50.0));
+        verdicts.push(rss.goal_value("30 MB", 30.0));
     }
-    targets
+    verdicts
+}
+
+/// What `--check` compares of our lines: the group's name, their paths, and whether more is better.
+type Paths = &'static [(&'static str, &'static str, bool)];
+
+const STARTS: Paths = &[
+    ("until it answers, ms", "/start_ms", false),
+    ("at rest, kB", "/rss_kb", false),
+];
+pub(super) const LISTS: Paths = &[("CPU s", "/cpu_seconds", false)];
+const WATCHES: Paths = &[
+    ("lag p50, ms", "/lag/p50_ms", false),
+    ("lost", "/lost", false),
+    ("RSS kB", "/rss_kb", false),
+];
+/// Of requests: creates, updates, applies.
+pub(super) const REQUESTS: Paths = &[
+    ("CPU µs", "/cpu_microseconds", false),
+    ("a second", "/per_second", true),
+];
+const GROWTH: Paths = &[
+    ("create, CPU µs", "/create_microseconds", false),
+    ("get, CPU µs", "/get_microseconds", false),
+    ("page of 500, CPU µs", "/page_microseconds", false),
+    ("bytes each", "/bytes_per_object", false),
+];
+
+/// Returns the figures of our subjects at these paths of their lines.
+pub(super) fn ours_of(group: &str, lines: &[Value], paths: Paths) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let ours = lines
+        .iter()
+        .filter(|line| text(line, "subject").starts_with("Kubist, "));
+    for line in ours {
+        let what = [text(line, "subject"), group.to_owned(), text(line, "case")];
+        let what = what.iter().filter(|it| !it.is_empty()).map(String::as_str);
+        let what = what.collect::<Vec<_>>().join(", ");
+        for &(name, path, is_rate) in paths {
+            let (name, value) = (format!("{what}, {name}"), Samples::once(of(line, path)));
+            figures.push(if is_rate {
+                Figure::more(name, value)
+            } else {
+                Figure::less(name, value)
+            });
+        }
+    }
+    figures
+}
+
+fn ours(found: &Found) -> Vec<Figure> {
+    let mut figures = ours_of("start", &found.starts, STARTS);
+    figures.extend(ours_of("list", &found.lists, LISTS));
+    figures.extend(ours_of("watch", &found.watches, WATCHES));
+    for line in whose(&found.watches, &named(Engine::Memory)) {
+        let name = format!("watch, {}, deliveries for a CPU second", text(line, "case"));
+        figures.push(Figure::more(name, Samples::once(deliveries(line))));
+    }
+    figures.extend(ours_of("write", &found.writes, REQUESTS));
+    for line in &found.growth {
+        let group = format!("{:.0} small objects", of(line, "/objects"));
+        figures.extend(ours_of(&group, std::slice::from_ref(line), GROWTH));
+    }
+    figures
 }
 
 fn watch_chart(found: &Found) -> Chart {
@@ -235,7 +319,7 @@ fn watch_chart(found: &Found) -> Chart {
     }
     if whose(&found.watches, APISERVER).next().is_none() {
         let known = APISERVER_DELIVERIES;
-        chart.bar("kube-apiserver, in another run", known, fixed(known, 0));
+        chart.bar(ELSEWHERE, known, fixed(known, 0));
     }
     chart
 }
