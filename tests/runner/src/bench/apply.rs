@@ -109,7 +109,6 @@ impl Run {
 }
 
 /// What our forms cannot be faster than: our codec, alone.
-#[derive(Default)]
 struct Limits {
     ingest_protobuf: f64,
     decode_json: f64,
@@ -117,6 +116,10 @@ struct Limits {
 
 pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<Report> {
     let recordings = Recordings::write(peers, options)?;
+    let limits = Limits {
+        ingest_protobuf: codec::ours_alone(peers, rounds, "ingest", "protobuf")?,
+        decode_json: codec::ours_alone(peers, rounds, "decode", "json")?,
+    };
     let mut runs = Vec::new();
     for (way, _) in WAYS {
         let contestants: Vec<_> = PEERS
@@ -133,10 +136,6 @@ pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<R
         })?;
         runs.push(Run { way, systems });
     }
-    let limits = Limits {
-        ingest_protobuf: codec::ours_alone(peers, "ingest", "protobuf")?,
-        decode_json: codec::ours_alone(peers, "decode", "json")?,
-    };
     Ok(report(options, rounds, &runs, &limits))
 }
 

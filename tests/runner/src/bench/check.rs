@@ -151,8 +151,11 @@ impl fmt::Display for Comparison {
             ("became better", &self.better),
         ] {
             if !changes.is_empty() {
-                writeln!(f, "\n{}", table(title, changes))?;
+                write!(f, "\n{}", table(title, changes))?;
             }
+        }
+        if !self.notices.is_empty() || !self.worse.is_empty() || !self.better.is_empty() {
+            writeln!(f)?;
         }
         writeln!(
             f,

@@ -4,7 +4,7 @@ use super::chart::Chart;
 use super::figure::Figure;
 use super::peers::{self, Peers};
 use super::report::Report;
-use super::rounds::{Contestant, Rounds, System, interleave};
+use super::rounds::{Contestant, Rounds, System, find, interleave};
 use super::samples::Samples;
 use super::table::Table;
 use super::verdict::Verdict;
@@ -67,15 +67,22 @@ pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<R
     Ok(report(options, rounds, system))
 }
 
-/// Returns the microseconds that one operation of ours takes for a Pod: other benchmarks include it
-/// and cannot be faster.
-pub(super) fn ours_alone(peers: &Peers, what: &str, encoding: &str) -> Outcome<f64> {
-    let mut command = peers.rust("codec");
+/// Returns the microseconds that one operation of ours takes for a Pod, the median of the rounds:
+/// other benchmarks include it and cannot be faster.
+pub(super) fn ours_alone(
+    peers: &Peers,
+    rounds: Rounds,
+    what: &str,
+    encoding: &str,
+) -> Outcome<f64> {
     let case = name(what, encoding, OURS);
-    command.args(["--case", &case]);
-    let lines = peers::lines(&mut command)?;
-    let line = lines.into_iter().next().ok_or("it printed nothing")?;
-    Ok(line[TIME].as_f64().unwrap_or(f64::NAN))
+    let alone = Contestant::new("codec", || {
+        let mut command = peers.rust("codec");
+        command.args(["--case", &case]);
+        command
+    });
+    let systems = interleave(rounds, &[alone], peers::lines)?;
+    Ok(find(&systems, "codec", &case, TIME).median())
 }
 
 /// Returns the name of a case in the program's output.

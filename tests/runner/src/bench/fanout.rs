@@ -43,6 +43,13 @@ struct Run {
 }
 
 impl Run {
+    fn title(&self) -> String {
+        match self.handlers {
+            1 => "1 handler".to_owned(),
+            it => format!("{it} handlers"),
+        }
+    }
+
     fn samples(&self, system: &str, of: impl Fn(&Value) -> f64) -> Samples {
         let found = self.systems.iter().find(|it| it.name == system);
         found.map_or_else(Samples::default, |it| it.figure(CASE, of))
@@ -165,7 +172,7 @@ fn verdicts(runs: &[Run]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for run in runs {
         for (name, delivery) in [(EVERY, "every event"), (COALESCED, "coalesced")] {
-            let what = format!("CPU of an event, {} handlers, {delivery}", run.handlers);
+            let what = format!("CPU of an event, {}, {delivery}", run.title());
             let theirs = THEIRS.map(|it| (it, run.samples(it, cpu)));
             verdicts.push(Verdict::less(what, run.samples(name, cpu)).beside(theirs));
         }
@@ -177,7 +184,7 @@ fn ours(runs: &[Run]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for run in runs {
         for (name, delivery) in [(EVERY, "every event"), (COALESCED, "coalesced")] {
-            let case = format!("{} handlers, {delivery}", run.handlers);
+            let case = format!("{}, {delivery}", run.title());
             let rate = |line: &Value| of(line, "events") / of(line, "wall_seconds");
             figures.extend([
                 Figure::less(format!("{case}, CPU ns"), run.samples(name, cpu)),
