@@ -3,7 +3,8 @@
 //!
 //! The definitions are those of the interop part `definitions`, whose program fetches them.
 
-use super::figures::{LISTS, REQUESTS, figure, of, ours_of, text, write_table};
+use super::figures::{figure, of, text, write_table};
+use super::ours::{LISTS, REQUESTS, ours_of};
 use super::ownership::least;
 use super::subject::Engine;
 use super::{APISERVER, Bench, Found, named, of as lines_of};

@@ -1,8 +1,8 @@
 //! The tables, targets and charts of `bench server`.
 
+use super::ours::ours;
 use super::{APISERVER, Found, Size, named};
 use crate::bench::chart::Chart;
-use crate::bench::figure::Figure;
 use crate::bench::report::Report;
 use crate::bench::samples::Samples;
 use crate::bench::server::subject::Engine;
@@ -50,7 +50,7 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
 }
 
 /// Returns the lines of a subject.
-fn whose<'a>(lines: &'a [Value], subject: &str) -> impl Iterator<Item = &'a Value> {
+pub(super) fn whose<'a>(lines: &'a [Value], subject: &str) -> impl Iterator<Item = &'a Value> {
     lines.iter().filter(move |line| line["subject"] == *subject)
 }
 
@@ -106,7 +106,7 @@ fn lists(found: &Found) -> Table {
 }
 
 /// Returns the deliveries for a CPU second of the server.
-fn deliveries(line: &Value) -> f64 {
+pub(super) fn deliveries(line: &Value) -> f64 {
     of(line, "/deliveries") / of(line, "/cpu_seconds")
 }
 
@@ -246,69 +246,6 @@ fn verdicts(size: &Size, found: &Found) -> Vec<Verdict> {
     verdicts
 }
 
-/// What `--check` compares of our lines: the group's name, their paths, and whether more is better.
-type Paths = &'static [(&'static str, &'static str, bool)];
-
-const STARTS: Paths = &[
-    ("until it answers, ms", "/start_ms", false),
-    ("at rest, kB", "/rss_kb", false),
-];
-pub(super) const LISTS: Paths = &[("CPU s", "/cpu_seconds", false)];
-const WATCHES: Paths = &[
-    ("lag p50, ms", "/lag/p50_ms", false),
-    ("lost", "/lost", false),
-    ("RSS kB", "/rss_kb", false),
-];
-/// Of requests: creates, updates, applies.
-pub(super) const REQUESTS: Paths = &[
-    ("CPU µs", "/cpu_microseconds", false),
-    ("a second", "/per_second", true),
-];
-const GROWTH: Paths = &[
-    ("create, CPU µs", "/create_microseconds", false),
-    ("get, CPU µs", "/get_microseconds", false),
-    ("page of 500, CPU µs", "/page_microseconds", false),
-    ("bytes each", "/bytes_per_object", false),
-];
-
-/// Returns the figures of our subjects at these paths of their lines.
-pub(super) fn ours_of(group: &str, lines: &[Value], paths: Paths) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    let ours = lines
-        .iter()
-        .filter(|line| text(line, "subject").starts_with("Kubist, "));
-    for line in ours {
-        let what = [text(line, "subject"), group.to_owned(), text(line, "case")];
-        let what = what.iter().filter(|it| !it.is_empty()).map(String::as_str);
-        let what = what.collect::<Vec<_>>().join(", ");
-        for &(name, path, is_rate) in paths {
-            let (name, value) = (format!("{what}, {name}"), Samples::once(of(line, path)));
-            figures.push(if is_rate {
-                Figure::more(name, value)
-            } else {
-                Figure::less(name, value)
-            });
-        }
-    }
-    figures
-}
-
-fn ours(found: &Found) -> Vec<Figure> {
-    let mut figures = ours_of("start", &found.starts, STARTS);
-    figures.extend(ours_of("list", &found.lists, LISTS));
-    figures.extend(ours_of("watch", &found.watches, WATCHES));
-    for line in whose(&found.watches, &named(Engine::Memory)) {
-        let name = format!("watch, {}, deliveries for a CPU second", text(line, "case"));
-        figures.push(Figure::more(name, Samples::once(deliveries(line))));
-    }
-    figures.extend(ours_of("write", &found.writes, REQUESTS));
-    for line in &found.growth {
-        let group = format!("{:.0} small objects", of(line, "/objects"));
-        figures.extend(ours_of(&group, std::slice::from_ref(line), GROWTH));
-    }
-    figures
-}
-
 fn watch_chart(found: &Found) -> Chart {
     let title = "Deliveries to watchers for a second of the server's CPU (more is better)";
     let mut chart = Chart::new("server-watch", title);
@@ -338,4 +275,50 @@ fn list_chart(size: &Size, found: &Found) -> Chart {
         chart.bar(label, theirs, fixed(theirs, 1));
     }
     chart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size {
+        objects: APISERVER_PODS,
+        watchers: Vec::new(),
+        watch_seconds: 1,
+        write_seconds: 1,
+        steps: Vec::new(),
+        flood: 1,
+    };
+
+    fn found(subjects: &[&str]) -> Found {
+        let mut found = Found::default();
+        for subject in subjects {
+            let list = json!({"subject": subject, "case": "protobuf", "cpu_seconds": 0.1});
+            let watch = json!({
+                "subject": subject, "case": "100 watchers", "deliveries": 8_000, "lost": 0,
+                "cpu_seconds": 0.1,
+            });
+            found.lists.push(list);
+            found.watches.push(watch);
+        }
+        found
+    }
+
+    fn known(found: &Found) -> Vec<Value> {
+        let verdicts = verdicts(&SIZE, found);
+        let known = verdicts.iter().filter(|it| it.is_known());
+        known.map(Verdict::json).collect()
+    }
+
+    #[test]
+    fn a_kube_apiserver_of_this_run_is_compared_before_that_of_another() {
+        let memory = named(Engine::Memory);
+        let alone = known(&found(&[&memory]));
+        assert_eq!(alone[0]["best_peer"], ELSEWHERE);
+        assert_eq!(alone[1]["ahead_by"], 4.0, "of 20,000 deliveries");
+        let beside = known(&found(&[&memory, APISERVER]));
+        assert_eq!(beside[0]["best_peer"], APISERVER);
+        assert_eq!(beside[1]["ahead_by"], 1.0);
+        assert_eq!(beside[2]["short_of_goal_by"], 1.0, "nothing was lost");
+    }
 }

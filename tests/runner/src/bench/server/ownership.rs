@@ -1,7 +1,8 @@
 //! The part of `bench server` about field ownership: server-side apply, and the cost of managed
 //! fields for creates, updates and lists.
 
-use super::figures::{LISTS, REQUESTS, figure, of, ours_of, text, write_table};
+use super::figures::{figure, of, text, write_table};
+use super::ours::{LISTS, REQUESTS, ours_of};
 use super::subject::{Engine, Subject};
 use super::{APISERVER, Bench, Found, Size, named, of as lines_of};
 use crate::bench::chart::Chart;
