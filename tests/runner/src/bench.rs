@@ -7,22 +7,28 @@
 mod apply;
 mod cache;
 mod chart;
+mod check;
 mod codec;
 mod document;
 mod fanout;
+mod figure;
 mod informer;
 mod machine;
 mod peers;
 mod queue;
 mod report;
+mod rounds;
+mod samples;
 mod server;
 mod table;
-mod target;
+mod verdict;
 
 use clap::{Args, Subcommand};
 use kubist_test_support::process::Outcome;
 use peers::{Building, Peers};
-use report::{Output, Report};
+use report::{Finding, Output, Report};
+use rounds::Rounds;
+use std::process::ExitCode;
 
 /// Options of `cargo xtask bench`.
 #[derive(Args)]
@@ -31,6 +37,8 @@ pub(crate) struct Options {
     benchmark: Benchmark,
     #[command(flatten)]
     building: Building,
+    #[command(flatten)]
+    rounds: Rounds,
     #[command(flatten)]
     output: Output,
 }
@@ -67,8 +75,14 @@ struct All {
     fanout: fanout::Options,
 }
 
-/// Builds the programs, measures, and prints the results.
-pub(crate) fn run(options: &Options) -> Outcome {
+/// The exit code after `--check` found that something became worse. Errors have 1, and wrong
+/// arguments 2.
+const WORSE: u8 = 3;
+
+/// Builds the programs, measures, prints the results, and compares them with a stored run.
+pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
+    let stored = options.output.stored()?;
+    let rounds = options.rounds;
     // Everything is built before the first measurement.
     let packages = match &options.benchmark {
         Benchmark::Server(_) => &server::PACKAGES[..],
@@ -76,26 +90,30 @@ pub(crate) fn run(options: &Options) -> Outcome {
     };
     let peers = Peers::build(&options.building, packages)?;
     let reports = match &options.benchmark {
-        Benchmark::All(all) => run_all(&peers, all)?,
+        Benchmark::All(all) => run_all(&peers, all, rounds)?,
         Benchmark::Informer(options) => vec![informer::run(&peers, options)?],
-        Benchmark::Apply(options) => vec![apply::run(&peers, options)?],
-        Benchmark::Cache(options) => vec![cache::run(&peers, options)?],
-        Benchmark::Queue(options) => vec![queue::run(&peers, options)?],
-        Benchmark::Fanout(options) => vec![fanout::run(&peers, options)?],
-        Benchmark::Codec(options) => vec![codec::run(&peers, options)?],
+        Benchmark::Apply(options) => vec![apply::run(&peers, options, rounds)?],
+        Benchmark::Cache(options) => vec![cache::run(&peers, options, rounds)?],
+        Benchmark::Queue(options) => vec![queue::run(&peers, options, rounds)?],
+        Benchmark::Fanout(options) => vec![fanout::run(&peers, options, rounds)?],
+        Benchmark::Codec(options) => vec![codec::run(&peers, options, rounds)?],
         Benchmark::Server(options) => server::run(&peers, options)?,
     };
-    report::emit(&reports, &options.output)
+    let finding = report::emit(&reports, &options.output, stored.as_ref())?;
+    Ok(match finding {
+        Finding::Fine => ExitCode::SUCCESS,
+        Finding::Worse => ExitCode::from(WORSE),
+    })
 }
 
-fn run_all(peers: &Peers, all: &All) -> Outcome<Vec<Report>> {
+fn run_all(peers: &Peers, all: &All, rounds: Rounds) -> Outcome<Vec<Report>> {
     let (objects, updates) = (all.informer.objects(), all.informer.updates());
     Ok(vec![
         informer::run(peers, &all.informer)?,
-        apply::run(peers, &apply::Options::of(objects, updates))?,
-        cache::run(peers, &cache::Options::of(objects))?,
-        queue::run(peers, &all.queue)?,
-        fanout::run(peers, &all.fanout)?,
-        codec::run(peers, &codec::Options::default())?,
+        apply::run(peers, &apply::Options::of(objects, updates), rounds)?,
+        cache::run(peers, &cache::Options::of(objects), rounds)?,
+        queue::run(peers, &all.queue, rounds)?,
+        fanout::run(peers, &all.fanout, rounds)?,
+        codec::run(peers, &codec::Options::default(), rounds)?,
     ])
 }

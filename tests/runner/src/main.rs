@@ -43,12 +43,12 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Bench(options) => bench::run(&options),
-        Command::Interop(options) => interop::run(&options),
-        Command::Attack(options) => attack::run(&options),
-        Command::Fidelity(options) => fidelity::run(&options),
+        Command::Interop(options) => interop::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Attack(options) => attack::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Fidelity(options) => fidelity::run(&options).map(|()| ExitCode::SUCCESS),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

@@ -6,14 +6,18 @@
 //! when the peer is synced and idle, and ends when its handler has received the last event.
 
 use super::chart::Chart;
+use super::codec;
+use super::figure::Figure;
 use super::peers::{self, Peers};
 use super::report::Report;
-use super::table::{Table, fixed};
-use super::target::Target;
+use super::rounds::{Contestant, Rounds, System, find, interleave};
+use super::samples::Samples;
+use super::table::Table;
+use super::verdict::Verdict;
 use clap::Args;
 use kubist_test_support::process::{self, Outcome, root};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Options of `cargo xtask bench apply`.
@@ -26,30 +30,27 @@ pub(super) struct Options {
     /// Updates
     #[arg(long, default_value_t = 20_000)]
     updates: u64,
-    /// How often each peer is measured; the median counts
-    #[arg(long, default_value_t = ROUNDS)]
-    rounds: u32,
     /// Only the peers whose name contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
-
-const ROUNDS: u32 = 3;
 
 impl Options {
     pub(super) fn of(objects: u64, updates: u64) -> Self {
         Self {
             objects,
             updates,
-            rounds: ROUNDS,
             only: None,
         }
     }
 }
 
-/// The peer that targets are for, and the one it is compared with.
+/// The peers that are compared: ours by its cheapest form with the cheapest of each other, and
+/// decoded JSON with decoded JSON.
 const OURS: &str = "Kubist encoded, protobuf";
+const DECODED_JSON: &str = "Kubist decoded, JSON";
 const GO: &str = "client-go, protobuf";
+const GO_JSON: &str = "client-go, JSON";
 const KUBE: &str = "kube, JSON";
 
 /// A peer: its name, its program, its flags, and the encoding that it reads.
@@ -75,13 +76,13 @@ const PEERS: [Peer; 7] = [
         "json",
     ),
     (
-        "Kubist decoded, JSON",
+        DECODED_JSON,
         "kubist-parts",
         &["--form", "decoded-json"],
         "json",
     ),
     (GO, "go-peer", &["--content", "protobuf"], "protobuf"),
-    ("client-go, JSON", "go-peer", &["--content", "json"], "json"),
+    (GO_JSON, "go-peer", &["--content", "json"], "json"),
     (KUBE, "kube-parts", &[], "json"),
 ];
 
@@ -91,65 +92,74 @@ const WAYS: [(&str, &str); 2] = [
     ("one-at-a-time", "one at a time"),
 ];
 
-/// The output of a peer's runs: a line for each.
-struct Case {
-    peer: &'static str,
+/// The line of a run under this key, in microseconds of CPU for an event.
+const CPU: &str = "cpu_microseconds_each";
+const HEARD: &str = "heard_share";
+
+/// The peers, with the events in one way.
+struct Run {
     way: &'static str,
-    lines: Vec<Value>,
+    systems: Vec<System>,
 }
 
-impl Case {
-    /// Returns the median of the lines.
-    fn middle(&self, key: &str) -> f64 {
-        let number = |line: &Value| line[key].as_f64().unwrap_or(f64::NAN);
-        let mut values: Vec<f64> = self.lines.iter().map(number).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+impl Run {
+    fn samples(&self, peer: &str, key: &str) -> Samples {
+        find(&self.systems, peer, self.way, key)
     }
 }
 
-pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
+/// What our forms cannot be faster than: our codec, alone.
+struct Limits {
+    ingest_protobuf: f64,
+    decode_json: f64,
+}
+
+pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<Report> {
     let recordings = Recordings::write(peers, options)?;
-    let chosen = |peer: &&Peer| options.only.as_ref().is_none_or(|it| peer.0.contains(it));
-    let mut cases: Vec<Case> = Vec::new();
-    for peer in PEERS.iter().filter(chosen) {
-        let case = |(way, _)| Case {
-            peer: peer.0,
-            way,
-            lines: Vec::new(),
-        };
-        cases.extend(WAYS.map(case));
+    let limits = Limits {
+        ingest_protobuf: codec::ours_alone(peers, rounds, "ingest", "protobuf")?,
+        decode_json: codec::ours_alone(peers, rounds, "decode", "json")?,
+    };
+    let mut runs = Vec::new();
+    for (way, _) in WAYS {
+        let contestants: Vec<_> = PEERS
+            .iter()
+            .filter(|peer| options.only.as_ref().is_none_or(|it| peer.0.contains(it)))
+            .filter_map(|peer| contestant(peers, peer, &recordings))
+            .collect();
+        let systems = interleave(rounds, &contestants, |command| {
+            let mut line = measure(command, way, options)?;
+            let of = |key: &str| line[key].as_f64().unwrap_or(f64::NAN) / count(options);
+            let (cpu, heard) = (of("cpu_seconds") * 1e6, of("heard"));
+            (line["case"], line[CPU], line[HEARD]) = (way.into(), cpu.into(), heard.into());
+            Ok(vec![line])
+        })?;
+        runs.push(Run { way, systems });
     }
-    for _ in 0..options.rounds.max(1) {
-        for case in &mut cases {
-            let peer = PEERS.iter().find(|peer| peer.0 == case.peer);
-            let Some((_, program, flags, content)) = peer else {
-                continue;
-            };
-            let command = match *program {
-                "go-peer" => peers.go(),
-                name => Some(peers.rust(name)),
-            };
-            let Some(mut command) = command else { continue };
-            command.arg("apply").args(*flags);
-            case.lines.push(measure(
-                command,
-                &recordings.of(content),
-                case.way,
-                options,
-            )?);
-        }
-    }
-    cases.retain(|case| !case.lines.is_empty());
-    Ok(report(options, &cases))
+    Ok(report(options, rounds, &runs, &limits))
 }
 
-fn measure(mut command: Command, body: &Path, way: &str, options: &Options) -> Outcome<Value> {
-    command
-        .arg("--body")
-        .arg(body)
-        .args(["--updates", &options.updates.to_string(), "--way", way]);
-    let lines = peers::lines(&mut command)?;
+/// Returns how a peer is started, unless it was not built.
+fn contestant<'a>(
+    peers: &'a Peers,
+    &(name, program, flags, content): &'static Peer,
+    recordings: &'a Recordings,
+) -> Option<Contestant<'a>> {
+    let program = match program {
+        "go-peer" => peers.go_program()?.to_owned(),
+        name => PathBuf::from(peers.rust(name).get_program()),
+    };
+    Some(Contestant::new(name, move || {
+        let mut command = Command::new(&program);
+        command.arg("apply").args(flags);
+        command.arg("--body").arg(recordings.of(content));
+        command
+    }))
+}
+
+fn measure(command: &mut Command, way: &str, options: &Options) -> Outcome<Value> {
+    command.args(["--updates", &options.updates.to_string(), "--way", way]);
+    let lines = peers::lines(command)?;
     let line = lines.into_iter().next().ok_or("it printed nothing")?;
     // The marker is an object, too.
     if line["requests"] != 1 || line["objects"] != options.objects + 1 {
@@ -193,22 +203,92 @@ impl Drop for Recordings {
     }
 }
 
-/// Returns the CPU microseconds of an event.
-fn cpu(options: &Options, cases: &[Case], peer: &str, way: &str) -> f64 {
-    let seconds = find(cases, peer, way).map_or(f64::NAN, |it| it.middle("cpu_seconds"));
-    seconds * 1e6 / count(options)
-}
-
 #[expect(clippy::cast_precision_loss, reason = "a count of updates is small")]
 fn count(options: &Options) -> f64 {
     options.updates as f64
 }
 
-fn find<'a>(cases: &'a [Case], peer: &str, way: &str) -> Option<&'a Case> {
-    cases.iter().find(|it| it.peer == peer && it.way == way)
+fn report(options: &Options, rounds: Rounds, runs: &[Run], limits: &Limits) -> Report {
+    let json: Vec<Value> = runs
+        .iter()
+        .map(|run| {
+            let systems: Vec<Value> = run.systems.iter().map(System::json).collect();
+            json!({"way": run.way, "systems": systems})
+        })
+        .collect();
+    Report {
+        name: "apply",
+        what: format!(
+            "{} Pods, then {} updates. {}",
+            options.objects,
+            options.updates,
+            rounds.sentence()
+        ),
+        tables: vec![table(runs)],
+        verdicts: verdicts(runs, limits),
+        charts: charts(runs),
+        sizes: json!({"objects": options.objects, "updates": options.updates}),
+        ours: ours(runs),
+        json: json!({"runs": json}),
+    }
 }
 
-fn report(options: &Options, cases: &[Case]) -> Report {
+fn table(runs: &[Run]) -> Table {
+    let mut table = Table::new([
+        "CPU for one event",
+        "as they come, µs",
+        "heard",
+        "one at a time, µs",
+    ]);
+    let [burst, single] = runs else { return table };
+    for peer in burst.systems.iter().map(|it| it.name) {
+        table.row([
+            peer.to_owned(),
+            burst.samples(peer, CPU).fixed(1),
+            format!("{:.0} %", 100.0 * burst.samples(peer, HEARD).median()),
+            single.samples(peer, CPU).fixed(1),
+        ]);
+    }
+    table
+}
+
+/// A peer whose name contains the text may be left out, so any figure may be missing.
+fn verdicts(runs: &[Run], limits: &Limits) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for (run, (_, way)) in runs.iter().zip(WAYS) {
+        let of = |peer: &'static str| (peer, run.samples(peer, CPU));
+        let encoded = || {
+            let what = format!("CPU of an event, {way}, encoded");
+            let verdict = Verdict::less(what, run.samples(OURS, CPU));
+            verdict.limit("ingesting a Pod, alone", limits.ingest_protobuf)
+        };
+        let what = format!("CPU of an event, {way}, decoded JSON");
+        let decoded = Verdict::less(what, run.samples(DECODED_JSON, CPU));
+        verdicts.extend([
+            encoded().beside([GO, GO_JSON].map(of)).goal(8.0),
+            encoded().beside([of(KUBE)]).goal(5.0),
+            decoded
+                .beside([GO_JSON, KUBE].map(of))
+                .limit("decoding a Pod, alone", limits.decode_json),
+        ]);
+    }
+    verdicts
+}
+
+fn ours(runs: &[Run]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (run, (_, way)) in runs.iter().zip(WAYS) {
+        for peer in run.systems.iter().map(|it| it.name) {
+            if peer.starts_with("Kubist") {
+                let cpu = run.samples(peer, CPU);
+                figures.push(Figure::less(format!("{peer}, {way}, CPU µs"), cpu));
+            }
+        }
+    }
+    figures
+}
+
+fn charts(runs: &[Run]) -> Vec<Chart> {
     let mut charts = [
         Chart::new(
             "apply-burst",
@@ -219,88 +299,44 @@ fn report(options: &Options, cases: &[Case]) -> Report {
             "CPU for one event, one at a time, µs (less is better)",
         ),
     ];
-    let mut table = Table::new([
-        "CPU for one event",
-        "as they come, µs",
-        "heard",
-        "one at a time, µs",
-    ]);
-    for (peer, ..) in PEERS {
-        if find(cases, peer, WAYS[0].0).is_none() {
-            continue;
-        }
-        let figures = WAYS.map(|(way, _)| cpu(options, cases, peer, way));
-        let heard = find(cases, peer, WAYS[0].0).map_or(f64::NAN, |it| it.middle("heard"));
-        table.row([
-            peer.to_owned(),
-            fixed(figures[0], 1),
-            format!("{:.0} %", 100.0 * heard / count(options)),
-            fixed(figures[1], 1),
-        ]);
-        for (chart, figure) in charts.iter_mut().zip(figures) {
-            chart.bar(peer, figure, format!("{figure:.1} µs"));
+    for (chart, run) in charts.iter_mut().zip(runs) {
+        for system in &run.systems {
+            let figure = run.samples(system.name, CPU).median();
+            chart.bar(system.name, figure, format!("{figure:.1} µs"));
         }
     }
-    let runs: Vec<Value> = cases
-        .iter()
-        .map(|it| json!({"peer": it.peer, "way": it.way, "runs": it.lines}))
-        .collect();
-    Report {
-        name: "apply",
-        what: format!(
-            "{} Pods, then {} updates; the middle of {} runs.",
-            options.objects,
-            options.updates,
-            options.rounds.max(1)
-        ),
-        tables: vec![table],
-        targets: targets(options, cases),
-        charts: charts.into(),
-        json: json!({"objects": options.objects, "updates": options.updates, "cases": runs}),
-    }
-}
-
-fn targets(options: &Options, cases: &[Case]) -> Vec<Target> {
-    let mut targets = Vec::new();
-    for (peer, share, whose) in [
-        (GO, 1.0 / 8.0, "client-go's, protobuf"),
-        (KUBE, 0.2, "kube's"),
-    ] {
-        for (way, name) in WAYS {
-            let theirs = cpu(options, cases, peer, way);
-            let ours = cpu(options, cases, OURS, way);
-            if theirs.is_finite() && ours.is_finite() {
-                let what = format!("CPU of an event, {name}");
-                targets.push(Target::at_most(&what, ours, share, theirs, whose));
-            }
-        }
-    }
-    targets
+    charts.into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn case(peer: &'static str, way: &'static str, seconds: [f64; 3]) -> Case {
-        let lines = seconds.map(|it| json!({"cpu_seconds": it})).into();
-        Case { peer, way, lines }
+    fn run(way: &'static str, systems: &[(&'static str, f64)]) -> Run {
+        let system = |&(name, cpu): &(&'static str, f64)| {
+            System::of(name, vec![vec![json!({"case": way, CPU: cpu})]])
+        };
+        let systems = systems.iter().map(system).collect();
+        Run { way, systems }
     }
 
     #[test]
-    fn the_middle_of_the_runs_is_compared_way_by_way() {
-        let options = Options::of(1_000, 1_000);
-        let cases = [
-            case(OURS, "as-they-come", [0.9, 0.01, 0.02]),
-            case(GO, "as-they-come", [0.2, 0.2, 0.1]),
-            case(KUBE, "one-at-a-time", [0.3, 0.3, 0.3]),
-        ];
-        let (way, single) = (WAYS[0].0, WAYS[1].0);
-        assert!((cpu(&options, &cases, OURS, way) - 20.0).abs() < 1e-9);
-        assert!(cpu(&options, &cases, OURS, single).is_nan());
-        let targets = targets(&options, &cases);
-        assert_eq!(targets.len(), 1, "what was not measured has no target");
-        assert_eq!(targets[0].json()["holds"], true);
-        assert_eq!(targets[0].json()["measured"], "1/10.0");
+    fn like_is_compared_with_like_way_by_way() {
+        let burst = [(OURS, 10.0), (GO, 100.0), (GO_JSON, 800.0), (KUBE, 150.0)];
+        let single = [(DECODED_JSON, 50.0), (GO_JSON, 700.0), (KUBE, 150.0)];
+        let runs = [run("as-they-come", &burst), run("one-at-a-time", &single)];
+        let limits = Limits {
+            ingest_protobuf: 4.0,
+            decode_json: 40.0,
+        };
+        let verdicts = verdicts(&runs, &limits);
+        let known: Vec<_> = verdicts.iter().map(Verdict::json).collect();
+        assert_eq!(known[0]["best_peer"], GO, "its cheapest form");
+        assert_eq!(known[0]["ahead_by"], 10.0);
+        assert_eq!(known[0]["distance_to_limit"], 2.5);
+        assert_eq!(known[1]["ahead_by"], 15.0);
+        assert!(!verdicts[2].is_known() && !verdicts[3].is_known());
+        assert_eq!(known[5]["best_peer"], KUBE, "JSON beside JSON");
+        assert_eq!(known[5]["ahead_by"], 3.0);
     }
 }

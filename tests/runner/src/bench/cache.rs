@@ -3,14 +3,18 @@
 //! kube's store has no indexes: an index look-up of the others is a scan there.
 
 use super::chart::Chart;
+use super::figure::Figure;
 use super::informer;
-use super::peers::{self, Peers, number};
+use super::peers::{self, Peers};
 use super::report::Report;
+use super::rounds::{Contestant, Rounds, System, find, interleave};
+use super::samples::Samples;
 use super::table::{Table, duration, rate};
-use super::target::Target;
+use super::verdict::Verdict;
 use clap::Args;
 use kubist_test_support::process::Outcome;
-use serde_json::{Value, json};
+use serde_json::json;
+use std::process::Command;
 
 /// Options of `cargo xtask bench cache`.
 #[derive(Args)]
@@ -57,64 +61,80 @@ const CASES: [(&str, &str); 9] = [
     ),
 ];
 
-pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
-    let objects = options.objects.to_string();
-    let seconds = options.seconds.to_string();
-    let selector = format!("{LABEL}={APP}");
-    let ours = |form: &str| {
-        let mut command = peers.rust("kubist-parts");
-        command.args(["cache", "--form", form, "--selector", &selector]);
-        command.args(["--objects", &objects, "--seconds", &seconds]);
-        peers::lines(&mut command)
-    };
-    let mut systems = vec![
-        ("Kubist, encoded", ours("encoded")?),
-        ("Kubist, decoded", ours("decoded")?),
-    ];
-    if let Some(mut command) = peers.go() {
-        let pods = informer::pods_file(peers, options.objects)?;
-        command.args(["cache", "--selector", &selector, "--seconds", &seconds]);
-        command.arg("--pods").arg(&pods);
-        systems.push(("client-go", peers::lines(&mut command)?));
-        std::fs::remove_file(pods)?;
-    }
-    let mut command = peers.rust("kube-parts");
-    command.args(["cache", "--app", APP]);
-    command.args(["--objects", &objects, "--seconds", &seconds]);
-    systems.push(("kube", peers::lines(&mut command)?));
-    Ok(report(options, &systems))
-}
-
+const ENCODED: &str = "Kubist, encoded";
+const DECODED: &str = "Kubist, decoded";
+const THEIRS: [&str; 2] = ["client-go", "kube"];
+const TIME: &str = "nanoseconds";
+const READS: &str = "reads_per_second";
+const WRITES: &str = "writes_per_second";
+const READERS: &str = "readers";
 /// Readers that borrow an object without counting a reference, as Go code that follows a pointer
 /// does.
 const IN_PLACE: &str = "readers in place";
 
-type System = (&'static str, Vec<Value>);
+pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<Report> {
+    let objects = options.objects.to_string();
+    let seconds = options.seconds.to_string();
+    let selector = format!("{LABEL}={APP}");
+    let [objects, seconds, selector] = [&objects, &seconds, &selector].map(String::as_str);
+    let ours = |name, form| {
+        Contestant::new(name, move || {
+            let mut command = peers.rust("kubist-parts");
+            command.args(["cache", "--form", form, "--selector", selector]);
+            command.args(["--objects", objects, "--seconds", seconds]);
+            command
+        })
+    };
+    let pods = match peers.go_program() {
+        Some(_) => Some(informer::pods_file(peers, options.objects)?),
+        None => None,
+    };
+    let mut contestants = vec![ours(ENCODED, "encoded"), ours(DECODED, "decoded")];
+    if let Some((program, file)) = peers.go_program().zip(pods.as_ref()) {
+        contestants.push(Contestant::new("client-go", move || {
+            let mut command = Command::new(program);
+            command.args(["cache", "--selector", selector, "--seconds", seconds]);
+            command.arg("--pods").arg(file);
+            command
+        }));
+    }
+    contestants.push(Contestant::new("kube", move || {
+        let mut command = peers.rust("kube-parts");
+        command.args(["cache", "--app", APP]);
+        command.args(["--objects", objects, "--seconds", seconds]);
+        command
+    }));
+    let systems = interleave(rounds, &contestants, peers::lines)?;
+    if let Some(pods) = &pods {
+        std::fs::remove_file(pods)?;
+    }
+    Ok(report(options, rounds, &systems))
+}
 
-fn report(options: &Options, systems: &[System]) -> Report {
-    let json: Vec<Value> = systems
-        .iter()
-        .map(|(name, lines)| json!({"peer": name, "cases": lines}))
-        .collect();
+fn report(options: &Options, rounds: Rounds, systems: &[System]) -> Report {
+    let json: Vec<_> = systems.iter().map(System::json).collect();
     Report {
         name: "cache",
         what: format!(
-            "{} Pods, two indexes; each write is visible before the next.",
-            options.objects
+            "{} Pods, two indexes; each write is visible before the next. {}",
+            options.objects,
+            rounds.sentence()
         ),
         tables: vec![cases(systems), readers(systems)],
-        targets: targets(systems),
+        verdicts: verdicts(systems),
         charts: charts(systems),
-        json: json!({"objects": options.objects, "systems": json}),
+        sizes: json!({"objects": options.objects, "seconds": options.seconds}),
+        ours: ours(systems),
+        json: json!({"systems": json}),
     }
 }
 
 fn cases(systems: &[System]) -> Table {
     let mut head = vec![""];
-    head.extend(systems.iter().map(|(name, _)| *name));
+    head.extend(systems.iter().map(|it| it.name));
     let mut table = Table::with_head(&head);
     for (case, title) in CASES {
-        let cell = |(_, lines): &System| duration(number(lines, case, "nanoseconds"));
+        let cell = |it: &System| it.samples(case, TIME).show(duration);
         table.row(std::iter::once(title.to_owned()).chain(systems.iter().map(cell)));
     }
     table
@@ -122,14 +142,14 @@ fn cases(systems: &[System]) -> Table {
 
 fn readers(systems: &[System]) -> Table {
     let mut table = Table::new(["two readers beside a writer", "reads", "writes"]);
-    for (name, lines) in systems {
-        for (case, suffix) in [("readers", ""), (IN_PLACE, ", in place")] {
-            let of = |key: &str| number(lines, case, key);
-            if of("reads_per_second").is_finite() {
+    for system in systems {
+        for (case, suffix) in [(READERS, ""), (IN_PLACE, ", in place")] {
+            let reads = system.samples(case, READS);
+            if reads.median().is_finite() {
                 table.row([
-                    format!("{name}{suffix}"),
-                    rate(of("reads_per_second")),
-                    rate(of("writes_per_second")),
+                    format!("{}{suffix}", system.name),
+                    reads.show(rate),
+                    system.samples(case, WRITES).show(rate),
                 ]);
             }
         }
@@ -137,27 +157,59 @@ fn readers(systems: &[System]) -> Table {
     table
 }
 
-fn targets(systems: &[System]) -> Vec<Target> {
-    let of = |name: &str, case: &str, key: &str| {
-        let found = systems.iter().find(|(system, _)| *system == name);
-        found.map_or(f64::NAN, |(_, lines)| number(lines, case, key))
+/// Each form of ours is compared with the peers' only form.
+fn verdicts(systems: &[System]) -> Vec<Verdict> {
+    let theirs = |case: &str, key: &str| -> Vec<(&str, Samples)> {
+        let peers = THEIRS.into_iter();
+        peers.map(|it| (it, find(systems, it, case, key))).collect()
     };
-    let ours = "Kubist, encoded";
-    let look_up = |case: &str| of(ours, case, "nanoseconds");
-    let mut targets = vec![Target::at_most(
-        "look-up in an index",
-        look_up("by-index of 40"),
-        1.5,
-        look_up("by-index of 40, a quarter"),
-        "with a quarter of the objects",
-    )];
-    if systems.iter().any(|(name, _)| *name == "client-go") {
-        let reads = |name: &str, case: &str| of(name, case, "reads_per_second");
-        let (ours, go) = (reads(ours, IN_PLACE), reads("client-go", "readers"));
-        let what = "reads beside a busy writer, in place";
-        targets.push(Target::at_least(what, ours, 2.0, go, "client-go's"));
+    let mut verdicts = Vec::new();
+    for (case, title) in CASES {
+        for (ours, form) in [(ENCODED, "encoded"), (DECODED, "decoded")] {
+            let verdict =
+                Verdict::less(format!("{title}, {form}"), find(systems, ours, case, TIME));
+            verdicts.push(verdict.beside(theirs(case, TIME)));
+        }
     }
-    targets
+    let look_up = |case: &str| find(systems, ENCODED, case, TIME);
+    verdicts.push(
+        Verdict::less(
+            "look-up in an index of more objects",
+            look_up("by-index of 40"),
+        )
+        .limit(
+            "with a quarter of the objects",
+            look_up("by-index of 40, a quarter").median(),
+        )
+        .goal_of_limit(1.5),
+    );
+    let peers = || theirs(READERS, READS);
+    for (ours, form) in [(ENCODED, "encoded"), (DECODED, "decoded")] {
+        let what = format!("reads beside a busy writer, in place, {form}");
+        let verdict = Verdict::more(what, find(systems, ours, IN_PLACE, READS));
+        verdicts.push(verdict.beside(peers()).goal(2.0));
+    }
+    verdicts
+}
+
+fn ours(systems: &[System]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (name, form) in [(ENCODED, "encoded"), (DECODED, "decoded")] {
+        for (case, title) in CASES {
+            let time = find(systems, name, case, TIME);
+            figures.push(Figure::less(format!("{title}, {form}, ns"), time));
+        }
+        for case in [READERS, IN_PLACE] {
+            for (key, what) in [(READS, "reads"), (WRITES, "writes")] {
+                let samples = find(systems, name, case, key);
+                figures.push(Figure::more(
+                    format!("{case}, {form}, {what} a second"),
+                    samples,
+                ));
+            }
+        }
+    }
+    figures
 }
 
 fn charts(systems: &[System]) -> Vec<Chart> {
@@ -170,19 +222,19 @@ fn charts(systems: &[System]) -> Vec<Chart> {
         "Label selector over all objects, ms (less is better)",
     );
     let mut update = Chart::new("cache-update", "Updating one object, µs (less is better)");
-    for (name, lines) in systems {
-        for (case, suffix) in [("readers", ""), (IN_PLACE, ", in place")] {
-            let figure = number(lines, case, "reads_per_second");
-            if figure.is_finite() {
-                reads.bar(format!("{name}{suffix}"), figure, rate(figure));
-            }
+    for system in systems {
+        let name = system.name;
+        let of = |case: &str, key: &str| system.samples(case, key).median();
+        for (case, suffix) in [(READERS, ""), (IN_PLACE, ", in place")] {
+            let figure = of(case, READS);
+            reads.bar(format!("{name}{suffix}"), figure, rate(figure));
         }
         for (case, suffix) in [("select", ""), ("select with an index", ", with an index")] {
-            let figure = number(lines, case, "nanoseconds");
+            let figure = of(case, TIME);
             select.bar(format!("{name}{suffix}"), figure, duration(figure));
         }
-        let figure = number(lines, "update", "nanoseconds");
-        update.bar(*name, figure, duration(figure));
+        let figure = of("update", TIME);
+        update.bar(name, figure, duration(figure));
     }
     vec![update, select, reads]
 }

@@ -52,8 +52,10 @@ impl Options {
     }
 }
 
-/// The peer that targets are for.
+/// The peer of ours that costs least.
 const ENCODED: &str = "Kubist encoded, protobuf";
+/// The peer that does what the others do with JSON.
+const DECODED_JSON: &str = "Kubist decoded, JSON";
 /// The peer whose memory over JSON is compared.
 const STRIPPED: &str = "Kubist encoded, JSON, no managedFields";
 
@@ -77,11 +79,7 @@ const PEERS: [Peer; 10] = [
         "kubist-peer",
         &["--form", "encoded-json", "--strip"],
     ),
-    (
-        "Kubist decoded, JSON",
-        "kubist-peer",
-        &["--form", "decoded-json"],
-    ),
+    (DECODED_JSON, "kubist-peer", &["--form", "decoded-json"]),
     (
         "client-go, protobuf",
         "go-peer",

@@ -54,6 +54,11 @@ impl Peers {
         Command::new(self.folder.join(name))
     }
 
+    /// Returns the program of client-go, if it was built.
+    pub(super) fn go_program(&self) -> Option<&Path> {
+        self.go.as_deref()
+    }
+
     /// Returns a command for client-go, if it was built.
     pub(super) fn go(&self) -> Option<Command> {
         self.go.as_ref().map(Command::new)
@@ -73,15 +78,6 @@ pub(super) fn lines(command: &mut Command) -> Outcome<Vec<Value>> {
         .collect::<Result<_, _>>()?;
     eprintln!("{command:?}:\n{text}");
     Ok(lines)
-}
-
-/// Returns the number under a key in the line of a case.
-pub(super) fn number(lines: &[Value], case: &str, key: &str) -> f64 {
-    lines
-        .iter()
-        .find(|line| line["case"] == case)
-        .and_then(|line| line[key].as_f64())
-        .unwrap_or(f64::NAN)
 }
 
 /// Returns the target folder of the peers, inside the workspace's.

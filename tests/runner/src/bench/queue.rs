@@ -2,13 +2,17 @@
 //! compared with delayed items.
 
 use super::chart::Chart;
-use super::peers::{self, Peers, number};
+use super::figure::Figure;
+use super::peers::{self, Peers};
 use super::report::Report;
-use super::table::{Table, duration, fixed, rate};
-use super::target::Target;
+use super::rounds::{Contestant, Rounds, System, find, interleave};
+use super::samples::Samples;
+use super::table::{Table, duration, rate};
+use super::verdict::Verdict;
 use clap::Args;
 use kubist_test_support::process::Outcome;
-use serde_json::{Value, json};
+use serde_json::json;
+use std::process::Command;
 
 /// Options of `cargo xtask bench queue`.
 #[derive(Args)]
@@ -26,51 +30,67 @@ const ONE_THREAD: &str = "one thread";
 const DIFFERENT: &str = "1 producer, 4 workers, all different";
 const REPEATED: &str = "1 producer, 4 workers, names repeat";
 
-type System = (&'static str, Vec<Value>);
+const CASES: [&str; 3] = [ONE_THREAD, DIFFERENT, REPEATED];
+const DELAYED: &str = "delayed";
+const RATE: &str = "items_per_second";
+const OURS: &str = "Kubist";
+const THEIRS: [&str; 2] = ["client-go", "kube"];
+/// What bounds workers that have nothing else to do.
+const LOCK: &str = "one lock that the producer and the workers pass";
 
-pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
+pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<Report> {
     let (items, delayed) = (options.items.to_string(), options.delayed.to_string());
-    let mut command = peers.rust("kubist-parts");
-    command.args(["queue", "--items", &items, "--delayed", &delayed]);
-    let mut systems = vec![("Kubist", peers::lines(&mut command)?)];
-    if let Some(mut command) = peers.go() {
-        command.args(["queue", "--items", &items, "--delayed", &delayed]);
-        systems.push(("client-go", peers::lines(&mut command)?));
+    let (items, delayed) = (items.as_str(), delayed.as_str());
+    let mut contestants = vec![Contestant::new(OURS, move || {
+        let mut command = peers.rust("kubist-parts");
+        command.args(["queue", "--items", items, "--delayed", delayed]);
+        command
+    })];
+    if let Some(program) = peers.go_program() {
+        contestants.push(Contestant::new("client-go", move || {
+            let mut command = Command::new(program);
+            command.args(["queue", "--items", items, "--delayed", delayed]);
+            command
+        }));
     }
-    let mut command = peers.rust("kube-parts");
-    command.args(["queue", "--delayed", &delayed]);
-    systems.push(("kube", peers::lines(&mut command)?));
-    Ok(report(options, &systems))
+    contestants.push(Contestant::new("kube", move || {
+        let mut command = peers.rust("kube-parts");
+        command.args(["queue", "--delayed", delayed]);
+        command
+    }));
+    let systems = interleave(rounds, &contestants, peers::lines)?;
+    Ok(report(options, rounds, &systems))
 }
 
-fn report(options: &Options, systems: &[System]) -> Report {
-    let json: Vec<Value> = systems
-        .iter()
-        .map(|(name, lines)| json!({"peer": name, "cases": lines}))
-        .collect();
+fn report(options: &Options, rounds: Rounds, systems: &[System]) -> Report {
+    let json: Vec<_> = systems.iter().map(System::json).collect();
     Report {
         name: "queue",
         what: format!(
-            "{} items, names as strings; {} items with delays of up to a second.",
-            options.items, options.delayed
+            "{} items, names as strings; {} items with delays of up to a second. {}",
+            options.items,
+            options.delayed,
+            rounds.sentence()
         ),
         tables: vec![rates(systems), delays(systems)],
-        targets: targets(systems),
+        verdicts: verdicts(systems),
         charts: vec![chart(systems)],
-        json: json!({"items": options.items, "delayed": options.delayed, "systems": json}),
+        sizes: json!({"items": options.items, "delayed": options.delayed}),
+        ours: ours(systems),
+        json: json!({"systems": json}),
     }
 }
 
 fn rates(systems: &[System]) -> Table {
     let mut head = vec!["add, take, finish"];
     let with_rates = || {
-        let has = |(_, lines): &&System| number(lines, ONE_THREAD, "items_per_second").is_finite();
+        let has = |it: &&System| it.samples(ONE_THREAD, RATE).median().is_finite();
         systems.iter().filter(has)
     };
-    head.extend(with_rates().map(|(name, _)| *name));
+    head.extend(with_rates().map(|it| it.name));
     let mut table = Table::with_head(&head);
-    for case in [ONE_THREAD, DIFFERENT, REPEATED] {
-        let cell = |(_, lines): &System| rate(number(lines, case, "items_per_second"));
+    for case in CASES {
+        let cell = |it: &System| it.samples(case, RATE).show(rate);
         table.row(std::iter::once(case.to_owned()).chain(with_rates().map(cell)));
     }
     table
@@ -83,43 +103,93 @@ fn delays(systems: &[System]) -> Table {
         "CPU for all, s",
         "mean lateness",
     ]);
-    for (name, lines) in systems {
-        let of = |key: &str| number(lines, "delayed", key);
+    for system in systems {
+        let of = |key: &str| system.samples(DELAYED, key);
         table.row([
-            (*name).to_owned(),
-            fixed(of("add_seconds") * 1e3, 0),
-            fixed(of("cpu_seconds"), 2),
-            duration(of("late_microseconds") * 1e3),
+            system.name.to_owned(),
+            of("add_seconds").times(1e3).fixed(0),
+            of("cpu_seconds").fixed(2),
+            of("late_microseconds").times(1e3).show(duration),
         ]);
     }
     table
 }
 
-fn targets(systems: &[System]) -> Vec<Target> {
-    let of = |system: &str, case: &str| {
-        let found = systems.iter().find(|(name, _)| *name == system);
-        found.map_or(f64::NAN, |(_, lines)| {
-            number(lines, case, "items_per_second")
-        })
+fn verdicts(systems: &[System]) -> Vec<Verdict> {
+    let theirs = |case: &str, key: &str| -> Vec<(&str, Samples)> {
+        let peers = THEIRS.into_iter();
+        peers.map(|it| (it, find(systems, it, case, key))).collect()
     };
-    if !systems.iter().any(|(name, _)| *name == "client-go") {
-        return Vec::new();
-    }
-    let target = |case: &str| {
-        let (ours, go) = (of("Kubist", case), of("client-go", case));
-        Target::at_least(case, ours, 2.0, go, "client-go's")
+    let rate = |case: &str| {
+        let ours = find(systems, OURS, case, RATE);
+        Verdict::more(case, ours).beside(theirs(case, RATE))
     };
-    vec![target(DIFFERENT), target(REPEATED)]
+    let delayed = |what: &str, key: &str| {
+        let ours = find(systems, OURS, DELAYED, key);
+        Verdict::less(what, ours).beside(theirs(DELAYED, key))
+    };
+    vec![
+        rate(ONE_THREAD),
+        rate(DIFFERENT).goal(2.0).limit_named(LOCK),
+        rate(REPEATED).goal(2.0),
+        delayed("CPU for delayed items", "cpu_seconds"),
+        delayed("lateness of delayed items", "late_microseconds"),
+    ]
+}
+
+fn ours(systems: &[System]) -> Vec<Figure> {
+    let of = |case: &str, key: &str| find(systems, OURS, case, key);
+    let mut figures: Vec<Figure> = (CASES.into_iter())
+        .map(|case| Figure::more(format!("{case}, items a second"), of(case, RATE)))
+        .collect();
+    figures.extend([
+        Figure::less("adding delayed items, s", of(DELAYED, "add_seconds")),
+        Figure::less("CPU for delayed items, s", of(DELAYED, "cpu_seconds")),
+        Figure::less(
+            "lateness of delayed items, µs",
+            of(DELAYED, "late_microseconds"),
+        ),
+    ]);
+    figures
 }
 
 fn chart(systems: &[System]) -> Chart {
     let mut chart = Chart::new("queue", "Work queue: items a second (more is better)");
-    for case in [ONE_THREAD, DIFFERENT, REPEATED] {
-        for (name, lines) in systems {
-            let figure = number(lines, case, "items_per_second");
+    for case in CASES {
+        for system in systems {
+            let figure = system.samples(case, RATE).median();
             let case = case.replace("1 producer, 4 workers", "1 + 4");
-            chart.bar(format!("{name}: {case}"), figure, rate(figure));
+            chart.bar(format!("{}: {case}", system.name), figure, rate(figure));
         }
     }
     chart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A system whose rounds found these rates, and no delayed items.
+    fn system(name: &'static str, rates: &[f64]) -> System {
+        let round = |rate: &f64| {
+            let line = |case: &&str| json!({"case": case, RATE: rate});
+            CASES.iter().map(line).collect()
+        };
+        System::of(name, rates.iter().map(round).collect())
+    }
+
+    #[test]
+    fn the_median_is_compared_and_the_spread_is_shown() {
+        let ours = system(OURS, &[1e6, 2e6, 4e6, 2.2e6, 1.8e6]);
+        let systems = [
+            ours,
+            system("client-go", &[1e6, 0.5e6, 0.5e6, 0.5e6, 0.4e6]),
+        ];
+        let verdicts = verdicts(&systems);
+        assert_eq!(verdicts[1].json()["ahead_by"], 4.0);
+        assert_eq!(verdicts[1].json()["best_peer"], "client-go");
+        assert!(!verdicts[3].is_known(), "nothing was delayed");
+        let table = rates(&systems).to_string();
+        assert!(table.contains("| 2.00 M/s ±10 % |"), "{table}");
+    }
 }

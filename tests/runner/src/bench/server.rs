@@ -15,6 +15,7 @@ mod custom;
 mod etcd;
 mod figures;
 mod load;
+mod ours;
 mod ownership;
 mod subject;
 

@@ -1,10 +1,12 @@
 //! The results of `bench informer`, as tables, charts and targets.
 
-use super::{ENCODED, Options};
+use super::{DECODED_JSON, ENCODED, Options, STRIPPED};
 use crate::bench::chart::Chart;
+use crate::bench::figure::Figure;
 use crate::bench::report::Report;
+use crate::bench::samples::Samples;
 use crate::bench::table::{Table, fixed};
-use crate::bench::target::Target;
+use crate::bench::verdict::Verdict;
 use serde_json::{Value, json};
 
 /// The results of a peer's phases.
@@ -60,10 +62,13 @@ pub(super) fn report(options: &Options, measured: &[Measured], server: &Value) -
             options.objects, options.updates, options.missed
         ),
         tables: vec![sync(measured), changes(options, measured)],
-        targets: targets(options, measured),
+        verdicts: verdicts(options, measured),
         charts: charts(options, measured),
-        json: json!({
+        sizes: json!({
             "objects": options.objects, "updates": options.updates, "missed": options.missed,
+        }),
+        ours: ours(options, measured),
+        json: json!({
             "server": server, "runs": runs,
         }),
     }
@@ -126,63 +131,101 @@ fn update_cpu(options: &Options, it: &Measured) -> f64 {
     it.number("updates", "cpu_seconds") * 1e6 / updates
 }
 
-fn targets(options: &Options, measured: &[Measured]) -> Vec<Target> {
-    let by = |name: &str| measured.iter().find(|it| it.name == name);
-    let Some(ours) = by(ENCODED) else {
-        return Vec::new();
+/// The peers' forms. Our cheapest form is compared with the cheapest of each peer, and decoded
+/// JSON with decoded JSON.
+const GO: [&str; 2] = ["client-go, protobuf", "client-go, JSON"];
+const GO_STRIPPED: &str = "client-go, JSON, no managedFields";
+const KUBE: [&str; 2] = ["kube, paged list, JSON", "kube, streaming list, JSON"];
+const DECODED_PROTOBUF: &str = "Kubist decoded, protobuf";
+/// What most of an update's CPU is, apart from the event itself.
+const WIRE: &str = "TLS, HTTP/2 and wake-ups of each client";
+
+fn verdicts(options: &Options, measured: &[Measured]) -> Vec<Verdict> {
+    let of = |name: &str, figure: &dyn Fn(&Measured) -> f64| {
+        let found = measured.iter().find(|it| it.name == name);
+        found.map_or_else(Samples::default, |it| Samples::once(figure(it)))
     };
-    let mut targets = Vec::new();
+    let less = |what: &str, ours: &str, theirs: &[&str], figure: &dyn Fn(&Measured) -> f64| {
+        let peers = theirs.iter().map(|&it| (it, of(it, figure)));
+        Verdict::less(what, of(ours, figure)).beside(peers)
+    };
     let cpu = |it: &Measured| it.number("sync", "cpu_seconds");
     let update = |it: &Measured| update_cpu(options, it);
-    if let Some(go) = by("client-go, protobuf") {
-        let whose = "client-go's, protobuf";
-        let mut at_most = |what: &str, ours: f64, share: f64, theirs: f64| {
-            targets.push(Target::at_most(what, ours, share, theirs, whose));
+    let (heap, resident) = (Measured::heap, Measured::resident);
+    let json = [GO[1], KUBE[0], KUBE[1]];
+    let mut verdicts = vec![
+        less("CPU of the first sync, encoded", ENCODED, &GO, &cpu).goal(8.0),
+        less("CPU of the first sync, encoded", ENCODED, &KUBE, &cpu).goal(10.0),
+        less(
+            "CPU of the first sync, decoded JSON",
+            DECODED_JSON,
+            &json,
+            &cpu,
+        ),
+    ];
+    let updates = [
+        less("CPU of an update, encoded", ENCODED, &GO, &update).goal(8.0),
+        less("CPU of an update, encoded", ENCODED, &KUBE, &update).goal(5.0),
+        less(
+            "CPU of an update, decoded JSON",
+            DECODED_JSON,
+            &json,
+            &update,
+        ),
+    ];
+    verdicts.extend(updates.map(|it| it.limit_named(WIRE)));
+    let stripped = "live heap per Pod, JSON without managedFields";
+    verdicts.extend([
+        less("live heap per Pod, encoded", ENCODED, &GO, &heap).goal(3.0),
+        less(
+            "live heap per Pod, decoded protobuf",
+            DECODED_PROTOBUF,
+            &GO[..1],
+            &heap,
+        )
+        .goal(1.0),
+        less(
+            "live heap per Pod, decoded JSON",
+            DECODED_JSON,
+            &GO[1..],
+            &heap,
+        ),
+        less(stripped, STRIPPED, &[GO_STRIPPED], &heap).goal(2.0),
+        less("RSS per Pod, encoded", ENCODED, &GO, &resident),
+        less("RSS per Pod, encoded", ENCODED, &KUBE, &resident).goal(9.0),
+        less("RSS per Pod, decoded JSON", DECODED_JSON, &json, &resident),
+    ]);
+    let [peak, steady, decodes] = [
+        of(ENCODED, &|it| it.number("relist", "peak_kb")),
+        of(ENCODED, &|it| it.number("relist", "rss_before_kb")),
+        of(ENCODED, &|it| it.number("sync", "full_decodes")),
+    ];
+    verdicts.extend([
+        Verdict::less("peak of a relist", peak)
+            .limit("steady state", steady.median())
+            .goal_of_limit(1.25),
+        Verdict::less("full decodes in the first sync", decodes).goal_value("0", 0.0),
+    ]);
+    verdicts
+}
+
+fn ours(options: &Options, measured: &[Measured]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for it in measured.iter().filter(|it| it.name.starts_with("Kubist")) {
+        let mut less = |what: &str, value: f64| {
+            let name = format!("{}, {what}", it.name);
+            figures.push(Figure::less(name, Samples::once(value)));
         };
-        at_most("CPU of the first sync", cpu(ours), 1.0 / 8.0, cpu(go));
-        at_most("CPU of an update", update(ours), 1.0 / 8.0, update(go));
-        at_most(
-            "live heap per Pod, encoded",
-            ours.heap(),
-            1.0 / 3.0,
-            go.heap(),
-        );
-        if let Some(decoded) = by("Kubist decoded, protobuf") {
-            at_most("live heap per Pod, decoded", decoded.heap(), 1.0, go.heap());
-        }
+        less("first sync, CPU s", it.number("sync", "cpu_seconds"));
+        less("RSS per Pod, bytes", it.resident());
+        less("live heap per Pod, bytes", it.heap());
+        less("update, CPU µs", update_cpu(options, it));
+        less("relist, CPU s", it.number("relist", "cpu_seconds"));
+        less("relist, peak / before", it.peak_over_steady());
+        let name = format!("{}, updates a second", it.name);
+        figures.push(Figure::more(name, Samples::once(it.updates_per_second)));
     }
-    if let (Some(ours), Some(go)) = (by(super::STRIPPED), by("client-go, JSON")) {
-        let what = "live heap per Pod, JSON, managedFields dropped";
-        let whose = "client-go's, JSON";
-        targets.push(Target::at_most(what, ours.heap(), 0.5, go.heap(), whose));
-    }
-    if let Some(kube) = by("kube, paged list, JSON") {
-        let mut at_most = |what: &str, ours: f64, share: f64, theirs: f64| {
-            targets.push(Target::at_most(what, ours, share, theirs, "kube's"));
-        };
-        at_most("CPU of the first sync", cpu(ours), 1.0 / 10.0, cpu(kube));
-        at_most("CPU of an update", update(ours), 1.0 / 5.0, update(kube));
-        at_most(
-            "RSS per Pod, encoded",
-            ours.resident(),
-            1.0 / 9.0,
-            kube.resident(),
-        );
-    }
-    targets.push(Target::at_most(
-        "peak of a relist",
-        ours.number("relist", "peak_kb"),
-        1.25,
-        ours.number("relist", "rss_before_kb"),
-        "steady state",
-    ));
-    let decodes = ours.number("sync", "full_decodes");
-    targets.push(Target::exactly(
-        "full decodes in the first sync",
-        decodes,
-        0.0,
-    ));
-    targets
+    figures
 }
 
 fn charts(options: &Options, measured: &[Measured]) -> Vec<Chart> {
@@ -214,4 +257,52 @@ fn charts(options: &Options, measured: &[Measured]) -> Vec<Chart> {
         peak.bar(it.name, megabytes, format!("{megabytes:.0} MB"));
     }
     vec![cpu, memory, update, peak]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(name: &'static str, cpu: f64, heap: f64) -> Measured {
+        Measured {
+            name,
+            sync: json!({"cpu_seconds": cpu, "heap_bytes": heap, "objects": 1}),
+            updates: json!({}),
+            relist: json!({}),
+            updates_per_second: 1.0,
+        }
+    }
+
+    #[test]
+    fn the_encoded_form_meets_the_cheapest_of_each_peer_and_decoded_json_decoded_json() {
+        let options = Options {
+            objects: 1,
+            updates: 1,
+            missed: 1,
+            kubist: None,
+            only: None,
+        };
+        let measured = [
+            measured(ENCODED, 1.0, 5.0),
+            measured(DECODED_JSON, 2.0, 12.0),
+            measured(STRIPPED, 2.0, 6.0),
+            measured(GO[0], 9.0, 17.0),
+            measured(GO[1], 15.0, 17.0),
+            measured(GO_STRIPPED, 15.0, 15.0),
+            measured(KUBE[0], 4.0, f64::NAN),
+            measured(KUBE[1], 3.0, f64::NAN),
+        ];
+        let verdicts = verdicts(&options, &measured);
+        let json: Vec<Value> = verdicts.iter().map(Verdict::json).collect();
+        let peers = |what: &str| -> Vec<Value> {
+            let of = json.iter().filter(|it| it["what"] == *what);
+            of.map(|it| it["best_peer"].clone()).collect()
+        };
+        assert_eq!(peers("CPU of the first sync, encoded"), [GO[0], KUBE[1]]);
+        assert_eq!(peers("CPU of the first sync, decoded JSON"), [KUBE[1]]);
+        let stripped = peers("live heap per Pod, JSON without managedFields");
+        assert_eq!(stripped, [GO_STRIPPED]);
+        let known: Vec<_> = verdicts.iter().filter(|it| it.is_known()).collect();
+        assert_eq!(known.len(), 6, "updates, RSS and relists were not measured");
+    }
 }

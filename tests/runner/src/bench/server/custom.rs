@@ -4,13 +4,16 @@
 //! The definitions are those of the interop part `definitions`, whose program fetches them.
 
 use super::figures::{figure, of, text, write_table};
+use super::ours::{LISTS, REQUESTS, ours_of};
 use super::ownership::least;
 use super::subject::Engine;
 use super::{APISERVER, Bench, Found, named, of as lines_of};
 use crate::bench::chart::Chart;
+use crate::bench::figure::Figure;
 use crate::bench::report::Report;
+use crate::bench::samples::Samples;
 use crate::bench::table::{Table, fixed};
-use crate::bench::target::Target;
+use crate::bench::verdict::Verdict;
 use kubist_test_support::process::{Outcome, root};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -97,8 +100,10 @@ pub(super) fn report(found: &Found) -> Report {
             write_table("request", &found.customs),
             lists(found),
         ],
-        targets: targets(found),
+        verdicts: verdicts(found),
         charts: vec![chart(found)],
+        sizes: json!({"listed": LISTED}),
+        ours: ours(found),
         json: json!({"requests": found.customs, "lists": found.custom_lists}),
     }
 }
@@ -130,37 +135,32 @@ fn lists(found: &Found) -> Table {
 }
 
 /// A kube-apiserver's CPU is that of its process alone: what its etcd uses is listed beside it.
-fn targets(found: &Found) -> Vec<Target> {
+fn verdicts(found: &Found) -> Vec<Verdict> {
     let memory = named(Engine::Memory);
-    let mut targets = Vec::new();
-    let mut add = |what: &str, share: f64, [ours, theirs]: [f64; 2]| {
-        if theirs.is_finite() {
-            targets.push(Target::at_most(
-                what,
-                ours,
-                share,
-                theirs,
-                "kube-apiserver's",
-            ));
-        }
+    let verdict = |what: String, figure: &dyn Fn(&str) -> f64| {
+        let ours = Verdict::less(what, Samples::once(figure(&memory)));
+        let theirs = Samples::once(figure(APISERVER));
+        ours.beside([(APISERVER, theirs)]).goal(5.0)
     };
+    let mut verdicts = Vec::new();
     for verb in VERBS {
         for (kind, ..) in KINDS {
             let case = format!("{verb}, {kind}");
-            let cpu = |subject| figure(&found.customs, subject, &case, "/cpu_microseconds");
-            add(
-                &format!("CPU of: {case}"),
-                0.2,
-                [cpu(&memory), cpu(APISERVER)],
-            );
+            let cpu = |subject: &str| figure(&found.customs, subject, &case, "/cpu_microseconds");
+            verdicts.push(verdict(format!("CPU of: {case}"), &cpu));
         }
     }
     for (kind, ..) in KINDS {
-        let cpu = |subject| figure(&found.custom_lists, subject, kind, "/cpu_seconds");
-        let what = format!("CPU of a LIST of {LISTED}, {kind}");
-        add(&what, 0.2, [cpu(&memory), cpu(APISERVER)]);
+        let cpu = |subject: &str| figure(&found.custom_lists, subject, kind, "/cpu_seconds");
+        verdicts.push(verdict(format!("CPU of a LIST of {LISTED}, {kind}"), &cpu));
     }
-    targets
+    verdicts
+}
+
+fn ours(found: &Found) -> Vec<Figure> {
+    let mut figures = ours_of("", &found.customs, REQUESTS);
+    figures.extend(ours_of("list", &found.custom_lists, LISTS));
+    figures
 }
 
 fn chart(found: &Found) -> Chart {
@@ -177,19 +177,35 @@ fn chart(found: &Found) -> Chart {
 
 #[cfg(test)]
 mod tests {
-    use super::{APISERVER, Engine, Found, named, targets};
+    use super::{APISERVER, Engine, Found, Verdict, named, ours, verdicts};
+    use crate::bench::figure;
     use serde_json::json;
 
     #[test]
     fn each_case_is_compared_with_that_of_the_kube_apiserver() {
         let line = |subject: &str, cpu: f64| json!({"case": "create, Certificate", "subject": subject, "cpu_microseconds": cpu});
+        let known = |found: &Found| {
+            let all = verdicts(found);
+            let known = all.iter().filter(|it| it.is_known());
+            known.map(Verdict::json).collect::<Vec<_>>()
+        };
         let mut found = Found::default();
         found.customs.push(line(&named(Engine::Memory), 100.0));
-        assert!(targets(&found).is_empty(), "alone it has no targets");
+        assert!(known(&found).is_empty(), "alone it has no verdicts");
         found.customs.push(line(APISERVER, 600.0));
-        let targets = targets(&found);
-        assert_eq!(targets.len(), 1);
-        assert_eq!(targets[0].json()["measured"], "1/6.0");
-        assert_eq!(targets[0].json()["holds"], true);
+        let verdicts = known(&found);
+        assert_eq!(verdicts.len(), 1);
+        assert_eq!(verdicts[0]["ahead_by"], 6.0);
+        assert!(verdicts[0]["short_of_goal_by"].as_f64().unwrap() <= 1.0);
+        let figures = figure::json(&ours(&found));
+        assert_eq!(
+            figures[0]["figure"],
+            "Kubist, memory, create, Certificate, CPU µs"
+        );
+        assert_eq!(
+            figures.as_array().unwrap().len(),
+            1,
+            "the peer's are not ours"
+        );
     }
 }

@@ -1,11 +1,13 @@
 //! The tables, targets and charts of `bench server`.
 
+use super::ours::ours;
 use super::{APISERVER, Found, Size, named};
 use crate::bench::chart::Chart;
 use crate::bench::report::Report;
+use crate::bench::samples::Samples;
 use crate::bench::server::subject::Engine;
 use crate::bench::table::{Table, fixed};
-use crate::bench::target::Target;
+use crate::bench::verdict::Verdict;
 use serde_json::{Value, json};
 
 /// CPU seconds of a kube-apiserver for a list of 20,000 Pods in protobuf: the best measured.
@@ -30,8 +32,13 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
             write_table("write, clients", &found.writes),
             growth(found),
         ],
-        targets: targets(size, found),
+        verdicts: verdicts(size, found),
         charts: vec![watch_chart(found), list_chart(size, found)],
+        sizes: json!({
+            "objects": size.objects, "watch_seconds": size.watch_seconds,
+            "write_seconds": size.write_seconds, "flood": size.flood,
+        }),
+        ours: ours(found),
         json: json!({
             "starts": found.starts,
             "lists": found.lists,
@@ -43,7 +50,7 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
 }
 
 /// Returns the lines of a subject.
-fn whose<'a>(lines: &'a [Value], subject: &str) -> impl Iterator<Item = &'a Value> {
+pub(super) fn whose<'a>(lines: &'a [Value], subject: &str) -> impl Iterator<Item = &'a Value> {
     lines.iter().filter(move |line| line["subject"] == *subject)
 }
 
@@ -99,7 +106,7 @@ fn lists(found: &Found) -> Table {
 }
 
 /// Returns the deliveries for a CPU second of the server.
-fn deliveries(line: &Value) -> f64 {
+pub(super) fn deliveries(line: &Value) -> f64 {
     of(line, "/deliveries") / of(line, "/cpu_seconds")
 }
 
@@ -178,13 +185,16 @@ fn growth(found: &Found) -> Table {
     table
 }
 
+/// Names of a kube-apiserver's figures that another run measured.
+const ELSEWHERE: &str = "kube-apiserver, in another run";
+
 /// Returns the CPU seconds of a kube-apiserver for its list: of this run, or else the known one.
 fn apiserver_list(size: &Size, found: &Found) -> (f64, &'static str) {
     let here = figure(&found.lists, APISERVER, "protobuf", "/cpu_seconds");
     match (here.is_finite(), size.objects == APISERVER_PODS) {
-        (true, _) => (here, "kube-apiserver's"),
-        (false, true) => (APISERVER_LIST_SECONDS, "kube-apiserver's 1.4 s"),
-        (false, false) => (f64::NAN, "kube-apiserver's"),
+        (true, _) => (here, APISERVER),
+        (false, true) => (APISERVER_LIST_SECONDS, ELSEWHERE),
+        (false, false) => (f64::NAN, APISERVER),
     }
 }
 
@@ -192,37 +202,48 @@ fn apiserver_list(size: &Size, found: &Found) -> (f64, &'static str) {
 fn apiserver_deliveries(found: &Found, case: &str) -> (f64, &'static str) {
     let mut lines = whose(&found.watches, APISERVER);
     match lines.find(|line| line["case"] == *case) {
-        Some(line) => (deliveries(line), "kube-apiserver's"),
-        None => (APISERVER_DELIVERIES, "kube-apiserver's 20,000"),
+        Some(line) => (deliveries(line), APISERVER),
+        None => (APISERVER_DELIVERIES, ELSEWHERE),
     }
 }
 
-fn targets(size: &Size, found: &Found) -> Vec<Target> {
-    let mut targets = Vec::new();
+fn verdicts(size: &Size, found: &Found) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
     let memory = named(Engine::Memory);
-    let (theirs, whom) = apiserver_list(size, found);
-    if theirs.is_finite() {
-        let list = figure(&found.lists, &memory, "protobuf", "/cpu_seconds");
-        let what = format!("CPU of a LIST of {} Pods, protobuf", size.objects);
-        targets.push(Target::at_most(&what, list, 0.1, theirs, whom));
+    let once = Samples::once;
+    for (case, goal) in [("protobuf", Some(10.0)), ("JSON", None)] {
+        let cpu = |subject: &str| figure(&found.lists, subject, case, "/cpu_seconds");
+        let what = format!("CPU of a LIST of {} Pods, {case}", size.objects);
+        let verdict = Verdict::less(what, once(cpu(&memory)));
+        verdicts.push(match goal {
+            Some(goal) => {
+                let (theirs, whom) = apiserver_list(size, found);
+                verdict.beside([(whom, once(theirs))]).goal(goal)
+            }
+            None => verdict.beside([(APISERVER, once(cpu(APISERVER)))]),
+        });
     }
     for line in whose(&found.watches, &memory) {
         let case = text(line, "case");
         let (theirs, whom) = apiserver_deliveries(found, &case);
         let what = format!("deliveries for a CPU second, {case}");
-        let ours = deliveries(line);
-        targets.push(Target::at_least(&what, ours, 8.0, theirs, whom));
-        let what = format!("deliveries lost, {case}");
-        targets.push(Target::exactly(&what, of(line, "/lost"), 0.0));
+        let verdict = Verdict::more(what, once(deliveries(line)));
+        let verdict = verdict.beside([(whom, once(theirs))]).goal(8.0);
+        verdicts.push(if case.contains("apart") {
+            verdict.limit_named("a record, a system call and two wake-ups for each")
+        } else {
+            verdict
+        });
+        let lost = Verdict::less(format!("deliveries lost, {case}"), once(of(line, "/lost")));
+        verdicts.push(lost.goal_value("0", 0.0));
     }
     for line in whose(&found.starts, &memory) {
-        let start = of(line, "/start_ms");
-        let what = "start until it answers";
-        targets.push(Target::at_most(what, start, 1.0, 50.0, "50 ms"));
-        let rss = of(line, "/rss_kb") / 1024.0;
-        targets.push(Target::at_most("memory at rest", rss, 1.0, 30.0, "30 MB"));
+        let start = Verdict::less("start until it answers", once(of(line, "/start_ms")));
+        let rss = Verdict::less("memory at rest", once(of(line, "/rss_kb") / 1024.0));
+        verdicts.push(start.goal_value("50 ms", 50.0));
+        verdicts.push(rss.goal_value("30 MB", 30.0));
     }
-    targets
+    verdicts
 }
 
 fn watch_chart(found: &Found) -> Chart {
@@ -235,7 +256,7 @@ fn watch_chart(found: &Found) -> Chart {
     }
     if whose(&found.watches, APISERVER).next().is_none() {
         let known = APISERVER_DELIVERIES;
-        chart.bar("kube-apiserver, in another run", known, fixed(known, 0));
+        chart.bar(ELSEWHERE, known, fixed(known, 0));
     }
     chart
 }
@@ -254,4 +275,50 @@ fn list_chart(size: &Size, found: &Found) -> Chart {
         chart.bar(label, theirs, fixed(theirs, 1));
     }
     chart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size {
+        objects: APISERVER_PODS,
+        watchers: Vec::new(),
+        watch_seconds: 1,
+        write_seconds: 1,
+        steps: Vec::new(),
+        flood: 1,
+    };
+
+    fn found(subjects: &[&str]) -> Found {
+        let mut found = Found::default();
+        for subject in subjects {
+            let list = json!({"subject": subject, "case": "protobuf", "cpu_seconds": 0.1});
+            let watch = json!({
+                "subject": subject, "case": "100 watchers", "deliveries": 8_000, "lost": 0,
+                "cpu_seconds": 0.1,
+            });
+            found.lists.push(list);
+            found.watches.push(watch);
+        }
+        found
+    }
+
+    fn known(found: &Found) -> Vec<Value> {
+        let verdicts = verdicts(&SIZE, found);
+        let known = verdicts.iter().filter(|it| it.is_known());
+        known.map(Verdict::json).collect()
+    }
+
+    #[test]
+    fn a_kube_apiserver_of_this_run_is_compared_before_that_of_another() {
+        let memory = named(Engine::Memory);
+        let alone = known(&found(&[&memory]));
+        assert_eq!(alone[0]["best_peer"], ELSEWHERE);
+        assert_eq!(alone[1]["ahead_by"], 4.0, "of 20,000 deliveries");
+        let beside = known(&found(&[&memory, APISERVER]));
+        assert_eq!(beside[0]["best_peer"], APISERVER);
+        assert_eq!(beside[1]["ahead_by"], 1.0);
+        assert_eq!(beside[2]["short_of_goal_by"], 1.0, "nothing was lost");
+    }
 }

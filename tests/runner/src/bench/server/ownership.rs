@@ -2,12 +2,15 @@
 //! fields for creates, updates and lists.
 
 use super::figures::{figure, of, text, write_table};
+use super::ours::{LISTS, REQUESTS, ours_of};
 use super::subject::{Engine, Subject};
 use super::{APISERVER, Bench, Found, Size, named, of as lines_of};
 use crate::bench::chart::Chart;
+use crate::bench::figure::Figure;
 use crate::bench::report::Report;
+use crate::bench::samples::Samples;
 use crate::bench::table::{Table, fixed};
-use crate::bench::target::Target;
+use crate::bench::verdict::Verdict;
 use kubist_test_support::process::Outcome;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -111,8 +114,10 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
             size.objects
         ),
         tables: vec![write_table("write", &found.applies), lists(found)],
-        targets: targets(size, found),
+        verdicts: verdicts(size, found),
         charts: vec![chart(found)],
+        sizes: json!({"objects": size.objects, "write_seconds": size.write_seconds}),
+        ours: ours(found),
         json: json!({"applies": found.applies, "lists": found.managed_lists}),
     }
 }
@@ -152,40 +157,53 @@ fn list_figure(found: &Found, subject: &str, case: &str) -> f64 {
     line.map_or(f64::NAN, per_megabyte)
 }
 
-fn targets(size: &Size, found: &Found) -> Vec<Target> {
-    let mut targets = Vec::new();
+fn verdicts(size: &Size, found: &Found) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
     let memory = named(Engine::Memory);
     let write = |subject: &str, case: &str| {
         let path = "/cpu_microseconds";
         figure(&found.applies, subject, case, path)
     };
-    let mut add = |what: String, ours: f64, share: f64, theirs: f64, whose: &str| {
-        if theirs.is_finite() {
-            targets.push(Target::at_most(&what, ours, share, theirs, whose));
-        }
+    let beside = |what: String, ours: f64, theirs: f64| {
+        let verdict = Verdict::less(what, Samples::once(ours));
+        verdict.beside([(APISERVER, Samples::once(theirs))])
+    };
+    let bound = |what: &str, ours: f64, times: f64, name: &str, limit: f64| {
+        let verdict = Verdict::less(what, Samples::once(ours)).limit(name, limit);
+        verdict.goal_of_limit(times)
     };
     for case in APPLIES {
         let (ours, theirs) = (write(&memory, case), write(APISERVER, case));
-        let what = format!("CPU of an {case}");
-        add(what, ours, 0.2, theirs, "kube-apiserver's");
+        verdicts.push(beside(format!("CPU of an {case}"), ours, theirs).goal(5.0));
     }
     for case in WRITES {
         let ours = write(&memory, case);
         let what = format!("CPU of: {case}");
         let before = write(UNMANAGED, case);
-        add(what.clone(), ours, 1.3, before, "without managed fields");
         let reset = write(&memory, &format!("{case}{NO_MANAGERS}"));
-        add(what, ours, 1.3, reset, "that without managers");
+        verdicts.extend([
+            beside(what.clone(), ours, write(APISERVER, case)),
+            bound(&what, ours, 1.3, "without managed fields", before),
+            bound(&what, ours, 1.3, "without managers", reset),
+        ]);
     }
     for case in ["protobuf", "JSON"] {
         let what = format!("CPU for a byte, LIST of {} Pods, {case}", size.objects);
         let ours = list_figure(found, &memory, case);
         let theirs = list_figure(found, APISERVER, case);
-        add(what.clone(), ours, 0.1, theirs, "kube-apiserver's");
         let without = list_figure(found, &memory, &format!("{case}{NO_MANAGERS}"));
-        add(what, ours, 1.1, without, "that without managers");
+        verdicts.extend([
+            beside(what.clone(), ours, theirs).goal(10.0),
+            bound(&what, ours, 1.1, "without managers", without),
+        ]);
     }
-    targets
+    verdicts
+}
+
+fn ours(found: &Found) -> Vec<Figure> {
+    let mut figures = ours_of("", &found.applies, REQUESTS);
+    figures.extend(ours_of("list", &found.managed_lists, LISTS));
+    figures
 }
 
 fn chart(found: &Found) -> Chart {
