@@ -1,7 +1,8 @@
 //! `UsedPermissions`: the rights that a client's requests need.
 //!
 //! It records what is asked for, allowed or not, by the rules with which API servers turn a request
-//! into a verb and a resource (`k8s.io/apiserver/pkg/endpoints/request`). Roles are written from
+//! into a verb and a resource (`k8s.io/apiserver/pkg/endpoints/request`). A streaming list, which
+//! is a watch, counts as a list, too, because that is what servers without it are asked for. Roles are written from
 //! it, or compared with it. It is not an authorizer: names of objects are not recorded, nor is what
 //! a server wants beyond the request (`bind`, `escalate`, `use`, `finalizers` of blocking owners).
 
@@ -128,7 +129,12 @@ impl UsedPermissions {
     /// Notes what a request needs, if it is about a resource.
     pub(crate) fn note(&self, asked: &Asked) {
         let Asked { of, verb, .. } = asked;
-        self.used.lock().entry(of.clone()).or_default().insert(verb);
+        let mut used = self.used.lock();
+        let verbs = used.entry(of.clone()).or_default();
+        verbs.insert(verb);
+        if asked.streams_list {
+            verbs.insert("list");
+        }
     }
 
     /// Notes what the response shows: an apply that has created needs that right too.
@@ -188,6 +194,8 @@ pub(crate) struct Asked {
     verb: &'static str,
     /// The request creates what is missing.
     may_create: bool,
+    /// The request is a watch in place of a list.
+    streams_list: bool,
 }
 
 impl Asked {
@@ -196,10 +204,11 @@ impl Asked {
         let found = resource_of(request.uri().path())?;
         let method = request.method();
         let has_name = found.has_name;
+        let query = request.uri().query();
         let verb = match *method {
             _ if found.verb.is_some() => found.verb?,
             Method::GET | Method::HEAD if has_name => "get",
-            Method::GET | Method::HEAD if watches(request.uri().query()) => "watch",
+            Method::GET | Method::HEAD if has_flag(query, "watch") => "watch",
             Method::GET | Method::HEAD => "list",
             Method::POST => "create",
             Method::PUT => "update",
@@ -214,17 +223,18 @@ impl Asked {
             of: found.of,
             verb,
             may_create,
+            streams_list: verb == "watch" && has_flag(query, "sendInitialEvents"),
         })
     }
 }
 
-/// Reports whether the parameter `watch` is true, as servers read it: the first value counts, and
-/// everything but `false` and `0` is true.
-fn watches(query: Option<&str>) -> bool {
+/// Reports whether a parameter is true, as servers read it: the first value counts, and everything
+/// but `false` and `0` is true.
+fn has_flag(query: Option<&str>, name: &str) -> bool {
     let pairs = query.unwrap_or_default().split('&');
     let mut values = pairs.filter_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (key == "watch").then_some(value)
+        (key == name).then_some(value)
     });
     let value = values.next();
     value.is_some_and(|it| it != "0" && !it.eq_ignore_ascii_case("false"))
@@ -370,6 +380,16 @@ mod tests {
             let found = asked(Method::GET, path, "");
             assert_eq!(found.as_deref(), Some(expected), "{path}");
         }
+    }
+
+    #[test]
+    fn a_streaming_list_needs_the_right_of_the_list_that_replaces_it() {
+        let request = Request::get("/api/v1/pods?watch=true&sendInitialEvents=true");
+        let used = UsedPermissions::default();
+        used.note(&Asked::of(&request.body(()).unwrap()).unwrap());
+        let used = used.permissions();
+        let used: Vec<_> = used.iter().map(Permission::to_string).collect();
+        assert_eq!(used, ["list pods", "watch pods"]);
     }
 
     #[test]
