@@ -296,21 +296,25 @@ impl Table {
             }
         }
         let limit = column_limit(&widths, painter.width());
-        let shown_widths: Vec<usize> = widths.iter().map(|it| (*it).min(limit)).collect();
-        for (heading, wide) in headings.iter().zip(&shown_widths) {
-            let heading = &paint::clipped(heading, wide - GAP);
-            painter.cell(heading, *wide, paint::heading(), paint::heading());
+        let texts_wide = widths.iter().map(|it| (*it).min(limit) - GAP);
+        let texts_wide: Vec<usize> = texts_wide.collect();
+        // There is no gap after the last.
+        let last = texts_wide.len().saturating_sub(1);
+        let cell_width = |at: usize| texts_wide[at] + if at == last { 0 } else { GAP };
+        for (at, heading) in headings.iter().enumerate() {
+            let heading = &paint::clipped(heading, texts_wide[at]);
+            painter.cell(heading, cell_width(at), paint::heading(), paint::heading());
         }
         painter.next_line();
         let selected = position - self.above;
         for (index, (shown, line)) in rows.iter().zip(&texts).enumerate() {
             let styles = Styles::of(shown, index == selected);
-            for (at, (text, wide)) in line.iter().zip(&shown_widths).enumerate() {
-                let text = &paint::clipped(text, wide - GAP);
+            for (at, text) in line.iter().enumerate() {
+                let text = &paint::clipped(text, texts_wide[at]);
                 // The namespace is no column of the kind.
                 let column = at.checked_sub(usize::from(self.with_namespaces));
                 let column = column.and_then(|at| indices.get(at));
-                painter.cell(text, *wide, styles.of_column(column), styles.row);
+                painter.cell(text, cell_width(at), styles.of_column(column), styles.row);
             }
             if index == selected {
                 painter.fill(styles.row);
