@@ -2,9 +2,10 @@
 //!
 //! It records what is asked for, allowed or not, by the rules with which API servers turn a request
 //! into a verb and a resource (`k8s.io/apiserver/pkg/endpoints/request`). A streaming list, which
-//! is a watch, counts as a list, too, because that is what servers without it are asked for. Roles are written from
-//! it, or compared with it. It is not an authorizer: names of objects are not recorded, nor is what
-//! a server wants beyond the request (`bind`, `escalate`, `use`, `finalizers` of blocking owners).
+//! is a watch, counts as a list, too, because that is what servers without it are asked for. Roles
+//! are written from it, or compared with it. It is not an authorizer: names of objects are not
+//! recorded, nor is what a server wants beyond the request (`bind`, `escalate`, `use`, `finalizers`
+//! of blocking owners).
 
 use http::{Method, Request, StatusCode};
 use kubist_apimachinery::{Status, Str};

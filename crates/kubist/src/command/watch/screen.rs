@@ -75,8 +75,8 @@ pub(super) struct Screen {
     details: Option<Details>,
     /// Whether keys are text of the filter.
     typing: bool,
-    /// The filter as typed, in lower case. It is applied when its effect is needed, not for each key: pasted text
-    /// would take its length in passes over all rows.
+    /// The filter as typed, in lower case. It is applied when its effect is needed, not for each
+    /// key: pasted text would take its length in passes over all rows.
     typed: String,
     drawn: Option<Duration>,
     dirty: bool,
