@@ -219,8 +219,15 @@ impl Client {
         };
         let sent = self.send_again(request, target, retries_max);
         let sent = sent.instrument(span.clone()).await;
-        if let (Some((used, asked)), Ok(response)) = (&used, &sent) {
-            used.note_response(asked, response.status());
+        if let Some((used, asked)) = &used {
+            match &sent {
+                Ok(response) => used.note_response(asked, response.status()),
+                Err(error) => {
+                    if let Some(status) = error.status() {
+                        used.note_refusal(asked, status);
+                    }
+                }
+            }
         }
         let code = match &sent {
             Ok(response) => Some(response.status().as_u16().into()),

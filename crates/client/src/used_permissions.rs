@@ -1,20 +1,19 @@
 //! `UsedPermissions`: the rights that a client's requests need.
 //!
 //! It records what is asked for, allowed or not, by the rules with which API servers turn a request
-//! into a verb and a resource (`k8s.io/apiserver/pkg/endpoints/request`). Roles are written from
-//! it, or compared with it. It is not an authorizer: names of objects are not recorded, nor is what
-//! a server wants beyond the request (`bind`, `escalate`, `use`, `finalizers` of blocking owners).
+//! into a verb and a resource (`k8s.io/apiserver/pkg/endpoints/request`). A streaming list, which
+//! is a watch, counts as a list, too, because that is what servers without it are asked for. Roles
+//! are written from it, or compared with it. It is not an authorizer: names of objects are not
+//! recorded, nor is what a server wants beyond the request (`bind`, `escalate`, `use`, `finalizers`
+//! of blocking owners).
 
-use http::header::CONTENT_TYPE;
 use http::{Method, Request, StatusCode};
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{Status, Str};
 use parking_lot::Mutex;
+use percent_encoding::percent_decode_str;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
-
-/// The content type of Server-Side Apply, which creates what is missing.
-const APPLY: &str = "application/apply-patch+yaml";
 
 /// The right to do something with a resource, in some namespace or in all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,7 +23,8 @@ pub struct Permission {
     pub group: Str,
     /// The plural, with a subresource after a slash: `pods/log`.
     pub resource: Str,
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or
+    /// `proxy` for the old paths that begin with it.
     pub verb: &'static str,
 }
 
@@ -81,7 +81,7 @@ impl UsedPermissions {
     /// same verbs, with the verbs in the usual order.
     #[cfg(feature = "rbac-v1")]
     pub fn policy_rules(&self) -> Vec<kubist_api::rbac::v1::PolicyRule> {
-        const ORDER: [&str; 8] = [
+        const ORDER: [&str; 9] = [
             "get",
             "list",
             "watch",
@@ -90,6 +90,7 @@ impl UsedPermissions {
             "patch",
             "delete",
             "deletecollection",
+            "proxy",
         ];
         let mut rules = Vec::<kubist_api::rbac::v1::PolicyRule>::new();
         for ((group, resource), used) in &*self.used.lock() {
@@ -129,22 +130,40 @@ impl UsedPermissions {
     /// Notes what a request needs, if it is about a resource.
     pub(crate) fn note(&self, asked: &Asked) {
         let Asked { of, verb, .. } = asked;
-        self.used.lock().entry(of.clone()).or_default().insert(verb);
+        let mut used = self.used.lock();
+        let verbs = used.entry(of.clone()).or_default();
+        verbs.insert(verb);
+        if asked.streams_list {
+            verbs.insert("list");
+        }
     }
 
     /// Notes what the response shows: an apply that has created needs that right too.
     pub(crate) fn note_response(&self, asked: &Asked, code: StatusCode) {
         if asked.may_create && code == StatusCode::CREATED {
-            let mut used = self.used.lock();
-            used.entry(asked.of.clone()).or_default().insert("create");
+            self.note_creation(asked);
         }
+    }
+
+    /// Notes what a refusal shows: the right to create was asked for, and denied.
+    pub(crate) fn note_refusal(&self, asked: &Asked, status: &Status) {
+        // The only place where servers tell it.
+        let of_creation = || status.message.contains(" cannot create resource ");
+        if asked.may_create && status.is_forbidden() && of_creation() {
+            self.note_creation(asked);
+        }
+    }
+
+    fn note_creation(&self, asked: &Asked) {
+        let mut used = self.used.lock();
+        used.entry(asked.of.clone()).or_default().insert("create");
     }
 
     /// Notes a WebSocket, which servers let through with either verb, depending on their version
     /// (KEP-5808: upgrades need `create`).
     #[cfg(feature = "ws")]
     pub(crate) fn note_upgrade(&self, path: &str) {
-        if let Some(of) = resource_of(path).map(|(of, _)| of) {
+        if let Some(of) = resource_of(path).map(|it| it.of) {
             let mut used = self.used.lock();
             used.entry(of).or_default().extend(["create", "get"]);
         }
@@ -176,18 +195,21 @@ pub(crate) struct Asked {
     verb: &'static str,
     /// The request creates what is missing.
     may_create: bool,
+    /// The request is a watch in place of a list.
+    streams_list: bool,
 }
 
 impl Asked {
     /// Returns `None` for a request that is not about a resource.
     pub(crate) fn of<B>(request: &Request<B>) -> Option<Self> {
-        let (of, has_name) = resource_of(request.uri().path())?;
+        let found = resource_of(request.uri().path())?;
         let method = request.method();
-        let content_type = request.headers().get(CONTENT_TYPE);
-        let applies = content_type.is_some_and(|it| it.as_bytes().starts_with(APPLY.as_bytes()));
+        let has_name = found.has_name;
+        let query = request.uri().query();
         let verb = match *method {
+            _ if found.verb.is_some() => found.verb?,
             Method::GET | Method::HEAD if has_name => "get",
-            Method::GET | Method::HEAD if watches(request.uri().query()) => "watch",
+            Method::GET | Method::HEAD if has_flag(query, "watch") => "watch",
             Method::GET | Method::HEAD => "list",
             Method::POST => "create",
             Method::PUT => "update",
@@ -196,45 +218,76 @@ impl Asked {
             Method::DELETE => "deletecollection",
             _ => return None,
         };
-        let may_create = applies || *method == Method::PUT;
+        // Server-Side Apply is one of the patches, in several formats.
+        let may_create = matches!(*method, Method::PUT | Method::PATCH);
         Some(Self {
-            of,
+            of: found.of,
             verb,
             may_create,
+            streams_list: verb == "watch" && has_flag(query, "sendInitialEvents"),
         })
     }
 }
 
-fn watches(query: Option<&str>) -> bool {
-    let mut pairs = query.unwrap_or_default().split('&');
-    pairs.any(|pair| matches!(pair, "watch=true" | "watch=1"))
+/// Reports whether a parameter is true, as servers read it: the first value counts, and everything
+/// but `false` and `0` is true.
+fn has_flag(query: Option<&str>, name: &str) -> bool {
+    let pairs = query.unwrap_or_default().split('&');
+    let mut values = pairs.filter_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (key == name).then_some(value)
+    });
+    let value = values.next();
+    value.is_some_and(|it| it != "0" && !it.eq_ignore_ascii_case("false"))
 }
 
-/// Returns group and resource, and whether a name is given.
-fn resource_of(path: &str) -> Option<((Str, Str), bool)> {
-    let segments: Vec<&str> = path.split('/').filter(|it| !it.is_empty()).collect();
+/// What a path is about.
+struct Found {
+    /// Group and resource.
+    of: (Str, Str),
+    has_name: bool,
+    /// The verb, if it is in the path: `/api/v1/watch/pods`.
+    verb: Option<&'static str>,
+}
+
+/// Reads a path as servers do, which decode it first.
+fn resource_of(path: &str) -> Option<Found> {
+    let path = percent_decode_str(path).decode_utf8_lossy();
+    let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     let (group, rest) = match &segments[..] {
         ["api", _, rest @ ..] => ("", rest),
         ["apis", group, _, rest @ ..] => (*group, rest),
         _ => return None,
     };
+    let (verb, rest) = match rest {
+        ["watch", rest @ ..] => (Some("watch"), rest),
+        ["proxy", rest @ ..] => (Some("proxy"), rest),
+        _ => (None, rest),
+    };
     let rest = match rest {
         // Subresources of the namespace itself, not resources in it.
-        ["namespaces", _, "status" | "finalize"] => rest,
+        ["namespaces", _, "status" | "finalize", ..] => rest,
         ["namespaces", _, inner @ ..] if !inner.is_empty() => inner,
         _ => rest,
     };
     let resource = match rest {
         [] => return None,
-        [plural] | [plural, _] => Str::from(*plural),
-        [plural, _, subresource, ..] => format!("{plural}/{subresource}").into(),
+        [plural, _, subresource, ..] if verb != Some("proxy") && !subresource.is_empty() => {
+            format!("{plural}/{subresource}").into()
+        }
+        [plural, ..] => Str::from(*plural),
     };
-    Some(((group.into(), resource), rest.len() > 1))
+    Some(Found {
+        of: (group.into(), resource),
+        has_name: rest.get(1).is_some_and(|it| !it.is_empty()),
+        verb,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http::header::CONTENT_TYPE;
 
     fn asked(method: Method, path: &str, content_type: &str) -> Option<String> {
         let request = Request::builder().method(method).uri(path);
@@ -270,7 +323,7 @@ mod tests {
                 scale,
                 "create deployments.apps/scale, update deployments.apps/scale",
             ),
-            (Method::PATCH, scale, "patch deployments.apps/scale"),
+            (Method::DELETE, scale, "delete deployments.apps/scale"),
             (Method::GET, proxy, "get nodes/proxy"),
             (Method::GET, "/api/v1/namespaces", "list namespaces"),
             (
@@ -283,9 +336,89 @@ mod tests {
                 "/api/v1/namespaces/shop/status",
                 "get namespaces/status",
             ),
+            (
+                Method::PUT,
+                "/api/v1/namespaces/shop/finalize",
+                "create namespaces/finalize, update namespaces/finalize",
+            ),
         ] {
             let found = asked(method.clone(), path, "application/json");
             assert_eq!(found.as_deref(), Some(expected), "{method} {path}");
+        }
+    }
+
+    /// As `k8s.io/apiserver/pkg/endpoints/request` reads them.
+    #[test]
+    fn odd_paths_and_queries_are_read_as_servers_do() {
+        for (path, expected) in [
+            ("/api/v1/watch/pods", "watch pods"),
+            ("/api/v1/watch/namespaces/shop/pods/web", "watch pods"),
+            (
+                "/apis/apps/v1/watch/namespaces/shop/deployments",
+                "watch deployments.apps",
+            ),
+            ("/api/v1/proxy/namespaces/shop/pods/web/a/b", "proxy pods"),
+            ("/api/v1/pods?watch=True", "watch pods"),
+            ("/api/v1/pods?watch", "watch pods"),
+            ("/api/v1/pods?watch=0&watch=1", "list pods"),
+            ("/api/v1/pods?watch=FALSE", "list pods"),
+            (
+                "/api/v1/pods?fieldSelector=metadata.name%3Dweb",
+                "list pods",
+            ),
+            (
+                "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode",
+                "get clusterroles.rbac.authorization.k8s.io",
+            ),
+            ("/api/v1/namespaces/shop/pods/web%2Flog", "get pods/log"),
+            ("/api/v1/namespaces/shop/status/x", "get namespaces/status"),
+            ("/api/v1/namespaces/shop/pods/", "list pods"),
+            (
+                "/api/v1/namespaces/shop/services/http:web:80/proxy/a?watch=1",
+                "get services/proxy",
+            ),
+        ] {
+            let found = asked(Method::GET, path, "");
+            assert_eq!(found.as_deref(), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_streaming_list_needs_the_right_of_the_list_that_replaces_it() {
+        let request = Request::get("/api/v1/pods?watch=true&sendInitialEvents=true");
+        let used = UsedPermissions::default();
+        used.note(&Asked::of(&request.body(()).unwrap()).unwrap());
+        let used = used.permissions();
+        let used: Vec<_> = used.iter().map(Permission::to_string).collect();
+        assert_eq!(used, ["list pods", "watch pods"]);
+    }
+
+    #[test]
+    fn a_refusal_to_create_shows_that_the_right_was_asked_for() {
+        let path = "/apis/apps/v1/namespaces/shop/deployments/web";
+        for (method, verb, code, expected) in [
+            (Method::PATCH, "create", 403, 2),
+            (Method::PUT, "create", 403, 2),
+            (Method::PATCH, "patch", 403, 1),
+            (Method::DELETE, "create", 403, 1),
+            (Method::PATCH, "create", 422, 1),
+        ] {
+            let request = Request::builder().method(method.clone()).uri(path);
+            let asked = Asked::of(&request.body(()).unwrap()).unwrap();
+            let used = UsedPermissions::default();
+            used.note(&asked);
+            let message = format!(
+                "deployments.apps \"web\" is forbidden: User \"a\" cannot {verb} resource \
+                 \"deployments\" in API group \"apps\" in the namespace \"shop\""
+            );
+            let status = Status {
+                message: message.into(),
+                reason: if code == 403 { "Forbidden" } else { "Invalid" }.into(),
+                code,
+                ..Status::default()
+            };
+            used.note_refusal(&asked, &status);
+            assert_eq!(used.permissions().len(), expected, "{method} {verb} {code}");
         }
     }
 
@@ -307,11 +440,17 @@ mod tests {
     #[test]
     fn an_apply_that_creates_needs_both_rights() {
         let path = "/apis/apps/v1/namespaces/shop/deployments/web";
-        let found = asked(Method::PATCH, path, "application/apply-patch+yaml");
-        assert_eq!(
-            found.as_deref(),
-            Some("create deployments.apps, patch deployments.apps")
-        );
+        for format in ["yaml", "cbor"] {
+            let found = asked(
+                Method::PATCH,
+                path,
+                &format!("application/apply-patch+{format}"),
+            );
+            assert_eq!(
+                found.as_deref(),
+                Some("create deployments.apps, patch deployments.apps")
+            );
+        }
     }
 
     #[cfg(feature = "rbac-v1")]

@@ -6,6 +6,7 @@ mod codegen;
 mod convert;
 mod demo;
 mod documents;
+mod harmless;
 mod input_files;
 mod logging;
 mod logs;
@@ -85,5 +86,8 @@ fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
 /// Prints an error and its causes as one line.
 #[expect(clippy::print_stderr, reason = "this is the command's own output")]
 pub(crate) fn report(error: &dyn Error) {
-    eprintln!("kubist: {}", with_causes(error));
+    let text = with_causes(error);
+    // Servers write a part of it.
+    let lines: Vec<_> = text.split('\n').map(harmless::harmless).collect();
+    eprintln!("kubist: {}", lines.join("\n"));
 }

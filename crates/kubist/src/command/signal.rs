@@ -1,4 +1,5 @@
-//! Signals that end a command: Ctrl-C, and SIGTERM where it exists.
+//! Signals that end a command: Ctrl-C, and SIGTERM where it exists; SIGHUP for one that has changed
+//! the modes of its terminal, which also wants to know that it goes on after a stop.
 
 use std::io;
 use std::process::ExitCode;
@@ -10,6 +11,8 @@ use tokio::signal::unix;
 const INTERRUPTED: u8 = 130;
 /// Exit code after SIGTERM, for a command that did not shut down in order.
 const TERMINATED: u8 = 143;
+/// Exit code after SIGHUP.
+const HUNG_UP: u8 = 129;
 
 /// A signal that ends a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub(crate) enum Signal {
     Interrupt,
     /// SIGTERM; an orderly end is a success.
     Terminate,
+    /// SIGHUP: mostly, the terminal is gone.
+    HangUp,
 }
 
 impl Signal {
@@ -26,6 +31,7 @@ impl Signal {
         match self {
             Self::Interrupt => ExitCode::from(INTERRUPTED),
             Self::Terminate => ExitCode::SUCCESS,
+            Self::HangUp => ExitCode::from(HUNG_UP),
         }
     }
 
@@ -34,6 +40,7 @@ impl Signal {
         match self {
             Self::Interrupt => ExitCode::from(INTERRUPTED),
             Self::Terminate => ExitCode::from(TERMINATED),
+            Self::HangUp => ExitCode::from(HUNG_UP),
         }
     }
 }
@@ -45,6 +52,9 @@ pub(crate) struct Signals {
     interrupt: unix::Signal,
     #[cfg(unix)]
     terminate: unix::Signal,
+    /// None where it kills, as it does by default.
+    #[cfg(unix)]
+    hang_up: Option<unix::Signal>,
 }
 
 /// Installs the handlers. They are in place when this returns, so that a signal during start-up
@@ -55,6 +65,17 @@ pub(crate) fn listen() -> io::Result<Signals> {
         interrupt: unix::signal(unix::SignalKind::interrupt())?,
         #[cfg(unix)]
         terminate: unix::signal(unix::SignalKind::terminate())?,
+        #[cfg(unix)]
+        hang_up: None,
+    })
+}
+
+/// Same as [`listen`], with SIGHUP.
+pub(crate) fn listen_on_terminal() -> io::Result<Signals> {
+    Ok(Signals {
+        #[cfg(unix)]
+        hang_up: Some(unix::signal(unix::SignalKind::hangup())?),
+        ..listen()?
     })
 }
 
@@ -65,9 +86,17 @@ impl Signals {
     pub(crate) async fn next(&mut self) -> Signal {
         #[cfg(unix)]
         {
+            let hang_up = self.hang_up.as_mut();
+            let hung_up = async {
+                match hang_up {
+                    Some(signal) => signal.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = self.interrupt.recv() => Signal::Interrupt,
                 _ = self.terminate.recv() => Signal::Terminate,
+                _ = hung_up => Signal::HangUp,
             }
         }
         #[cfg(not(unix))]
@@ -78,5 +107,33 @@ impl Signals {
             }
             Signal::Interrupt
         }
+    }
+}
+
+/// When this process goes on after it was stopped (SIGCONT), from now on.
+#[derive(Debug)]
+pub(crate) struct Continued {
+    #[cfg(unix)]
+    signal: unix::Signal,
+}
+
+impl Continued {
+    pub(crate) fn listen() -> io::Result<Self> {
+        #[cfg(unix)]
+        let kind = unix::SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
+        Ok(Self {
+            #[cfg(unix)]
+            signal: unix::signal(kind)?,
+        })
+    }
+
+    /// Waits until it does.
+    ///
+    /// Cancel safe.
+    pub(crate) async fn next(&mut self) {
+        #[cfg(unix)]
+        let _ = self.signal.recv().await;
+        #[cfg(not(unix))]
+        std::future::pending::<()>().await;
     }
 }

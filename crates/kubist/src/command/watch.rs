@@ -48,6 +48,7 @@ the one in which this program runs. A summary is printed to standard error at th
 On a terminal, the objects are shown on a screen of their own, with what has changed highlighted:
 up, down, j, k   move              /  filter by text       w  all columns
 Enter            details           Esc  back               q  quit
+Of Secrets, the details show only sizes; s shows the values.
 
 Examples:
   kubist watch pods -A

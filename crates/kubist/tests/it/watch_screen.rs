@@ -5,7 +5,7 @@ use kubist::api::core::v1::ConfigMap;
 use kubist::client::Api;
 use kubist::kubeconfig::Options;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -31,6 +31,11 @@ struct Screen {
 
 impl Screen {
     fn start(folder: &Path, arguments: &[&str]) -> Self {
+        Self::start_as("xterm", folder, arguments)
+    }
+
+    /// Starts it on a terminal of this type.
+    fn start_as(kind: &str, folder: &Path, arguments: &[&str]) -> Self {
         let controller =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&controller).unwrap();
@@ -42,7 +47,7 @@ impl Screen {
         let terminal = open();
         let lines = resized(&controller, 80, 12);
         let child = kubist(folder, arguments)
-            .env("TERM", "xterm")
+            .env("TERM", kind)
             .stdin(open())
             .stdout(open())
             .stderr(open())
@@ -132,18 +137,31 @@ impl Screen {
         }
     }
 
-    /// Waits for the end; returns the exit code. The terminal must be as it was.
+    /// Waits for the end with its summary; returns the exit code. The terminal must be as it was.
     fn end(mut self) -> Option<i32> {
-        let status = self.child.wait().unwrap();
-        while !self.raw.contains("events: ") {
+        self.receive("events: ");
+        let left = self.raw.find(LEAVE_SCREEN).expect("it is left");
+        assert!(left < self.raw.find("events: ").unwrap(), "{:?}", self.raw);
+        self.restored()
+    }
+
+    /// Waits for this in the output.
+    fn receive(&mut self, text: &str) {
+        while !self.raw.contains(text) {
             let more = self.output.recv_timeout(DEADLINE);
-            self.raw.push_str(&more.expect("the summary"));
+            self.raw.push_str(&more.expect(text));
         }
+    }
+
+    /// Waits for the end; returns the exit code. The terminal must be as it was.
+    fn restored(mut self) -> Option<i32> {
+        self.receive(LEAVE_SCREEN);
+        let status = self.child.wait().unwrap();
+        self.receive(SHOW_CURSOR);
         let entered = self.raw.find(ENTER_SCREEN).expect("a screen of its own");
         let left = self.raw.find(LEAVE_SCREEN).expect("it is left");
         let cursor = self.raw.rfind(SHOW_CURSOR).expect("the cursor is back");
         assert!(entered < left && left < cursor, "{:?}", self.raw);
-        assert!(left < self.raw.find("events: ").unwrap(), "{:?}", self.raw);
         let modes = tcgetattr(&self.terminal).unwrap().local_modes;
         assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG));
         status.code()
@@ -274,6 +292,39 @@ fn control_c_and_a_signal_restore_the_terminal() {
     screen.shows("live");
     screen.signal("-TERM");
     assert_eq!(screen.end(), Some(0));
+
+    let mut screen = cluster.watch();
+    screen.shows("live");
+    screen.signal("-HUP");
+    assert_eq!(screen.restored(), Some(129));
+}
+
+/// As `fg` does after a stop: the shell has used the terminal in its own modes.
+#[test]
+fn after_a_stop_the_screen_is_drawn_anew_and_takes_keys() {
+    let cluster = Cluster::start();
+    let mut screen = cluster.watch();
+    screen.shows("configmaps  kubist  live");
+    screen.signal("-STOP");
+    let mut modes = tcgetattr(&screen.terminal).unwrap();
+    modes.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+    tcsetattr(&screen.terminal, OptionalActions::Now, &modes).unwrap();
+    screen.lines.iter_mut().for_each(|line| line.fill(' '));
+    screen.signal("-CONT");
+    screen.shows("configmaps  kubist  live");
+    screen.press("q");
+    assert_eq!(screen.end(), Some(0));
+}
+
+#[test]
+fn a_terminal_without_screens_gets_lines() {
+    let cluster = Cluster::start();
+    let file = cluster.served.kubeconfig.to_str().unwrap();
+    let arguments = ["watch", "ns", "--kubeconfig", file, "--seconds", "2"];
+    let mut screen = Screen::start_as("dumb", cluster.folder.path(), &arguments);
+    screen.receive("events: ");
+    assert!(screen.raw.contains("EVENT"), "{:?}", screen.raw);
+    assert!(!screen.raw.contains('\u{1b}'), "{:?}", screen.raw);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! Keys are handled before events, events in turns, and a frame is drawn only when the terminal has
 //! taken the one before.
 
-use super::super::{clock, signal};
+use super::super::clock;
+use super::super::signal::{self, Continued, Signal};
 use super::Target;
 use super::connection::{Connection, Link};
 use super::follow::{TURN_MAX, passed};
@@ -36,7 +37,7 @@ pub(super) async fn browse(
     screen: Screen,
     limit: Option<Duration>,
 ) -> io::Result<ExitCode> {
-    let mut signals = signal::listen()?;
+    let mut signals = signal::listen_on_terminal()?;
     let problems = Arc::new(Problems::kept());
     let connection = Connection::new();
     let source = Arc::new(RowSource::new(
@@ -54,10 +55,15 @@ pub(super) async fn browse(
         problems,
         fetches: JoinSet::new(),
         started: Instant::now(),
+        continued: Continued::listen()?,
     };
+    let mut is_hung_up = false;
     let ended = tokio::select! {
         biased;
-        signal = signals.next() => Ok(signal.exit_code()),
+        signal = signals.next() => {
+            is_hung_up = signal == Signal::HangUp;
+            Ok(signal.exit_code())
+        }
         () = passed(limit) => Ok(ExitCode::SUCCESS),
         ended = browser.run() => ended,
     };
@@ -67,7 +73,7 @@ pub(super) async fn browse(
         ..
     } = browser;
     // The summary comes after the screen, if anything can.
-    if terminal.close() {
+    if terminal.close() && !is_hung_up {
         following.finish().await;
     }
     ended
@@ -83,6 +89,7 @@ struct Browser<'a> {
     /// The requests for details.
     fetches: JoinSet<(ObjectName, Result<Unstructured, String>)>,
     started: Instant,
+    continued: Continued,
 }
 
 impl Browser<'_> {
@@ -96,6 +103,10 @@ impl Browser<'_> {
                     if let Some(code) = self.take_input(input?) {
                         return Ok(code);
                     }
+                }
+                () = self.continued.next() => {
+                    self.terminal.resume()?;
+                    self.screen.resized();
                 }
                 _ = frames.tick() => self.draw()?,
                 Some(fetched) = self.fetches.join_next() => {
@@ -126,7 +137,7 @@ impl Browser<'_> {
         match self.screen.press(key) {
             Wish::Continue => None,
             Wish::Quit => Some(ExitCode::SUCCESS),
-            Wish::Interrupt => Some(signal::Signal::Interrupt.exit_code()),
+            Wish::Interrupt => Some(Signal::Interrupt.exit_code()),
         }
     }
 
@@ -150,6 +161,8 @@ impl Browser<'_> {
         let link = self.connection.link();
         let shown = match link {
             Link::Live => PAST_PROBLEM_SHOWN,
+            // A state, such as that the kind is not served, is reported only once.
+            Link::Lost(time) => time.saturating_add(PAST_PROBLEM_SHOWN),
             _ => PROBLEM_SHOWN,
         };
         let problem = self.problems.last().filter(|(_, age)| *age < shown);

@@ -1,6 +1,7 @@
 //! The problems of a watch as sentences: on standard error, or kept for the table, whose screen
 //! other output would disturb.
 
+use super::super::harmless::harmless;
 use kubist_informers::Problem;
 use parking_lot::Mutex;
 use std::time::Duration;
@@ -36,7 +37,7 @@ impl Problems {
         let mut last = self.last.lock();
         let repeats = last.as_ref().is_some_and(|(before, _)| *before == text);
         if self.on_stderr && !repeats {
-            eprintln!("kubist: {text}");
+            eprintln!("kubist: {}", harmless(&text));
         }
         *last = Some((text, Instant::now()));
     }

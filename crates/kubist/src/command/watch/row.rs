@@ -2,6 +2,7 @@
 //!
 //! It has no spec and no status: the server has made text of them. It reads no clock.
 
+use super::super::harmless::harmless;
 use super::super::units;
 use kubist_apimachinery::{KeyValues, Object, ObjectMeta, Owners, Time};
 use serde_json::Value;
@@ -19,6 +20,14 @@ pub(super) struct Column {
     pub(super) name: String,
     /// Whether it is shown only on request.
     pub(super) wide: bool,
+}
+
+impl Column {
+    /// Creates a column: its name is as harmless as a cell.
+    pub(super) fn new(name: &str, wide: bool) -> Self {
+        let name = harmless(name).into_owned();
+        Self { name, wide }
+    }
 }
 
 /// The columns of a kind, shared by its rows.
@@ -96,19 +105,6 @@ fn text_of(cell: &Value) -> String {
         line.push_str("...");
     }
     line
-}
-
-/// Replaces control characters: text of a cluster must not control the terminal.
-pub(super) fn harmless(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let shown = |it: char| match it {
-        '\t' => ' ',
-        it if it.is_control() => '\u{fffd}',
-        it => it,
-    };
-    Cow::Owned(text.chars().map(shown).collect())
 }
 
 impl Object for Row {

@@ -62,10 +62,7 @@ struct TableRow {
 
 impl RowDecoder {
     pub(super) fn new() -> Self {
-        let column = |name: &str| Column {
-            name: name.to_owned(),
-            wide: false,
-        };
+        let column = |name: &str| Column::new(name, false);
         Self {
             columns: [column("Name"), column("Age")].into(),
             cx: DecodeContext::new(),
@@ -173,10 +170,7 @@ impl RowDecoder {
         let Some(definitions) = definitions.filter(|it| !it.is_empty()) else {
             return;
         };
-        let column = |it: ColumnDefinition| Column {
-            name: it.name,
-            wide: it.priority > 0,
-        };
+        let column = |it: ColumnDefinition| Column::new(&it.name, it.priority > 0);
         let columns: Vec<Column> = definitions.into_iter().map(column).collect();
         // Rows share their columns as long as these are the same.
         if *columns != *self.columns {

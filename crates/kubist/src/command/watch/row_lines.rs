@@ -1,6 +1,7 @@
 //! `RowLines`: a line per event with the columns of the kind, for pipes and files.
 
 use super::super::clock;
+use super::super::harmless::harmless;
 use super::View;
 use super::lines::{object_of, type_of};
 use super::row::{Columns, Row};
@@ -53,7 +54,10 @@ impl<W: Write> RowLines<W> {
             self.widths = vec![TYPE_WIDTH];
             self.waiting.push(heading(&row.columns, self.wide));
         }
-        let mut line = vec![type_of(change).to_owned(), row.namespace().to_owned()];
+        let mut line = vec![
+            type_of(change).to_owned(),
+            harmless(row.namespace()).into_owned(),
+        ];
         let now = (self.now)();
         for (index, column) in row.columns.iter().enumerate() {
             if self.wide || !column.wide {

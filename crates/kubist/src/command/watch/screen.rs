@@ -6,11 +6,12 @@
 mod details;
 mod key;
 mod paint;
+mod secret;
 mod table;
 
 use self::details::Details;
 pub(super) use self::key::Key;
-use self::paint::{Painter, accent, title};
+use self::paint::{Painter, accent, title, width};
 use self::table::Table;
 use super::super::units;
 use super::connection::Link;
@@ -25,6 +26,8 @@ const TITLE_LINES: u16 = 1;
 /// The keys, in the last line.
 const TABLE_KEYS: &str = "↑↓ jk: move  Enter: details  /: filter  w: wide  q: quit";
 const DETAILS_KEYS: &str = "↑↓ jk: scroll  g G: start, end  Esc: back  q: quit";
+const SECRET_KEYS: &str = "↑↓ jk: scroll  s: show or hide values  Esc: back  q: quit";
+const TYPING_KEYS: &str = "█  Enter: keep, Esc: clear";
 /// The most lines of a problem, at the bottom.
 const PROBLEM_LINES_MAX: usize = 3;
 /// How often something is drawn if nothing happens, because ages grow.
@@ -72,6 +75,9 @@ pub(super) struct Screen {
     details: Option<Details>,
     /// Whether keys are text of the filter.
     typing: bool,
+    /// The filter as typed, in lower case. It is applied when its effect is needed, not for each
+    /// key: pasted text would take its length in passes over all rows.
+    typed: String,
     drawn: Option<Duration>,
     dirty: bool,
 }
@@ -99,6 +105,7 @@ impl Screen {
             table: Table::new(with_namespaces, wide),
             details: None,
             typing: false,
+            typed: String::new(),
             drawn: None,
             dirty: true,
         }
@@ -169,32 +176,49 @@ impl Screen {
     fn press_in_table(&mut self, key: Key) {
         match key {
             Key::Char('/') => self.typing = true,
-            Key::Escape => self.table.set_filter(""),
+            Key::Escape => {
+                self.typed.clear();
+                self.apply_filter();
+            }
             Key::Enter => self.details = self.table.selected().cloned().map(Details::new),
             key => self.table.press(key),
         }
     }
 
     fn type_filter(&mut self, key: Key) {
-        let mut filter = self.table.filter().to_owned();
         match key {
             Key::Enter => self.typing = false,
             Key::Escape => {
                 self.typing = false;
-                filter.clear();
+                self.typed.clear();
             }
-            Key::Backspace if filter.is_empty() => self.typing = false,
+            Key::Backspace if self.typed.is_empty() => self.typing = false,
             Key::Backspace => {
-                filter.pop();
+                self.typed.pop();
             }
-            Key::Char(character) => filter.push(character),
-            key => return self.table.press(key),
+            Key::Char(character) => {
+                self.typed.extend(character.to_lowercase());
+                return;
+            }
+            key => {
+                self.apply_filter();
+                return self.table.press(key);
+            }
         }
-        self.table.set_filter(&filter);
+        if !self.typing {
+            self.apply_filter();
+        }
+    }
+
+    fn apply_filter(&mut self) {
+        if self.typed != self.table.filter() {
+            self.table.set_filter(&self.typed);
+        }
     }
 
     /// Draws everything that is visible.
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>, now: Moment) {
+        self.apply_filter();
         self.table.fade(now.at);
         let area = frame.area();
         let mut painter = Painter::new(frame.buffer_mut(), area);
@@ -246,20 +270,27 @@ impl Screen {
 
     fn draw_footer(&self, painter: &mut Painter<'_>, lines: u16) {
         if self.typing || !self.table.filter().is_empty() && self.details.is_none() {
-            painter.text(&format!("/{}", self.table.filter()), accent());
+            painter.text("/", accent());
             if self.typing {
-                painter.text("█  Enter: keep, Esc: clear", paint::dim());
+                // What is being typed stays visible.
+                let room = painter.width().saturating_sub(width(TYPING_KEYS) + 1);
+                painter.text(paint::end_of(&self.typed, room), accent());
+                painter.text(TYPING_KEYS, paint::dim());
                 return;
             }
+            painter.text(&self.typed, accent());
             painter.text("  ", paint::dim());
         }
-        match &self.status.problem {
-            Some(problem) => {
-                painter.wrapped(&vec![(problem.clone(), paint::bad())], lines);
-            }
-            None if self.details.is_some() => painter.text(DETAILS_KEYS, paint::dim()),
-            None => painter.text(TABLE_KEYS, paint::dim()),
+        if let Some(problem) = &self.status.problem {
+            painter.wrapped(&vec![(problem.clone(), paint::bad())], lines);
+            return;
         }
+        let keys = match &self.details {
+            Some(details) if details.is_secret() => SECRET_KEYS,
+            Some(_) => DETAILS_KEYS,
+            None => TABLE_KEYS,
+        };
+        painter.text(keys, paint::dim());
     }
 }
 

@@ -6,12 +6,13 @@
 use super::screen::Key;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{Event, EventStream};
-use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{execute, queue};
 use futures_util::StreamExt as _;
 use parking_lot::Mutex;
 use ratatui_core::terminal::{Frame, Terminal};
 use ratatui_crossterm::CrosstermBackend;
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;
 use std::sync::Arc;
@@ -48,6 +49,9 @@ impl AlternateScreen {
     /// # Errors
     /// The terminal has no such mode, or nothing to read keys from.
     pub(super) fn enter() -> io::Result<Self> {
+        if !has_screens(std::env::var_os("TERM").as_deref()) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let entered = Entered::enter()?;
         let frame = Pending::default();
         let terminal = Terminal::new(CrosstermBackend::new(frame.clone()))?;
@@ -94,6 +98,23 @@ impl AlternateScreen {
         self.writer.is_ready()
     }
 
+    /// Enters it again after a stop, during which a shell has used the terminal, and forgets what
+    /// was drawn.
+    pub(super) fn resume(&mut self) -> io::Result<()> {
+        // Only a change from what it knows makes it set the modes.
+        terminal::disable_raw_mode()?;
+        terminal::enable_raw_mode()?;
+        queue!(
+            self.frame,
+            EnterAlternateScreen,
+            Hide,
+            Clear(ClearType::All)
+        )?;
+        // Its own way to forget asks the terminal for its cursor, whose answer is taken for keys.
+        self.terminal = Terminal::new(CrosstermBackend::new(self.frame.clone()))?;
+        Ok(())
+    }
+
     /// Leaves it. Returns false if the terminal has stopped reading: then nothing can be written to
     /// it, and only its modes are restored.
     pub(super) fn close(mut self) -> bool {
@@ -110,6 +131,12 @@ impl AlternateScreen {
         self.writer.write(std::mem::take(&mut self.frame.0.lock()));
         Ok(())
     }
+}
+
+/// Reports whether a terminal of this type (`TERM`) has a second screen and moves its cursor.
+/// Where there are no such types, it is tried.
+fn has_screens(kind: Option<&OsStr>) -> bool {
+    !cfg!(unix) || kind.is_some_and(|it| !it.is_empty() && it != "dumb")
 }
 
 /// The bytes of a frame that is being drawn. Clones share them.
@@ -278,6 +305,19 @@ mod tests {
         assert!(!writer.finish(Duration::ZERO), "it is not waited for");
         read.send(()).unwrap();
         assert!(writer.finish(Duration::from_secs(60)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_terminal_of_no_or_a_dumb_type_has_no_screens() {
+        for (kind, expected) in [
+            (None, false),
+            (Some(""), false),
+            (Some("dumb"), false),
+            (Some("xterm"), true),
+        ] {
+            assert_eq!(has_screens(kind.map(OsStr::new)), expected, "{kind:?}");
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! `Details`: one object: its conditions, labels, owners and finalizers, and all of it as YAML.
 
+use super::super::super::harmless::harmless;
 use super::super::super::units;
 use super::super::row::between;
 use super::key::Key;
 use super::paint::{self, Line, Painter, width};
+use super::secret;
 use kubist_apimachinery::{Object as _, ObjectName, Time, Unstructured};
 use kubist_codec::yaml;
 use ratatui_core::style::Style;
@@ -16,8 +18,12 @@ const INDENT: &str = "  ";
 pub(super) struct Details {
     name: ObjectName,
     object: Option<Unstructured>,
-    /// The lines of the object as YAML.
-    yaml: Vec<String>,
+    /// Whether the values of a Secret are shown.
+    is_revealed: bool,
+    /// The object as YAML, and as lines of this width.
+    yaml: String,
+    yaml_lines: Vec<String>,
+    yaml_width: Option<usize>,
     problem: Option<String>,
     is_deleted: bool,
     /// The object has changed since it was asked for.
@@ -36,7 +42,10 @@ impl Details {
         Self {
             name,
             object: None,
-            yaml: Vec::new(),
+            is_revealed: false,
+            yaml: String::new(),
+            yaml_lines: Vec::new(),
+            yaml_width: None,
             problem: None,
             is_deleted: false,
             is_wanted: true,
@@ -78,17 +87,40 @@ impl Details {
         match object {
             Ok(mut object) => {
                 object.drop_managed_fields();
-                let text = yaml::to_yaml(&Value::Object(object.object.clone()));
-                self.yaml = text.lines().map(ToOwned::to_owned).collect();
                 self.object = Some(object);
+                self.write_yaml();
                 self.problem = None;
             }
             Err(problem) => self.problem = Some(problem),
         }
     }
 
+    fn write_yaml(&mut self) {
+        let Some(object) = &self.object else {
+            return;
+        };
+        let mut object = object.object.clone();
+        if !self.is_revealed && secret::is_secret(&object) {
+            secret::conceal(&mut object);
+        }
+        let text = yaml::to_yaml(&Value::Object(object));
+        // Before it is measured.
+        let lines: Vec<_> = text.lines().map(harmless).collect();
+        self.yaml = lines.join("\n");
+        self.yaml_width = None;
+    }
+
+    /// Reports whether values are hidden until the key for them is pressed.
+    pub(super) fn is_secret(&self) -> bool {
+        let object = self.object.as_ref();
+        object.is_some_and(|it| secret::is_secret(&it.object))
+    }
+
     pub(super) fn press(&mut self, key: Key) {
-        if matches!(key, Key::End | Key::Char('G')) {
+        if key == Key::Char('s') && self.is_secret() {
+            self.is_revealed = !self.is_revealed;
+            self.write_yaml();
+        } else if matches!(key, Key::End | Key::Char('G')) {
             self.above = self.length.saturating_sub(self.page);
         } else if let Some(to) = key.moved(self.above, self.length, self.page) {
             self.above = to;
@@ -97,10 +129,19 @@ impl Details {
 
     pub(super) fn draw(&mut self, painter: &mut Painter<'_>, height: u16, now: Time) {
         let lines = self.sections(now);
+        let wide = painter.width();
+        if self.yaml_width != Some(wide) {
+            self.yaml_width = Some(wide);
+            let pieces = self.yaml.lines().flat_map(|it| paint::wrap(it, wide, 0));
+            self.yaml_lines = pieces.map(ToOwned::to_owned).collect();
+        }
         self.page = height.into();
-        self.length = lines.len() + self.yaml.len();
+        self.length = lines.len() + self.yaml_lines.len();
         self.above = self.above.min(self.length.saturating_sub(1));
-        let yaml = self.yaml.iter().map(|line| vec![plain(line.as_str())]);
+        let yaml = self
+            .yaml_lines
+            .iter()
+            .map(|line| vec![plain(line.as_str())]);
         let mut left = height;
         for line in lines.into_iter().chain(yaml).skip(self.above) {
             if left == 0 {

@@ -1,12 +1,13 @@
 //! `Painter`: writes text line by line into a frame. Styles, and the text of a connection's state.
 
+use super::super::super::harmless::harmless;
 use super::super::super::units;
 use super::super::connection::Link;
-use super::super::row::harmless;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::text::Span;
+use std::borrow::Cow;
 
 /// A line in parts.
 pub(super) type Line = Vec<(String, Style)>;
@@ -77,27 +78,74 @@ impl<'a> Painter<'a> {
     pub(super) fn wrapped(&mut self, line: &Line, mut left: u16) -> u16 {
         let mut used = 0;
         for (text, style) in line {
-            let mut piece = String::new();
-            let mut buffer = [0; 4];
-            for character in text.chars() {
-                let wide = width(character.encode_utf8(&mut buffer));
-                if used + wide > self.width() && used > 0 {
-                    self.text(&piece, *style);
+            let mut pieces = wrap(text, self.width(), used).peekable();
+            while let Some(piece) = pieces.next() {
+                self.text(piece, *style);
+                used += width(piece);
+                if pieces.peek().is_some() {
                     self.next_line();
-                    piece.clear();
                     (used, left) = (0, left.saturating_sub(1));
                     if left == 0 {
                         return 0;
                     }
                 }
-                piece.push(character);
-                used += wide;
             }
-            self.text(&piece, *style);
         }
         self.next_line();
         left.saturating_sub(1)
     }
+}
+
+/// Splits a text into what fits into lines, the first of which has `used` columns already. There is
+/// a piece for each line, so the first may be empty.
+pub(super) fn wrap(text: &str, wide: usize, used: usize) -> impl Iterator<Item = &str> {
+    let (mut rest, mut used) = (Some(text), used);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let fits = wide.saturating_sub(std::mem::take(&mut used));
+        // A line that cannot have a single character has one.
+        let least = usize::from(fits == wide);
+        let end = position_after(text, fits, least);
+        let (piece, after) = text.split_at(end);
+        rest = (!after.is_empty()).then_some(after);
+        Some(piece)
+    })
+}
+
+/// Returns where the text ends that fits into `wide` columns, and has `least` characters.
+fn position_after(text: &str, wide: usize, least: usize) -> usize {
+    let mut used = 0;
+    let mut after = text
+        .char_indices()
+        .enumerate()
+        .filter(|(index, (_, character))| {
+            used += width(character.encode_utf8(&mut [0; 4]));
+            used > wide && *index >= least
+        });
+    after.next().map_or(text.len(), |(_, (at, _))| at)
+}
+
+/// Returns the end of a text, as much as fits into `wide` columns.
+pub(super) fn end_of(text: &str, wide: usize) -> &str {
+    let mut used = 0;
+    let mut start = text.len();
+    for (at, character) in text.char_indices().rev() {
+        used += width(character.encode_utf8(&mut [0; 4]));
+        if used > wide {
+            break;
+        }
+        start = at;
+    }
+    &text[start..]
+}
+
+/// Cuts a text that takes more than `wide` columns.
+pub(super) fn clipped(text: &str, wide: usize) -> Cow<'_, str> {
+    if width(text) <= wide {
+        return Cow::Borrowed(text);
+    }
+    let end = position_after(text, wide.saturating_sub(1), 0);
+    Cow::Owned(format!("{}…", &text[..end]))
 }
 
 /// Returns the columns that a text takes.

@@ -16,6 +16,8 @@ use std::time::Duration;
 pub(super) const MARKED: Duration = Duration::from_secs(3);
 /// Spaces between columns.
 const GAP: usize = 3;
+/// No column is cut to less than this, with its gap.
+const COLUMN_LEAST: usize = 20;
 /// The line of the headings.
 const HEADINGS: u16 = 1;
 
@@ -293,18 +295,26 @@ impl Table {
                 *known = (*known).max(width(text) + GAP);
             }
         }
-        for (heading, wide) in headings.iter().zip(&widths) {
-            painter.cell(heading, *wide, paint::heading(), paint::heading());
+        let limit = column_limit(&widths, painter.width());
+        let texts_wide = widths.iter().map(|it| (*it).min(limit) - GAP);
+        let texts_wide: Vec<usize> = texts_wide.collect();
+        // There is no gap after the last.
+        let last = texts_wide.len().saturating_sub(1);
+        let cell_width = |at: usize| texts_wide[at] + if at == last { 0 } else { GAP };
+        for (at, heading) in headings.iter().enumerate() {
+            let heading = &paint::clipped(heading, texts_wide[at]);
+            painter.cell(heading, cell_width(at), paint::heading(), paint::heading());
         }
         painter.next_line();
         let selected = position - self.above;
         for (index, (shown, line)) in rows.iter().zip(&texts).enumerate() {
             let styles = Styles::of(shown, index == selected);
-            for (at, (text, wide)) in line.iter().zip(&widths).enumerate() {
+            for (at, text) in line.iter().enumerate() {
+                let text = &paint::clipped(text, texts_wide[at]);
                 // The namespace is no column of the kind.
                 let column = at.checked_sub(usize::from(self.with_namespaces));
                 let column = column.and_then(|at| indices.get(at));
-                painter.cell(text, *wide, styles.of_column(column), styles.row);
+                painter.cell(text, cell_width(at), styles.of_column(column), styles.row);
             }
             if index == selected {
                 painter.fill(styles.row);
@@ -329,6 +339,25 @@ impl Table {
         let cells = cells.map(|index| row.cell(&self.columns, *index, now).into_owned());
         namespace.into_iter().chain(cells).collect()
     }
+}
+
+/// Returns the most that a column takes, with its gap: one with long texts does not push out those
+/// behind it. If even short columns do not fit, names are worth more than the last columns.
+fn column_limit(widths: &[usize], wide: usize) -> usize {
+    let mut widths = widths.to_vec();
+    widths.sort_unstable();
+    let mut left = wide + GAP;
+    for (index, needed) in widths.iter().enumerate() {
+        let share = left / (widths.len() - index);
+        if *needed <= share {
+            left -= needed;
+        } else if share >= COLUMN_LEAST {
+            return share;
+        } else {
+            return (wide / 2).max(COLUMN_LEAST);
+        }
+    }
+    usize::MAX
 }
 
 /// The styles of a row.

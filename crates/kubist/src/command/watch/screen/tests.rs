@@ -1,5 +1,7 @@
 //! The screen by its frames.
 
+mod odd;
+
 use super::super::row::tests::{columns, row};
 use super::*;
 use kubist_cache::Deleted;
