@@ -106,8 +106,10 @@ impl<K: Object> Listeners<K> {
                 object: Arc::clone(object),
                 initial: true,
             };
+            // Only mailboxes need hashes.
+            let hash = attached.in_place.is_none().then(|| NameHash::of(&change));
             let changes = Hashed {
-                hashes: &[NameHash::of(&change)],
+                hashes: hash.as_slice(),
                 changes: std::slice::from_ref(&change),
             };
             if !attached.offer(changes, &mut self.budget).await {

@@ -51,7 +51,11 @@ impl CoopBudget {
     /// # Cancel safety
     /// Safe: it has no other effect.
     pub async fn yield_if_due(&mut self) {
-        if self.began.elapsed() >= TURN_MAX {
+        self.yield_if_due_at(Instant::now()).await;
+    }
+
+    async fn yield_if_due_at(&mut self, now: Instant) {
+        if now - self.began >= TURN_MAX {
             // This lets timers and sockets run too, which a mere wake-up would not.
             tokio::task::yield_now().await;
             self.restart();
@@ -80,12 +84,7 @@ impl CoopBudget {
             1
         };
         self.calls_left = self.calls;
-        if now - self.began >= TURN_MAX {
-            tokio::task::yield_now().await;
-            self.restart();
-        } else {
-            tokio::task::consume_budget().await;
-        }
+        self.yield_if_due_at(now).await;
     }
 
     /// Awaits a future. If it was pending, other tasks have run, and a new turn starts.

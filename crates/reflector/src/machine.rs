@@ -108,10 +108,8 @@ pub struct Machine {
     /// A streaming list was rejected as invalid. If the same paged list is not, the server does not
     /// support streaming lists.
     streaming_suspected: bool,
-    /// Whether the last response was that the kind is not served.
-    not_served: bool,
-    /// The last pause because of that, without its variation.
-    not_served_pause: Duration,
+    /// The last pause, without its variation, if the last response was that the kind is not served.
+    not_served: Option<Duration>,
 }
 
 /// The current phase.
@@ -143,8 +141,7 @@ impl Machine {
             paginates: false,
             streaming_refused: false,
             streaming_suspected: false,
-            not_served: false,
-            not_served_pause: Duration::ZERO,
+            not_served: None,
         }
     }
 
@@ -160,7 +157,7 @@ impl Machine {
 
     /// Reports whether the server currently does not serve the kind.
     pub fn is_not_served(&self) -> bool {
-        self.not_served
+        self.not_served.is_some()
     }
 
     /// Returns the last version received.
@@ -249,17 +246,13 @@ impl Machine {
     /// Records that the kind is not served. This is no failure; the pauses grow with the time that
     /// has passed, because definitions are mostly created beside the program that needs them.
     fn note_not_served(&mut self, now: Duration) -> Recovery {
-        let before = if self.not_served {
-            self.not_served_pause
-        } else {
-            Duration::ZERO
-        };
-        let pause = before.saturating_mul(2).max(NOT_SERVED_PAUSE_MIN);
-        let pause = pause.min(self.config.not_served_pause);
-        self.not_served_pause = pause;
+        let pause = self
+            .not_served
+            .map_or(NOT_SERVED_PAUSE_MIN, |last| last.saturating_mul(2))
+            .min(self.config.not_served_pause);
+        self.not_served = Some(pause);
         let pause = pause.saturating_add(self.jitter.below(pause));
         self.not_before = now.saturating_add(pause);
-        self.not_served = true;
         self.resumes = 0;
         self.state = State::Fetch;
         Recovery::NotServed
@@ -282,7 +275,7 @@ impl Machine {
     fn fetched(&mut self, version: ResourceVersion) {
         self.version = version;
         self.version_unavailable = false;
-        self.not_served = false;
+        self.not_served = None;
         self.resumes = 0;
     }
 }

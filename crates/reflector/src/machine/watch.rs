@@ -165,7 +165,7 @@ impl Machine {
             Phase::Streaming => now.saturating_add(self.config.streaming_silence_max),
             Phase::Following => open.end_at(self.config.watch_grace),
         };
-        self.not_served = false;
+        self.not_served = None;
     }
 
     /// Reports a watch event.
