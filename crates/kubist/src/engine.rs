@@ -2,8 +2,10 @@
 //!
 //! It covers what these have in common beyond [`Kv`], and does not read configuration.
 
+use crate::etcd_overrides::EtcdOverrides;
 use crate::regular_file::read_regular_file;
 use http::Uri;
+use kubist_apimachinery::GroupResource;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats, TokioClock};
 use kubist_storage::{Fault, Kv, ReadError, Revision};
@@ -23,6 +25,13 @@ pub(crate) enum Engine {
     Etcd(EtcdKv),
 }
 
+/// An engine of a few resources, beside the main one.
+#[derive(Clone, Debug)]
+pub(crate) struct ApartEngine {
+    pub(crate) engine: Engine,
+    pub(crate) resources: Vec<GroupResource>,
+}
+
 /// The etcd cluster of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
@@ -37,6 +46,8 @@ pub struct EtcdServers {
     pub cert_file: Option<PathBuf>,
     /// A PEM file of its key.
     pub key_file: Option<PathBuf>,
+    /// Resources that are stored in other clusters. Default: none.
+    pub overrides: EtcdOverrides,
 }
 
 /// Maximum bytes of a certificate file.
@@ -177,6 +188,28 @@ impl Engine {
                 source,
             }),
         }
+    }
+
+    /// Connects to the clusters of the overrides, once to each, and returns them with their
+    /// resources.
+    pub(crate) async fn apart(etcd: &EtcdServers) -> Result<Vec<ApartEngine>, EtcdError> {
+        let mut apart: Vec<(EtcdServers, ApartEngine)> = Vec::new();
+        for (resource, servers) in etcd.overrides.iter() {
+            let known = apart.iter_mut().find(|(of, _)| of.servers == servers);
+            if let Some((_, known)) = known {
+                known.resources.push(resource.clone());
+                continue;
+            }
+            let of = EtcdServers {
+                servers: servers.to_vec(),
+                overrides: EtcdOverrides::default(),
+                ..etcd.clone()
+            };
+            let engine = Self::on_etcd(&of).await?;
+            let resources = vec![resource.clone()];
+            apart.push((of, ApartEngine { engine, resources }));
+        }
+        Ok(apart.into_iter().map(|(_, engine)| engine).collect())
     }
 
     pub(crate) fn kv(&self) -> Arc<dyn Kv> {

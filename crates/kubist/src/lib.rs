@@ -93,6 +93,8 @@ mod advertise;
 mod encryption_file;
 #[cfg(feature = "server")]
 mod engine;
+#[cfg(feature = "server")]
+mod etcd_overrides;
 mod infer;
 #[cfg(feature = "server")]
 mod refusals;
@@ -147,6 +149,8 @@ pub use advertise::is_advertisable;
 pub use encryption_file::EncryptionFile;
 #[cfg(feature = "server")]
 pub use engine::{EtcdError, EtcdServers};
+#[cfg(feature = "server")]
+pub use etcd_overrides::{EtcdOverrides, EtcdOverridesError};
 pub use infer::{InferError, infer, infer_with};
 #[cfg(feature = "server")]
 pub use regular_file::read_regular_file;

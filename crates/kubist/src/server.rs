@@ -8,7 +8,7 @@
 //! earlier ones. Several servers can share an etcd cluster.
 
 use crate::advertise;
-use crate::engine::{Engine, EtcdError};
+use crate::engine::{ApartEngine, Engine, EtcdError};
 use crate::refusals::log_refusals;
 use crate::server_config::{Controller, ServerConfig};
 use crate::server_keys::ServerKeysError;
@@ -71,6 +71,8 @@ pub enum ServerError {
 pub struct Server {
     api: RunningServer,
     store: Engine,
+    /// The engines of a few resources each.
+    apart: Vec<ApartEngine>,
     watch_caches: bool,
     client: Client,
     stopping: CancellationToken,
@@ -99,13 +101,18 @@ impl Server {
             (None, Some(etcd)) => Engine::on_etcd(etcd).await?,
             (Some(_), Some(_)) => return Err(ServerError::TwoStores),
         };
+        let apart = match &config.etcd {
+            Some(etcd) => Engine::apart(etcd).await?,
+            None => Vec::new(),
+        };
         let mut engine = JoinSet::new();
-        let ticking = store.clone();
-        engine.spawn(async move { ticking.run().await });
-        let written = store.kv();
-        engine.spawn(async move { log_refusals(&*written).await });
+        for each in apart.iter().map(|it| &it.engine).chain([&store]) {
+            let (ticking, written) = (each.clone(), each.kv());
+            engine.spawn(async move { ticking.run().await });
+            engine.spawn(async move { log_refusals(&*written).await });
+        }
         let watch_caches = config.has_watch_caches(&store);
-        let registry = Registry::new(config.registry(store.kv(), watch_caches));
+        let registry = Registry::new(config.registry(store.kv(), &apart, watch_caches));
         registry
             .start()
             .await
@@ -146,6 +153,7 @@ impl Server {
             client: client_of(&api, kubist_client::Config::default())?,
             api,
             store,
+            apart,
             watch_caches,
             stopping: CancellationToken::new(),
             serves_namespaces,
@@ -339,6 +347,9 @@ impl Server {
         self.controllers.shutdown().await;
         self.api.shutdown().await;
         self.engine.shutdown().await;
+        for apart in &self.apart {
+            apart.engine.close().await;
+        }
         self.store.close().await;
     }
 }

@@ -1,7 +1,7 @@
 //! `ServerConfig`: the configuration of a [`Server`](crate::Server).
 
 use crate::encryption_file::EncryptionFile;
-use crate::engine::{Engine, EtcdServers};
+use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
 use kubist_apiserver::Webhooks;
 use kubist_kinds::BuiltIn;
@@ -117,12 +117,22 @@ impl Default for ServerConfig {
 
 impl ServerConfig {
     /// Returns the registry configuration over `kv`.
-    pub(crate) fn registry(&self, kv: Arc<dyn Kv>, watch_caches: bool) -> RegistryConfig {
+    pub(crate) fn registry(
+        &self,
+        kv: Arc<dyn Kv>,
+        apart: &[ApartEngine],
+        watch_caches: bool,
+    ) -> RegistryConfig {
         let mut kinds = BuiltIn::default();
         if self.listen.port() != 0 {
             kinds.server_port = self.listen.port();
         }
         let mut settings = RegistryConfig::new(kv, Arc::new(kinds));
+        for ApartEngine { engine, resources } in apart {
+            let kv = engine.kv();
+            let theirs = resources.iter().map(|of| (of.clone(), Arc::clone(&kv)));
+            settings.engines.extend(theirs);
+        }
         settings.seed = self.seed;
         settings.cache_bytes_max = self.object_cache_bytes_max;
         settings.webhooks = Some(Arc::new(Webhooks::new()));

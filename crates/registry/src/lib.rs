@@ -53,6 +53,7 @@
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
 pub mod custom;
+mod finishing;
 mod registry;
 mod rest;
 mod store;
@@ -65,6 +66,7 @@ pub use storage::cacher;
 pub use stored::transformer;
 pub mod storage;
 
+pub use finishing::{Finishing, Place};
 pub use registry::catalog::{ServedGroup, ServedResource, ServedVersion};
 pub use registry::config::RegistryConfig;
 pub use registry::runtime_config::{RuntimeConfig, RuntimeConfigError};
@@ -87,7 +89,6 @@ pub use store::create::{remove_duplicate_owners, remove_patched_duplicate_owners
 pub use store::creation_guards::namespace_terminating;
 pub use store::delete::IGNORE_READ_ERROR;
 pub use store::deletion::check_preconditions;
-pub use store::finishing::{Finishing, Place};
 pub use store::hooks::{Begin, Begun, Hooks};
 pub use store::kinds::{ClusterObjects, Kinds, PlainKinds, RegistryParts};
 pub use store::random::{Random, uuid_v4};

@@ -9,6 +9,7 @@ pub mod cacher;
 pub(crate) mod continue_token;
 pub(crate) mod convert;
 mod dry_run;
+pub(crate) mod engines;
 pub(crate) mod error;
 mod factory;
 pub(crate) mod list;

@@ -348,8 +348,12 @@ async fn size(registry: &Registry) -> Family {
         &["storage_cluster_id"],
     );
     // Omitted if the engine does not respond; `/readyz` reports that.
-    if let Ok(Ok(Some(bytes))) = timeout(SIZE_TIMEOUT, registry.storage_bytes()).await {
-        family.set(&["etcd-0"], number(bytes));
+    if let Ok(Ok(sizes)) = timeout(SIZE_TIMEOUT, registry.storage_bytes()).await {
+        for (at, bytes) in sizes.into_iter().enumerate() {
+            if let Some(bytes) = bytes {
+                family.set(&[&format!("etcd-{at}")], number(bytes));
+            }
+        }
     }
     family
 }

@@ -44,7 +44,7 @@ pub(crate) async fn handle(
         let why = "other backups are in progress, please try again later";
         return Err(Status::too_many_requests(why, 1));
     };
-    let snapshot = registry.snapshot().await.map_err(Status::internal_error)?;
+    let snapshot = registry.snapshot().await?;
     let mut chunk = Vec::new();
     let writer = Writer::begin(snapshot.revision(), &mut chunk);
     let sending = BackupStream {

@@ -81,6 +81,30 @@ async fn objects_are_at_upstreams_keys_and_outlive_the_server() {
     }
 }
 
+#[tokio::test]
+async fn a_resource_of_the_overrides_is_stored_in_its_own_cluster() {
+    let Some(main) = Etcd::start(Release::Current).await else {
+        return;
+    };
+    let own = Etcd::start(Release::Current).await.unwrap();
+    let mut config = config(&main, "");
+    let overrides = format!("/configmaps#{}", own.url());
+    config.etcd.as_mut().unwrap().overrides = overrides.parse().unwrap();
+    let server = Server::start(config).await.unwrap();
+    check_newest(&server).await;
+    for (etcd, key, expected) in [
+        (&own, "configmaps/default/map-0", true),
+        (&main, "configmaps/default/map-0", false),
+        (&main, "namespaces/default", true),
+        (&own, "namespaces/default", false),
+    ] {
+        let key = format!("/registry/{key}");
+        let found = etcd.kv().get(key.as_bytes(), None).await.unwrap().kv;
+        assert_eq!(found.is_some(), expected, "{key}");
+    }
+    server.shutdown().await;
+}
+
 /// Lists without a version include all acknowledged writes at once: from a fresh cache, or from an
 /// etcd without progress requests.
 async fn check_newest(server: &Server) {

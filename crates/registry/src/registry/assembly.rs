@@ -1,5 +1,6 @@
 //! Builds the components of a registry from its configuration.
 
+use crate::finishing::Finishing;
 use crate::registry::config::RegistryConfig;
 use crate::registry::storage_version;
 use crate::storage::cacher::Cacher;
@@ -7,7 +8,6 @@ use crate::storage::{DryRunnable, StorageFactory};
 use crate::store::Store;
 use crate::store::engine::Engine;
 use crate::store::field_managers::FieldManagers;
-use crate::store::finishing::Finishing;
 use crate::store::hooks::Hooks;
 use crate::store::kinds::RegistryParts;
 use crate::store::random::Random;
@@ -26,7 +26,6 @@ pub(super) fn empty_stores(config: &RegistryConfig) -> Stores {
     let seed = config.seed.unwrap_or(low);
     let random = Arc::new(Random::new(seed));
     let engine = Engine {
-        kv: Arc::clone(&config.kv),
         factory: storage_factory(config),
     };
     let cluster = config.kinds.cluster(&RegistryParts {
@@ -98,7 +97,8 @@ pub(super) fn new_store(
 fn storage_factory(config: &RegistryConfig) -> StorageFactory {
     let (kv, root) = (Arc::clone(&config.kv), config.key_root.as_str());
     let factory = StorageFactory::new(kv, root, config.cache_bytes_max)
-        .with_watch_cache(config.watch_cache.clone());
+        .with_watch_cache(config.watch_cache.clone())
+        .with_engines(config.engines.clone());
     let factory = match &config.encryption {
         Some(live) => factory.with_encryption(live.clone()),
         None => factory,

@@ -18,6 +18,11 @@ use std::sync::Arc;
 pub struct RegistryConfig {
     /// The storage engine.
     pub kv: Arc<dyn Kv>,
+    /// Engines of their own for built-in resources, as upstream's `--etcd-servers-overrides`; the
+    /// last one of a resource counts. An engine that several share should be one handle. Each has
+    /// revisions of its own, and a create whose namespace is in another engine is taken back if
+    /// the namespace has changed meanwhile. Default: none.
+    pub engines: Vec<(GroupResource, Arc<dyn Kv>)>,
     /// The served kinds, such as those of `kubist-kinds`.
     pub kinds: Arc<dyn Kinds>,
     /// The source of timestamps. Default: the machine's clock.
@@ -53,6 +58,7 @@ impl RegistryConfig {
     pub fn new(kv: Arc<dyn Kv>, kinds: Arc<dyn Kinds>) -> Self {
         Self {
             kv,
+            engines: Vec::new(),
             kinds,
             clock: Arc::new(SystemClock),
             seed: None,

@@ -7,9 +7,9 @@ use crate::storage::cacher::CacherStats;
 use crate::store::announcement::Announcement;
 use crate::stored::transformer::{LiveEncryption, TransformCounts};
 use futures_util::stream::{self, StreamExt};
-use kubist_apimachinery::{GroupResource, Str};
+use kubist_apimachinery::{GroupResource, Status, Str};
 use kubist_storage::backup::Snapshot;
-use kubist_storage::{Fault, KeyRange, ReadError};
+use kubist_storage::{Fault, KeyRange, Kv, ReadError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,13 +66,16 @@ impl Registry {
         self.stores.engine.factory.forget_unused();
     }
 
-    /// Checks that storage answers a read of its revision.
+    /// Checks that each storage engine answers a read of its revision.
     ///
     /// # Errors
     /// Storage is closed or cannot be reached. The call may also take long: the caller sets the
     /// timeout.
     pub async fn storage_health(&self) -> Result<(), ReadError> {
-        self.stores.engine.kv.revision().await.map(drop)
+        for kv in self.engines() {
+            kv.revision().await?;
+        }
+        Ok(())
     }
 
     /// Checks whether storage accepts writes, as far as that is known without a write.
@@ -80,7 +83,7 @@ impl Registry {
     /// # Errors
     /// The reason: the disk is full or not writable.
     pub fn storage_writable(&self) -> Result<(), Fault> {
-        self.stores.engine.kv.writable()
+        self.engines().into_iter().try_for_each(|kv| kv.writable())
     }
 
     /// Returns the metrics of each resource.
@@ -136,22 +139,42 @@ impl Registry {
         counts
     }
 
-    /// Returns the size of the storage engine's data in bytes; `None` if it does not report it.
+    /// Returns the size of each storage engine's data in bytes, the main one first; `None` for one
+    /// that does not report it.
     ///
     /// # Errors
-    /// It cannot be reached.
-    pub async fn storage_bytes(&self) -> Result<Option<u64>, ReadError> {
-        self.stores.engine.kv.size_bytes().await
+    /// One cannot be reached.
+    pub async fn storage_bytes(&self) -> Result<Vec<Option<u64>>, ReadError> {
+        let mut sizes = Vec::new();
+        for kv in self.engines() {
+            sizes.push(kv.size_bytes().await?);
+        }
+        Ok(sizes)
+    }
+
+    /// Returns each engine once, the main one first.
+    fn engines(&self) -> Vec<&Arc<dyn Kv>> {
+        self.stores.engine.factory.engines().all()
     }
 
     /// Returns a snapshot of all stored data at one revision, not older than any write answered
     /// before the call. Concurrent writes do not affect it.
     ///
     /// # Errors
-    /// The engine is closed, or cannot be reached.
-    pub async fn snapshot(&self) -> Result<Snapshot, ReadError> {
+    /// The engine is closed, or cannot be reached; or there are several, which have no revision in
+    /// common.
+    pub async fn snapshot(&self) -> Result<Snapshot, Status> {
+        let engines = self.stores.engine.factory.engines();
+        if let Some(resource) = engines.apart().next() {
+            let message = format!(
+                "a backup is of one storage engine, but {resource} are stored in another: save \
+                 each etcd by its own means"
+            );
+            return Err(Status::bad_request(message));
+        }
         let root = self.key_root.trim_end_matches('/');
         let range = KeyRange::prefix(format!("{root}/"));
-        Snapshot::begin(Arc::clone(&self.stores.engine.kv), range).await
+        let snapshot = Snapshot::begin(Arc::clone(engines.main()), range).await;
+        snapshot.map_err(Status::internal_error)
     }
 }

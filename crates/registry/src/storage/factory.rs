@@ -1,6 +1,7 @@
 //! `StorageFactory`: decides the key layout, watch cache, transformer and encoding of each
 //! resource.
 
+use super::engines::Engines;
 use super::{Storage, WatchCacheConfig, upstream_form};
 use crate::metrics::ResourceMetrics;
 use crate::storage::cacher::{Cacher, CacherConfig};
@@ -40,7 +41,7 @@ pub struct MadeStorage {
 /// Builds the storage of each resource over one engine.
 #[derive(Debug)]
 pub struct StorageFactory {
-    kv: Arc<dyn Kv>,
+    engines: Engines,
     key_root: String,
     watch_cache: WatchCacheConfig,
     transformers: HashMap<GroupResource, Arc<dyn Transformer>>,
@@ -92,7 +93,7 @@ impl StorageFactory {
     /// `cache_bytes_max` bytes.
     pub fn new(kv: Arc<dyn Kv>, key_root: impl Into<String>, cache_bytes_max: usize) -> Self {
         Self {
-            kv,
+            engines: Engines::one(kv),
             key_root: key_root.into(),
             watch_cache: WatchCacheConfig::default(),
             transformers: HashMap::new(),
@@ -109,6 +110,18 @@ impl StorageFactory {
     pub fn with_watch_cache(mut self, watch_cache: WatchCacheConfig) -> Self {
         self.watch_cache = watch_cache;
         self
+    }
+
+    /// Sets engines of their own for built-in resources. The last one of a resource counts.
+    #[must_use]
+    pub fn with_engines(mut self, apart: Vec<(GroupResource, Arc<dyn Kv>)>) -> Self {
+        self.engines = self.engines.with(&self.key_root, apart);
+        self
+    }
+
+    /// Returns the engines.
+    pub(crate) fn engines(&self) -> &Engines {
+        &self.engines
     }
 
     /// Sets the transformer of one resource, of all resources of a group without their own (the
@@ -315,7 +328,7 @@ impl StorageFactory {
         if let Some(version) = written_as {
             codec = codec.written_as(version);
         }
-        RawStorage::new(Arc::clone(&self.kv), codec)
+        RawStorage::new(self.engines.of(resource), codec)
     }
 
     /// Builds the storage of a resource with objects of `kind`.

@@ -6,13 +6,12 @@ use crate::storage::{MadeStorage, StorageFactory};
 use crate::stored::key::NoPlace;
 use crate::stored::scheme::StoredKind;
 use kubist_api::{Kind, ResourceFacts};
-use kubist_storage::{Kv, RangeRequest};
+use kubist_storage::RangeRequest;
 use std::sync::Arc;
 
 /// What stores are built over.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) kv: Arc<dyn Kv>,
     pub(crate) factory: StorageFactory,
 }
 
@@ -51,7 +50,11 @@ impl Engine {
         let Ok(keys) = self.factory.custom_keys(group, plural) else {
             return Ok(false);
         };
-        let found = self.kv.range(RangeRequest::new(keys.range("")).limit(1));
+        let found = self
+            .factory
+            .engines()
+            .main()
+            .range(RangeRequest::new(keys.range("")).limit(1));
         Ok(!found.await?.kvs.is_empty())
     }
 }

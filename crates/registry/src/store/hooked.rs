@@ -9,9 +9,9 @@
 use super::Store;
 use super::delete::{DeleteCall, DeleteOutcome, Selection};
 use super::update::TryUpdate;
+use crate::finishing::Place;
 use crate::storage::error::StorageError;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
-use crate::store::finishing::Place;
 use crate::store::hooks::AllBegun;
 use crate::stored::Stored;
 use crate::strategy::BoxFuture;

@@ -1,12 +1,12 @@
 //! `Stores`: the state that all resources of a registry share, and reads across resources.
 
+use crate::finishing::Finishing;
 use crate::storage::error::Operation;
 use crate::storage::predicate::Predicate;
 use crate::storage::{ListRequest, Scope};
 use crate::store::Store;
 use crate::store::clock::WallClock;
 use crate::store::engine::Engine;
-use crate::store::finishing::Finishing;
 use crate::store::kinds::{ClusterObjects, Kinds};
 use crate::store::random::Random;
 use crate::store::resource_store::ResourceStore;

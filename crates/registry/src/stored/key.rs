@@ -9,7 +9,7 @@ mod tests;
 
 use bytes::Bytes;
 use kubist_api::GROUPS;
-use kubist_apimachinery::{Status, validate_name};
+use kubist_apimachinery::{GroupResource, Status, validate_name};
 use kubist_storage::KeyRange;
 use std::fmt;
 
@@ -126,6 +126,11 @@ impl KeyLayout {
             prefix: format!("{root}/{folder}/"),
             namespaced,
         }
+    }
+
+    /// Returns the prefix of the keys of a built-in resource below `root`.
+    pub(crate) fn folder_prefix(root: &str, resource: &GroupResource) -> String {
+        format!("{root}/{}/", folder(&resource.group, &resource.resource))
     }
 
     /// Returns the layout of a custom resource: its group is a folder.

@@ -1,7 +1,7 @@
 //! Options of an etcd cluster, named as upstream's.
 
 use clap::Args;
-use kubist::EtcdServers;
+use kubist::{EtcdOverrides, EtcdServers};
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -14,6 +14,16 @@ pub(super) struct EtcdOptions {
         conflicts_with = "data_dir"
     )]
     servers: Vec<String>,
+    /// Built-in resources that other etcd clusters store, such as /events#http://10.0.0.7:2379; the
+    /// certificates and the prefix are the same
+    #[arg(
+        long = "etcd-servers-overrides",
+        value_name = "GROUP/RESOURCE#URL;URL,...",
+        default_value = "",
+        hide_default_value = true,
+        requires = "servers"
+    )]
+    overrides: EtcdOverrides,
     /// The prefix of all keys in etcd
     #[arg(
         long = "etcd-prefix",
@@ -41,6 +51,7 @@ impl EtcdOptions {
             ca_file: self.ca_file,
             cert_file: self.cert_file,
             key_file: self.key_file,
+            overrides: self.overrides,
         })
     }
 }
