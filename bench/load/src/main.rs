@@ -15,6 +15,7 @@ mod list;
 mod measured;
 mod process;
 mod ready;
+mod scale;
 mod server;
 mod watch;
 mod write;
@@ -53,6 +54,8 @@ enum Command {
     Custom(custom::Options),
     /// Create more and more objects, and measure each operation
     Grow(grow::Options),
+    /// Renew the leases of many nodes beside many Pods and watching kubelets
+    Scale(scale::Options),
     /// Write to etcd itself
     Kv(kv::Options),
     /// Wait until the server answers
@@ -76,6 +79,7 @@ async fn main() -> Result<(), Failure> {
         Command::Apply(options) => apply::run(&server()?, &options).await,
         Command::Custom(options) => custom::run(&server()?, &options).await,
         Command::Grow(options) => grow::run(&server()?, &options).await,
+        Command::Scale(options) => scale::run(&server()?, &options).await,
         Command::Kv(options) => kv::run(process, &options).await,
         Command::Ready(options) => ready::run(&server()?, &options).await,
         Command::Key => key::print(),

@@ -12,6 +12,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use http::Method;
 use kubist_transport::ResponseBody;
 use serde_json::json;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -25,7 +26,7 @@ const OPENING: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The text before the time in an event.
-const MARK: &str = "sent-at-";
+pub const MARK: &str = "sent-at-";
 
 #[derive(Args)]
 pub struct Options {
@@ -145,18 +146,42 @@ async fn follow(mut watch: ResponseBody, start: Instant, events: usize) -> Resul
             break;
         };
         let Some(chunk) = chunk? else { break };
-        let now = start.elapsed();
-        rest.extend_from_slice(&chunk);
-        let Some(end) = rest.iter().rposition(|&byte| byte == b'\n') else {
-            continue;
-        };
-        for line in rest[..end].split(|&byte| byte == b'\n') {
-            let sent = sent_at(line).ok_or_else(|| format!("an event of {NAMESPACE}: no time"))?;
-            lags.push(now.saturating_sub(Duration::from_micros(sent)));
-        }
-        rest.drain(..=end);
+        count(&mut lags, &mut rest, &chunk, start)?;
     }
     Ok(lags)
+}
+
+/// Returns the lag of each event that arrives until this future is ready.
+pub async fn follow_until(
+    mut watch: ResponseBody,
+    start: Instant,
+    until: impl Future<Output = ()>,
+) -> Result<Lags, Failure> {
+    let (mut lags, mut rest) = (Lags::default(), Vec::new());
+    let mut until = pin!(until);
+    loop {
+        let chunk = tokio::select! {
+            biased;
+            chunk = watch.chunk() => chunk?.ok_or("a watch ended")?,
+            () = &mut until => return Ok(lags),
+        };
+        count(&mut lags, &mut rest, &chunk, start)?;
+    }
+}
+
+/// Adds the lags of the events that end in a chunk.
+fn count(lags: &mut Lags, rest: &mut Vec<u8>, chunk: &[u8], start: Instant) -> Result<(), Failure> {
+    let now = start.elapsed();
+    rest.extend_from_slice(chunk);
+    let Some(end) = rest.iter().rposition(|&byte| byte == b'\n') else {
+        return Ok(());
+    };
+    for line in rest[..end].split(|&byte| byte == b'\n') {
+        let sent = sent_at(line).ok_or_else(|| format!("an event of {NAMESPACE}: no time"))?;
+        lags.push(now.saturating_sub(Duration::from_micros(sent)));
+    }
+    rest.drain(..=end);
+    Ok(())
 }
 
 fn sent_at(event: &[u8]) -> Option<u64> {

@@ -91,7 +91,7 @@ pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
     let peers = Peers::build(&options.building, packages)?;
     let reports = match &options.benchmark {
         Benchmark::All(all) => run_all(&peers, all, rounds)?,
-        Benchmark::Informer(options) => vec![informer::run(&peers, options)?],
+        Benchmark::Informer(options) => informer::run(&peers, options)?,
         Benchmark::Apply(options) => vec![apply::run(&peers, options, rounds)?],
         Benchmark::Cache(options) => vec![cache::run(&peers, options, rounds)?],
         Benchmark::Queue(options) => vec![queue::run(&peers, options, rounds)?],
@@ -108,12 +108,13 @@ pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
 
 fn run_all(peers: &Peers, all: &All, rounds: Rounds) -> Outcome<Vec<Report>> {
     let (objects, updates) = (all.informer.objects(), all.informer.updates());
-    Ok(vec![
-        informer::run(peers, &all.informer)?,
+    let mut reports = informer::run(peers, &all.informer)?;
+    reports.extend([
         apply::run(peers, &apply::Options::of(objects, updates), rounds)?,
         cache::run(peers, &cache::Options::of(objects), rounds)?,
         queue::run(peers, &all.queue, rounds)?,
         fanout::run(peers, &all.fanout, rounds)?,
         codec::run(peers, &codec::Options::default(), rounds)?,
-    ])
+    ]);
+    Ok(reports)
 }

@@ -11,6 +11,7 @@ mod line;
 use super::machine;
 use super::peers::{self, Peers};
 use super::report::Report;
+use super::server::{Load, subject};
 use crate::interop::server::{self, Server};
 use clap::Args;
 use figures::Measured;
@@ -37,6 +38,12 @@ pub(super) struct Options {
     /// Use this server binary instead of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
+    /// Repeat first sync and updates against this kube-apiserver, on an etcd without fsync
+    #[arg(long, value_name = "PATH")]
+    kube_apiserver: Option<PathBuf>,
+    /// Its etcd, instead of one that Go builds (also: `KUBIST_ETCD_3_6`)
+    #[arg(long, value_name = "PATH", requires = "kube_apiserver")]
+    etcd: Option<PathBuf>,
     /// Only the peers whose name contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -52,6 +59,8 @@ impl Options {
     }
 }
 
+/// How often the bytes alone are received.
+const FLOORS: usize = 3;
 /// The peer of ours that costs least.
 const ENCODED: &str = "Kubist encoded, protobuf";
 /// The peer that does what the others do with JSON.
@@ -112,57 +121,120 @@ struct Bench<'a> {
     /// The address of the line.
     peers: PathBuf,
     line: Line,
+    /// Whether peers can be made to list again: only where the history is short.
+    relists: bool,
 }
 
-pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
-    let binary = server::binary(options.kubist.as_deref())?;
+/// Measures against ours, and against a kube-apiserver if there is one.
+pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Vec<Report>> {
     let scratch = root().join("target/bench");
     std::fs::create_dir_all(&scratch)?;
+    let mut reports = vec![against_kubist(peers, options, &scratch)?];
+    if let Some(path) = &options.kube_apiserver {
+        reports.push(against_apiserver(peers, options, &scratch, path)?);
+    }
+    Ok(reports)
+}
+
+fn against_kubist(peers: &Peers, options: &Options, scratch: &Path) -> Outcome<Report> {
+    let binary = server::binary(options.kubist.as_deref())?;
     let kubeconfig = scratch.join("kubeconfig");
     // More than a peer can fall behind by, and less than it misses.
     let history = (options.missed - options.missed / 5).max(1).to_string();
     let extra = ["--controllers", "none", "--history", &history];
     let server = Server::start(&binary, &kubeconfig, &extra)?;
-    let line = Line::to(server.url.trim_start_matches("https://").parse()?)?;
-    let through = std::fs::read_to_string(&kubeconfig)?
-        .replace(&server.url, &format!("https://{}", line.address));
-    let bench = Bench {
-        options,
-        driver: peers.driver(),
-        kubeconfig,
-        peers: scratch.join("kubeconfig-line"),
-        line,
-    };
-    std::fs::write(&bench.peers, through)?;
-    bench.fill(&server)?;
-    let mut measured = Vec::new();
-    for (number, peer) in PEERS.iter().enumerate() {
-        let wanted = options.only.as_ref();
-        if wanted.is_some_and(|only| !peer.0.contains(only)) {
-            continue;
-        }
-        let program = match peer.1 {
-            "go-peer" => peers.go(),
-            name => Some(peers.rust(name)),
-        };
-        let Some(program) = program else { continue };
-        let mut figures = bench.measure(program, peer, number)?;
-        if peer.1 == "kubist-peer" {
-            let heap = bench.heap(peers, peer)?;
-            figures.sync["heap_bytes"] = heap["heap_bytes"].clone();
-        }
-        measured.push(figures);
-    }
+    let bench = Bench::new(peers, options, &server.url, kubeconfig, true)?;
+    bench.fill(server.id())?;
+    let measured = bench.all(peers)?;
     let (cpu, rss) = machine::usage(server.id());
     let usage = json!({"start": server.start, "cpu_seconds": cpu, "rss_kb": rss});
     server.stop()?;
     Ok(figures::report(options, &measured, &usage))
 }
 
-impl Bench<'_> {
-    fn fill(&self, server: &Server) -> Outcome {
+/// Its history is too long for a relist.
+fn against_apiserver(
+    peers: &Peers,
+    options: &Options,
+    scratch: &Path,
+    path: &Path,
+) -> Outcome<Report> {
+    let load = Load::of(peers);
+    let subject = subject::apiserver(&load, scratch, path, options.etcd.as_deref())?;
+    let url = subject.url()?;
+    let bench = Bench::new(peers, options, &url, subject.kubeconfig.clone(), false)?;
+    bench.fill(subject.id())?;
+    let floor = bench.floor(peers)?;
+    let measured = bench.all(peers)?;
+    Ok(figures::report_on_apiserver(options, &measured, &floor))
+}
+
+impl<'a> Bench<'a> {
+    fn new(
+        peers: &Peers,
+        options: &'a Options,
+        url: &str,
+        kubeconfig: PathBuf,
+        relists: bool,
+    ) -> Outcome<Self> {
+        let line = Line::to(url.trim_start_matches("https://").parse()?)?;
+        let through = std::fs::read_to_string(&kubeconfig)?
+            .replace(url, &format!("https://{}", line.address));
+        let bench = Self {
+            options,
+            driver: peers.driver(),
+            peers: kubeconfig.with_extension("line"),
+            kubeconfig,
+            line,
+            relists,
+        };
+        std::fs::write(&bench.peers, through)?;
+        Ok(bench)
+    }
+
+    /// Lists the bytes alone, and returns the best of a few times.
+    fn floor(&self, peers: &Peers) -> Outcome<Value> {
+        let mut best: Option<Value> = None;
+        for _ in 0..FLOORS {
+            let mut program = peers.rust("kubist-floor");
+            program.arg("--kubeconfig").arg(&self.peers);
+            let line = peers::lines(&mut program)?.into_iter().next();
+            let line = line.ok_or("it printed nothing")?;
+            let cpu = |line: &Value| line["cpu_seconds"].as_f64();
+            if best.as_ref().is_none_or(|best| cpu(&line) < cpu(best)) {
+                best = Some(line);
+            }
+        }
+        best.ok_or_else(|| "nothing was measured".into())
+    }
+
+    /// Measures each peer.
+    fn all(&self, peers: &Peers) -> Outcome<Vec<Measured>> {
+        let (bench, options) = (self, self.options);
+        let mut measured = Vec::new();
+        for (number, peer) in PEERS.iter().enumerate() {
+            let wanted = options.only.as_ref();
+            if wanted.is_some_and(|only| !peer.0.contains(only)) {
+                continue;
+            }
+            let program = match peer.1 {
+                "go-peer" => peers.go(),
+                name => Some(peers.rust(name)),
+            };
+            let Some(program) = program else { continue };
+            let mut figures = bench.measure(program, peer, number)?;
+            if peer.1 == "kubist-peer" {
+                let heap = bench.heap(peers, peer)?;
+                figures.sync["heap_bytes"] = heap["heap_bytes"].clone();
+            }
+            measured.push(figures);
+        }
+        Ok(measured)
+    }
+
+    fn fill(&self, server: u32) -> Outcome {
         let filled = self.drive("fill", &[])?;
-        let (cpu, rss) = machine::usage(server.id());
+        let (cpu, rss) = machine::usage(server);
         let (seconds, megabytes) = (&filled["seconds"], rss / 1024);
         eprintln!("filled in {seconds} s; the server: {cpu:.1} s of CPU, {megabytes} MB");
         Ok(())
@@ -203,9 +275,13 @@ impl Bench<'_> {
         if result.is_err() {
             child.kill().ok();
         }
+        if !self.relists {
+            // It waits for a list that will not come.
+            child.kill().ok();
+        }
         let status = child.wait()?;
         let measured = result.map_err(|error| format!("{name}: {error}"))?;
-        if !status.success() {
+        if self.relists && !status.success() {
             return Err(format!("{name}: {status}").into());
         }
         Ok(measured)
@@ -237,6 +313,17 @@ impl Bench<'_> {
         if updates["lists"] != 0 {
             return Err("it listed again where it should have followed".into());
         }
+        let mut measured = Measured {
+            name,
+            sync,
+            updates,
+            relist: Value::Null,
+            updates_per_second: written["writes"].as_f64().unwrap_or(0.0)
+                / written["seconds"].as_f64().unwrap_or(f64::NAN),
+        };
+        if !self.relists {
+            return Ok(measured);
+        }
         self.line.hold();
         let missed = self.update(self.options.missed, relist);
         self.line.cut();
@@ -245,14 +332,8 @@ impl Bench<'_> {
         if relist["lists"] == 0 {
             return Err("it did not list again".into());
         }
-        Ok(Measured {
-            name,
-            sync,
-            updates,
-            relist,
-            updates_per_second: written["writes"].as_f64().unwrap_or(0.0)
-                / written["seconds"].as_f64().unwrap_or(f64::NAN),
-        })
+        measured.relist = relist;
+        Ok(measured)
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The packages of `bench/` that comparisons need.
-pub(super) const PACKAGES: [&str; 4] = ["driver", "kubist-peer", "kube-peer", "codec"];
+pub(super) const PACKAGES: [&str; 5] = ["driver", "kubist-peer", "kube-peer", "codec", "load"];
 
 /// Build options.
 #[derive(Args)]

@@ -17,7 +17,8 @@ mod figures;
 mod load;
 mod ours;
 mod ownership;
-mod subject;
+mod scale;
+pub(super) mod subject;
 
 use super::peers::Peers;
 use super::report::Report;
@@ -25,7 +26,9 @@ use crate::interop::server;
 use clap::Args;
 use etcd::Etcd;
 use kubist_test_support::process::{Outcome, root};
-use load::{Load, Watching};
+pub(super) use load::Load;
+use load::Watching;
+use scale::Scale;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -84,6 +87,9 @@ pub(super) struct Options {
     /// Measure only custom resources with large schemas and rules; needs Go, and its module proxy
     #[arg(long, conflicts_with = "ownership")]
     custom: bool,
+    /// Measure only the leases of 100,000 nodes beside 1,000,000 Pods and 5,000 watches
+    #[arg(long, conflicts_with_all = ["ownership", "custom"])]
+    scale: bool,
     /// Also measure the creates and updates of this kubist binary, which has no managed fields
     #[arg(long, value_name = "PATH")]
     unmanaged: Option<PathBuf>,
@@ -138,6 +144,8 @@ struct Found {
     /// Creates, updates and reads of custom resources.
     customs: Vec<Value>,
     custom_lists: Vec<Value>,
+    /// Leases beside many Pods and watches.
+    scales: Vec<Value>,
 }
 
 struct Bench {
@@ -164,7 +172,11 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Vec<Report>> {
     };
     let mut reports = Vec::new();
     let apiserver = options.kube_apiserver.as_deref();
-    if options.custom {
+    if options.scale {
+        let scale = Scale::of(options.quick);
+        bench.scale(scale)?;
+        reports.push(scale::report(scale, &bench.found));
+    } else if options.custom {
         bench.custom(apiserver)?;
         reports.push(custom::report(&bench.found));
     } else {
@@ -222,7 +234,7 @@ impl Bench {
             Engine::Etcd => Some(self.start_etcd(true)?),
             Engine::Memory | Engine::Redb => None,
         };
-        Subject::kubist(&self.binary, &self.scratch, engine, etcd)
+        Subject::kubist(&self.binary, &self.scratch, engine, etcd, &[])
     }
 
     /// Starts a server on an engine, measures it idle, then writes.
@@ -264,12 +276,7 @@ impl Bench {
     }
 
     fn start_apiserver(&self, path: &Path) -> Outcome<Subject> {
-        let path = std::fs::canonicalize(path)?;
-        let key = self.scratch.join("key.pem");
-        self.load.key(&key)?;
-        let etcd = self.start_etcd(false)?;
-        let ready = |kubeconfig: &Path| self.load.ready(kubeconfig);
-        Subject::apiserver(&path, &self.scratch, etcd, &key, ready)
+        subject::apiserver(&self.load, &self.scratch, path, self.etcd.as_deref())
     }
 
     fn apiserver(&mut self, path: &Path) -> Outcome {

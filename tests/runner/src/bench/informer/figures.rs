@@ -46,15 +46,6 @@ impl Measured {
 }
 
 pub(super) fn report(options: &Options, measured: &[Measured], server: &Value) -> Report {
-    let runs: Vec<Value> = measured
-        .iter()
-        .map(|it| {
-            json!({
-                "peer": it.name, "sync": it.sync, "updates": it.updates, "relist": it.relist,
-                "updates_per_second": it.updates_per_second,
-            })
-        })
-        .collect();
     Report {
         name: "informer",
         what: format!(
@@ -62,16 +53,64 @@ pub(super) fn report(options: &Options, measured: &[Measured], server: &Value) -
             options.objects, options.updates, options.missed
         ),
         tables: vec![sync(measured), changes(options, measured)],
-        verdicts: verdicts(options, measured),
+        verdicts: verdicts_of(options, measured),
         charts: charts(options, measured),
         sizes: json!({
             "objects": options.objects, "updates": options.updates, "missed": options.missed,
         }),
         ours: ours(options, measured),
         json: json!({
-            "server": server, "runs": runs,
+            "server": server, "runs": runs(measured),
         }),
     }
+}
+
+/// The same without relists, against a kube-apiserver. `floor`: what it costs to receive and
+/// decrypt the bytes alone.
+pub(super) fn report_on_apiserver(
+    options: &Options,
+    measured: &[Measured],
+    floor: &Value,
+) -> Report {
+    let seconds = floor["cpu_seconds"].as_f64().unwrap_or(f64::NAN);
+    let mut table = sync(measured);
+    let mut row = vec!["receiving the bytes alone".to_owned(), "–".to_owned()];
+    row.push(fixed(seconds, 2));
+    row.resize(7, "–".to_owned());
+    table.row(row);
+    let encoded = measured.iter().find(|it| it.name == ENCODED);
+    let encoded = encoded.map_or_else(Samples::default, |it| {
+        Samples::once(it.number("sync", "cpu_seconds"))
+    });
+    let mut verdicts = vec![
+        Verdict::less("CPU of the first sync, encoded", encoded)
+            .limit("receiving the bytes", seconds)
+            .goal_of_limit(1.15),
+    ];
+    verdicts.extend(verdicts_of(options, measured));
+    Report {
+        name: "informer-kube-apiserver",
+        what: format!(
+            "{} Pods, then {} updates.",
+            options.objects, options.updates
+        ),
+        tables: vec![table, changes(options, measured)],
+        verdicts,
+        charts: Vec::new(),
+        sizes: json!({"objects": options.objects, "updates": options.updates}),
+        ours: ours(options, measured),
+        json: json!({"floor": floor, "runs": runs(measured)}),
+    }
+}
+
+fn runs(measured: &[Measured]) -> Vec<Value> {
+    let runs = measured.iter().map(|it| {
+        json!({
+            "peer": it.name, "sync": it.sync, "updates": it.updates, "relist": it.relist,
+            "updates_per_second": it.updates_per_second,
+        })
+    });
+    runs.collect()
 }
 
 fn sync(measured: &[Measured]) -> Table {
@@ -140,7 +179,7 @@ const DECODED_PROTOBUF: &str = "Kubist decoded, protobuf";
 /// What most of an update's CPU is, apart from the event itself.
 const WIRE: &str = "TLS, HTTP/2 and wake-ups of each client";
 
-fn verdicts(options: &Options, measured: &[Measured]) -> Vec<Verdict> {
+fn verdicts_of(options: &Options, measured: &[Measured]) -> Vec<Verdict> {
     let of = |name: &str, figure: &dyn Fn(&Measured) -> f64| {
         let found = measured.iter().find(|it| it.name == name);
         found.map_or_else(Samples::default, |it| Samples::once(figure(it)))
@@ -280,6 +319,8 @@ mod tests {
             updates: 1,
             missed: 1,
             kubist: None,
+            kube_apiserver: None,
+            etcd: None,
             only: None,
         };
         let measured = [
@@ -292,7 +333,7 @@ mod tests {
             measured(KUBE[0], 4.0, f64::NAN),
             measured(KUBE[1], 3.0, f64::NAN),
         ];
-        let verdicts = verdicts(&options, &measured);
+        let verdicts = verdicts_of(&options, &measured);
         let json: Vec<Value> = verdicts.iter().map(Verdict::json).collect();
         let peers = |what: &str| -> Vec<Value> {
             let of = json.iter().filter(|it| it["what"] == *what);

@@ -34,7 +34,7 @@ const LISTS: [(&str, &[&str]); 4] = [
 ];
 
 /// The load program, and the driver.
-pub(super) struct Load {
+pub(in crate::bench) struct Load {
     load: PathBuf,
     driver: PathBuf,
 }
@@ -50,7 +50,7 @@ pub(super) struct Watching {
 }
 
 impl Load {
-    pub(super) fn of(peers: &Peers) -> Self {
+    pub(in crate::bench) fn of(peers: &Peers) -> Self {
         Self {
             load: PathBuf::from(peers.rust("load").get_program()),
             driver: peers.driver(),
@@ -161,6 +161,12 @@ impl Load {
         let steps: Vec<String> = steps.iter().map(u64::to_string).collect();
         let (steps, seconds) = (steps.join(","), limit.as_secs().to_string());
         self.run(at, &["grow", "--steps", &steps, "--seconds-max", &seconds])
+    }
+
+    /// Renews leases beside Pods and watches, as the flags say.
+    pub(super) fn scale(&self, at: &Subject, flags: &[String]) -> Outcome<Vec<Value>> {
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        self.run(at, &[&["scale"], &flags[..]].concat())
     }
 
     /// Fills a server with Pods, and measures its memory.

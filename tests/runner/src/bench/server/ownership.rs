@@ -47,7 +47,7 @@ impl Bench {
             let scratch = self.scratch.join("unmanaged");
             std::fs::create_dir_all(&scratch)?;
             let path = std::fs::canonicalize(path)?;
-            let subject = Subject::kubist(&path, &scratch, Engine::Memory, None)?;
+            let subject = Subject::kubist(&path, &scratch, Engine::Memory, None, &[])?;
             subjects.push((UNMANAGED.to_owned(), subject));
         }
         if let Some(path) = apiserver {

@@ -1,6 +1,7 @@
 //! The subjects: a `kubist serve` on one of its engines, or a kube-apiserver.
 
-use super::etcd::{Etcd, free_port};
+use super::etcd::{self, Etcd, free_port};
+use super::load::Load;
 use crate::bench::machine;
 use crate::interop::server::Server;
 use kubist_test_support::process::Outcome;
@@ -34,10 +35,10 @@ impl Engine {
 }
 
 /// A running server and its etcd. Dropping it kills both.
-pub(super) struct Subject {
+pub(in crate::bench) struct Subject {
     program: Program,
     etcd: Option<Etcd>,
-    pub(super) kubeconfig: PathBuf,
+    pub(in crate::bench) kubeconfig: PathBuf,
     /// From the start of its process to its first answer.
     pub(super) start: Duration,
     /// Resident memory of the idle server, in kB.
@@ -59,18 +60,36 @@ impl Drop for Apiserver {
     }
 }
 
+/// Starts a kube-apiserver on an etcd without fsync; that is this one, or one that Go builds.
+pub(in crate::bench) fn apiserver(
+    load: &Load,
+    scratch: &Path,
+    path: &Path,
+    etcd: Option<&Path>,
+) -> Outcome<Subject> {
+    let path = std::fs::canonicalize(path)?;
+    let key = scratch.join("key.pem");
+    load.key(&key)?;
+    let etcd = etcd::binary(etcd)?.ok_or("an etcd: see --etcd")?;
+    let etcd = Etcd::start(&etcd, &scratch.join("etcd"), false)?;
+    let ready = |kubeconfig: &Path| load.ready(kubeconfig);
+    Subject::apiserver(&path, scratch, etcd, &key, ready)
+}
+
 impl Subject {
-    /// Starts an empty `kubist serve`. `etcd` is for the engine of that name.
+    /// Starts an empty `kubist serve`. `etcd` is for the engine of that name;
+    /// `flags` are its further ones.
     pub(super) fn kubist(
         binary: &Path,
         scratch: &Path,
         engine: Engine,
         etcd: Option<Etcd>,
+        flags: &[&str],
     ) -> Outcome<Self> {
         let data = scratch.join("data");
         let _gone = std::fs::remove_dir_all(&data);
         let data = data.display().to_string();
-        let mut extra = NO_CONTROLLERS.to_vec();
+        let mut extra = [&NO_CONTROLLERS[..], flags].concat();
         match engine {
             Engine::Memory => {}
             Engine::Redb => extra.extend(["--data-dir", &data]),
@@ -157,11 +176,19 @@ impl Subject {
     }
 
     /// Returns the server's process id.
-    pub(super) fn id(&self) -> u32 {
+    pub(in crate::bench) fn id(&self) -> u32 {
         match &self.program {
             Program::Kubist(server) => server.id(),
             Program::Apiserver(Apiserver(child)) => child.id(),
         }
+    }
+
+    /// Returns `https://ADDR`, from its kubeconfig.
+    pub(in crate::bench) fn url(&self) -> Outcome<String> {
+        let kubeconfig = std::fs::read_to_string(&self.kubeconfig)?;
+        let url = kubeconfig.split_once("server: ").map(|(_, after)| after);
+        let url = url.and_then(|after| after.split_whitespace().next());
+        Ok(url.ok_or("a kubeconfig without a server")?.to_owned())
     }
 
     /// Returns its etcd's process id.
