@@ -39,6 +39,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod batch;
 mod builtin;
 mod factory;
 mod filtered;

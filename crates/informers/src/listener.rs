@@ -5,8 +5,8 @@
 //! `processorListener`.
 
 use crate::HandlerConfig;
+use crate::batch::Batch;
 use crate::mailbox::Mailbox;
-use crate::name_hash::NameHash;
 use crate::sync::Mutex;
 use crate::usage::Usage;
 use kubist_apimachinery::Object;
@@ -143,23 +143,20 @@ impl<K: Object> Listener<K> {
     }
 
     /// Adds events; returns false once the listener has ended.
-    pub(crate) fn push<'a>(
-        &self,
-        changes: impl Iterator<Item = (NameHash, &'a ResourceEvent<K>)>,
-    ) -> bool {
+    pub(crate) fn push(&self, batch: &Arc<Batch<K>>) -> bool {
         if self.is_ended() {
             return false;
         }
         let mut inner = self.inner.lock();
-        for (hash, change) in changes {
-            if inner.mailbox.push(hash, change.clone()).is_err() {
-                drop(inner);
-                self.end(HandlerState::Overflowed);
-                return false;
-            }
+        if inner.mailbox.push(batch).is_err() {
+            drop(inner);
+            self.end(HandlerState::Overflowed);
+            return false;
         }
-        let waker = inner.waker.take();
+        let (waker, spent) = (inner.waker.take(), inner.mailbox.take_spent());
         drop(inner);
+        // Outside the lock: its objects may run arbitrary code.
+        drop(spent);
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -210,6 +207,9 @@ impl<K: Object> Listener<K> {
         }
         let taken = inner.mailbox.take(limit);
         if !taken.is_empty() {
+            let spent = inner.mailbox.take_spent();
+            drop(inner);
+            drop(spent);
             return Poll::Ready(Some(taken));
         }
         inner.waker = Some(cx.waker().clone());

@@ -3,9 +3,9 @@
 //! An event goes into a handler's mailbox, or for a handler in place is a call at once. The task
 //! yields after every few of them.
 
+use crate::batch::Batch;
 use crate::handler_calls::InPlace;
 use crate::listener::Listener;
-use crate::name_hash::NameHash;
 use crate::resync::Resyncs;
 use crate::shared::Shared;
 use crate::{CoopBudget, HandlerState, Problem};
@@ -35,22 +35,15 @@ struct Attached<K: Object> {
     in_place: Option<InPlace<K>>,
 }
 
-/// Events with the hashes of their names, which are the same for every mailbox.
-struct Hashed<'a, K> {
-    hashes: &'a [NameHash],
-    changes: &'a [ResourceEvent<K>],
-}
-
 impl<K: Object> Attached<K> {
     /// Delivers some events; returns false once the listener has ended.
-    async fn offer(&mut self, changes: Hashed<'_, K>, budget: &mut CoopBudget) -> bool {
-        let Hashed { hashes, changes } = changes;
+    async fn offer(&mut self, batch: &Arc<Batch<K>>, budget: &mut CoopBudget) -> bool {
         let Some(handler) = &mut self.in_place else {
-            let goes_on = self.listener.push(hashes.iter().copied().zip(changes));
+            let goes_on = self.listener.push(batch);
             budget.yield_if_due().await;
             return goes_on;
         };
-        for change in changes {
+        for change in batch.changes() {
             if self.listener.is_ended() {
                 return false;
             }
@@ -101,18 +94,17 @@ impl<K: Object> Listeners<K> {
         let Some(attached) = self.all.last_mut() else {
             return;
         };
-        for object in present.iter() {
-            let change = ResourceEvent::Added {
-                object: Arc::clone(object),
-                initial: true,
-            };
-            // Only mailboxes need hashes.
-            let hash = attached.in_place.is_none().then(|| NameHash::of(&change));
-            let changes = Hashed {
-                hashes: hash.as_slice(),
-                changes: std::slice::from_ref(&change),
-            };
-            if !attached.offer(changes, &mut self.budget).await {
+        let mut additions = present.iter().map(|object| ResourceEvent::Added {
+            object: Arc::clone(object),
+            initial: true,
+        });
+        loop {
+            let some: Vec<_> = additions.by_ref().take(CHANGES_AT_ONCE).collect();
+            if some.is_empty() {
+                break;
+            }
+            let batch = Arc::new(Batch::new(some));
+            if !attached.offer(&batch, &mut self.budget).await {
                 break;
             }
         }
@@ -156,49 +148,50 @@ impl<K: Object> Listeners<K> {
     pub(crate) async fn resync(&mut self, present: &Snapshot<K>) {
         let due = self.resyncs.take_due(self.started.elapsed());
         let objects: Vec<_> = present.iter().collect();
-        let mut changes = Vec::with_capacity(CHANGES_AT_ONCE);
         for some in objects.chunks(CHANGES_AT_ONCE) {
-            changes.extend(
-                some.iter()
-                    .map(|it| ResourceEvent::Resynced(Arc::clone(it))),
-            );
-            self.notify_some(&changes, |id| due.contains(&id)).await;
-            changes.clear();
+            let again = some
+                .iter()
+                .map(|it| ResourceEvent::Resynced(Arc::clone(it)));
+            let batch = Arc::new(Batch::new(again.collect()));
+            self.offer(&batch, |id| due.contains(&id)).await;
         }
     }
 
-    /// Delivers events to all handlers.
-    pub(crate) async fn notify(&mut self, changes: &[ResourceEvent<K>]) {
-        self.notify_some(changes, |_| true).await;
-    }
-
-    /// Delivers events to the selected handlers and removes those that have ended.
-    async fn notify_some(
-        &mut self,
-        changes: &[ResourceEvent<K>],
-        is_chosen: impl Fn(u64) -> bool + Send + Sync,
-    ) {
+    /// Delivers events to all handlers. Without handlers, it leaves them to the caller.
+    pub(crate) async fn notify(&mut self, changes: &mut Vec<ResourceEvent<K>>) {
         // Applying a long list or batch took time too.
         self.budget.yield_if_due().await;
-        let has_mailboxes = self.all.iter().any(|it| it.in_place.is_none());
-        let mut hashes = Vec::with_capacity(CHANGES_AT_ONCE.min(changes.len()));
-        for changes in changes.chunks(CHANGES_AT_ONCE) {
-            hashes.clear();
-            if has_mailboxes {
-                hashes.extend(changes.iter().map(NameHash::of));
+        if self.all.is_empty() {
+            return;
+        }
+        let mut changes = changes.drain(..);
+        loop {
+            let some: Vec<_> = changes.by_ref().take(CHANGES_AT_ONCE).collect();
+            if some.is_empty() {
+                return;
             }
-            let mut index = 0;
-            while let Some(attached) = self.all.get_mut(index) {
-                let some = Hashed {
-                    hashes: &hashes,
-                    changes,
-                };
-                if !is_chosen(attached.id) || attached.offer(some, &mut self.budget).await {
-                    index += 1;
-                } else {
-                    let ended = self.all.remove(index);
-                    self.note_end(&ended);
-                }
+            let batch = Arc::new(Batch::new(some));
+            self.offer(&batch, |_| true).await;
+            if changes.len() > 0 && self.all.iter().any(|it| it.in_place.is_none()) {
+                // A mailbox that was emptied need not merge the next events.
+                self.budget.yield_now().await;
+            }
+        }
+    }
+
+    /// Delivers a batch to the selected handlers and removes those that have ended.
+    async fn offer(
+        &mut self,
+        batch: &Arc<Batch<K>>,
+        is_chosen: impl Fn(u64) -> bool + Send + Sync,
+    ) {
+        let mut index = 0;
+        while let Some(attached) = self.all.get_mut(index) {
+            if !is_chosen(attached.id) || attached.offer(batch, &mut self.budget).await {
+                index += 1;
+            } else {
+                let ended = self.all.remove(index);
+                self.note_end(&ended);
             }
         }
     }

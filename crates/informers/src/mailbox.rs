@@ -1,7 +1,10 @@
 //! `Mailbox`: the pending events of one handler. A pure data structure without locks.
 //!
-//! Events are kept in order, or merged by object, as the delivery mode says.
+//! Events are kept in order, or merged by object, as the delivery mode says. As long as only one
+//! batch is pending whose events need no merging, they stay in the batch, which all mailboxes
+//! share.
 
+use crate::batch::Batch;
 use crate::name_hash::{NameHash, name_of, name_of_deleted};
 use crate::{Delivery, Overflow};
 use hashbrown::{HashTable, hash_table};
@@ -15,6 +18,10 @@ const GAPS_MAX: usize = 64;
 
 pub(crate) struct Mailbox<K> {
     delivery: Delivery,
+    /// The only pending events, if there are any; the fields below are empty then.
+    shared: Option<SharedEvents<K>>,
+    /// A batch that is not needed any more, to be dropped outside the lock.
+    spent: Option<Arc<Batch<K>>>,
     ordered: VecDeque<ResourceEvent<K>>,
     /// Merged events, in the order in which their objects became pending.
     merged: VecDeque<Option<Waiting<K>>>,
@@ -24,6 +31,12 @@ pub(crate) struct Mailbox<K> {
     numbers: HashTable<u64>,
     /// Additions of the first list that the handler has not handled.
     initial: usize,
+}
+
+/// Events of a batch from a position on.
+struct SharedEvents<K> {
+    batch: Arc<Batch<K>>,
+    position: usize,
 }
 
 struct Waiting<K> {
@@ -48,6 +61,8 @@ impl<K: Object> Mailbox<K> {
     pub(crate) fn new(delivery: Delivery) -> Self {
         Self {
             delivery,
+            shared: None,
+            spent: None,
             ordered: VecDeque::new(),
             merged: VecDeque::new(),
             first: 0,
@@ -67,23 +82,48 @@ impl<K: Object> Mailbox<K> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ordered.len() + self.numbers.len()
+        let shared = self.shared.as_ref();
+        let shared = shared.map_or(0, |it| it.batch.changes().len() - it.position);
+        shared + self.ordered.len() + self.numbers.len()
     }
 
-    /// Adds an event; `hash` is the hash of its object's name.
-    pub(crate) fn push(
-        &mut self,
-        hash: NameHash,
-        change: ResourceEvent<K>,
-    ) -> Result<(), Overflowed> {
-        self.initial += usize::from(matches!(change, ResourceEvent::Added { initial: true, .. }));
-        let pending_max = match self.delivery {
+    /// Adds the events of a batch.
+    pub(crate) fn push(&mut self, batch: &Arc<Batch<K>>) -> Result<(), Overflowed> {
+        self.initial += batch.initial();
+        let fits = batch.changes().len() <= self.ordered_max();
+        if self.len() == 0 && (batch.is_distinct() || fits) {
+            self.shared = Some(SharedEvents {
+                batch: Arc::clone(batch),
+                position: 0,
+            });
+            return Ok(());
+        }
+        if let Some(SharedEvents { batch, position }) = self.shared.take() {
+            let kept = self.keep(&batch, position);
+            self.spent = Some(batch);
+            kept?;
+        }
+        self.keep(batch, 0)
+    }
+
+    /// How many events may be pending without being merged.
+    fn ordered_max(&self) -> usize {
+        match self.delivery {
             Delivery::Coalesced => 0,
             Delivery::EveryEvent { pending_max } | Delivery::Bounded { pending_max, .. } => {
                 pending_max
             }
-        };
-        if self.numbers.is_empty() && self.ordered.len() < pending_max {
+        }
+    }
+
+    /// Adds the events from this position on to the mailbox's own.
+    fn keep(&mut self, batch: &Batch<K>, position: usize) -> Result<(), Overflowed> {
+        let mut changes = batch.from(position);
+        changes.try_for_each(|(hash, change)| self.keep_one(hash, change.clone()))
+    }
+
+    fn keep_one(&mut self, hash: NameHash, change: ResourceEvent<K>) -> Result<(), Overflowed> {
+        if self.numbers.is_empty() && self.ordered.len() < self.ordered_max() {
             self.ordered.push_back(change);
             return Ok(());
         }
@@ -160,8 +200,22 @@ impl<K: Object> Mailbox<K> {
         }
     }
 
+    /// Takes the batch that is not needed any more, if there is one.
+    pub(crate) fn take_spent(&mut self) -> Option<Arc<Batch<K>>> {
+        self.spent.take()
+    }
+
     /// Takes up to `limit` events in order.
     pub(crate) fn take(&mut self, limit: usize) -> Vec<ResourceEvent<K>> {
+        if let Some(shared) = &mut self.shared {
+            let pending = &shared.batch.changes()[shared.position..];
+            let taken = pending[..limit.min(pending.len())].to_vec();
+            shared.position += taken.len();
+            if taken.len() == pending.len() {
+                self.spent = self.shared.take().map(|it| it.batch);
+            }
+            return taken;
+        }
         let mut taken = Vec::with_capacity(limit.min(self.len()));
         let ordered = limit.min(self.ordered.len());
         taken.extend(self.ordered.drain(..ordered));

@@ -183,8 +183,8 @@ impl<K: Object> Processor<K> {
                 Step::Idle => break,
                 Step::Partial => self.listeners.budget.yield_if_due().await,
                 Step::Batch => {
-                    self.listeners.notify(&changes).await;
                     self.shared.stats.lock().changes += changes.len() as u64;
+                    self.listeners.notify(&mut changes).await;
                     // Previous states that nobody holds are freed here.
                     while !changes.is_empty() {
                         changes.truncate(changes.len().saturating_sub(intake::AT_ONCE));

@@ -57,11 +57,19 @@ impl CoopBudget {
     async fn yield_if_due_at(&mut self, now: Instant) {
         if now - self.began >= TURN_MAX {
             // This lets timers and sockets run too, which a mere wake-up would not.
-            tokio::task::yield_now().await;
-            self.restart();
+            self.yield_now().await;
         } else {
             tokio::task::consume_budget().await;
         }
+    }
+
+    /// Lets other tasks run, whether it is due or not.
+    ///
+    /// # Cancel safety
+    /// Safe: it has no other effect.
+    pub async fn yield_now(&mut self) {
+        tokio::task::yield_now().await;
+        self.restart();
     }
 
     /// Does the same as [`Self::yield_if_due`], for pieces of work that are mostly as short as the

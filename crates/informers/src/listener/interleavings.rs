@@ -47,7 +47,7 @@ fn object(name: &str, version: &str) -> Arc<ObjectMeta> {
 }
 
 fn push(listener: &Listener<ObjectMeta>, change: &ResourceEvent<ObjectMeta>) -> bool {
-    listener.push(std::iter::once((NameHash::of(change), change)))
+    listener.push(&Arc::new(Batch::new(vec![change.clone()])))
 }
 
 fn added(name: &str, initial: bool) -> ResourceEvent<ObjectMeta> {

@@ -37,7 +37,7 @@ fn listener(delivery: Delivery) -> Arc<Listener<ObjectMeta>> {
 }
 
 fn push(listener: &Listener<ObjectMeta>, change: &ResourceEvent<ObjectMeta>) -> bool {
-    listener.push(std::iter::once((NameHash::of(change), change)))
+    listener.push(&Arc::new(Batch::new(vec![change.clone()])))
 }
 
 /// A store whose changes are delivered as an informer would.

@@ -44,7 +44,7 @@ fn push(
     mailbox: &mut Mailbox<ObjectMeta>,
     change: ResourceEvent<ObjectMeta>,
 ) -> Result<(), Overflowed> {
-    mailbox.push(NameHash::of(&change), change)
+    mailbox.push(&Arc::new(Batch::new(vec![change])))
 }
 
 /// Pushes all events, then takes all.
@@ -353,5 +353,49 @@ proptest! {
                 order.clear();
             }
         }
+    }
+}
+
+proptest! {
+    /// A batch that stays shared is delivered as its events would be one by one, wherever the
+    /// handler looks in between, and overflows where they would.
+    #[test]
+    fn a_batch_is_the_same_as_its_events_one_by_one(
+        mode in 0usize..3,
+        batches in prop::collection::vec(
+            (prop::collection::vec((0usize..6, 0u8..6), 1..8), 0usize..10),
+            0..40,
+        ),
+    ) {
+        let pending_max = 9;
+        let on_overflow = Overflow::Snapshot;
+        let delivery = [
+            Delivery::Coalesced,
+            Delivery::EveryEvent { pending_max },
+            Delivery::Bounded { pending_max, on_overflow },
+        ][mode];
+        let (mut shared, mut single) = (Mailbox::new(delivery), Mailbox::new(delivery));
+        let mut models = vec![Model::default(); 6];
+        let mut version = 0;
+        for (batch, reads) in batches {
+            let changes = batch.into_iter().map(|(name, action)| {
+                version += 1;
+                models[name].change(&name.to_string(), action, version, version < 60)
+            });
+            let changes: Vec<_> = changes.collect();
+            let mut one_by_one = changes.iter().cloned();
+            let expected = one_by_one.try_for_each(|it| push(&mut single, it));
+            let pushed = shared.push(&Arc::new(Batch::new(changes)));
+            prop_assert_eq!(&pushed, &expected);
+            if pushed.is_err() {
+                break;
+            }
+            prop_assert_eq!(shared.len(), single.len());
+            prop_assert_eq!(shared.initial, single.initial);
+            let (taken, expected) = (shared.take(reads), single.take(reads));
+            prop_assert_eq!(format!("{taken:?}"), format!("{expected:?}"));
+        }
+        let (rest, expected) = (shared.take(usize::MAX), single.take(usize::MAX));
+        prop_assert_eq!(format!("{rest:?}"), format!("{expected:?}"));
     }
 }
