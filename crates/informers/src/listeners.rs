@@ -24,6 +24,8 @@ pub(crate) struct Listeners<K: Object> {
     resyncs: Resyncs,
     /// The budget of the informer's task.
     pub(crate) budget: CoopBudget,
+    /// The turn of the task in which mailboxes last received events.
+    offered_in: Option<Instant>,
     /// The start of the resync clock.
     started: Instant,
 }
@@ -59,6 +61,7 @@ impl<K: Object> Listeners<K> {
         Self {
             resyncs: Resyncs::new(shared.config.resync),
             budget: CoopBudget::start(),
+            offered_in: None,
             started: Instant::now(),
             shared,
             all: Vec::new(),
@@ -170,12 +173,14 @@ impl<K: Object> Listeners<K> {
             if some.is_empty() {
                 return;
             }
-            let batch = Arc::new(Batch::new(some));
-            self.offer(&batch, |_| true).await;
-            if changes.len() > 0 && self.all.iter().any(|it| it.in_place.is_none()) {
-                // A mailbox that was emptied need not merge the next events.
+            if self.offered_in == Some(self.budget.turn()) {
+                // Mailboxes that handlers have emptied need not merge these events.
                 self.budget.yield_now().await;
             }
+            let batch = Arc::new(Batch::new(some));
+            self.offer(&batch, |_| true).await;
+            let has_mailboxes = self.all.iter().any(|it| it.in_place.is_none());
+            self.offered_in = has_mailboxes.then(|| self.budget.turn());
         }
     }
 

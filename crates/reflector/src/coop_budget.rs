@@ -46,6 +46,11 @@ impl CoopBudget {
         self.looked = self.began;
     }
 
+    /// Returns when this turn began: another one means that other tasks could run.
+    pub fn turn(&self) -> Instant {
+        self.began
+    }
+
     /// Yields if this turn was longer than [`TURN_MAX`].
     ///
     /// # Cancel safety
