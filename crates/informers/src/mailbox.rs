@@ -90,8 +90,7 @@ impl<K: Object> Mailbox<K> {
     /// Adds the events of a batch.
     pub(crate) fn push(&mut self, batch: &Arc<Batch<K>>) -> Result<(), Overflowed> {
         self.initial += batch.initial();
-        let fits = batch.changes().len() <= self.ordered_max();
-        if self.len() == 0 && (batch.is_distinct() || fits) {
+        if self.len() == 0 && self.fits_unmerged(batch) {
             self.shared = Some(SharedEvents {
                 batch: Arc::clone(batch),
                 position: 0,
@@ -104,6 +103,17 @@ impl<K: Object> Mailbox<K> {
             kept?;
         }
         self.keep(batch, 0)
+    }
+
+    /// Reports whether the batch may be pending as it is, because none of its events would be
+    /// merged if they came one by one.
+    fn fits_unmerged(&self, batch: &Batch<K>) -> bool {
+        match self.delivery {
+            Delivery::Coalesced => batch.is_distinct(),
+            Delivery::EveryEvent { .. } | Delivery::Bounded { .. } => {
+                batch.changes().len() <= self.ordered_max()
+            }
+        }
     }
 
     /// How many events may be pending without being merged.
@@ -219,7 +229,7 @@ impl<K: Object> Mailbox<K> {
         let mut taken = Vec::with_capacity(limit.min(self.len()));
         let ordered = limit.min(self.ordered.len());
         taken.extend(self.ordered.drain(..ordered));
-        if limit - taken.len() >= self.merged.len() {
+        if limit - taken.len() >= self.numbers.len() {
             // All of them, so none has to be looked up.
             self.numbers.clear();
             self.first += self.merged.len() as u64;

@@ -136,3 +136,83 @@ impl Default for CoopBudget {
         Self::start()
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    /// Runs `work` beside a task that counts how often it could run.
+    fn others_ran(work: impl AsyncFnOnce(&mut CoopBudget)) -> u32 {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build();
+        let ran = std::cell::Cell::new(0);
+        runtime.expect("a runtime starts").block_on(async {
+            let other = async {
+                loop {
+                    tokio::task::yield_now().await;
+                    ran.set(ran.get() + 1);
+                }
+            };
+            tokio::select! {
+                biased;
+                () = async { work(&mut CoopBudget::start()).await } => {}
+                () = other => {}
+            }
+        });
+        ran.get()
+    }
+
+    #[test]
+    fn a_turn_ends_when_it_is_due_and_not_before() {
+        let early = others_ran(async |budget| {
+            let turn = budget.turn();
+            budget.yield_if_due().await;
+            assert_eq!(budget.turn(), turn);
+        });
+        assert_eq!(early, 0);
+        others_ran(async |budget| {
+            let turn = budget.turn();
+            advance(TURN_MAX).await;
+            budget.yield_if_due().await;
+            assert_eq!(budget.turn(), turn + TURN_MAX);
+        });
+    }
+
+    #[test]
+    fn others_run_when_it_yields_at_once() {
+        let ran = others_ran(async |budget| {
+            budget.yield_now().await;
+            budget.yield_now().await;
+        });
+        assert!(ran > 0);
+    }
+
+    #[test]
+    fn the_clock_is_read_at_least_once_in_eight_short_calls() {
+        others_ran(async |budget| {
+            for _ in 0..100 {
+                budget.yield_if_due_often().await;
+            }
+            let turn = budget.turn();
+            advance(TURN_MAX).await;
+            for _ in 0..CALLS_MAX {
+                budget.yield_if_due_often().await;
+            }
+            assert!(budget.turn() > turn);
+        });
+    }
+
+    #[test]
+    fn a_future_that_was_pending_begins_a_turn() {
+        others_ran(async |budget| {
+            let turn = budget.turn();
+            budget.track(std::future::ready(())).await;
+            assert_eq!(budget.turn(), turn);
+            budget.track(advance(TURN_MAX / 2)).await;
+            assert_eq!(budget.turn(), turn + TURN_MAX / 2);
+        });
+    }
+}

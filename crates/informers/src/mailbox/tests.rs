@@ -361,18 +361,18 @@ proptest! {
     /// handler looks in between, and overflows where they would.
     #[test]
     fn a_batch_is_the_same_as_its_events_one_by_one(
-        mode in 0usize..3,
+        mode in 0usize..4,
+        pending_max in 1usize..10,
         batches in prop::collection::vec(
             (prop::collection::vec((0usize..6, 0u8..6), 1..8), 0usize..10),
             0..40,
         ),
     ) {
-        let pending_max = 9;
-        let on_overflow = Overflow::Snapshot;
         let delivery = [
             Delivery::Coalesced,
             Delivery::EveryEvent { pending_max },
-            Delivery::Bounded { pending_max, on_overflow },
+            Delivery::Bounded { pending_max, on_overflow: Overflow::Snapshot },
+            Delivery::Bounded { pending_max, on_overflow: Overflow::End },
         ][mode];
         let (mut shared, mut single) = (Mailbox::new(delivery), Mailbox::new(delivery));
         let mut models = vec![Model::default(); 6];
