@@ -30,6 +30,7 @@ use crate::waiters::Waiters;
 use hashbrown::DefaultHashBuilder;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -81,8 +82,8 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
         let intake = Intake::new();
         state.settle_intake(&intake, Duration::ZERO);
         let shared = Shared {
-            state: Mutex::new(state),
-            intake,
+            state: OwnLines(Mutex::new(state)),
+            intake: OwnLines(intake),
             hasher: DefaultHashBuilder::default(),
             start: Instant::now(),
             metrics,
@@ -227,12 +228,25 @@ impl<T> fmt::Debug for WorkQueue<T> {
 pub(crate) struct Shared<T> {
     /// Protects all decisions. It is held for one operation, never across an await, and no waker is
     /// called under it.
-    state: Mutex<State<T>>,
+    state: OwnLines<Mutex<State<T>>>,
     /// Entries for the next operation to process. Locked after `state` or without it.
-    intake: Intake<T>,
+    intake: OwnLines<Intake<T>>,
     hasher: DefaultHashBuilder,
     start: Instant,
     metrics: Option<Arc<dyn MetricsSink>>,
+}
+
+/// A value in cache lines of its own: producers, which write to the intake, do not slow down
+/// workers, which write to the state. Processors fetch lines in pairs, hence twice 64 bytes.
+#[repr(align(128))]
+struct OwnLines<T>(T);
+
+impl<T> Deref for OwnLines<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
 }
 
 struct State<T> {
