@@ -9,9 +9,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Workers beside one producer.
-const workers = 4
-
 type queue = workqueue.TypedRateLimitingInterface[string]
 
 func newQueue() queue {
@@ -38,8 +35,9 @@ func queues(arguments []string) error {
 		run   func([]string, int) float64
 	}{
 		{"one thread", repeated, oneThread},
-		{"1 producer, 4 workers, all different", distinct, produce},
-		{"1 producer, 4 workers, names repeat", repeated, produce},
+		{"1 producer, 4 workers, all different", distinct, produce(1, 4)},
+		{"1 producer, 4 workers, names repeat", repeated, produce(1, 4)},
+		{"8 producers, 8 workers, all different", distinct, produce(8, 8)},
 	}
 	for _, it := range cases {
 		rate, err := median(3, func() (float64, error) { return it.run(it.names, *items), nil })
@@ -66,28 +64,35 @@ func oneThread(names []string, items int) float64 {
 	return float64(items) / (cpu() - start)
 }
 
-// produce adds items while workers take them, until all are finished.
-func produce(names []string, items int) float64 {
-	q, start := newQueue(), time.Now()
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for {
-				name, shutdown := q.Get()
-				if shutdown {
-					return
+// produce adds items on several goroutines while workers take them, until all are finished.
+func produce(producers, workers int) func([]string, int) float64 {
+	return func(names []string, items int) float64 {
+		q, start := newQueue(), time.Now()
+		var adding, working sync.WaitGroup
+		for range workers {
+			working.Go(func() {
+				for {
+					name, shutdown := q.Get()
+					if shutdown {
+						return
+					}
+					q.Forget(name)
+					q.Done(name)
 				}
-				q.Forget(name)
-				q.Done(name)
-			}
-		})
+			})
+		}
+		for producer := range producers {
+			adding.Go(func() {
+				for i := producer; i < items; i += producers {
+					q.Add(names[i%len(names)])
+				}
+			})
+		}
+		adding.Wait()
+		q.ShutDownWithDrain()
+		working.Wait()
+		return float64(items) / time.Since(start).Seconds()
 	}
-	for i := range items {
-		q.Add(names[i%len(names)])
-	}
-	q.ShutDownWithDrain()
-	group.Wait()
-	return float64(items) / time.Since(start).Seconds()
 }
 
 // delays adds items that are due at different times within a second, and takes them as they become

@@ -73,7 +73,9 @@ async fn write(kv: &EtcdKv, options: &Options, client: usize, case: &str) -> Res
         let begun = Instant::now();
         match kv.put(PutRequest::new(key, value, expected)).await? {
             WriteOutcome::Committed { revision } => last = Some(revision),
-            WriteOutcome::Conflict { .. } => return Err("another client writes the same keys".into()),
+            WriteOutcome::Conflict { .. } => {
+                return Err("another client writes the same keys".into());
+            }
         }
         lags.push(begun.elapsed());
     }

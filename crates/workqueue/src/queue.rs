@@ -25,7 +25,7 @@ use crate::intake::{Entry, Intake};
 use crate::lanes::Lane;
 use crate::metrics::{MetricsSink, Stats};
 use crate::slot_id::SlotId;
-use crate::sync::{Instant, Mutex, MutexGuard};
+use crate::sync::{Instant, Mutex, MutexGuard, lock_after_others};
 use crate::waiters::Waiters;
 use hashbrown::DefaultHashBuilder;
 use std::fmt;
@@ -283,7 +283,7 @@ impl<T> Shared<T> {
 
     /// Takes the lock, reads the time, and processes the entries of the intake.
     fn enter(&self, timed: bool) -> (MutexGuard<'_, State<T>>, Duration) {
-        let mut guard = self.state.lock();
+        let mut guard = lock_after_others(&self.state);
         let state = &mut *guard;
         let now = if timed || state.core.reads_clock() {
             self.start.elapsed()

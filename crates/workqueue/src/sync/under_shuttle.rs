@@ -31,6 +31,10 @@ impl<T> Mutex<T> {
     }
 }
 
+pub(crate) fn lock_after_others<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock()
+}
+
 shuttle::lazy_static! {
     static ref CLOCK: Clock = Clock::default();
 }

@@ -30,7 +30,9 @@ const ONE_THREAD: &str = "one thread";
 const DIFFERENT: &str = "1 producer, 4 workers, all different";
 const REPEATED: &str = "1 producer, 4 workers, names repeat";
 
-const CASES: [&str; 3] = [ONE_THREAD, DIFFERENT, REPEATED];
+const CROWDED: &str = "8 producers, 8 workers, all different";
+
+const CASES: [&str; 4] = [ONE_THREAD, DIFFERENT, REPEATED, CROWDED];
 const DELAYED: &str = "delayed";
 const RATE: &str = "items_per_second";
 const OURS: &str = "Kubist";
@@ -132,6 +134,7 @@ fn verdicts(systems: &[System]) -> Vec<Verdict> {
         rate(ONE_THREAD),
         rate(DIFFERENT).goal(2.0).limit_named(LOCK),
         rate(REPEATED).goal(2.0),
+        rate(CROWDED).goal(2.0).limit_named(LOCK),
         delayed("CPU for delayed items", "cpu_seconds"),
         delayed("lateness of delayed items", "late_microseconds"),
     ]
@@ -159,6 +162,7 @@ fn chart(systems: &[System]) -> Chart {
         for system in systems {
             let figure = system.samples(case, RATE).median();
             let case = case.replace("1 producer, 4 workers", "1 + 4");
+            let case = case.replace("8 producers, 8 workers", "8 + 8");
             chart.bar(format!("{}: {case}", system.name), figure, rate(figure));
         }
     }
@@ -188,7 +192,7 @@ mod tests {
         let verdicts = verdicts(&systems);
         assert_eq!(verdicts[1].json()["ahead_by"], 4.0);
         assert_eq!(verdicts[1].json()["best_peer"], "client-go");
-        assert!(!verdicts[3].is_known(), "nothing was delayed");
+        assert!(!verdicts[4].is_known(), "nothing was delayed");
         let table = rates(&systems).to_string();
         assert!(table.contains("| 2.00 M/s ±10 % |"), "{table}");
     }

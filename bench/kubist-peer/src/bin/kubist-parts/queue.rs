@@ -10,9 +10,12 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Worker tasks beside one producer.
-const WORKERS: usize = 4;
+/// Producing threads and worker tasks.
+const FEW: Crowd = (1, 4);
+const MANY: Crowd = (8, 8);
 const ROUNDS: usize = 3;
+
+type Crowd = (usize, usize);
 
 #[derive(Args)]
 pub struct Options {
@@ -32,10 +35,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let repeated = &distinct[..(items / 20).max(1)];
     print("one thread", || one_thread(repeated, items))?;
     print("1 producer, 4 workers, all different", || {
-        produce(&distinct, items)
+        produce(&distinct, items, FEW)
     })?;
     print("1 producer, 4 workers, names repeat", || {
-        produce(repeated, items)
+        produce(repeated, items, FEW)
+    })?;
+    print("8 producers, 8 workers, all different", || {
+        produce(&distinct, items, MANY)
     })?;
     delays(&distinct[..options.delayed])
 }
@@ -74,24 +80,29 @@ fn one_thread(names: &[Str], items: usize) -> Result<f64, Failure> {
 }
 
 /// Adds items while workers take them, until all are finished.
-fn produce(names: &[Str], items: usize) -> Result<f64, Failure> {
+fn produce(names: &[Str], items: usize, (producers, workers): Crowd) -> Result<f64, Failure> {
     Ok(runtime()?.block_on(async {
         let (queue, start) = (WorkQueue::<Str>::default(), Instant::now());
-        let mut workers = tokio::task::JoinSet::new();
-        for _ in 0..WORKERS {
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..workers {
             let queue = queue.clone();
-            workers.spawn(async move {
+            tasks.spawn(async move {
                 while let Some(work) = queue.next().await {
                     work.succeed();
                 }
             });
         }
         thread::scope(|scope| {
-            let add = || (0..items).for_each(|it| queue.add(names[it % names.len()].clone()));
-            scope.spawn(add);
+            for producer in 0..producers {
+                let numbers = (0..items).skip(producer).step_by(producers);
+                let queue = &queue;
+                scope.spawn(move || {
+                    numbers.for_each(|it| queue.add(names[it % names.len()].clone()));
+                });
+            }
         });
         queue.shut_down_with_drain().await;
-        while workers.join_next().await.is_some() {}
+        while tasks.join_next().await.is_some() {}
         items as f64 / start.elapsed().as_secs_f64()
     }))
 }
