@@ -4,8 +4,10 @@
 
 mod define;
 mod order;
+mod place;
 
 pub use order::{order_by_name, order_by_number};
+pub(super) use place::Place;
 
 /// The description of one message type.
 #[derive(Debug)]
@@ -356,31 +358,12 @@ impl Schema {
     }
 
     /// Returns the number of an entry of `order`.
+    #[inline]
     pub(super) fn number(&self, entry: Entry) -> u32 {
         match entry {
             Entry::Field(index) => self.fields[usize::from(index)].number,
             Entry::Group { number, .. } => number,
         }
-    }
-
-    /// Returns the entry of `order` with a protobuf number; `hint` is its likely position.
-    pub(super) fn entry(
-        &self,
-        order: &'static [Entry],
-        number: u32,
-        hint: usize,
-    ) -> Option<(usize, Entry)> {
-        for position in [hint, hint + 1] {
-            if let Some(&entry) = order.get(position)
-                && self.number(entry) == number
-            {
-                return Some((position, entry));
-            }
-        }
-        let position = order
-            .binary_search_by_key(&number, |&entry| self.number(entry))
-            .ok()?;
-        Some((position, order[position]))
     }
 }
 
