@@ -33,6 +33,7 @@ mod protobuf;
 mod protobuf_encode;
 mod raw;
 mod raw_field;
+mod reverse_writer;
 mod scalar;
 pub mod scan;
 mod schema;
@@ -68,11 +69,12 @@ pub use projection::{
 #[cfg(feature = "prost")]
 pub use prost_adapter::merge_prost_field;
 pub use protobuf::merge_protobuf;
-pub use protobuf_encode::{ReverseWriter, to_protobuf};
+pub use protobuf_encode::to_protobuf;
 pub use raw::{FIELDS_V1, FieldsV1, RAW_EXTENSION, RAW_JSON, RawExtension, RawJson};
 pub use raw_field::{
     RawField, delimited_length, push_delimited, push_header, raw_fields, skip_field, split_tag,
 };
+pub use reverse_writer::ReverseWriter;
 pub use scalar::{DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME};
 pub use scan::{MetadataSpans, ScalarField, ScalarFieldError, Scan, ScannedOwners, ScannedPairs};
 pub use schema::{
