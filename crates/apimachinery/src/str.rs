@@ -46,7 +46,11 @@ impl Str {
     pub(crate) fn heap_size(&self) -> usize {
         // The text is behind one count of references.
         let allocated = self.len() > Self::IN_PLACE_MAX;
-        if allocated { size_of::<usize>() + self.len() } else { 0 }
+        if allocated {
+            size_of::<usize>() + self.len()
+        } else {
+            0
+        }
     }
 }
 

@@ -24,6 +24,8 @@ mod interner;
 mod json;
 mod json_check;
 mod json_encode;
+mod json_quick;
+mod json_text;
 mod json_view;
 mod message;
 mod projection;
@@ -78,8 +80,8 @@ pub use reverse_writer::ReverseWriter;
 pub use scalar::{DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME};
 pub use scan::{MetadataSpans, ScalarField, ScalarFieldError, Scan, ScannedOwners, ScannedPairs};
 pub use schema::{
-    Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema,
-    order_by_name, order_by_number,
+    Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema, names_size,
+    order_by_number, table_of_names,
 };
 pub use serde_field::{SERDE_FIELD, SerdeField, SerdeFieldError};
 pub use varint::{PartialVarint, VARINT_BYTES_MAX, int32, push_varint, varint, varint_length};

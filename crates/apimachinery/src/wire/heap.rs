@@ -53,7 +53,9 @@ fn of_view(view: &View<'_>) -> usize {
             items.map(boxed).sum()
         }
         View::StrMap(map) => {
-            let texts = map.iter().map(|(key, value)| key.heap_size() + value.heap_size());
+            let texts = map
+                .iter()
+                .map(|(key, value)| key.heap_size() + value.heap_size());
             texts.sum::<usize>() + map.len() * (2 * size_of::<Str>() + ENTRY)
         }
         View::BytesMap(map) => {
@@ -62,7 +64,8 @@ fn of_view(view: &View<'_>) -> usize {
         }
         View::MessageMap(map) => {
             let entries = map.entries();
-            let entry = |(key, value): (&Str, _)| key.heap_size() + size_of::<Str>() + ENTRY + boxed(value);
+            let entry =
+                |(key, value): (&Str, _)| key.heap_size() + size_of::<Str>() + ENTRY + boxed(value);
             entries.map(entry).sum()
         }
     }

@@ -159,7 +159,7 @@ pub(super) fn is_zero(view: View<'_>) -> bool {
     }
 }
 
-fn is_zero_message(message: &dyn Message) -> bool {
+pub(super) fn is_zero_message(message: &dyn Message) -> bool {
     let fields = message.schema().fields.len();
     (0..fields).all(|index| message.view(index).is_none_or(is_zero))
 }

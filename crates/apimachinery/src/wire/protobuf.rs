@@ -128,8 +128,7 @@ fn merge_bytes<'b>(
     let (inner, rest) = delimited(bytes).map_err(fail)?;
     match message.slot(index) {
         // A zero Go value (`metav1.Time`) is an empty message and counts as absent.
-        Some(Slot::OptMessage(_))
-            if inner.is_empty() && !field.flags.has(FieldFlags::POINTER) => {}
+        Some(Slot::OptMessage(_)) if inner.is_empty() && !field.flags.has(FieldFlags::POINTER) => {}
         Some(slot) => put_bytes(slot, field.number, inner, rest, cx)?,
         None => {}
     }

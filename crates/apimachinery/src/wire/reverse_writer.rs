@@ -106,12 +106,13 @@ impl ReverseWriter {
     #[inline]
     fn prepend_lengths(&mut self, number: u32, length: usize) {
         // Most tags and lengths have one byte each.
-        match (u8::try_from(number), u8::try_from(length)) {
-            (Ok(number @ ..0x10), Ok(length @ ..0x80)) => self.prepend(&[number << 3 | 2, length]),
-            _ => {
-                self.prepend_varint(length as u64);
-                self.prepend_tag(number, 2);
-            }
+        if let (Ok(number @ ..0x10), Ok(length @ ..0x80)) =
+            (u8::try_from(number), u8::try_from(length))
+        {
+            self.prepend(&[number << 3 | 2, length]);
+        } else {
+            self.prepend_varint(length as u64);
+            self.prepend_tag(number, 2);
         }
     }
 
@@ -136,19 +137,23 @@ impl ReverseWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::{push_delimited, push_varint};
 
     #[test]
     fn it_is_written_from_its_end_and_grows_to_any_size() {
         let mut wanted = Vec::new();
         let mut out = ReverseWriter::default();
-        for value in [0, 1, 127, 128, 300, 1 << 20, u64::MAX] {
+        for (number, value) in (1..)
+            .step_by(40)
+            .zip([0, 1, 127, 128, 300, 1 << 20, u64::MAX])
+        {
             let mark = out.len();
             out.prepend_varint(value);
-            out.prepend_header(1 + (value as u32 & 0xff), mark);
+            out.prepend_header(number, mark);
             let mut field = Vec::new();
-            super::super::push_varint(value, &mut field);
+            push_varint(value, &mut field);
             let mut all = Vec::new();
-            super::super::push_delimited(1 + (value as u32 & 0xff), &field, &mut all);
+            push_delimited(number, &field, &mut all);
             all.extend_from_slice(&wanted);
             wanted = all;
         }
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_buffer_of_a_thread_is_used_again_and_even_within_itself() {
-        let long = ReverseWriter::written_by(|out| out.prepend(&[1; SIZE_KEPT_MAX]));
+        let long = ReverseWriter::written_by(|out| out.prepend(&vec![1; SIZE_KEPT_MAX]));
         assert_eq!(long.len(), SIZE_KEPT_MAX);
         let outer = ReverseWriter::written_by(|out| {
             out.prepend(b"outer");

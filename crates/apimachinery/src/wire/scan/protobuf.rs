@@ -3,8 +3,8 @@
 use super::structure::{check_field, expect_type};
 use super::{Failure, Irregular, Scan, Span, fail, offset_of, within};
 use crate::wire::raw_field::map_entry;
-use crate::wire::structure_plan::StructurePlan;
 use crate::wire::schema::Place;
+use crate::wire::structure_plan::StructurePlan;
 use crate::wire::{
     DecodeContext, RawField, Schema, WireError, WireErrorKind, merge_protobuf, raw_fields,
 };

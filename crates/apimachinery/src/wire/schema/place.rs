@@ -73,7 +73,7 @@ mod tests {
         atomic: false,
         defaults: &[],
         fields: &FIELDS,
-        by_name: &[],
+        names: &[],
         order: &ORDER,
     };
 
