@@ -27,6 +27,7 @@ mod json_encode;
 mod json_quick;
 mod json_text;
 mod json_view;
+mod json_write;
 mod message;
 mod projection;
 #[cfg(feature = "prost")]
@@ -61,8 +62,9 @@ pub use ingest::{Encoding, Ingest, decode};
 pub use interner::Interner;
 pub use json::{deserialize, merge_json};
 pub use json_check::is_json;
-pub use json_encode::{Json, to_json, to_json_value};
+pub use json_encode::{Json, to_json_value};
 pub use json_view::{is_json_null, same_view, view_to_json, written_field};
+pub use json_write::to_json;
 pub use message::{JsonScalar, Message, Wire};
 pub use projection::{
     PathCheck, PathError, Projection, ProjectionField, ProjectionFields, ProjectionMeta,

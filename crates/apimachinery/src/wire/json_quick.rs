@@ -383,4 +383,4 @@ impl<'b> Quick<'b, '_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

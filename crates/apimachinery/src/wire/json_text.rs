@@ -151,21 +151,34 @@ fn escape_length(text: &[u8]) -> Option<usize> {
 /// Returns the number of bytes before a quote, a backslash or a control character.
 #[inline]
 pub(super) fn plain_run(text: &[u8]) -> usize {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
     let (words, rest) = text.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        // Each subtraction sets the high bit of bytes below the subtrahend; in the first one, a
-        // flipped bit moves the quote (0x22) next to the control characters. Bytes above the first
-        // match may be wrong because of borrows, and are ignored.
-        let low = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
-        let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
-        let found = (low | backslash) & !word & (ONES << 7);
-        if found != 0 {
-            return index * 8 + found.trailing_zeros() as usize / 8;
+        if let Some(at) = first_special(u64::from_le_bytes(*word)) {
+            return index * 8 + at;
         }
     }
+    if rest.is_empty() {
+        return text.len();
+    }
+    // The last word overlaps those before it, in which nothing was found.
+    if let Some(last) = text.last_chunk::<8>() {
+        let found = first_special(u64::from_le_bytes(*last));
+        return found.map_or(text.len(), |at| text.len() - 8 + at);
+    }
     let stops = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
-    let tail = rest.iter().position(stops).unwrap_or(rest.len());
-    text.len() - rest.len() + tail
+    rest.iter().position(stops).unwrap_or(rest.len())
+}
+
+/// Returns the index of the first byte of a word that is a quote, a backslash or a control
+/// character.
+#[inline]
+fn first_special(word: u64) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    // Each subtraction sets the high bit of bytes below the subtrahend; in the first one, a flipped
+    // bit moves the quote (0x22) next to the control characters. Bytes above the first match may be
+    // wrong because of borrows, and are ignored.
+    let low = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+    let found = (low | backslash) & !word & (ONES << 7);
+    (found != 0).then_some(found.trailing_zeros() as usize / 8)
 }

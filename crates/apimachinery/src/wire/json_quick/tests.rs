@@ -14,7 +14,7 @@ use proptest::sample::{Index, select};
 
 /// A message with a field of each type.
 #[derive(Clone, Default, PartialEq)]
-struct All {
+pub(in crate::wire) struct All {
     text: Str,
     opt_text: Option<Str>,
     flag: bool,
@@ -49,7 +49,7 @@ struct All {
 
 /// A bool, an object or a list.
 #[derive(Clone, Default, PartialEq)]
-struct Either {
+pub(in crate::wire) struct Either {
     allows: bool,
     one: Option<Box<All>>,
     many: Vec<Str>,
@@ -167,7 +167,7 @@ const VALUES: [&str; 46] = [
     "{\"f:a\":{\".\":{}}, \"x\" : [1.5, \"\\\"\"]}",
 ];
 
-fn members(depth: u32) -> impl Strategy<Value = String> {
+pub(in crate::wire) fn members(depth: u32) -> impl Strategy<Value = String> {
     let names: Vec<String> = ALL
         .fields
         .iter()
