@@ -58,7 +58,8 @@ macro_rules! api_type {
         static $schema: kubist_apimachinery::wire::Schema = {
             const N: usize = [$($index,)* 0].len() - 1;
             static FIELDS: [kubist_apimachinery::wire::Field; N] = [$($field),*];
-            static BY_NAME: [u16; N] = kubist_apimachinery::wire::order_by_name(&FIELDS);
+            static NAMES: [u16; kubist_apimachinery::wire::names_size(N)] =
+                kubist_apimachinery::wire::table_of_names(&FIELDS);
             kubist_apimachinery::wire::Schema {
                 name: stringify!($type),
                 full_name: $full_name,
@@ -67,7 +68,7 @@ macro_rules! api_type {
                 atomic: $crate::api_type::or_default!(false $(, $atomic)?),
                 defaults: $crate::api_type::or_default!(&[] $(, $defaults)?),
                 fields: &FIELDS,
-                by_name: &BY_NAME,
+                names: &NAMES,
                 order: $crate::api_type::protobuf_order!(N, FIELDS $(, $order)?),
             }
         };

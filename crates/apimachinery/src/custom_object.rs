@@ -6,7 +6,8 @@
 
 use crate::wire::{
     DecodeContext, Entry, Field, FieldFlags as F, FieldType, JsonForm, JsonScalar, KindFacts,
-    Message, ReverseWriter, Schema, Slot, View, Wire, WireError, WireErrorKind,
+    Message, ReverseWriter, Schema, Slot, View, Wire, WireError, WireErrorKind, names_size,
+    table_of_names,
 };
 use crate::{AnyObject, ObjectMeta};
 use serde_json::{Map, Value};
@@ -21,7 +22,7 @@ static FIELDS: [Field; 2] = [
     ),
     Field::new("", 2, FieldType::Message(&CONTENT), F::PROTOBUF_ONLY),
 ];
-static BY_NAME: [u16; 1] = [0];
+static NAMES: [u16; names_size(2)] = table_of_names(&FIELDS);
 static ORDER: [Entry; 2] = [Entry::Field(0), Entry::Field(1)];
 
 static CONTENT: Schema = Schema {
@@ -32,7 +33,7 @@ static CONTENT: Schema = Schema {
     atomic: false,
     defaults: &[],
     fields: &[],
-    by_name: &[],
+    names: &[],
     order: &[],
 };
 
@@ -68,7 +69,7 @@ impl CustomObject {
             atomic: false,
             defaults: &[],
             fields: &FIELDS,
-            by_name: &BY_NAME,
+            names: &NAMES,
             order: &ORDER,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::wire::{
     Entry, Field, FieldAccess, FieldFlags as F, FieldType, Json, JsonForm, KindFacts, Message,
-    Schema, Slot, View, Wire,
+    Schema, Slot, View, Wire, names_size, table_of_names,
 };
 use crate::{KubeObject, Str, message, schema};
 
@@ -66,7 +66,7 @@ impl<K> Default for List<K> {
 
 /// The schema of a list of `K` as constants, because statics cannot depend on a type parameter.
 impl<K: KubeObject> List<K> {
-    const FIELDS: &'static [Field] = &[
+    const FIELDS: [Field; 2] = [
         Field::new("metadata", 1, FieldType::Message(&LIST_META), F::OMIT_EMPTY),
         Field::new("items", 2, FieldType::MessageList(K::SCHEMA), F::REQUIRED),
     ];
@@ -82,8 +82,8 @@ impl<K: KubeObject> List<K> {
         form: JsonForm::Object,
         atomic: false,
         defaults: &[],
-        fields: Self::FIELDS,
-        by_name: &[1, 0],
+        fields: &Self::FIELDS,
+        names: &table_of_names::<{ names_size(2) }>(&Self::FIELDS),
         order: &[Entry::Field(0), Entry::Field(1)],
     };
 }

@@ -24,7 +24,10 @@ mod interner;
 mod json;
 mod json_check;
 mod json_encode;
+mod json_quick;
+mod json_text;
 mod json_view;
+mod json_write;
 mod message;
 mod projection;
 #[cfg(feature = "prost")]
@@ -33,6 +36,7 @@ mod protobuf;
 mod protobuf_encode;
 mod raw;
 mod raw_field;
+mod reverse_writer;
 mod scalar;
 pub mod scan;
 mod schema;
@@ -58,8 +62,9 @@ pub use ingest::{Encoding, Ingest, decode};
 pub use interner::Interner;
 pub use json::{deserialize, merge_json};
 pub use json_check::is_json;
-pub use json_encode::{Json, to_json, to_json_value};
+pub use json_encode::{Json, to_json_value};
 pub use json_view::{is_json_null, same_view, view_to_json, written_field};
+pub use json_write::to_json;
 pub use message::{JsonScalar, Message, Wire};
 pub use projection::{
     PathCheck, PathError, Projection, ProjectionField, ProjectionFields, ProjectionMeta,
@@ -68,16 +73,17 @@ pub use projection::{
 #[cfg(feature = "prost")]
 pub use prost_adapter::merge_prost_field;
 pub use protobuf::merge_protobuf;
-pub use protobuf_encode::{ReverseWriter, to_protobuf};
+pub use protobuf_encode::to_protobuf;
 pub use raw::{FIELDS_V1, FieldsV1, RAW_EXTENSION, RAW_JSON, RawExtension, RawJson};
 pub use raw_field::{
     RawField, delimited_length, push_delimited, push_header, raw_fields, skip_field, split_tag,
 };
+pub use reverse_writer::ReverseWriter;
 pub use scalar::{DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME};
 pub use scan::{MetadataSpans, ScalarField, ScalarFieldError, Scan, ScannedOwners, ScannedPairs};
 pub use schema::{
-    Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema,
-    order_by_name, order_by_number,
+    Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema, names_size,
+    order_by_number, table_of_names,
 };
 pub use serde_field::{SERDE_FIELD, SerdeField, SerdeFieldError};
 pub use varint::{PartialVarint, VARINT_BYTES_MAX, int32, push_varint, varint, varint_length};

@@ -4,7 +4,8 @@ use crate::Rule;
 use crate::resource_schema::schema_with;
 use kubist_apimachinery::ObjectMeta;
 use kubist_apimachinery::wire::{
-    Entry, Field, FieldFlags as F, FieldType, KindFacts, SERDE_FIELD, Schema, Wire,
+    Entry, Field, FieldFlags as F, FieldType, KindFacts, SERDE_FIELD, Schema, Wire, names_size,
+    table_of_names,
 };
 
 /// What the attributes say, beside the names that `Resource` has.
@@ -79,6 +80,8 @@ static FIELDS: [Field; 3] = [
         F::OMIT_EMPTY.or(F::POINTER),
     ),
 ];
+static NAMES: [u16; names_size(3)] = table_of_names(&FIELDS);
+static NAMES_WITHOUT_STATUS: [u16; names_size(2)] = table_of_names(FIELDS.split_at(2).0);
 static ORDER: [Entry; 3] = [Entry::Field(0), Entry::Field(1), Entry::Field(2)];
 
 /// Returns the schema of a kind.
@@ -86,7 +89,10 @@ pub const fn schema_of(kind: KindFacts, has_status: bool) -> Schema {
     let count = if has_status { 3 } else { 2 };
     let (fields, _) = FIELDS.split_at(count);
     let (order, _) = ORDER.split_at(count);
-    // They are sorted by name already.
-    let by_name: &[u16] = if has_status { &[0, 1, 2] } else { &[0, 1] };
-    schema_with(kind, fields, by_name, order)
+    let names: &[u16] = if has_status {
+        &NAMES
+    } else {
+        &NAMES_WITHOUT_STATUS
+    };
+    schema_with(kind, fields, names, order)
 }

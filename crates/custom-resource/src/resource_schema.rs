@@ -49,7 +49,7 @@ pub const fn order<const N: usize>() -> [Entry; N] {
 pub const fn schema_with(
     kind: KindFacts,
     fields: &'static [Field],
-    by_name: &'static [u16],
+    names: &'static [u16],
     order: &'static [Entry],
 ) -> Schema {
     Schema {
@@ -60,7 +60,7 @@ pub const fn schema_with(
         atomic: false,
         defaults: &[],
         fields,
-        by_name,
+        names,
         order,
     }
 }

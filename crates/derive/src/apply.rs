@@ -107,7 +107,7 @@ fn schema(name: &str, setters: &[Setter], krate: &Path, facts: &TokenStream) -> 
     });
     quote! {{
         static FIELDS: [#wire::Field; #count] = [#(#fields),*];
-        static BY_NAME: [u16; #count] = #wire::order_by_name(&FIELDS);
+        static NAMES: [u16; #wire::names_size(#count)] = #wire::table_of_names(&FIELDS);
         static ORDER: [#wire::Entry; #count] = #wire::order_by_number(&FIELDS);
         static SCHEMA: #wire::Schema = #wire::Schema {
             name: #name,
@@ -117,7 +117,7 @@ fn schema(name: &str, setters: &[Setter], krate: &Path, facts: &TokenStream) -> 
             atomic: false,
             defaults: &[],
             fields: &FIELDS,
-            by_name: &BY_NAME,
+            names: &NAMES,
             order: &ORDER,
         };
         &SCHEMA

@@ -31,7 +31,7 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
             const OF: &'static #krate::wire::Schema = <#of as #krate::wire::Wire>::SCHEMA;
             static FIELDS: [#krate::wire::Field; #count] =
                 [#(#krate::wire::part_field(OF, #paths)),*];
-            static BY_NAME: [u16; #count] = #krate::wire::order_by_name(&FIELDS);
+            static NAMES: [u16; #krate::wire::names_size(#count)] = #krate::wire::table_of_names(&FIELDS);
             static ORDER: [#krate::wire::Entry; #count] = #krate::wire::order_by_number(&FIELDS);
             static SCHEMA: #krate::wire::Schema = #krate::wire::Schema {
                 name: OF.name,
@@ -41,7 +41,7 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
                 atomic: OF.atomic,
                 defaults: OF.defaults,
                 fields: &FIELDS,
-                by_name: &BY_NAME,
+                names: &NAMES,
                 order: &ORDER,
             };
             #krate::message!(#name, SCHEMA, [#(#indexes #names),*]);

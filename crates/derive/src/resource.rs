@@ -84,9 +84,9 @@ fn schema(names: &Names, members: &[Member], wire: &TokenStream) -> TokenStream 
         let (json, optional) = (&it.json, it.optional);
         quote!((#json, #optional))
     });
-    let by_name = fields::by_name(members);
     quote! {
         static FIELDS: [#wire::Field; #count] = #krate::private::fields([#(#facts),*]);
+        static NAMES: [u16; #wire::names_size(#count)] = #wire::table_of_names(&FIELDS);
         static ORDER: [#wire::Entry; #count] = #krate::private::order();
         static SCHEMA: #wire::Schema = #krate::private::schema_with(
             #wire::KindFacts {
@@ -96,7 +96,7 @@ fn schema(names: &Names, members: &[Member], wire: &TokenStream) -> TokenStream 
                 api_version: #api_version,
             },
             &FIELDS,
-            &[#(#by_name),*],
+            &NAMES,
             &ORDER,
         );
     }

@@ -107,10 +107,11 @@ impl DecodeContext {
     }
 
     /// Returns the string, shared if there is an interner.
+    #[inline]
     pub fn str(&mut self, text: &str) -> Str {
         match &mut self.interner {
-            Some(interner) => interner.intern(text),
-            None => Str::from(text),
+            Some(interner) if text.len() > Str::IN_PLACE_MAX => interner.intern(text),
+            _ => Str::from(text),
         }
     }
 
@@ -138,19 +139,31 @@ impl DecodeContext {
         }
     }
 
-    /// Returns an error below the current path.
+    /// Returns an error of a field below the current path.
     pub(super) fn fail_within(&self, error: SerdeFieldError) -> WireError {
-        let SerdeFieldError {
-            path: below,
-            reason,
-        } = error;
-        let mut error = self.fail(WireErrorKind::Invalid { reason });
-        if !below.is_empty() {
-            if !error.path.is_empty() && !below.starts_with('[') {
-                error.path.push('.');
-            }
-            error.path.push_str(&below);
+        self.at_path(Self::within_field(error))
+    }
+
+    /// Returns an error of a field, at its path within the field.
+    pub(super) fn within_field(error: SerdeFieldError) -> WireError {
+        WireError {
+            path: error.path,
+            kind: WireErrorKind::Invalid {
+                reason: error.reason,
+            },
         }
+    }
+
+    /// Prefixes the path of an error with the current path.
+    pub(super) fn at_path(&self, mut error: WireError) -> WireError {
+        let mut path = self.path_string();
+        if !error.path.is_empty() {
+            if !path.is_empty() && !error.path.starts_with('[') {
+                path.push('.');
+            }
+            path.push_str(&error.path);
+        }
+        error.path = path;
         error
     }
 

@@ -5,7 +5,8 @@
 
 use super::json_check::is_json;
 use super::json_encode::is_zero;
-use super::{Encoding, Json, JsonForm, Message, View};
+use super::json_write::try_to_json;
+use super::{Encoding, JsonForm, Message, View};
 use crate::Object;
 
 /// An object that can be written to a server.
@@ -68,7 +69,7 @@ pub fn try_encode(message: &dyn Message, encoding: Encoding) -> Result<Vec<u8>, 
     match encoding {
         Encoding::Json => {
             check_raw(message)?;
-            Ok(serde_json::to_vec(&Json::top(message))?)
+            try_to_json(message)
         }
         Encoding::Protobuf => Ok(super::to_protobuf(message)),
     }

@@ -8,8 +8,6 @@ use super::{Message, ProjectionFields, View};
 use crate::{ByteString, Str};
 use std::mem::{size_of, size_of_val};
 
-/// The reference counts before a string's text.
-const STR_HEADER: usize = 16;
 /// The approximate overhead of a map entry.
 const ENTRY: usize = 16;
 
@@ -36,8 +34,8 @@ fn of_view(view: &View<'_>) -> usize {
         | View::OptI32(_)
         | View::OptI64(_)
         | View::OptF64(_) => 0,
-        View::Str(text) => of_str(text),
-        View::OptStr(text) => text.map_or(0, of_str),
+        View::Str(text) => text.heap_size(),
+        View::OptStr(text) => text.map_or(0, Str::heap_size),
         View::Bytes(bytes) => bytes.len(),
         View::OptBytes(bytes) => bytes.map_or(0, |it| it.len()),
         // It is stored inline in the struct.
@@ -45,7 +43,7 @@ fn of_view(view: &View<'_>) -> usize {
         // Its JSON is about as large.
         View::Serde(field) => field.to_raw().map_or(0, |raw| raw.get().len()),
         View::OptMessage(message) => message.map_or(0, boxed),
-        View::StrList(list) => size_of_val(*list) + list.iter().map(of_str).sum::<usize>(),
+        View::StrList(list) => size_of_val(*list) + list.iter().map(Str::heap_size).sum::<usize>(),
         View::BoolList(list) => size_of_val(*list),
         View::I32List(list) => size_of_val(*list),
         View::I64List(list) => size_of_val(*list),
@@ -55,16 +53,19 @@ fn of_view(view: &View<'_>) -> usize {
             items.map(boxed).sum()
         }
         View::StrMap(map) => {
-            let texts = map.iter().map(|(key, value)| of_str(key) + of_str(value));
+            let texts = map
+                .iter()
+                .map(|(key, value)| key.heap_size() + value.heap_size());
             texts.sum::<usize>() + map.len() * (2 * size_of::<Str>() + ENTRY)
         }
         View::BytesMap(map) => {
-            let texts = map.iter().map(|(key, value)| of_str(key) + value.len());
+            let texts = map.iter().map(|(key, value)| key.heap_size() + value.len());
             texts.sum::<usize>() + map.len() * (size_of::<Str>() + size_of::<ByteString>() + ENTRY)
         }
         View::MessageMap(map) => {
             let entries = map.entries();
-            let entry = |(key, value)| of_str(key) + size_of::<Str>() + ENTRY + boxed(value);
+            let entry =
+                |(key, value): (&Str, _)| key.heap_size() + size_of::<Str>() + ENTRY + boxed(value);
             entries.map(entry).sum()
         }
     }
@@ -73,14 +74,6 @@ fn of_view(view: &View<'_>) -> usize {
 /// The struct itself is on the heap.
 fn boxed(message: &dyn Message) -> usize {
     size_of_val(message) + heap_size(message)
-}
-
-fn of_str(text: &Str) -> usize {
-    if text.is_empty() {
-        0
-    } else {
-        STR_HEADER + text.len()
-    }
 }
 
 #[cfg(test)]
@@ -95,20 +88,23 @@ mod tests {
             name: name.into(),
             ..ObjectMeta::default()
         };
-        assert_eq!(heap_size(&named("web")), STR_HEADER + 3);
-        let mut meta = named("web");
-        meta.labels = [("app".into(), "shop".into())].into();
-        let label = 2 * STR_HEADER + 3 + 4 + 2 * size_of::<Str>() + ENTRY;
-        assert_eq!(heap_size(&meta), STR_HEADER + 3 + label);
-        meta.finalizers = vec!["a".into(), "bc".into()];
-        let finalizers = 2 * (STR_HEADER + size_of::<Str>()) + 3;
+        assert_eq!(heap_size(&named("web")), 0, "short strings are in place");
+        let name = "a-name-that-needs-an-allocation";
+        let long = 8 + name.len();
+        assert_eq!(heap_size(&named(name)), long);
+        let mut meta = named(name);
+        meta.labels = [(name.into(), "shop".into())].into();
+        let label = long + 2 * size_of::<Str>() + ENTRY;
+        assert_eq!(heap_size(&meta), long + label);
+        meta.finalizers = vec!["a".into(), name.into()];
+        let finalizers = 2 * size_of::<Str>() + long;
         let owner = OwnerReference {
-            uid: "u-1".into(),
+            uid: name.into(),
             ..OwnerReference::default()
         };
         meta.owner_references = vec![owner];
-        let owners = size_of::<OwnerReference>() + STR_HEADER + 3;
-        let all = STR_HEADER + 3 + label + finalizers + owners;
+        let owners = size_of::<OwnerReference>() + long;
+        let all = long + label + finalizers + owners;
         assert_eq!(heap_size(&meta), all);
     }
 }

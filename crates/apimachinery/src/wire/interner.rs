@@ -36,7 +36,8 @@ impl Interner {
 
     /// Returns the shared form of `text`.
     pub fn intern(&mut self, text: &str) -> Str {
-        if text.is_empty() || text.len() > Self::LENGTH_MAX {
+        // Short texts are in place, and have nothing to share.
+        if text.len() <= Str::IN_PLACE_MAX || text.len() > Self::LENGTH_MAX {
             return Str::from(text);
         }
         if self.slots.is_empty() {
@@ -90,8 +91,8 @@ mod tests {
     #[test]
     fn equal_strings_share_one_allocation() {
         let mut interner = Interner::default();
-        let first = interner.intern("kube-system");
-        let second = interner.intern("kube-system");
+        let first = interner.intern("kube-controller-manager");
+        let second = interner.intern("kube-controller-manager");
         assert!(first.same_allocation(&second));
     }
 
@@ -101,7 +102,7 @@ mod tests {
         assert_eq!(interner.slots.capacity(), 0);
         let mut known = Vec::new();
         for number in 0..1_000 {
-            let text = number.to_string();
+            let text = format!("{number:020}");
             known.push((interner.intern(&text), text));
             if interner.slots.len() < 64 {
                 for (interned, text) in &known {

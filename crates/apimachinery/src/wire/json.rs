@@ -1,4 +1,5 @@
-//! JSON decoding through serde, driven by schemas.
+//! JSON decoding, driven by schemas: the [quick pass](super::json_quick), and where it gives up
+//! the decoder that goes through serde.
 //!
 //! The rules are upstream's: `null` leaves a field unchanged (absent); names are case-sensitive;
 //! unknown and repeated names are ignored, or collected in strict mode; a repeated object merges.
@@ -13,6 +14,7 @@ mod value;
 use self::leaf::{ScalarVisitor, UnionVisitor};
 use self::object::ObjectVisitor;
 use self::slot::SlotSeed;
+use super::json_quick::merge_quickly;
 use super::{DecodeContext, JsonForm, Message, WireError, WireErrorKind};
 use serde::de::{self, DeserializeSeed, Deserializer};
 use serde_json::value::RawValue;
@@ -27,6 +29,18 @@ pub fn merge_json(
     cx.check_length(bytes.len())?;
     // The whole text must be UTF-8, including skipped parts, so that scanning and decoding agree.
     let text = std::str::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))?;
+    if merge_quickly(message, text, cx) {
+        return Ok(());
+    }
+    merge_with_serde(message, text, cx)
+}
+
+/// Decodes JSON text into `message`, with the parser that finds out what is wrong.
+pub(super) fn merge_with_serde(
+    message: &mut dyn Message,
+    text: &str,
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let result = MessageSeed {
         message,

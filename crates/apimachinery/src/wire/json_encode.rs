@@ -34,16 +34,10 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Returns the JSON text of a message.
-pub fn to_json(message: &dyn Message) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1024);
-    if serde_json::to_writer(&mut out, &Json::top(message)).is_err() {
-        // Only a `SerdeField` without a JSON form can fail: `RawExtension` writes null for bytes
-        // that are not JSON. `try_encode` reports it.
-        out.clear();
-        out.extend_from_slice(b"null");
-    }
-    out
+/// Returns the text that serde makes of a message.
+#[cfg(test)]
+pub(super) fn to_json_by_serde(message: &dyn Message) -> Vec<u8> {
+    serde_json::to_vec(&Json::top(message)).expect("it has a JSON form")
 }
 
 /// Returns a message as a JSON tree.
@@ -102,7 +96,7 @@ impl Serialize for Json<'_> {
 }
 
 /// Returns the field that represents a union: an object before a list before a bool.
-fn union_view(message: &dyn Message) -> View<'_> {
+pub(super) fn union_view(message: &dyn Message) -> View<'_> {
     let views = || (0..).map_while(|index| message.view(index));
     let set = |view: &View<'_>| !matches!(view, View::Bool(_)) && !is_zero(*view);
     views()
@@ -159,7 +153,7 @@ pub(super) fn is_zero(view: View<'_>) -> bool {
     }
 }
 
-fn is_zero_message(message: &dyn Message) -> bool {
+pub(super) fn is_zero_message(message: &dyn Message) -> bool {
     let fields = message.schema().fields.len();
     (0..fields).all(|index| message.view(index).is_none_or(is_zero))
 }
@@ -246,18 +240,22 @@ impl Serialize for Value<'_> {
 }
 
 /// Serializes a double; like Go, a whole one has no fraction.
+fn serialize_double<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match whole(value) {
+        Some(whole) => serializer.serialize_i64(whole),
+        None => serializer.serialize_f64(value),
+    }
+}
+
+/// Returns a double that is written without a fraction.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "checked to be whole and small"
 )]
 #[expect(clippy::cast_precision_loss, reason = "compared with the original")]
-fn serialize_double<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn whole(value: f64) -> Option<i64> {
     let whole = value as i64;
-    if value.abs() < 1e15 && (whole as f64).to_bits() == value.to_bits() {
-        serializer.serialize_i64(whole)
-    } else {
-        serializer.serialize_f64(value)
-    }
+    (value.abs() < 1e15 && (whole as f64).to_bits() == value.to_bits()).then_some(whole)
 }
 
 fn serialize_list<S: Serializer>(list: &dyn MessageList, serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,12 +5,14 @@
 //! `resourceVersion`.
 
 use super::field_access::{MessageList, MessageMap};
-use super::raw_field::{delimited, map_entry, raw_fields, tag};
+use super::raw_field::{delimited, map_entry, tag};
+use super::scan::{Failure, fail, within};
+use super::schema::Place;
 use super::{
-    DecodeContext, Entry, FieldFlags, JsonForm, Message, Schema, Slot, WireError, WireErrorKind,
-    int32, skip_field, varint,
+    DecodeContext, Entry, Field, FieldFlags, JsonForm, Message, Schema, Slot, WireError,
+    WireErrorKind, int32, raw_fields, skip_field, varint,
 };
-use crate::{ByteString, Str};
+use crate::ByteString;
 
 /// Decodes `bytes` (a bare message, no envelope) into `message`, merging with its contents.
 pub fn merge_protobuf(
@@ -20,18 +22,20 @@ pub fn merge_protobuf(
 ) -> Result<(), WireError> {
     cx.reset();
     cx.check_length(bytes.len())?;
-    merge_message(message, bytes, cx)
+    merge_message(message, bytes, cx).map_err(|failure| *failure)
 }
 
+/// Errors get their path on their way out, so that fields that are decoded cost nothing for it.
 fn merge_message(
     message: &mut dyn Message,
     bytes: &[u8],
     cx: &mut DecodeContext,
-) -> Result<(), WireError> {
-    cx.enter()?;
+) -> Result<(), Failure> {
     let schema = message.schema();
+    cx.enter().map_err(|error| fail(error.kind))?;
     if schema.form == JsonForm::Scalar {
-        message.merge_scalar(bytes, cx)?;
+        let merged = message.merge_scalar(bytes, cx);
+        merged.map_err(|error| fail(error.kind))?;
     } else {
         merge_entries(message, schema, schema.order, bytes, cx)?;
     }
@@ -45,28 +49,30 @@ fn merge_entries(
     order: &'static [Entry],
     mut bytes: &[u8],
     cx: &mut DecodeContext,
-) -> Result<(), WireError> {
-    let mut hint = 0;
+) -> Result<(), Failure> {
+    let mut place = Place::default();
     while !bytes.is_empty() {
-        let (number, wire_type, rest) = tag(bytes).map_err(|kind| cx.fail(kind))?;
-        bytes = match schema.entry(order, number, hint) {
-            None => skip_field(number, wire_type, rest).map_err(|kind| cx.fail(kind))?,
-            Some((position, Entry::Field(index))) => {
-                // The next field is either the same one, if it is repeated, or the following one.
-                hint = position;
-                merge_field(
-                    message,
-                    schema,
-                    usize::from(index),
-                    (number, wire_type),
-                    rest,
-                    cx,
-                )?
+        let (number, wire_type, rest) = tag(bytes).map_err(fail)?;
+        bytes = match place.find(schema, order, number) {
+            None => skip_field(number, wire_type, rest).map_err(fail)?,
+            Some(Entry::Field(index)) => {
+                let index = usize::from(index);
+                let field = &schema.fields[index];
+                let merged = match wire_type {
+                    0 => merge_varint(message, index, number, rest),
+                    2 => merge_bytes(message, index, field, rest, cx),
+                    1 => merge_double(message, index, number, rest),
+                    found => Err(fail(WireErrorKind::WireType { number, found })),
+                };
+                merged.map_err(|failure| within(failure, field.json))?
             }
-            Some((position, Entry::Group { entries, .. })) => {
-                hint = position + 1;
-                let (inner, rest) = expect_delimited(number, wire_type, rest, cx)?;
-                cx.enter()?;
+            Some(Entry::Group { entries, .. }) => {
+                if wire_type != 2 {
+                    let found = wire_type;
+                    return Err(fail(WireErrorKind::WireType { number, found }));
+                }
+                let (inner, rest) = delimited(rest).map_err(fail)?;
+                cx.enter().map_err(|error| fail(error.kind))?;
                 merge_entries(message, schema, entries, inner, cx)?;
                 cx.leave();
                 rest
@@ -76,74 +82,82 @@ fn merge_entries(
     Ok(())
 }
 
-fn expect_delimited<'b>(
-    number: u32,
-    wire_type: u8,
-    bytes: &'b [u8],
-    cx: &DecodeContext,
-) -> Result<(&'b [u8], &'b [u8]), WireError> {
-    if wire_type != 2 {
-        return Err(cx.fail(WireErrorKind::WireType {
-            number,
-            found: wire_type,
-        }));
-    }
-    delimited(bytes).map_err(|kind| cx.fail(kind))
-}
+// Each of these takes the value at the start of `bytes`, asks for the slot and matches it in place:
+// a slot that is moved first is read before the processor has written it. They return the bytes
+// after the value. A field that the message has no slot for is skipped.
 
-/// Decodes the field value at the start of `bytes`; returns the bytes after it.
-fn merge_field<'b>(
+fn merge_varint<'b>(
     message: &mut dyn Message,
-    schema: &'static Schema,
     index: usize,
-    (number, wire_type): (u32, u8),
+    number: u32,
     bytes: &'b [u8],
-    cx: &mut DecodeContext,
-) -> Result<&'b [u8], WireError> {
-    let Some(slot) = message.slot(index) else {
-        return skip_field(number, wire_type, bytes).map_err(|kind| cx.fail(kind));
-    };
-    let name = schema.fields[index].json;
-    cx.path.push(super::Segment::Field(name));
-    let rest = match wire_type {
-        2 => {
-            let (inner, rest) = delimited(bytes).map_err(|kind| cx.fail(kind))?;
-            // A zero Go value (`metav1.Time`) is an empty message and counts as absent.
-            let zero = inner.is_empty() && !schema.fields[index].flags.has(FieldFlags::POINTER);
-            if !(zero && matches!(slot, Slot::OptMessage(_))) {
-                merge_delimited(slot, number, inner, rest, cx)?;
-            }
-            rest
-        }
-        0 => {
-            let (value, rest) = varint(bytes).map_err(|kind| cx.fail(kind))?;
-            set_varint(slot, number, value, cx)?;
-            rest
-        }
-        1 => {
-            let (value, rest) = bytes
-                .split_first_chunk::<8>()
-                .ok_or_else(|| cx.fail(WireErrorKind::Truncated))?;
-            let value = f64::from_le_bytes(*value);
-            match slot {
-                Slot::F64(place) => *place = value,
-                Slot::OptF64(place) => *place = Some(value),
-                _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 1 })),
-            }
-            rest
-        }
-        found => return Err(cx.fail(WireErrorKind::WireType { number, found })),
-    };
-    cx.path.pop();
+) -> Result<&'b [u8], Failure> {
+    let (value, rest) = varint(bytes).map_err(fail)?;
+    if let Some(slot) = message.slot(index) {
+        put_varint(slot, number, value)?;
+    }
     Ok(rest)
 }
 
+fn merge_double<'b>(
+    message: &mut dyn Message,
+    index: usize,
+    number: u32,
+    bytes: &'b [u8],
+) -> Result<&'b [u8], Failure> {
+    let (value, rest) = bytes
+        .split_first_chunk::<8>()
+        .ok_or_else(|| fail(WireErrorKind::Truncated))?;
+    let value = f64::from_le_bytes(*value);
+    match message.slot(index) {
+        Some(Slot::F64(place)) => *place = value,
+        Some(Slot::OptF64(place)) => *place = Some(value),
+        Some(_) => return Err(fail(WireErrorKind::WireType { number, found: 1 })),
+        None => {}
+    }
+    Ok(rest)
+}
+
+fn merge_bytes<'b>(
+    message: &mut dyn Message,
+    index: usize,
+    field: &'static Field,
+    bytes: &'b [u8],
+    cx: &mut DecodeContext,
+) -> Result<&'b [u8], Failure> {
+    let (inner, rest) = delimited(bytes).map_err(fail)?;
+    match message.slot(index) {
+        // A zero Go value (`metav1.Time`) is an empty message and counts as absent.
+        Some(Slot::OptMessage(_)) if inner.is_empty() && !field.flags.has(FieldFlags::POINTER) => {}
+        Some(slot) => put_bytes(slot, field.number, inner, rest, cx)?,
+        None => {}
+    }
+    Ok(rest)
+}
+
+/// Sets a field outside of a message, for projections.
 pub(super) fn set_varint(
     slot: Slot<'_>,
     number: u32,
     value: u64,
     cx: &DecodeContext,
 ) -> Result<(), WireError> {
+    put_varint(slot, number, value).map_err(|failure| cx.at_path(*failure))
+}
+
+/// The same for a field with a length. `following` may have more items of a list.
+pub(super) fn merge_delimited(
+    slot: Slot<'_>,
+    number: u32,
+    inner: &[u8],
+    following: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
+    put_bytes(slot, number, inner, following, cx).map_err(|failure| cx.at_path(*failure))
+}
+
+#[inline]
+fn put_varint(slot: Slot<'_>, number: u32, value: u64) -> Result<(), Failure> {
     match slot {
         Slot::Bool(place) => *place = value != 0,
         Slot::I32(place) => *place = int32(value),
@@ -154,78 +168,88 @@ pub(super) fn set_varint(
         Slot::BoolList(list) => list.push(value != 0),
         Slot::I32List(list) => list.push(int32(value)),
         Slot::I64List(list) => list.push(value.cast_signed()),
-        _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 0 })),
+        _ => return Err(fail(WireErrorKind::WireType { number, found: 0 })),
     }
     Ok(())
 }
 
-fn text<'b>(bytes: &'b [u8], cx: &DecodeContext) -> Result<&'b str, WireError> {
-    std::str::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))
+fn text(bytes: &[u8]) -> Result<&str, Failure> {
+    std::str::from_utf8(bytes).map_err(|_| fail(WireErrorKind::NotUtf8))
 }
 
-pub(super) fn merge_delimited(
+#[inline]
+fn put_bytes(
     slot: Slot<'_>,
     number: u32,
     inner: &[u8],
     following: &[u8],
     cx: &mut DecodeContext,
-) -> Result<(), WireError> {
+) -> Result<(), Failure> {
     match slot {
-        Slot::Str(place) => *place = cx.str(text(inner, cx)?),
-        Slot::OptStr(place) => *place = Some(cx.str(text(inner, cx)?)),
-        Slot::Bytes(place) => place.0 = inner.to_vec(),
-        Slot::OptBytes(place) => *place = Some(ByteString(inner.to_vec())),
+        Slot::Str(place) => *place = cx.str(text(inner)?),
+        Slot::OptStr(place) => *place = Some(cx.str(text(inner)?)),
         Slot::Message(message) => merge_message(message, inner, cx)?,
         Slot::OptMessage(place) => merge_message(place.get_or_default(), inner, cx)?,
-        Slot::StrList(list) => {
-            reserve_strings(list, number, following);
-            list.push(cx.str(text(inner, cx)?));
-        }
-        Slot::BytesList(list) => list.push(ByteString(inner.to_vec())),
         Slot::MessageList(list) => push_message(list, number, inner, following, cx)?,
         Slot::StrMap(map) => {
-            let (key, value) = map_entry(inner).map_err(|kind| cx.fail(kind))?;
-            let (key, value) = (text(key, cx)?, text(value, cx)?);
+            let (key, value) = map_entry(inner).map_err(fail)?;
+            let (key, value) = (text(key)?, text(value)?);
             map.insert(cx.str(key), cx.str(value));
         }
-        Slot::BytesMap(map) => {
-            let (key, value) = map_entry(inner).map_err(|kind| cx.fail(kind))?;
-            map.insert(cx.str(text(key, cx)?), ByteString(value.to_vec()));
-        }
-        Slot::MessageMap(map) => merge_map_entry(map, inner, cx)?,
-        Slot::Serde(field) => {
-            for part in raw_fields(inner) {
-                let part = part.map_err(|kind| cx.fail(kind))?;
-                if part.number == 1 {
-                    let text = text(part.bytes, cx)?;
-                    field.set_raw(text).map_err(|error| cx.fail_within(error))?;
-                }
+        Slot::StrList(list) => {
+            if list.is_empty() {
+                list.reserve_exact(1 + count_fields(following, number));
             }
+            list.push(cx.str(text(inner)?));
         }
-        Slot::BoolList(_) | Slot::I32List(_) | Slot::I64List(_) => {
-            return merge_packed(slot, number, inner, cx);
-        }
-        _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 2 })),
+        slot => put_rare(slot, number, inner, cx)?,
     }
     Ok(())
 }
 
-fn merge_packed(
-    mut slot: Slot<'_>,
+fn put_rare(
+    slot: Slot<'_>,
     number: u32,
-    mut packed: &[u8],
-    cx: &DecodeContext,
-) -> Result<(), WireError> {
+    inner: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), Failure> {
+    match slot {
+        Slot::Bytes(place) => place.0 = inner.to_vec(),
+        Slot::OptBytes(place) => *place = Some(ByteString(inner.to_vec())),
+        Slot::BytesList(list) => list.push(ByteString(inner.to_vec())),
+        Slot::BytesMap(map) => {
+            let (key, value) = map_entry(inner).map_err(fail)?;
+            map.insert(cx.str(text(key)?), ByteString(value.to_vec()));
+        }
+        Slot::MessageMap(map) => merge_map_entry(map, inner, cx)?,
+        Slot::Serde(field) => {
+            for part in raw_fields(inner) {
+                let part = part.map_err(fail)?;
+                if part.number == 1 {
+                    let set = field.set_raw(text(part.bytes)?);
+                    set.map_err(|error| Box::new(DecodeContext::within_field(error)))?;
+                }
+            }
+        }
+        Slot::BoolList(_) | Slot::I32List(_) | Slot::I64List(_) => {
+            return merge_packed(slot, number, inner);
+        }
+        _ => return Err(fail(WireErrorKind::WireType { number, found: 2 })),
+    }
+    Ok(())
+}
+
+fn merge_packed(mut slot: Slot<'_>, number: u32, mut packed: &[u8]) -> Result<(), Failure> {
     while !packed.is_empty() {
-        let (value, rest) = varint(packed).map_err(|kind| cx.fail(kind))?;
+        let (value, rest) = varint(packed).map_err(fail)?;
         packed = rest;
         let item = match &mut slot {
             Slot::BoolList(list) => Slot::BoolList(list),
             Slot::I32List(list) => Slot::I32List(list),
             Slot::I64List(list) => Slot::I64List(list),
-            _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 2 })),
+            _ => return Err(fail(WireErrorKind::WireType { number, found: 2 })),
         };
-        set_varint(item, number, value, cx)?;
+        put_varint(item, number, value)?;
     }
     Ok(())
 }
@@ -236,22 +260,14 @@ fn push_message(
     inner: &[u8],
     following: &[u8],
     cx: &mut DecodeContext,
-) -> Result<(), WireError> {
+) -> Result<(), Failure> {
     let index = list.len();
     if index == 0 {
         // Items are contiguous in practice; counting them first avoids growing the list.
         list.reserve_exact(1 + count_fields(following, number));
     }
-    cx.path.push(super::Segment::Index(index));
-    merge_message(list.push_default(), inner, cx)?;
-    cx.path.pop();
-    Ok(())
-}
-
-fn reserve_strings(list: &mut Vec<Str>, number: u32, following: &[u8]) {
-    if list.is_empty() {
-        list.reserve_exact(1 + count_fields(following, number));
-    }
+    merge_message(list.push_default(), inner, cx)
+        .map_err(|failure| within(failure, &format!("[{index}]")))
 }
 
 /// Returns how many fields with this number are adjacent at the start of `bytes`.
@@ -274,11 +290,8 @@ fn merge_map_entry(
     map: &mut dyn MessageMap,
     inner: &[u8],
     cx: &mut DecodeContext,
-) -> Result<(), WireError> {
-    let (key, value) = map_entry(inner).map_err(|kind| cx.fail(kind))?;
-    let key = cx.str(text(key, cx)?);
-    cx.path.push(super::Segment::Key(key.clone()));
-    merge_message(map.entry(key), value, cx)?;
-    cx.path.pop();
-    Ok(())
+) -> Result<(), Failure> {
+    let (key, value) = map_entry(inner).map_err(fail)?;
+    let key = text(key)?;
+    merge_message(map.entry(cx.str(key)), value, cx).map_err(|failure| within(failure, key))
 }

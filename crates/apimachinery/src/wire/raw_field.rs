@@ -125,14 +125,26 @@ pub fn skip_field(number: u32, wire_type: u8, bytes: &[u8]) -> Result<&[u8], Wir
 /// Returns the key and the value of a map entry; either is empty if it is absent.
 pub(super) fn map_entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
     let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
-    for field in raw_fields(bytes) {
-        let field = field?;
-        match (field.number, field.wire_type) {
-            (1, 2) => key = field.bytes,
-            (2, 2) => value = field.bytes,
-            (number @ (1 | 2), found) => return Err(WireErrorKind::WireType { number, found }),
-            _ => {}
-        }
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (number, wire_type, after) = tag(rest)?;
+        rest = match (number, wire_type) {
+            (1, 2) => {
+                let (inner, after) = delimited(after)?;
+                key = inner;
+                after
+            }
+            (2, 2) => {
+                let (inner, after) = delimited(after)?;
+                value = inner;
+                after
+            }
+            (1 | 2, found) => {
+                skip_field(number, found, after)?;
+                return Err(WireErrorKind::WireType { number, found });
+            }
+            _ => skip_field(number, wire_type, after)?,
+        };
     }
     Ok((key, value))
 }

@@ -1,9 +1,10 @@
 //! Messages that are one JSON scalar: times, durations, quantities, int-or-string.
 
 use super::protobuf_encode::prepend_int;
+use super::raw_field::{delimited, tag};
 use super::{
     DecodeContext, Field, FieldFlags as F, FieldType, JsonForm, JsonScalar, Message, ReverseWriter,
-    Schema, Slot, View, Wire, WireError, WireErrorKind, int32, raw_fields,
+    Schema, Slot, View, Wire, WireError, WireErrorKind, int32, raw_fields, skip_field, varint,
 };
 use crate::{Duration, IntOrString, MicroTime, Quantity, Str, Time, schema};
 use std::fmt::Display;
@@ -68,29 +69,54 @@ fn parsed<T: FromStr<Err: Display>>(scalar: &JsonScalar<'_>) -> Result<T, String
 
 fn seconds_and_nanos(bytes: &[u8], cx: &DecodeContext) -> Result<(i64, i32), WireError> {
     let (mut seconds, mut nanos) = (0, 0);
-    for field in raw_fields(bytes) {
-        let field = field.map_err(|kind| cx.fail(kind))?;
-        match field.number {
-            1 => seconds = field.varint.cast_signed(),
-            2 => nanos = int32(field.varint),
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (number, value, after) = number_field(rest).map_err(|kind| cx.fail(kind))?;
+        match number {
+            1 => seconds = value.cast_signed(),
+            2 => nanos = int32(value),
             _ => {}
         }
+        rest = after;
     }
     Ok((seconds, nanos))
 }
 
-fn text(bytes: &[u8], wanted: u32, cx: &mut DecodeContext) -> Result<Str, WireError> {
-    let mut found = Ok("");
-    for field in raw_fields(bytes) {
-        let field = field.map_err(|kind| cx.fail(kind))?;
-        if field.number == wanted {
-            found = std::str::from_utf8(field.bytes);
-        }
+/// Reads a field; returns its number, its value (0 if it is no varint) and the bytes after it.
+fn number_field(bytes: &[u8]) -> Result<(u32, u64, &[u8]), WireErrorKind> {
+    let (number, wire_type, rest) = tag(bytes)?;
+    if wire_type == 0 {
+        let (value, rest) = varint(rest)?;
+        return Ok((number, value, rest));
     }
-    match found {
+    Ok((number, 0, skip_field(number, wire_type, rest)?))
+}
+
+fn text(bytes: &[u8], wanted: u32, cx: &mut DecodeContext) -> Result<Str, WireError> {
+    let mut found: &[u8] = &[];
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (number, value, after) = text_field(rest).map_err(|kind| cx.fail(kind))?;
+        if number == wanted {
+            found = value;
+        }
+        rest = after;
+    }
+    match std::str::from_utf8(found) {
         Ok(text) => Ok(cx.str(text)),
         Err(_) => Err(cx.fail(WireErrorKind::NotUtf8)),
     }
+}
+
+/// Reads a field; returns its number, its contents (empty if it has no length) and the bytes after
+/// it.
+fn text_field(bytes: &[u8]) -> Result<(u32, &[u8], &[u8]), WireErrorKind> {
+    let (number, wire_type, rest) = tag(bytes)?;
+    if wire_type == 2 {
+        let (value, rest) = delimited(rest)?;
+        return Ok((number, value, rest));
+    }
+    Ok((number, &[], skip_field(number, wire_type, rest)?))
 }
 
 scalar_message!(Time, TIME, {

@@ -271,13 +271,13 @@ impl Scan {
 }
 
 /// A scan error, boxed to keep results small; its path grows from the inside out.
-type Failure = Box<WireError>;
+pub(super) type Failure = Box<WireError>;
 
 #[expect(
     clippy::unnecessary_box_returns,
     reason = "a small result is faster where it is Ok"
 )]
-fn fail(kind: WireErrorKind) -> Failure {
+pub(super) fn fail(kind: WireErrorKind) -> Failure {
     Box::new(kind.into())
 }
 
@@ -285,7 +285,7 @@ fn fail(kind: WireErrorKind) -> Failure {
     clippy::unnecessary_box_returns,
     reason = "a small result is faster where it is Ok"
 )]
-fn within(mut failure: Failure, field: &str) -> Failure {
+pub(super) fn within(mut failure: Failure, field: &str) -> Failure {
     let path = &mut failure.path;
     if !path.is_empty() && !path.starts_with('[') {
         path.insert(0, '.');

@@ -3,9 +3,13 @@
 //! Codegen generates schemas as statics; the few types of this crate have theirs written by hand.
 
 mod define;
+mod names;
 mod order;
+mod place;
 
-pub use order::{order_by_name, order_by_number};
+pub use names::{names_size, table_of_names};
+pub use order::order_by_number;
+pub(super) use place::Place;
 
 /// The description of one message type.
 #[derive(Debug)]
@@ -24,8 +28,8 @@ pub struct Schema {
     pub defaults: &'static [(&'static str, &'static str)],
     /// The fields in the order of the Go struct, which is the order of JSON output.
     pub fields: &'static [Field],
-    /// Indexes of `fields` sorted by JSON name.
-    pub by_name: &'static [u16],
+    /// The hash table of the JSON names: [`table_of_names`].
+    pub names: &'static [u16],
     /// Fields and groups in the order of their protobuf numbers.
     pub order: &'static [Entry],
 }
@@ -338,10 +342,7 @@ impl Schema {
         {
             return Some(hint);
         }
-        self.by_name
-            .binary_search_by(|&index| self.fields[usize::from(index)].json.cmp(name))
-            .ok()
-            .map(|position| usize::from(self.by_name[position]))
+        self.index_of(name.as_bytes())
     }
 
     /// Reports whether messages keep unknown members.
@@ -356,31 +357,12 @@ impl Schema {
     }
 
     /// Returns the number of an entry of `order`.
+    #[inline]
     pub(super) fn number(&self, entry: Entry) -> u32 {
         match entry {
             Entry::Field(index) => self.fields[usize::from(index)].number,
             Entry::Group { number, .. } => number,
         }
-    }
-
-    /// Returns the entry of `order` with a protobuf number; `hint` is its likely position.
-    pub(super) fn entry(
-        &self,
-        order: &'static [Entry],
-        number: u32,
-        hint: usize,
-    ) -> Option<(usize, Entry)> {
-        for position in [hint, hint + 1] {
-            if let Some(&entry) = order.get(position)
-                && self.number(entry) == number
-            {
-                return Some((position, entry));
-            }
-        }
-        let position = order
-            .binary_search_by_key(&number, |&entry| self.number(entry))
-            .ok()?;
-        Some((position, order[position]))
     }
 }
 

@@ -274,7 +274,7 @@ fn zero_times_are_empty_messages_in_protobuf_and_absent_in_json() {
 #[test]
 fn repeated_strings_are_shared_by_an_interner() {
     let mut cx = DecodeContext::new().with_interner(Interner::default());
-    let text = br#"{"namespace": "kube-system"}"#;
+    let text = br#"{"namespace": "a-namespace-of-a-long-name"}"#;
     let first = ObjectMeta::from_json(text, &mut cx).unwrap();
     let second = ObjectMeta::from_json(text, &mut cx).unwrap();
     assert!(first.namespace.same_allocation(&second.namespace));

@@ -51,17 +51,6 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Vec<Member>, Error> {
     Ok(members)
 }
 
-/// Returns the positions of the fields, sorted by their names in JSON.
-pub(super) fn by_name(members: &[Member]) -> Vec<u16> {
-    let mut sorted: Vec<(&str, u16)> = (0..)
-        .zip(members)
-        .filter(|(_, it)| !it.is_flattened)
-        .map(|(index, it)| (it.json.as_str(), index))
-        .collect();
-    sorted.sort_unstable();
-    sorted.into_iter().map(|(_, index)| index).collect()
-}
-
 fn member(field: &Field) -> Result<Member, Error> {
     let Some(name) = field.ident.clone() else {
         return Err(Error::new_spanned(field, "a field needs a name"));

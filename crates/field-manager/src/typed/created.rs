@@ -85,10 +85,13 @@ impl<'a> Created<'a> {
         new: &dyn Message,
     ) -> FieldSet {
         let mut below = FieldSet::default();
-        for index in new.schema().by_name.iter().map(|it| usize::from(*it)) {
-            let Some((field, view)) = written_field(new, index) else {
-                continue;
-            };
+        let indexes = 0..new.schema().fields.len();
+        let mut written: Vec<_> = indexes
+            .filter_map(|index| Some((index, written_field(new, index)?)))
+            .collect();
+        // Elements are appended in order.
+        written.sort_unstable_by_key(|(_, (field, _))| field.json);
+        for (index, (field, view)) in written {
             let of_empty = empty.and_then(|it| written_field(it, index));
             let of_empty = of_empty.map(|it| it.1);
             if of_empty.is_some_and(|it| same_view(it, view)) {

@@ -2,6 +2,7 @@
 //! unusual text), then a cursor over the metadata.
 
 use super::{Irregular, Scan, Span, json_shape, json_skim, within};
+use crate::wire::json_text::plain_run;
 use crate::wire::{DecodeContext, Schema, WireError, WireErrorKind, merge_json};
 use crate::{ObjectMeta, ObjectName};
 use serde::de::IgnoredAny;
@@ -68,7 +69,7 @@ impl<'b> Cursor<'b> {
 fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
-        at += json_skim::plain_run(text.get(at..)?);
+        at += plain_run(text.get(at..)?);
         match *text.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' => at += 2,

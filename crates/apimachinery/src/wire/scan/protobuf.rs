@@ -3,6 +3,7 @@
 use super::structure::{check_field, expect_type};
 use super::{Failure, Irregular, Scan, Span, fail, offset_of, within};
 use crate::wire::raw_field::map_entry;
+use crate::wire::schema::Place;
 use crate::wire::structure_plan::StructurePlan;
 use crate::wire::{
     DecodeContext, RawField, Schema, WireError, WireErrorKind, merge_protobuf, raw_fields,
@@ -35,7 +36,7 @@ pub(super) fn scan(
         check_depth,
         ..MetadataScan::default()
     };
-    let mut hint = 0;
+    let mut place = Place::default();
     for field in raw_fields(bytes) {
         let field = field?;
         if field.number == METADATA {
@@ -43,7 +44,7 @@ pub(super) fn scan(
                 .take(&field)
                 .map_err(|failure| *within(failure, "metadata"))?;
         } else if let Some(depth_max) = check_depth {
-            check_field(&field, schema, schema.order, &mut hint, depth_max)
+            check_field(&field, schema, schema.order, &mut place, depth_max)
                 .map_err(|failure| *failure)?;
         }
     }
@@ -159,17 +160,17 @@ fn text(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 impl<'b> MetadataScan<'b> {
-    fn check(&self, field: &RawField<'b>, hint: &mut usize) -> Result<(), Failure> {
+    fn check(&self, field: &RawField<'b>, place: &mut Place) -> Result<(), Failure> {
         let Some(depth_max) = self.check_depth else {
             return Ok(());
         };
         let schema = &crate::OBJECT_META;
-        check_field(field, schema, schema.order, hint, depth_max)
+        check_field(field, schema, schema.order, place, depth_max)
     }
 
     fn take(&mut self, metadata: &RawField<'b>) -> Result<(), Failure> {
         expect_type(metadata, 2)?;
-        let mut hint = 0;
+        let mut place = Place::default();
         for field in raw_fields(metadata.bytes) {
             let field = field.map_err(fail)?;
             let spans = &mut self.scan.spans;
@@ -180,7 +181,7 @@ impl<'b> MetadataScan<'b> {
                 6 => &mut spans.resource_version,
                 9 => {
                     spans.terminating = true;
-                    self.check(&field, &mut hint)?;
+                    self.check(&field, &mut place)?;
                     continue;
                 }
                 number @ (11 | 12) => {
@@ -195,12 +196,12 @@ impl<'b> MetadataScan<'b> {
                     continue;
                 }
                 13 => {
-                    self.check(&field, &mut hint)?;
+                    self.check(&field, &mut place)?;
                     self.owners.extend(self.whole, field.whole);
                     continue;
                 }
                 _ => {
-                    self.check(&field, &mut hint)?;
+                    self.check(&field, &mut place)?;
                     continue;
                 }
             };

@@ -3,6 +3,7 @@
 
 use super::{Failure, fail, within};
 use crate::wire::raw_field::map_entry;
+use crate::wire::schema::Place;
 use crate::wire::{
     Entry, Field, FieldType, JsonForm, RawField, Schema, WireErrorKind, raw_fields, varint,
 };
@@ -27,9 +28,9 @@ pub(super) fn check_fields(
     let Some(depth_max) = depth_max.checked_sub(1) else {
         return Err(fail(WireErrorKind::TooDeep));
     };
-    let mut hint = 0;
+    let mut place = Place::default();
     for field in raw_fields(bytes) {
-        check_field(&field.map_err(fail)?, schema, order, &mut hint, depth_max)?;
+        check_field(&field.map_err(fail)?, schema, order, &mut place, depth_max)?;
     }
     Ok(())
 }
@@ -38,17 +39,15 @@ pub(super) fn check_field(
     field: &RawField<'_>,
     schema: &'static Schema,
     order: &'static [Entry],
-    hint: &mut usize,
+    place: &mut Place,
     depth_max: usize,
 ) -> Result<(), Failure> {
-    match schema.entry(order, field.number, *hint) {
+    match place.find(schema, order, field.number) {
         None => Ok(()),
-        Some((position, Entry::Field(index))) => {
-            *hint = position;
+        Some(Entry::Field(index)) => {
             check_value(field, &schema.fields[usize::from(index)], depth_max)
         }
-        Some((position, Entry::Group { entries, .. })) => {
-            *hint = position + 1;
+        Some(Entry::Group { entries, .. }) => {
             expect_type(field, 2)?;
             check_fields(field.bytes, schema, entries, depth_max)
         }

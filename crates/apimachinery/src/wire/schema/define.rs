@@ -9,7 +9,8 @@ macro_rules! schema {
         $vis static $name: $crate::wire::Schema = {
             const N: usize = [$(stringify!($field)),*].len();
             static FIELDS: [$crate::wire::Field; N] = [$($field),*];
-            static BY_NAME: [u16; N] = $crate::wire::order_by_name(&FIELDS);
+            static NAMES: [u16; $crate::wire::names_size(N)] =
+                $crate::wire::table_of_names(&FIELDS);
             static ORDER: [$crate::wire::Entry; N] = $crate::wire::order_by_number(&FIELDS);
             $crate::wire::Schema {
                 name: $go,
@@ -19,7 +20,7 @@ macro_rules! schema {
                 atomic: false,
                 defaults: &[],
                 fields: &FIELDS,
-                by_name: &BY_NAME,
+                names: &NAMES,
                 order: &ORDER,
             }
             $(.$rule())?

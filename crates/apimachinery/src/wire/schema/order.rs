@@ -1,28 +1,6 @@
-//! The orders of the fields of a hand-written schema, computed at compile time.
+//! The protobuf order of the fields of a schema, computed at compile time.
 
 use super::{Entry, Field};
-
-/// Returns the indexes of `fields` sorted by JSON name, for schemas written by hand.
-pub const fn order_by_name<const N: usize>(fields: &[Field; N]) -> [u16; N] {
-    let mut order = identity();
-    let mut i = 1;
-    while i < N {
-        let mut j = i;
-        while j > 0
-            && less(
-                fields[order[j] as usize].json,
-                fields[order[j - 1] as usize].json,
-            )
-        {
-            let swap = order[j];
-            order[j] = order[j - 1];
-            order[j - 1] = swap;
-            j -= 1;
-        }
-        i += 1;
-    }
-    order
-}
 
 /// Returns the protobuf order of `fields`, for schemas written by hand.
 pub const fn order_by_number<const N: usize>(fields: &[Field; N]) -> [Entry; N] {
@@ -59,16 +37,4 @@ const fn identity<const N: usize>() -> [u16; N] {
         i += 1;
     }
     order
-}
-
-const fn less(left: &str, right: &str) -> bool {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    let mut i = 0;
-    while i < left.len() && i < right.len() {
-        if left[i] != right[i] {
-            return left[i] < right[i];
-        }
-        i += 1;
-    }
-    left.len() < right.len()
 }

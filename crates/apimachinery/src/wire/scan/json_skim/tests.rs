@@ -3,6 +3,7 @@
 use super::super::{Scan, json as scan_json};
 use super::*;
 use crate::schema;
+use crate::wire::json_text::plain_run;
 use crate::wire::{DecodeContext, Encoding, Field, FieldFlags, FieldType as T, JsonForm};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
