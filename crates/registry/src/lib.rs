@@ -77,6 +77,7 @@ pub use rest::capability::{
 };
 pub use rest::{Deleted, ListPage, Rest, Updated, Verb, deprecation_of};
 pub use storage::error::{Operation, StorageError};
+pub use storage::index::IndexConfig;
 pub use storage::predicate::Predicate;
 pub use storage::raw::RawStorage;
 pub use storage::watch::EventStream;

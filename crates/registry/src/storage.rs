@@ -12,6 +12,7 @@ mod dry_run;
 pub(crate) mod engines;
 pub(crate) mod error;
 mod factory;
+pub(crate) mod index;
 pub(crate) mod list;
 pub(crate) mod predicate;
 pub(crate) mod raw;

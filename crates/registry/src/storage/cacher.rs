@@ -12,6 +12,7 @@ mod consistency;
 mod delegation;
 mod dispatch;
 mod feed;
+mod followed;
 mod freshness;
 mod reading;
 mod ring;
@@ -26,6 +27,7 @@ use self::reading::Source;
 use self::state::{Content, State};
 use crate::metrics::ResourceMetrics;
 use crate::storage::error::{Operation, StorageError};
+use crate::storage::index::ObjectIndex;
 use crate::storage::raw::RawStorage;
 use crate::storage::watch::EventStream;
 use crate::storage::{
@@ -88,6 +90,7 @@ pub struct Cacher {
 /// Lock order: `state`, then those of `freshness`. No task is woken while `state` is locked.
 struct Shared {
     raw: RawStorage,
+    index: Arc<ObjectIndex>,
     strategy: Arc<dyn Strategy>,
     config: CacherConfig,
     state: Mutex<State>,
@@ -124,7 +127,8 @@ impl Cacher {
     /// Creates a cache over `raw`. `strategy` reads the indexed field. Nothing is read before
     /// [`run`](Self::run). Needs a tokio runtime with time enabled.
     pub fn new(raw: RawStorage, strategy: Arc<dyn Strategy>, config: CacherConfig) -> Self {
-        let shared = Shared {
+        let shared = Arc::new_cyclic(|shared| Shared {
+            index: followed::index(&raw, shared),
             raw,
             strategy,
             config,
@@ -133,10 +137,8 @@ impl Cacher {
             dispatched: AtomicU64::new(0),
             ready: watch::Sender::new(false),
             progress_seen: AtomicBool::new(false),
-        };
-        Self {
-            shared: Arc::new(shared),
-        }
+        });
+        Self { shared }
     }
 
     /// Fills the cache and follows the engine, rebuilds after failures, and compares itself with
@@ -158,6 +160,11 @@ impl Cacher {
     pub async fn check(&self) -> bool {
         self.shared.check().await;
         self.shared.is_trusted()
+    }
+
+    /// Returns the index of its objects.
+    pub(crate) fn index(&self) -> &Arc<ObjectIndex> {
+        &self.shared.index
     }
 
     /// Ends all watches. The cache serves no further requests.

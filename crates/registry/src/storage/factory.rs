@@ -5,6 +5,7 @@ use super::engines::Engines;
 use super::{Storage, WatchCacheConfig, upstream_form};
 use crate::metrics::ResourceMetrics;
 use crate::storage::cacher::{Cacher, CacherConfig};
+use crate::storage::index::{IndexConfig, ObjectIndex, indexed_fields};
 use crate::storage::raw::RawStorage;
 use crate::stored::cache::StoredCache;
 use crate::stored::codec::{StorageEncoding, StoredCodec};
@@ -19,7 +20,7 @@ use kubist_storage::Kv;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The fields that watch caches index watchers by, as upstream: every kubelet watches the pods of
 /// its node.
@@ -51,6 +52,8 @@ pub struct StorageFactory {
     encodings: HashMap<GroupResource, StorageEncoding>,
     /// The cache of decoded objects, shared by all resources.
     made: Arc<StoredCache>,
+    /// The indexes of the storages that still exist.
+    indexes: Mutex<Vec<Weak<ObjectIndex>>>,
     /// The metrics, one set per resource, until the resource is removed.
     metrics: Mutex<CountedResources>,
 }
@@ -86,6 +89,8 @@ pub struct StorageOptions {
     pub versions: Arc<[&'static Kind]>,
     /// The field that a watch cache indexes watchers by.
     pub indexed_field: Option<&'static str>,
+    /// What lists by selectors are found by.
+    pub index: IndexConfig,
 }
 
 impl StorageFactory {
@@ -101,6 +106,7 @@ impl StorageFactory {
             in_use: Mutex::default(),
             encodings: HashMap::new(),
             made: Arc::new(StoredCache::new(cache_bytes_max)),
+            indexes: Mutex::default(),
             metrics: Mutex::default(),
         }
     }
@@ -151,10 +157,18 @@ impl StorageFactory {
         self
     }
 
-    /// Drops cached objects that were not used recently, and what was counted for resources that
+    /// Drops cached objects and indexes that were not used recently, and what was counted for resources that
     /// no longer exist.
     pub(crate) fn forget_unused(&self) {
         self.made.forget_unused();
+        let indexes: Vec<_> = {
+            let mut indexes = self.indexes.lock();
+            indexes.retain(|it| it.strong_count() > 0);
+            indexes.iter().filter_map(Weak::upgrade).collect()
+        };
+        for index in indexes {
+            index.forget_unused();
+        }
         let mut metrics = self.metrics.lock();
         metrics.each.retain(|_, it| Arc::strong_count(it) > 1);
         let mut in_use = self.in_use.lock();
@@ -239,6 +253,7 @@ impl StorageFactory {
                 .iter()
                 .find(|(of_group, of_plural, _)| **group == **of_group && **plural == **of_plural)
                 .map(|(.., field)| *field),
+            index: IndexConfig::default().fields(indexed_fields(group, plural)),
         }
     }
 
@@ -328,7 +343,7 @@ impl StorageFactory {
         if let Some(version) = written_as {
             codec = codec.written_as(version);
         }
-        RawStorage::new(self.engines.of(resource), codec)
+        RawStorage::new(self.engines.of(resource), codec).with_index(options.index)
     }
 
     /// Builds the storage of a resource with objects of `kind`.
@@ -352,6 +367,7 @@ impl StorageFactory {
     ) -> MadeStorage {
         let raw = self.raw_with(resource, &options, kind);
         if !options.cached {
+            self.indexes.lock().push(Arc::downgrade(&raw.index));
             return MadeStorage {
                 storage: Arc::new(raw),
                 cacher: None,
@@ -362,6 +378,7 @@ impl StorageFactory {
             ..self.watch_cache.config.clone()
         };
         let cacher = Cacher::new(raw, Arc::clone(strategy), config);
+        self.indexes.lock().push(Arc::downgrade(cacher.index()));
         MadeStorage {
             storage: Arc::new(cacher.clone()),
             cacher: Some(cacher),

@@ -1,6 +1,7 @@
 //! Lists: version, match, limit and continue over one consistent snapshot.
 
 mod converting;
+mod indexed;
 
 use self::converting::Converting;
 use crate::storage::continue_token::ContinueToken;
@@ -70,6 +71,9 @@ impl Listing<'_> {
         // Upstream's cache, which serves these, ignores limits.
         let limited = options.limit > 0 && !options.resource_version.is_any();
         let limit = limited.then(|| usize::try_from(options.limit).unwrap_or(usize::MAX));
+        if let Some(listed) = self.indexed(&mut cursor, &position, limit).await? {
+            return Ok(listed);
+        }
         let mut listed = Listed::default();
         let mut page = limit;
         let (mut fetched, mut examined) = (0, 0);

@@ -9,10 +9,11 @@
 mod field_rules;
 
 use crate::storage::convert::ConvertStored;
+use crate::storage::index::{Origin, Wanted};
 use crate::stored::Stored;
 use crate::strategy::{ALWAYS_SELECTABLE, Strategy};
 use field_rules::FieldRules;
-use kubist_apimachinery::{FieldSelector, LabelMatcher, Selector, Status};
+use kubist_apimachinery::{FieldSelector, LabelMatcher, Operator, Selector, Status, Str};
 use std::sync::Arc;
 
 /// Label and field selectors of one resource. Clones share them.
@@ -38,11 +39,14 @@ enum Labels {
     All,
     /// So short that a lookup of each key costs less than a scan of all labels.
     Short(Selector),
-    Long(LabelMatcher),
+    /// The selector is kept unless it is so long that no index helps.
+    Long(LabelMatcher, Option<Box<Selector>>),
 }
 
 /// The maximum of requirements and values of a short selector.
 const SHORT_MAX: usize = 16;
+/// The maximum of requirements and values that are looked up in an index.
+const INDEXED_MAX: usize = 256;
 /// The cost of one requirement, in equivalent scanned bytes.
 const REQUIREMENT: usize = 32;
 
@@ -53,7 +57,10 @@ impl Ready {
         let labels = if labels.is_everything() {
             Labels::All
         } else if length > SHORT_MAX {
-            Labels::Long(labels.matcher())
+            Labels::Long(
+                labels.matcher(),
+                (length <= INDEXED_MAX).then(|| Box::new(labels)),
+            )
         } else {
             Labels::Short(labels)
         };
@@ -148,6 +155,39 @@ impl Predicate {
         matches!(self.ready.labels, Labels::All) && self.ready.fields.is_one_value("metadata.name")
     }
 
+    /// Returns what the selectors require, as far as an index can find it. `has_field`: the fields
+    /// that the index has.
+    pub(crate) fn wanted(&self, has_field: impl Fn(&str) -> bool) -> Vec<Wanted<'_, Str>> {
+        let selector = match &self.ready.labels {
+            Labels::All | Labels::Long(_, None) => None,
+            Labels::Short(selector) => Some(selector),
+            Labels::Long(_, selector) => selector.as_deref(),
+        };
+        let requirements = selector.into_iter().flat_map(Selector::requirements);
+        let labels = requirements.filter_map(|it| {
+            let values = match it.operator() {
+                Operator::Equals | Operator::DoubleEquals | Operator::In => Some(it.values()),
+                // A label that does not exist is neither greater nor less.
+                Operator::Exists | Operator::GreaterThan | Operator::LessThan => None,
+                Operator::NotEquals | Operator::NotIn | Operator::DoesNotExist => return None,
+            };
+            Some(Wanted {
+                origin: Origin::Label,
+                name: it.key(),
+                values,
+            })
+        });
+        let fields = self.ready.fields.iter().filter_map(|rule| {
+            let value = rule.equal().filter(|_| has_field(&rule.field))?;
+            Some(Wanted {
+                origin: Origin::Field,
+                name: &rule.field,
+                values: Some(std::slice::from_ref(value)),
+            })
+        });
+        labels.chain(fields).collect()
+    }
+
     /// Returns the namespace that the selectors require, if any.
     pub fn namespace(&self) -> Option<&str> {
         self.exact("metadata.namespace")
@@ -160,7 +200,9 @@ impl Predicate {
             Labels::Short(selector) => {
                 stored.with_labels(|_, labels| selector.matches(|key| labels.get(key)))
             }
-            Labels::Long(matcher) => stored.with_labels(|_, labels| matcher.matches(labels.iter())),
+            Labels::Long(matcher, _) => {
+                stored.with_labels(|_, labels| matcher.matches(labels.iter()))
+            }
         };
         if !matched.unwrap_or(false) {
             return false;

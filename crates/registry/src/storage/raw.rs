@@ -7,8 +7,9 @@
 mod delete;
 mod update;
 
-use crate::metrics::StorageRequest;
+use crate::metrics::{ResourceMetrics, StorageRequest};
 use crate::storage::error::StorageError;
+use crate::storage::index::{IndexConfig, KvChanges, ObjectIndex};
 use crate::storage::reader::KvReader;
 use crate::storage::watch::EventStream;
 use crate::storage::{
@@ -35,6 +36,7 @@ use std::time::Duration;
 pub struct RawStorage {
     pub(crate) kv: Arc<dyn Kv>,
     pub(crate) codec: StoredCodec,
+    pub(crate) index: Arc<ObjectIndex>,
 }
 
 /// The state that an update or a delete starts from.
@@ -50,7 +52,41 @@ struct Current {
 impl RawStorage {
     /// Creates storage over `kv` with this codec.
     pub fn new(kv: Arc<dyn Kv>, codec: StoredCodec) -> Self {
-        Self { kv, codec }
+        let index = Self::index(&kv, &codec, IndexConfig::default());
+        Self { kv, codec, index }
+    }
+
+    /// Sets what lists by selectors are found by. Default: labels.
+    #[must_use]
+    pub fn with_index(mut self, config: IndexConfig) -> Self {
+        self.index = Self::index(&self.kv, &self.codec, config);
+        self
+    }
+
+    /// Drops the index of its objects if it was not used for some minutes of calls, and brings it
+    /// up to date otherwise.
+    pub fn forget_unused(&self) {
+        self.index.forget_unused();
+    }
+
+    /// Returns the metrics of its resource.
+    pub fn metrics(&self) -> &ResourceMetrics {
+        self.codec.metrics()
+    }
+
+    fn index(kv: &Arc<dyn Kv>, codec: &StoredCodec, config: IndexConfig) -> Arc<ObjectIndex> {
+        let changes = KvChanges {
+            kv: Arc::clone(kv),
+            range: codec.keys().range(""),
+        };
+        Arc::new(ObjectIndex::new(codec.clone(), config, Box::new(changes)))
+    }
+
+    fn reader(&self) -> KvReader {
+        KvReader {
+            kv: Arc::clone(&self.kv),
+            index: Some(Arc::clone(&self.index)),
+        }
     }
 
     async fn create_object(
@@ -231,7 +267,7 @@ impl Storage for RawStorage {
 
     fn list<'a>(&'a self, request: ListRequest<'a>) -> BoxFuture<'a, Result<Listed, Status>> {
         Box::pin(async move {
-            let reader = KvReader(Arc::clone(&self.kv));
+            let reader = self.reader();
             let listing = list::list(&self.codec, &reader, request);
             let metrics = self.codec.metrics();
             metrics.time(StorageRequest::List, listing).await
@@ -260,7 +296,7 @@ impl Storage for RawStorage {
         &'a self,
         request: StorageWatchRequest<'a>,
     ) -> BoxFuture<'a, Result<EventStream, Status>> {
-        let source = Arc::new(KvReader(Arc::clone(&self.kv)));
+        let source = Arc::new(self.reader());
         Box::pin(EventStream::start(self.codec.clone(), source, request))
     }
 }

@@ -3,6 +3,7 @@
 //! Implemented by engines and by watch caches, so that the rules of lists and watches exist once.
 
 use crate::storage::error::StorageError;
+use crate::storage::index::{Indexed, ObjectIndex};
 use crate::storage::predicate::Predicate;
 use crate::strategy::BoxFuture;
 use kubist_apimachinery::Status;
@@ -24,6 +25,11 @@ pub(crate) trait Reader: fmt::Debug + Send + Sync {
     /// Reports whether this is a cache, and not storage itself.
     fn is_cache(&self) -> bool {
         false
+    }
+
+    /// Returns the newest state with its index, if it is in this process.
+    fn indexed(&self) -> Option<Indexed<'_>> {
+        None
     }
 }
 
@@ -82,22 +88,36 @@ pub(crate) trait WatchSource: fmt::Debug + Send + Sync {
 
 /// An engine.
 #[derive(Debug)]
-pub(crate) struct KvReader(pub(crate) Arc<dyn Kv>);
+pub(crate) struct KvReader {
+    pub(crate) kv: Arc<dyn Kv>,
+    pub(crate) index: Option<Arc<ObjectIndex>>,
+}
 
 impl Reader for KvReader {
     fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
-        self.0.range(request)
+        self.kv.range(request)
     }
 
     fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
-        self.0.revision()
+        self.kv.revision()
+    }
+
+    fn indexed(&self) -> Option<Indexed<'_>> {
+        let index = self.index.as_deref()?;
+        let (tree, Revision(revision)) = self.kv.head()?;
+        Some(Indexed {
+            index,
+            tree,
+            revision,
+            oldest: self.kv.compacted().0,
+        })
     }
 }
 
 impl WatchSource for KvReader {
     fn snapshot(&self, requested: RequestedState) -> BoxFuture<'_, Result<Snapshot, StorageError>> {
         Box::pin(async move {
-            let revision = self.0.revision().await?.0;
+            let revision = self.kv.revision().await?.0;
             match requested {
                 RequestedState::NotOlderThan(requested) if requested > revision => {
                     Err(StorageError::TooLarge {
@@ -106,7 +126,10 @@ impl WatchSource for KvReader {
                     })
                 }
                 _ => Ok(Snapshot {
-                    reader: Arc::new(Self(Arc::clone(&self.0))),
+                    reader: Arc::new(Self {
+                        kv: Arc::clone(&self.kv),
+                        index: self.index.clone(),
+                    }),
                     revision,
                     generation: 0,
                 }),
@@ -115,7 +138,7 @@ impl WatchSource for KvReader {
     }
 
     fn head(&self, _requested: RequestedState) -> BoxFuture<'_, Result<u64, StorageError>> {
-        Box::pin(async { Ok(self.0.revision().await?.0) })
+        Box::pin(async { Ok(self.kv.revision().await?.0) })
     }
 
     fn follow<'a>(
@@ -127,7 +150,7 @@ impl WatchSource for KvReader {
         let request = WatchRangeRequest::new(interest.range.clone())
             .previous()
             .from(Revision(after).next());
-        Box::pin(self.0.watch(request))
+        Box::pin(self.kv.watch(request))
     }
 
     fn check_ready(&self) -> Result<(), Status> {

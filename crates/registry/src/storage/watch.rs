@@ -202,7 +202,8 @@ impl EventStream {
             return Ok(Vec::new());
         };
         let (snapshot, end_bookmark) = (initial.snapshot.clone(), initial.end_bookmark);
-        let page = start::page(&snapshot, initial.rest.clone()).await?;
+        let predicate = &self.interest.predicate;
+        let page = start::page(&snapshot, predicate, initial.rest.clone()).await?;
         if self.source.is_cache() {
             let cache = &self.codec.metrics().cache;
             cache.init_events.add(page.kvs.len());

@@ -116,6 +116,11 @@ impl StoredCodec {
         &self.keys
     }
 
+    /// Reports whether values are stored unchanged.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.transformer.is_identity()
+    }
+
     /// Returns the metrics of the resource.
     pub(crate) fn metrics(&self) -> &Arc<ResourceMetrics> {
         &self.metrics

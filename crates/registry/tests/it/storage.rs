@@ -20,6 +20,7 @@ mod events;
 mod faulty;
 mod gate;
 mod held_back;
+mod indexed;
 mod lists;
 mod pages;
 mod snapshots;

@@ -111,13 +111,17 @@ impl Shared {
             let view = View {
                 tree: content.tree().clone(),
                 revision: content.revision(),
+                index: Arc::clone(&self.index),
             };
             (view, state.generation)
         };
         let range = self.raw.codec.keys().range("");
         let at = Revision(view.revision);
         let cached = digest(&view, range.clone(), at).await?;
-        let storage = KvReader(Arc::clone(&self.raw.kv));
+        let storage = KvReader {
+            kv: Arc::clone(&self.raw.kv),
+            index: None,
+        };
         let stored = digest(&storage, range, at).await?;
         Ok((cached == stored, generation))
     }

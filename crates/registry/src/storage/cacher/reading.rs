@@ -5,6 +5,7 @@ use super::watching::{Begin, Watching};
 use super::{Shared, ring, watchers};
 use crate::metrics::CacheMetrics;
 use crate::storage::error::{Operation, StorageError};
+use crate::storage::index::{Indexed, ObjectIndex};
 use crate::storage::reader::{Interest, Reader, RequestedState, Snapshot, WatchSource};
 use crate::storage::{ListRequest, StorageState};
 use crate::stored::Stored;
@@ -28,6 +29,7 @@ use tokio::time::Instant;
 pub(super) struct View {
     pub(super) tree: Tree,
     pub(super) revision: u64,
+    pub(super) index: Arc<ObjectIndex>,
 }
 
 impl Reader for View {
@@ -50,6 +52,15 @@ impl Reader for View {
 
     fn is_cache(&self) -> bool {
         true
+    }
+
+    fn indexed(&self) -> Option<Indexed<'_>> {
+        Some(Indexed {
+            index: &self.index,
+            tree: self.tree.clone(),
+            revision: self.revision,
+            oldest: 0,
+        })
     }
 }
 
@@ -157,6 +168,7 @@ impl Shared {
             return Ok(View {
                 tree: content.tree().clone(),
                 revision: content.revision(),
+                index: Arc::clone(&self.index),
             });
         }
         drop(state);
@@ -175,6 +187,7 @@ impl Shared {
         Some(View {
             tree: past.tree(),
             revision,
+            index: Arc::clone(&self.index),
         })
     }
 

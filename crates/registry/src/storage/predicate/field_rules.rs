@@ -79,6 +79,11 @@ impl FieldRules {
 }
 
 impl FieldRule {
+    /// Returns the required value, if any.
+    pub(super) fn equal(&self) -> Option<&Str> {
+        self.equal.as_ref()
+    }
+
     /// Reports whether the value of the field satisfies all of its terms.
     pub(super) fn matches(&self, value: &str) -> bool {
         !self.nothing

@@ -3,6 +3,7 @@
 use super::{INITIAL_PAGE, Initial, State};
 use crate::storage::error::StorageError;
 use crate::storage::list::parse_version;
+use crate::storage::predicate::Predicate;
 use crate::storage::reader::{Interest, RequestedState, Snapshot, WatchSource};
 use crate::storage::upstream_form::kind_lacks_watch_cache_upstream;
 use kubist_api::Kind;
@@ -88,8 +89,27 @@ async fn live(source: &dyn WatchSource, interest: &Interest, after: u64, kind: &
     }
 }
 
-/// Reads one page of the objects in a snapshot.
-pub(super) async fn page(snapshot: &Snapshot, rest: KeyRange) -> Result<RangeResponse, Status> {
+/// Reads one page of the objects in a snapshot that a predicate may select.
+pub(super) async fn page(
+    snapshot: &Snapshot,
+    predicate: &Predicate,
+    rest: KeyRange,
+) -> Result<RangeResponse, Status> {
+    // A conversion may change what the objects are selected by.
+    if predicate.conversion().is_none()
+        && let Some(view) = snapshot.reader.indexed()
+        && let Some(found) = view.find(predicate, &rest, Some(snapshot.revision)).await
+    {
+        let count = found.kvs.len();
+        let mut kvs = found.kvs;
+        kvs.truncate(INITIAL_PAGE);
+        return Ok(RangeResponse {
+            more: kvs.len() < count,
+            kvs,
+            count,
+            revision: Revision(snapshot.revision),
+        });
+    }
     let request = RangeRequest::new(rest)
         .at(Revision(snapshot.revision))
         .limit(INITIAL_PAGE);
