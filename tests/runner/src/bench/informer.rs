@@ -59,8 +59,6 @@ impl Options {
     }
 }
 
-/// How often the bytes alone are received.
-const FLOORS: usize = 3;
 /// The peer of ours that costs least.
 const ENCODED: &str = "Kubist encoded, protobuf";
 /// The peer that does what the others do with JSON.
@@ -68,10 +66,14 @@ const DECODED_JSON: &str = "Kubist decoded, JSON";
 /// The peer whose memory over JSON is compared.
 const STRIPPED: &str = "Kubist encoded, JSON, no managedFields";
 
+/// The peer that receives the bytes and does nothing with them.
+const FLOOR: &str = "receiving the bytes alone";
+const FLOOR_PROGRAM: &str = "kubist-floor";
+
 /// A peer: its name, its program, and its flags.
 type Peer = (&'static str, &'static str, &'static [&'static str]);
 
-const PEERS: [Peer; 10] = [
+const PEERS: [Peer; 11] = [
     (ENCODED, "kubist-peer", &["--form", "encoded"]),
     (
         "Kubist decoded, protobuf",
@@ -110,6 +112,7 @@ const PEERS: [Peer; 10] = [
         "kube-peer",
         &["--list", "streaming"],
     ),
+    (FLOOR, FLOOR_PROGRAM, &[]),
 ];
 
 /// The environment of all peers.
@@ -164,9 +167,8 @@ fn against_apiserver(
     let url = subject.url()?;
     let bench = Bench::new(peers, options, &url, subject.kubeconfig.clone(), false)?;
     bench.fill(subject.id())?;
-    let floor = bench.floor(peers)?;
     let measured = bench.all(peers)?;
-    Ok(figures::report_on_apiserver(options, &measured, &floor))
+    Ok(figures::report_on_apiserver(options, &measured))
 }
 
 impl<'a> Bench<'a> {
@@ -192,29 +194,13 @@ impl<'a> Bench<'a> {
         Ok(bench)
     }
 
-    /// Lists the bytes alone, and returns the best of a few times.
-    fn floor(&self, peers: &Peers) -> Outcome<Value> {
-        let mut best: Option<Value> = None;
-        for _ in 0..FLOORS {
-            let mut program = peers.rust("kubist-floor");
-            program.arg("--kubeconfig").arg(&self.peers);
-            let line = peers::lines(&mut program)?.into_iter().next();
-            let line = line.ok_or("it printed nothing")?;
-            let cpu = |line: &Value| line["cpu_seconds"].as_f64();
-            if best.as_ref().is_none_or(|best| cpu(&line) < cpu(best)) {
-                best = Some(line);
-            }
-        }
-        best.ok_or_else(|| "nothing was measured".into())
-    }
-
     /// Measures each peer.
     fn all(&self, peers: &Peers) -> Outcome<Vec<Measured>> {
         let (bench, options) = (self, self.options);
         let mut measured = Vec::new();
         for (number, peer) in PEERS.iter().enumerate() {
             let wanted = options.only.as_ref();
-            if wanted.is_some_and(|only| !peer.0.contains(only)) {
+            if wanted.is_some_and(|only| !peer.0.contains(only)) && peer.0 != FLOOR {
                 continue;
             }
             let program = match peer.1 {
@@ -271,17 +257,15 @@ impl<'a> Bench<'a> {
             .stdout(Stdio::piped())
             .spawn()?;
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
-        let result = self.follow(name, &marker, &relist, &mut lines);
-        if result.is_err() {
-            child.kill().ok();
-        }
-        if !self.relists {
-            // It waits for a list that will not come.
+        let relists = self.relists && name != FLOOR;
+        let result = self.follow(name, &marker, relists.then_some(&relist), &mut lines);
+        if result.is_err() || !relists {
+            // It may wait for a list that will not come.
             child.kill().ok();
         }
         let status = child.wait()?;
         let measured = result.map_err(|error| format!("{name}: {error}"))?;
-        if self.relists && !status.success() {
+        if relists && !status.success() {
             return Err(format!("{name}: {status}").into());
         }
         Ok(measured)
@@ -295,12 +279,13 @@ impl<'a> Bench<'a> {
         Ok(lines.into_iter().next().ok_or("it printed nothing")?)
     }
 
-    /// Waits for each line of the peer, and starts the next phase.
+    /// Waits for each line of the peer, and starts the next phase. The last is that of the updates
+    /// if there is no `relist`.
     fn follow(
         &self,
         name: &'static str,
         marker: &str,
-        relist: &str,
+        relist: Option<&String>,
         lines: &mut Lines<BufReader<ChildStdout>>,
     ) -> Outcome<Measured> {
         let sync = next(name, lines)?;
@@ -321,9 +306,9 @@ impl<'a> Bench<'a> {
             updates_per_second: written["writes"].as_f64().unwrap_or(0.0)
                 / written["seconds"].as_f64().unwrap_or(f64::NAN),
         };
-        if !self.relists {
+        let Some(relist) = relist else {
             return Ok(measured);
-        }
+        };
         self.line.hold();
         let missed = self.update(self.options.missed, relist);
         self.line.cut();
