@@ -9,7 +9,7 @@
 mod field_rules;
 
 use crate::storage::convert::ConvertStored;
-use crate::storage::index::{Origin, Wanted};
+use crate::storage::wanted::{Origin, Wanted};
 use crate::stored::Stored;
 use crate::strategy::{ALWAYS_SELECTABLE, Strategy};
 use field_rules::FieldRules;

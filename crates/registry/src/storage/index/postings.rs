@@ -4,6 +4,7 @@
 //! numbers, so a label that all objects share costs a few bytes for each thousand. What is beyond
 //! the bounds is not lost: such an object is in `unknown`, which every query returns.
 
+use crate::storage::wanted::{Origin, Wanted};
 use bytes::Bytes;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use kubist_storage::KeyRange;
@@ -18,28 +19,12 @@ const TERM_BYTES_MAX: usize = 512;
 /// The maximum of distinct terms of a resource; objects with further ones are unknown.
 const TERMS_MAX: usize = 1 << 20;
 
-/// Where a term comes from: a label and a field may have the same name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Origin {
-    Label,
-    Field,
-}
-
 /// A property of an object: a name with a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Property<'a> {
     pub(crate) origin: Origin,
     pub(crate) name: &'a str,
     pub(crate) value: &'a str,
-}
-
-/// What a selector requires of an object, as far as postings help to find it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a, V> {
-    pub(crate) origin: Origin,
-    pub(crate) name: &'a str,
-    /// One of these values; `None` accepts each.
-    pub(crate) values: Option<&'a [V]>,
 }
 
 /// The postings of a resource.
