@@ -4,6 +4,8 @@
 //! number) and on every error it gives up, and a parser decides. So a pass affects neither what is
 //! accepted nor the error messages.
 
+use super::json_check::nested_objects_end;
+
 /// The most digits of a number. None of these is out of range.
 const DIGITS_MAX: usize = 18;
 
@@ -83,6 +85,12 @@ impl JsonText<'_> {
         match self.token()? {
             b'"' => self.string().map(drop),
             b'{' => {
+                // Managed fields are a large part of many objects.
+                let end = nested_objects_end(self.text, self.at, usize::from(depth_max));
+                if let Some(end) = end {
+                    self.at = end;
+                    return Some(());
+                }
                 let depth_max = depth_max.checked_sub(1)?;
                 let mut more = self.enter(b'}')?;
                 while more {
@@ -177,33 +185,27 @@ pub(super) fn plain_run(text: &[u8]) -> usize {
 /// The same for less than a chunk, whose start and end are joined to one.
 #[inline]
 fn plain_run_in_short(text: &[u8]) -> usize {
-    let joined = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-        (Some(first), Some(last)) => {
-            let [first, last] = [first, last].map(|it| u128::from(u64::from_le_bytes(*it)));
-            (first | last << 64, 8)
-        }
-        _ => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-            (Some(first), Some(last)) => {
-                let [first, last] = [first, last].map(|it| u128::from(u32::from_le_bytes(*it)));
-                // Spaces are plain.
-                (
-                    first | last << 32 | u128::from_le_bytes([b' '; 16]) << 64,
-                    4,
-                )
-            }
-            _ => {
-                let stops = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
-                return text.iter().position(stops).unwrap_or(text.len());
-            }
-        },
+    let (joined, half) = if let (Some(first), Some(last)) =
+        (text.first_chunk::<8>(), text.last_chunk::<8>())
+    {
+        let [first, last] = [first, last].map(|it| u128::from(u64::from_le_bytes(*it)));
+        (first | last << 64, 8)
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|it| u128::from(u32::from_le_bytes(*it)));
+        // Spaces are plain.
+        (first | last << 32 | SPACES << 64, 4)
+    } else {
+        let stops = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
+        return text.iter().position(stops).unwrap_or(text.len());
     };
-    let (joined, half) = joined;
     match first_special(joined) {
         None => text.len(),
         Some(at) if at < half => at,
         Some(at) => text.len() + at - 2 * half,
     }
 }
+
+const SPACES: u128 = u128::from_le_bytes([b' '; 16]);
 
 /// Returns the index of the first byte that is a quote, a backslash or a control character.
 #[inline]
