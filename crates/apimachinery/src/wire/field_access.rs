@@ -201,19 +201,19 @@ impl FieldAccess for Option<ByteString> {
 
 impl<T: Message> FieldAccess for T {
     fn slot(&mut self) -> Slot<'_> {
-        Slot::Message(self)
+        Slot::Message(self.as_message_mut())
     }
     fn view(&self) -> View<'_> {
-        View::Message(self)
+        View::Message(self.as_message())
     }
 }
 
 impl<T: Message + Default> OptMessage for Option<T> {
     fn get(&self) -> Option<&dyn Message> {
-        self.as_ref().map(|message| message as &dyn Message)
+        self.as_ref().map(Message::as_message)
     }
     fn get_or_default(&mut self) -> &mut dyn Message {
-        self.get_or_insert_default()
+        self.get_or_insert_default().as_message_mut()
     }
     fn clear(&mut self) {
         *self = None;
@@ -225,7 +225,7 @@ impl<T: Message + Default> FieldAccess for Option<T> {
         Slot::OptMessage(self)
     }
     fn view(&self) -> View<'_> {
-        View::OptMessage(self.as_ref().map(|message| message as &dyn Message))
+        View::OptMessage(self.as_ref().map(Message::as_message))
     }
 }
 
@@ -234,16 +234,15 @@ impl<T: Message + Default> MessageList for Vec<T> {
         self.len()
     }
     fn at(&self, index: usize) -> Option<&dyn Message> {
-        self.get(index).map(|message| message as &dyn Message)
+        self.get(index).map(Message::as_message)
     }
     fn at_mut(&mut self, index: usize) -> Option<&mut dyn Message> {
-        self.get_mut(index)
-            .map(|message| message as &mut dyn Message)
+        self.get_mut(index).map(Message::as_message_mut)
     }
     fn push_default(&mut self) -> &mut dyn Message {
         let index = self.len();
         self.push(T::default());
-        &mut self[index]
+        self[index].as_message_mut()
     }
     fn reserve_exact(&mut self, count: usize) {
         self.reserve_exact(count);
@@ -270,7 +269,7 @@ impl<T: Message + Default> MessageMap for BTreeMap<Str, T> {
         self.len()
     }
     fn entry(&mut self, key: Str) -> &mut dyn Message {
-        self.entry(key).or_default()
+        self.entry(key).or_default().as_message_mut()
     }
     fn contains(&self, key: &str) -> bool {
         self.contains_key(key)
@@ -278,11 +277,11 @@ impl<T: Message + Default> MessageMap for BTreeMap<Str, T> {
     fn entries(&self) -> Box<dyn DoubleEndedIterator<Item = (&Str, &dyn Message)> + '_> {
         Box::new(
             self.iter()
-                .map(|(key, message)| (key, message as &dyn Message)),
+                .map(|(key, message)| (key, message.as_message())),
         )
     }
     fn values_mut(&mut self) -> Box<dyn Iterator<Item = &mut dyn Message> + '_> {
-        Box::new(self.values_mut().map(|message| message as &mut dyn Message))
+        Box::new(self.values_mut().map(Message::as_message_mut))
     }
     fn clear(&mut self) {
         self.clear();

@@ -28,7 +28,7 @@ pub fn merge_json(
     cx.reset();
     cx.check_length(bytes.len())?;
     // The whole text must be UTF-8, including skipped parts, so that scanning and decoding agree.
-    let text = std::str::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))?;
+    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))?;
     if merge_quickly(message, text, cx) {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Whether a text is JSON, without reading it into values.
 
+use super::json_text::plain_run;
 use serde::de::IgnoredAny;
 
 /// The depth up to which the JSON parser reads, as everywhere.
@@ -14,43 +15,51 @@ pub fn is_json(text: &str) -> bool {
 /// Reports whether a text is made of objects whose members are such objects, without white space.
 /// `false` means that it may still be JSON.
 fn is_nested_objects(text: &[u8]) -> bool {
-    let (mut at, mut depth) = (0, 0);
+    nested_objects_end(text, 0, DEPTH_MAX) == Some(text.len())
+}
+
+/// Returns the end of an object that begins at a position and whose members are such objects,
+/// without white space. `None` means that there may still be an object.
+pub(super) fn nested_objects_end(text: &[u8], start: usize, depth_max: usize) -> Option<usize> {
+    let (mut at, mut depth) = (start, 0);
     loop {
-        if text.get(at) != Some(&b'{') || depth == DEPTH_MAX {
-            return false;
+        if text.get(at) != Some(&b'{') || depth == depth_max {
+            return None;
         }
         (at, depth) = (at + 1, depth + 1);
         if text.get(at) == Some(&b'}') {
             while text.get(at) == Some(&b'}') {
                 (at, depth) = (at + 1, depth - 1);
                 if depth == 0 {
-                    return at == text.len();
+                    return Some(at);
                 }
             }
             if text.get(at) != Some(&b',') {
-                return false;
+                return None;
             }
             at += 1;
         }
-        match name_end(text, at) {
-            Some(end) if text.get(end) == Some(&b':') => at = end + 1,
-            _ => return false,
+        at = name_end(text, at)?;
+        if text.get(at) != Some(&b':') {
+            return None;
         }
+        at += 1;
     }
 }
 
 /// Returns the end of the string that begins at a position; none if it has rare escapes.
+#[inline]
 fn name_end(text: &[u8], start: usize) -> Option<usize> {
     if text.get(start) != Some(&b'"') {
         return None;
     }
     let mut at = start + 1;
     loop {
+        at += plain_run(text.get(at..)?);
         match text.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' if matches!(text.get(at + 1), Some(b'"' | b'\\')) => at += 2,
-            b'\\' | 0..0x20 => return None,
-            _ => at += 1,
+            _ => return None,
         }
     }
 }

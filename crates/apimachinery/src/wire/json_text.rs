@@ -4,6 +4,8 @@
 //! number) and on every error it gives up, and a parser decides. So a pass affects neither what is
 //! accepted nor the error messages.
 
+use super::json_check::nested_objects_end;
+
 /// The most digits of a number. None of these is out of range.
 const DIGITS_MAX: usize = 18;
 
@@ -16,6 +18,7 @@ pub(super) struct JsonText<'b> {
 
 impl JsonText<'_> {
     /// Returns the next byte that is not white space, without consuming it.
+    #[inline]
     pub(super) fn token(&mut self) -> Option<u8> {
         loop {
             match *self.text.get(self.at)? {
@@ -26,6 +29,7 @@ impl JsonText<'_> {
     }
 
     /// Consumes an opening bracket; returns whether there is an item.
+    #[inline]
     pub(super) fn enter(&mut self, close: u8) -> Option<bool> {
         self.at += 1;
         let empty = self.token()? == close;
@@ -34,6 +38,7 @@ impl JsonText<'_> {
     }
 
     /// Consumes a comma or the closing bracket; returns whether there is another item.
+    #[inline]
     pub(super) fn more(&mut self, close: u8) -> Option<bool> {
         let byte = self.token()?;
         self.at += 1;
@@ -44,12 +49,14 @@ impl JsonText<'_> {
         }
     }
 
+    #[inline]
     pub(super) fn colon(&mut self) -> Option<()> {
         self.token().filter(|&byte| byte == b':')?;
         self.at += 1;
         Some(())
     }
 
+    #[inline]
     pub(super) fn word(&mut self, word: &[u8]) -> Option<()> {
         self.text.get(self.at..)?.strip_prefix(word)?;
         self.at += word.len();
@@ -78,6 +85,12 @@ impl JsonText<'_> {
         match self.token()? {
             b'"' => self.string().map(drop),
             b'{' => {
+                // Managed fields are a large part of many objects.
+                let end = nested_objects_end(self.text, self.at, usize::from(depth_max));
+                if let Some(end) = end {
+                    self.at = end;
+                    return Some(());
+                }
                 let depth_max = depth_max.checked_sub(1)?;
                 let mut more = self.enter(b'}')?;
                 while more {
@@ -114,6 +127,7 @@ impl JsonText<'_> {
     }
 
     /// Reports whether the string has no escapes.
+    #[inline]
     pub(super) fn string(&mut self) -> Option<bool> {
         let mut plain = true;
         let mut at = self.at + 1;
@@ -151,34 +165,57 @@ fn escape_length(text: &[u8]) -> Option<usize> {
 /// Returns the number of bytes before a quote, a backslash or a control character.
 #[inline]
 pub(super) fn plain_run(text: &[u8]) -> usize {
-    let (words, rest) = text.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        if let Some(at) = first_special(u64::from_le_bytes(*word)) {
-            return index * 8 + at;
+    let (chunks, rest) = text.as_chunks::<16>();
+    for (index, chunk) in chunks.iter().enumerate() {
+        if let Some(at) = first_special(u128::from_le_bytes(*chunk)) {
+            return index * 16 + at;
         }
     }
     if rest.is_empty() {
         return text.len();
     }
-    // The last word overlaps those before it, in which nothing was found.
-    if let Some(last) = text.last_chunk::<8>() {
-        let found = first_special(u64::from_le_bytes(*last));
-        return found.map_or(text.len(), |at| text.len() - 8 + at);
+    // The last chunk overlaps those before it, in which nothing was found.
+    if let Some(last) = text.last_chunk::<16>() {
+        let found = first_special(u128::from_le_bytes(*last));
+        return found.map_or(text.len(), |at| text.len() - 16 + at);
     }
-    let stops = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
-    rest.iter().position(stops).unwrap_or(rest.len())
+    plain_run_in_short(rest)
 }
 
-/// Returns the index of the first byte of a word that is a quote, a backslash or a control
-/// character.
+/// The same for less than a chunk, whose start and end are joined to one.
 #[inline]
-fn first_special(word: u64) -> Option<usize> {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
+fn plain_run_in_short(text: &[u8]) -> usize {
+    let (joined, half) = if let (Some(first), Some(last)) =
+        (text.first_chunk::<8>(), text.last_chunk::<8>())
+    {
+        let [first, last] = [first, last].map(|it| u128::from(u64::from_le_bytes(*it)));
+        (first | last << 64, 8)
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|it| u128::from(u32::from_le_bytes(*it)));
+        // Spaces are plain.
+        (first | last << 32 | SPACES << 64, 4)
+    } else {
+        let stops = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
+        return text.iter().position(stops).unwrap_or(text.len());
+    };
+    match first_special(joined) {
+        None => text.len(),
+        Some(at) if at < half => at,
+        Some(at) => text.len() + at - 2 * half,
+    }
+}
+
+const SPACES: u128 = u128::from_le_bytes([b' '; 16]);
+
+/// Returns the index of the first byte that is a quote, a backslash or a control character.
+#[inline]
+fn first_special(chunk: u128) -> Option<usize> {
+    const ONES: u128 = u128::from_le_bytes([1; 16]);
     // Each subtraction sets the high bit of bytes below the subtrahend; in the first one, a flipped
     // bit moves the quote (0x22) next to the control characters. Bytes above the first match may be
     // wrong because of borrows, and are ignored.
-    let low = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
-    let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
-    let found = (low | backslash) & !word & (ONES << 7);
+    let low = (chunk ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let backslash = (chunk ^ (ONES * 0x5c)).wrapping_sub(ONES);
+    let found = (low | backslash) & !chunk & (ONES << 7);
     (found != 0).then_some(found.trailing_zeros() as usize / 8)
 }

@@ -45,6 +45,22 @@ pub trait Message: Any + fmt::Debug + Send + Sync {
     /// Returns read access to field `index` of the schema; none if there is no such field.
     fn view(&self, index: usize) -> Option<View<'_>>;
 
+    /// Returns itself; for a box, what is in it, so that access to its fields is one call.
+    fn as_message(&self) -> &dyn Message
+    where
+        Self: Sized,
+    {
+        self
+    }
+
+    /// Same as above, for changes.
+    fn as_message_mut(&mut self) -> &mut dyn Message
+    where
+        Self: Sized,
+    {
+        self
+    }
+
     /// Returns the members outside the schema, for kinds defined at run time.
     fn others(&self) -> Option<&Map<String, Value>> {
         None
@@ -91,6 +107,12 @@ pub trait Message: Any + fmt::Debug + Send + Sync {
 }
 
 impl<T: Message> Message for Box<T> {
+    fn as_message(&self) -> &dyn Message {
+        (**self).as_message()
+    }
+    fn as_message_mut(&mut self) -> &mut dyn Message {
+        (**self).as_message_mut()
+    }
     fn schema(&self) -> &'static Schema {
         (**self).schema()
     }

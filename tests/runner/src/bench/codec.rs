@@ -1,4 +1,7 @@
-//! `bench codec`: the cost of decoding, ingesting and encoding a Pod, compared with other crates.
+//! `bench codec`: the cost of decoding, ingesting and encoding a Pod, and one object of every kind,
+//! compared with other crates.
+
+mod kinds;
 
 use super::chart::Chart;
 use super::figure::Figure;
@@ -41,18 +44,18 @@ const OURS: &str = "kubist";
 const TIME: &str = "microseconds_each";
 const HELD: &str = "bytes_held_each";
 
-/// The operation, the format, and the peer's equivalent.
-const CASES: [(&str, &str, Option<&str>); 6] = [
-    ("decode", "json", Some("k8s-openapi")),
-    ("decode", "protobuf", Some("prost")),
-    ("encode", "json", Some("k8s-openapi")),
-    ("encode", "protobuf", Some("prost")),
+/// The operation, the format, the peer's equivalent, and how many times as fast ours should be.
+const CASES: [(&str, &str, Option<(&str, f64)>); 6] = [
+    ("decode", "json", Some(("k8s-openapi", 2.0))),
+    ("decode", "protobuf", Some(("prost", 1.3))),
+    ("encode", "json", Some(("k8s-openapi", 1.5))),
+    ("encode", "protobuf", Some(("prost", 1.3))),
     ("ingest", "json", None),
     ("ingest", "protobuf", None),
 ];
 
 pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<Report> {
-    // One program has all implementations, and measures them in turn.
+    // Each program has all implementations, and measures them in turn.
     let all = Contestant::new("codec", || {
         let mut command = peers.rust("codec");
         command
@@ -60,11 +63,12 @@ pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<R
             .args(["--rounds", &options.times.to_string()]);
         command
     });
-    let systems = interleave(rounds, &[all], peers::lines)?;
-    let [system] = &systems[..] else {
-        return Err("it has one program".into());
+    let kinds = Contestant::new("kinds", || peers.rust("kinds"));
+    let systems = interleave(rounds, &[all, kinds], peers::lines)?;
+    let [pods, kinds] = &systems[..] else {
+        return Err("it has two programs".into());
     };
-    Ok(report(options, rounds, system))
+    Ok(report(options, rounds, pods, kinds))
 }
 
 /// Returns the microseconds that one operation of ours takes for a Pod, the median of the rounds:
@@ -99,7 +103,10 @@ fn held(system: &System, what: &str, encoding: &str, implementation: &str) -> Sa
     samples.times(1e-3)
 }
 
-fn report(options: &Options, rounds: Rounds, system: &System) -> Report {
+/// What a decoded Pod should take at most.
+const HELD_GOAL_KB: f64 = 12.0;
+
+fn report(options: &Options, rounds: Rounds, system: &System, kinds: &System) -> Report {
     let mut table = Table::new([
         "one Pod",
         "Kubist, µs",
@@ -115,7 +122,8 @@ fn report(options: &Options, rounds: Rounds, system: &System) -> Report {
         let time = |of: &str| system.samples(&name(what, encoding, of), TIME);
         let held = |of: &str| held(system, what, encoding, of);
         let mut row = vec![title.clone()];
-        for of in [OURS, peer.unwrap_or_default()] {
+        let peer_name = peer.map_or("", |(name, _)| name);
+        for of in [OURS, peer_name] {
             row.extend([time(of).fixed(1), held(of).fixed(1)]);
             let label = if of == OURS { "Kubist" } else { of };
             let median = time(of).median();
@@ -125,16 +133,21 @@ fn report(options: &Options, rounds: Rounds, system: &System) -> Report {
                 format!("{median:.1} µs"),
             );
         }
-        row.push(peer.unwrap_or_default().to_owned());
+        row.push(peer_name.to_owned());
         table.row(row);
-        if let Some(peer) = peer {
-            verdicts.push(Verdict::less(&*title, time(OURS)).beside([(peer, time(peer))]));
+        if let Some((peer, goal)) = peer {
+            let verdict = Verdict::less(&*title, time(OURS)).beside([(peer, time(peer))]);
+            verdicts.push(verdict.goal(goal));
             let what = format!("{title}, held");
-            verdicts.push(Verdict::less(what, held(OURS)).beside([(peer, held(peer))]));
+            let verdict = Verdict::less(what, held(OURS)).beside([(peer, held(peer))]);
+            verdicts.push(verdict.goal_value("12 kB", HELD_GOAL_KB));
         }
         ours.push(Figure::less(format!("{title}, µs"), time(OURS)));
         ours.push(Figure::less(format!("{title}, held, kB"), held(OURS)));
     }
+    let mut every = kinds::report(kinds);
+    verdicts.append(&mut every.verdicts);
+    ours.append(&mut every.ours);
     Report {
         name: "codec",
         what: format!(
@@ -144,11 +157,11 @@ fn report(options: &Options, rounds: Rounds, system: &System) -> Report {
             options.times,
             rounds.sentence()
         ),
-        tables: vec![table],
+        tables: vec![table, every.table],
         verdicts,
         charts: vec![chart],
         sizes: json!({"objects": options.objects, "times": options.times}),
         ours,
-        json: json!({"system": system.json()}),
+        json: json!({"system": system.json(), "kinds": kinds.json()}),
     }
 }

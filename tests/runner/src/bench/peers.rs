@@ -7,7 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The packages of `bench/` that comparisons need.
-pub(super) const PACKAGES: [&str; 5] = ["driver", "kubist-peer", "kube-peer", "codec", "load"];
+pub(super) const PACKAGES: [&str; 6] = [
+    "driver",
+    "kubist-peer",
+    "kube-peer",
+    "codec",
+    "kinds",
+    "load",
+];
 
 /// Build options.
 #[derive(Args)]

@@ -66,6 +66,14 @@ impl System {
         Samples::new((self.rounds.iter()).filter_map(|lines| line(&lines).map(|at| of(&lines[at]))))
     }
 
+    /// Returns the line of a case in the last round.
+    pub(super) fn last(&self, case: &str) -> Option<&Value> {
+        self.rounds
+            .last()?
+            .iter()
+            .find(|line| line["case"] == *case)
+    }
+
     pub(super) fn json(&self) -> Value {
         json!({"peer": self.name, "rounds": self.rounds})
     }

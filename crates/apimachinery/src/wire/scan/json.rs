@@ -148,7 +148,7 @@ fn mismatch(path: &str, value: &[u8], expected: &str) -> WireError {
 }
 
 fn check_utf8(bytes: &[u8]) -> Result<(), WireError> {
-    match std::str::from_utf8(bytes) {
+    match simdutf8::basic::from_utf8(bytes) {
         Ok(_) => Ok(()),
         Err(_) => Err(WireErrorKind::NotUtf8.into()),
     }
