@@ -1,8 +1,9 @@
 //! `Str`: the string type of all API types.
 //!
 //! It has sixteen bytes, is immutable, and stores a text of up to sixteen bytes in place: most
-//! keys, names, phases and reasons need no allocation.
-//! that ten thousand objects repeat is stored once (see [`Interner`](crate::wire::Interner)).
+//! keys, names, phases and reasons need no allocation. Clones of a longer one share it, so an
+//! image name that ten thousand objects repeat is stored once (see
+//! [`Interner`](crate::wire::Interner)).
 //!
 //! It is not a string builder: build a `String` and convert it.
 

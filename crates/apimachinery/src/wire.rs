@@ -17,6 +17,7 @@ mod context;
 mod debug;
 mod encode;
 mod error;
+mod failure;
 mod field_access;
 mod heap;
 mod ingest;

@@ -4,9 +4,9 @@
 //! repeated message field merges, as protobuf defines; the server relies on this to splice in the
 //! `resourceVersion`.
 
+use super::failure::{Failure, fail, within};
 use super::field_access::{MessageList, MessageMap};
 use super::raw_field::{delimited, map_entry, tag};
-use super::scan::{Failure, fail, within};
 use super::schema::Place;
 use super::{
     DecodeContext, Entry, Field, FieldFlags, JsonForm, Message, Schema, Slot, WireError,

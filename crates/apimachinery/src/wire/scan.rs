@@ -27,6 +27,7 @@ pub use pairs::{PairsIter, ScannedPairs};
 pub use scalar_field::{ScalarField, ScalarFieldError};
 pub use trim::drop_managed_fields;
 
+use super::failure::{Failure, fail, within};
 use super::{DecodeContext, Encoding, Schema, WireError, WireErrorKind};
 use crate::{KeyValues, ObjectMeta, ObjectName, Owners, ResourceVersion};
 
@@ -268,30 +269,6 @@ impl Scan {
             spans.json.owners = false;
         }
     }
-}
-
-/// A scan error, boxed to keep results small; its path grows from the inside out.
-pub(super) type Failure = Box<WireError>;
-
-#[expect(
-    clippy::unnecessary_box_returns,
-    reason = "a small result is faster where it is Ok"
-)]
-pub(super) fn fail(kind: WireErrorKind) -> Failure {
-    Box::new(kind.into())
-}
-
-#[expect(
-    clippy::unnecessary_box_returns,
-    reason = "a small result is faster where it is Ok"
-)]
-pub(super) fn within(mut failure: Failure, field: &str) -> Failure {
-    let path = &mut failure.path;
-    if !path.is_empty() && !path.starts_with('[') {
-        path.insert(0, '.');
-    }
-    path.insert_str(0, field);
-    failure
 }
 
 #[cfg(test)]
