@@ -10,7 +10,7 @@
 
 use crate::lanes::Lane;
 use crate::slot_id::SlotId;
-use crate::sync::{AtomicUsize, Mutex};
+use crate::sync::{AtomicUsize, Mutex, lock_after_others};
 use std::mem;
 use std::sync::atomic::Ordering;
 
@@ -51,7 +51,7 @@ impl<T> Intake<T> {
 
     /// Leaves an entry, or returns it for the caller to process.
     pub(crate) fn leave(&self, entry: Entry<T>) -> Result<(), Entry<T>> {
-        let mut waiting = self.waiting.lock();
+        let mut waiting = lock_after_others(&self.waiting);
         if !waiting.open || waiting.entries.len() >= ENTRIES_MAX {
             return Err(entry);
         }
