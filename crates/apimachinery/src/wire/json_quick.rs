@@ -171,34 +171,35 @@ impl<'b> Quick<'b, '_> {
         if self.null()? {
             return Some(());
         }
-        // Matched in place: a slot that is moved first is read before the processor has written it.
-        match message.slot(index)? {
-            Slot::Str(place) => *place = self.str()?,
-            Slot::OptStr(place) => *place = Some(self.str()?),
-            Slot::Bool(place) => *place = self.bool()?,
-            Slot::OptBool(place) => *place = Some(self.bool()?),
-            Slot::I32(place) => *place = self.integer()?.try_into().ok()?,
-            Slot::OptI32(place) => *place = Some(self.integer()?.try_into().ok()?),
-            Slot::I64(place) => *place = self.integer()?,
-            Slot::OptI64(place) => *place = Some(self.integer()?),
-            Slot::Message(message) => self.message(message, depth_max)?,
+        // By reference: a slot that is moved is read before the processor has written it.
+        let mut slot = message.slot(index);
+        match slot.as_mut()? {
+            Slot::Str(place) => **place = self.str()?,
+            Slot::OptStr(place) => **place = Some(self.str()?),
+            Slot::Bool(place) => **place = self.bool()?,
+            Slot::OptBool(place) => **place = Some(self.bool()?),
+            Slot::I32(place) => **place = self.integer()?.try_into().ok()?,
+            Slot::OptI32(place) => **place = Some(self.integer()?.try_into().ok()?),
+            Slot::I64(place) => **place = self.integer()?,
+            Slot::OptI64(place) => **place = Some(self.integer()?),
+            Slot::Message(message) => self.message(*message, depth_max)?,
             Slot::OptMessage(place) => self.message(place.get_or_default(), depth_max)?,
-            Slot::MessageList(list) => self.messages(list, depth_max)?,
+            Slot::MessageList(list) => self.messages(*list, depth_max)?,
             Slot::StrList(list) => self.items(list, Self::str)?,
             Slot::StrMap(map) => self.pairs(map, Self::str)?,
-            Slot::MessageMap(map) => self.message_map(map, depth_max)?,
+            Slot::MessageMap(map) => self.message_map(*map, depth_max)?,
             slot => self.rare(slot, depth_max)?,
         }
         Some(())
     }
 
     /// Decodes a field of a type that few messages have.
-    fn rare(&mut self, slot: Slot<'_>, depth_max: usize) -> Option<()> {
+    fn rare(&mut self, slot: &mut Slot<'_>, depth_max: usize) -> Option<()> {
         match slot {
-            Slot::F64(place) => *place = self.double()?,
-            Slot::OptF64(place) => *place = Some(self.double()?),
-            Slot::Bytes(place) => *place = self.bytes()?,
-            Slot::OptBytes(place) => *place = Some(self.bytes()?),
+            Slot::F64(place) => **place = self.double()?,
+            Slot::OptF64(place) => **place = Some(self.double()?),
+            Slot::Bytes(place) => **place = self.bytes()?,
+            Slot::OptBytes(place) => **place = Some(self.bytes()?),
             Slot::BytesMap(map) => self.pairs(map, Self::bytes)?,
             Slot::BoolList(list) => self.items(list, Self::bool)?,
             Slot::I32List(list) => self.items(list, |it| it.integer()?.try_into().ok())?,
@@ -244,10 +245,6 @@ impl<'b> Quick<'b, '_> {
         self.expect(b'[')?;
         list.clear();
         let mut more = self.json.enter(b']')?;
-        if more {
-            // Most lists have one item.
-            list.reserve_exact(1);
-        }
         while more {
             let item = list.push_default();
             if !self.null()? {

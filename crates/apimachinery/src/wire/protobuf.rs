@@ -82,9 +82,9 @@ fn merge_entries(
     Ok(())
 }
 
-// Each of these takes the value at the start of `bytes`, asks for the slot and matches it in place:
-// a slot that is moved first is read before the processor has written it. They return the bytes
-// after the value. A field that the message has no slot for is skipped.
+// Each of these takes the value at the start of `bytes`, and returns the bytes after it. A field that
+// the message has no slot for is skipped. Slots are passed by reference: one that is moved is read
+// before the processor has written it.
 
 fn merge_varint<'b>(
     message: &mut dyn Message,
@@ -93,7 +93,7 @@ fn merge_varint<'b>(
     bytes: &'b [u8],
 ) -> Result<&'b [u8], Failure> {
     let (value, rest) = varint(bytes).map_err(fail)?;
-    if let Some(slot) = message.slot(index) {
+    if let Some(slot) = &mut message.slot(index) {
         put_varint(slot, number, value)?;
     }
     Ok(rest)
@@ -126,7 +126,7 @@ fn merge_bytes<'b>(
     cx: &mut DecodeContext,
 ) -> Result<&'b [u8], Failure> {
     let (inner, rest) = delimited(bytes).map_err(fail)?;
-    match message.slot(index) {
+    match &mut message.slot(index) {
         // A zero Go value (`metav1.Time`) is an empty message and counts as absent.
         Some(Slot::OptMessage(_)) if inner.is_empty() && !field.flags.has(FieldFlags::POINTER) => {}
         Some(slot) => put_bytes(slot, field.number, inner, rest, cx)?,
@@ -137,34 +137,34 @@ fn merge_bytes<'b>(
 
 /// Sets a field outside of a message, for projections.
 pub(super) fn set_varint(
-    slot: Slot<'_>,
+    mut slot: Slot<'_>,
     number: u32,
     value: u64,
     cx: &DecodeContext,
 ) -> Result<(), WireError> {
-    put_varint(slot, number, value).map_err(|failure| cx.at_path(*failure))
+    put_varint(&mut slot, number, value).map_err(|failure| cx.at_path(*failure))
 }
 
 /// The same for a field with a length. `following` may have more items of a list.
 pub(super) fn merge_delimited(
-    slot: Slot<'_>,
+    mut slot: Slot<'_>,
     number: u32,
     inner: &[u8],
     following: &[u8],
     cx: &mut DecodeContext,
 ) -> Result<(), WireError> {
-    put_bytes(slot, number, inner, following, cx).map_err(|failure| cx.at_path(*failure))
+    put_bytes(&mut slot, number, inner, following, cx).map_err(|failure| cx.at_path(*failure))
 }
 
 #[inline]
-fn put_varint(slot: Slot<'_>, number: u32, value: u64) -> Result<(), Failure> {
+fn put_varint(slot: &mut Slot<'_>, number: u32, value: u64) -> Result<(), Failure> {
     match slot {
-        Slot::Bool(place) => *place = value != 0,
-        Slot::I32(place) => *place = int32(value),
-        Slot::I64(place) => *place = value.cast_signed(),
-        Slot::OptBool(place) => *place = Some(value != 0),
-        Slot::OptI32(place) => *place = Some(int32(value)),
-        Slot::OptI64(place) => *place = Some(value.cast_signed()),
+        Slot::Bool(place) => **place = value != 0,
+        Slot::I32(place) => **place = int32(value),
+        Slot::I64(place) => **place = value.cast_signed(),
+        Slot::OptBool(place) => **place = Some(value != 0),
+        Slot::OptI32(place) => **place = Some(int32(value)),
+        Slot::OptI64(place) => **place = Some(value.cast_signed()),
         Slot::BoolList(list) => list.push(value != 0),
         Slot::I32List(list) => list.push(int32(value)),
         Slot::I64List(list) => list.push(value.cast_signed()),
@@ -179,18 +179,18 @@ fn text(bytes: &[u8]) -> Result<&str, Failure> {
 
 #[inline]
 fn put_bytes(
-    slot: Slot<'_>,
+    slot: &mut Slot<'_>,
     number: u32,
     inner: &[u8],
     following: &[u8],
     cx: &mut DecodeContext,
 ) -> Result<(), Failure> {
     match slot {
-        Slot::Str(place) => *place = cx.str(text(inner)?),
-        Slot::OptStr(place) => *place = Some(cx.str(text(inner)?)),
-        Slot::Message(message) => merge_message(message, inner, cx)?,
+        Slot::Str(place) => **place = cx.str(text(inner)?),
+        Slot::OptStr(place) => **place = Some(cx.str(text(inner)?)),
+        Slot::Message(message) => merge_message(*message, inner, cx)?,
         Slot::OptMessage(place) => merge_message(place.get_or_default(), inner, cx)?,
-        Slot::MessageList(list) => push_message(list, number, inner, following, cx)?,
+        Slot::MessageList(list) => push_message(*list, number, inner, following, cx)?,
         Slot::StrMap(map) => {
             let (key, value) = map_entry(inner).map_err(fail)?;
             let (key, value) = (text(key)?, text(value)?);
@@ -208,20 +208,20 @@ fn put_bytes(
 }
 
 fn put_rare(
-    slot: Slot<'_>,
+    slot: &mut Slot<'_>,
     number: u32,
     inner: &[u8],
     cx: &mut DecodeContext,
 ) -> Result<(), Failure> {
     match slot {
         Slot::Bytes(place) => place.0 = inner.to_vec(),
-        Slot::OptBytes(place) => *place = Some(ByteString(inner.to_vec())),
+        Slot::OptBytes(place) => **place = Some(ByteString(inner.to_vec())),
         Slot::BytesList(list) => list.push(ByteString(inner.to_vec())),
         Slot::BytesMap(map) => {
             let (key, value) = map_entry(inner).map_err(fail)?;
             map.insert(cx.str(text(key)?), ByteString(value.to_vec()));
         }
-        Slot::MessageMap(map) => merge_map_entry(map, inner, cx)?,
+        Slot::MessageMap(map) => merge_map_entry(*map, inner, cx)?,
         Slot::Serde(field) => {
             for part in raw_fields(inner) {
                 let part = part.map_err(fail)?;
@@ -239,17 +239,11 @@ fn put_rare(
     Ok(())
 }
 
-fn merge_packed(mut slot: Slot<'_>, number: u32, mut packed: &[u8]) -> Result<(), Failure> {
+fn merge_packed(slot: &mut Slot<'_>, number: u32, mut packed: &[u8]) -> Result<(), Failure> {
     while !packed.is_empty() {
         let (value, rest) = varint(packed).map_err(fail)?;
         packed = rest;
-        let item = match &mut slot {
-            Slot::BoolList(list) => Slot::BoolList(list),
-            Slot::I32List(list) => Slot::I32List(list),
-            Slot::I64List(list) => Slot::I64List(list),
-            _ => return Err(fail(WireErrorKind::WireType { number, found: 2 })),
-        };
-        put_varint(item, number, value)?;
+        put_varint(slot, number, value)?;
     }
     Ok(())
 }

@@ -44,8 +44,11 @@ const OURS: &str = "kubist";
 const TIME: &str = "microseconds_each";
 const HELD: &str = "bytes_held_each";
 
-/// The operation, the format, the peer's equivalent, and how many times as fast ours should be.
-const CASES: [(&str, &str, Option<(&str, f64)>); 6] = [
+/// A peer, and how many times as fast ours should be.
+type Rival = (&'static str, f64);
+
+/// The operation, the format, and the peer's equivalent.
+const CASES: [(&str, &str, Option<Rival>); 6] = [
     ("decode", "json", Some(("k8s-openapi", 2.0))),
     ("decode", "protobuf", Some(("prost", 1.3))),
     ("encode", "json", Some(("k8s-openapi", 1.5))),
