@@ -28,6 +28,7 @@ use self::fanout::Fanout;
 pub(crate) use self::leases::Leases;
 use self::paged::Paged;
 pub(crate) use self::state::{Effects, State};
+use self::tree::Retired;
 pub use self::tree::{Iter, Tree};
 pub(crate) use self::versions::Versions;
 use self::view::View;
@@ -38,7 +39,9 @@ use crate::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
 use crate::{WatchError, WatchRangeRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, RwLock};
+use std::future::poll_fn;
 use std::sync::{Arc, Weak};
+use std::task::Poll;
 use std::time::Duration;
 
 /// The in-memory engine. Clones share the same store.
@@ -73,11 +76,20 @@ pub struct Stats {
     pub watched_ranges: usize,
 }
 
-/// Lock order: `state`, then `paged` or that of a topic. No waker is woken or dropped under either.
+/// Maximum number of events that leave history before the lock is released.
+const COMPACTED_AT_ONCE_MAX: usize = 256;
+/// The most steps of old history that one tick discards: more than the writes of the time between
+/// two ticks can leave behind.
+const AGED_STEPS_MAX: usize = 8;
+/// Nodes of retired trees that are dropped at once, in well under a millisecond.
+const RELEASED_NODES_MAX: usize = 64;
+
+/// Lock order: `state`, then `paged` or that of a topic; `retired` alone. No waker is woken or dropped under either.
 #[derive(Debug)]
 struct Shared {
     state: RwLock<State>,
     paged: Mutex<Paged>,
+    retired: Mutex<Retired>,
     progress: Mutex<ProgressWatches>,
     fanout: Arc<Fanout>,
     config: Config,
@@ -131,7 +143,11 @@ impl MemoryKv {
     pub fn tick(&self) {
         let now = self.shared.clock.now();
         self.expire(now);
-        self.change(|state, effects| state.age(now, effects));
+        for _ in 0..AGED_STEPS_MAX {
+            if self.change(|state, effects| state.age(now, COMPACTED_AT_ONCE_MAX, effects)) {
+                break;
+            }
+        }
         self.forget_compacted_pages();
         self.send_progress();
     }
@@ -167,6 +183,7 @@ impl MemoryKv {
         let shared = Shared {
             state: RwLock::new(state),
             paged: Mutex::default(),
+            retired: Mutex::default(),
             progress: Mutex::new(ProgressWatches {
                 watches: Vec::new(),
                 due,
@@ -185,7 +202,21 @@ impl MemoryKv {
         let mut effects = Effects::default();
         let result = change(&mut self.shared.state.write(), &mut effects);
         self.shared.fanout.wake(effects.wakers);
+        self.retire(effects.retired);
         result
+    }
+
+    /// Takes trees that nobody can ask for any more, to drop them in small steps.
+    pub(crate) fn retire(&self, trees: impl IntoIterator<Item = Tree>) {
+        let mut trees = trees.into_iter().peekable();
+        if trees.peek().is_some() {
+            self.shared.retired.lock().extend(trees);
+        }
+    }
+
+    /// Drops a part of the retired trees. Returns whether there are more.
+    pub(crate) fn release_some(&self) -> bool {
+        self.shared.retired.lock().release(RELEASED_NODES_MAX)
     }
 
     /// Applies what another state has decided, and notifies watchers.
@@ -234,13 +265,13 @@ impl MemoryKv {
     /// Keeps the current state that a page was read from: the next page is likely to follow.
     fn keep_for_next_page(&self, view: &View, head: Revision) {
         let evicted = self.shared.paged.lock().keep(head, view.tree().clone());
-        drop(evicted);
+        self.retire(evicted.map(|(_, tree)| tree));
     }
 
     fn forget_compacted_pages(&self) {
         let compacted = self.compacted();
         let dropped = self.shared.paged.lock().drop_before(compacted);
-        drop(dropped);
+        self.retire(dropped.into_iter().map(|(_, tree)| tree));
     }
 
     fn due_progress(&self, now: Duration) -> Vec<Arc<Progress>> {
@@ -362,9 +393,23 @@ impl KvWatch for MemoryKv {
 
 impl KvMaintenance for MemoryKv {
     fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
-        let compacted = self.change(|state, effects| state.compact(revision, effects));
-        self.forget_compacted_pages();
-        KvFuture::ready(compacted)
+        KvFuture::boxed(async move {
+            let mut begun = false;
+            loop {
+                match self.change(|state, effects| {
+                    state.compact(revision, COMPACTED_AT_ONCE_MAX, effects)
+                }) {
+                    Ok(true) => break,
+                    Ok(false) => begun = true,
+                    // Another compaction, or a full history, has overtaken this one.
+                    Err(CompactError::Compacted { .. }) if begun => break,
+                    Err(error) => return Err(error),
+                }
+                rest().await;
+            }
+            self.forget_compacted_pages();
+            Ok(())
+        })
     }
 
     fn compacted(&self) -> Revision {
@@ -375,4 +420,17 @@ impl KvMaintenance for MemoryKv {
         let state = self.shared.state.read();
         state.limit.refused(state.versions.live_bytes())
     }
+}
+
+/// Lets other tasks run.
+async fn rest() {
+    let mut rested = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut rested, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
