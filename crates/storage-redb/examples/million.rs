@@ -1,6 +1,6 @@
 //! Measures many small objects in an engine: `cargo run --release -p kubist-storage-redb --example million`.
 //!
-//! It stores ConfigMaps of about 300 bytes in memory, or in a folder, with the allocator of the
+//! It stores config maps of about 300 bytes in memory, or in a folder, with the allocator of the
 //! command and a counter around it, and prints the bytes that each costs beyond its own, the time
 //! to start from the folder, and the longest writes: first without anything beside them, then
 //! while all history is compacted.
@@ -146,21 +146,16 @@ async fn updates(kv: &Engine, arguments: &Arguments, round: usize) -> Result<Str
         tokio::time::sleep(Duration::from_micros(200)).await;
     }
     times.sort_unstable();
-    let at = |share: f64| {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a position"
-        )]
-        let index = (times.len() as f64 * share) as usize;
-        times.get(index).copied().map_or(0.0, millis)
+    let at = |per_mille: usize| {
+        let time = times.get(times.len() * per_mille / 1000);
+        time.copied().map_or(0.0, millis)
     };
     Ok(format!(
         "{} in 4 s; p50 {:.3}, p99 {:.3}, p99.9 {:.3}, longest {:.3} ms",
         times.len(),
-        at(0.5),
-        at(0.99),
-        at(0.999),
+        at(500),
+        at(990),
+        at(999),
         times.last().copied().map_or(0.0, millis)
     ))
 }

@@ -5,6 +5,7 @@
 //! events, so the memory of all watches is bounded by their number. History is bounded by count,
 //! bytes and age. Only `driver` uses a runtime.
 
+mod compaction;
 mod config;
 mod data_limit;
 mod driver;
@@ -39,9 +40,7 @@ use crate::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
 use crate::{WatchError, WatchRangeRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, RwLock};
-use std::future::poll_fn;
 use std::sync::{Arc, Weak};
-use std::task::Poll;
 use std::time::Duration;
 
 /// The in-memory engine. Clones share the same store.
@@ -75,14 +74,6 @@ pub struct Stats {
     /// Number of distinct watched ranges.
     pub watched_ranges: usize,
 }
-
-/// Maximum number of events that leave history before the lock is released.
-const COMPACTED_AT_ONCE_MAX: usize = 256;
-/// The most steps of old history that one tick discards: more than the writes of the time between
-/// two ticks can leave behind.
-const AGED_STEPS_MAX: usize = 8;
-/// Nodes of retired trees that are dropped at once, in well under a millisecond.
-const RELEASED_NODES_MAX: usize = 64;
 
 /// Lock order: `state`, then `paged` or that of a topic; `retired` alone. No waker is woken or dropped under either.
 #[derive(Debug)]
@@ -143,12 +134,7 @@ impl MemoryKv {
     pub fn tick(&self) {
         let now = self.shared.clock.now();
         self.expire(now);
-        for _ in 0..AGED_STEPS_MAX {
-            if self.change(|state, effects| state.age(now, COMPACTED_AT_ONCE_MAX, effects)) {
-                break;
-            }
-        }
-        self.forget_compacted_pages();
+        self.age(now);
         self.send_progress();
     }
 
@@ -206,19 +192,6 @@ impl MemoryKv {
         result
     }
 
-    /// Takes trees that nobody can ask for any more, to drop them in small steps.
-    pub(crate) fn retire(&self, trees: impl IntoIterator<Item = Tree>) {
-        let mut trees = trees.into_iter().peekable();
-        if trees.peek().is_some() {
-            self.shared.retired.lock().extend(trees);
-        }
-    }
-
-    /// Drops a part of the retired trees. Returns whether there are more.
-    pub(crate) fn release_some(&self) -> bool {
-        self.shared.retired.lock().release(RELEASED_NODES_MAX)
-    }
-
     /// Applies what another state has decided, and notifies watchers.
     pub(crate) fn apply(&self, batch: &Batch) {
         self.change(|state, effects| state.apply(batch, effects));
@@ -266,12 +239,6 @@ impl MemoryKv {
     fn keep_for_next_page(&self, view: &View, head: Revision) {
         let evicted = self.shared.paged.lock().keep(head, view.tree().clone());
         self.retire(evicted.map(|(_, tree)| tree));
-    }
-
-    fn forget_compacted_pages(&self) {
-        let compacted = self.compacted();
-        let dropped = self.shared.paged.lock().drop_before(compacted);
-        self.retire(dropped.into_iter().map(|(_, tree)| tree));
     }
 
     fn due_progress(&self, now: Duration) -> Vec<Arc<Progress>> {
@@ -393,23 +360,7 @@ impl KvWatch for MemoryKv {
 
 impl KvMaintenance for MemoryKv {
     fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
-        KvFuture::boxed(async move {
-            let mut begun = false;
-            loop {
-                match self.change(|state, effects| {
-                    state.compact(revision, COMPACTED_AT_ONCE_MAX, effects)
-                }) {
-                    Ok(true) => break,
-                    Ok(false) => begun = true,
-                    // Another compaction, or a full history, has overtaken this one.
-                    Err(CompactError::Compacted { .. }) if begun => break,
-                    Err(error) => return Err(error),
-                }
-                rest().await;
-            }
-            self.forget_compacted_pages();
-            Ok(())
-        })
+        KvFuture::boxed(self.compact_in_steps(revision))
     }
 
     fn compacted(&self) -> Revision {
@@ -420,17 +371,4 @@ impl KvMaintenance for MemoryKv {
         let state = self.shared.state.read();
         state.limit.refused(state.versions.live_bytes())
     }
-}
-
-/// Lets other tasks run.
-async fn rest() {
-    let mut rested = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut rested, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
