@@ -9,6 +9,7 @@ mod absent;
 mod collect;
 mod graph;
 mod node;
+mod observed;
 mod unserved;
 mod watched;
 

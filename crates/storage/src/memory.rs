@@ -5,6 +5,7 @@
 //! events, so the memory of all watches is bounded by their number. History is bounded by count,
 //! bytes and age. Only `driver` uses a runtime.
 
+mod compaction;
 mod config;
 mod data_limit;
 mod driver;
@@ -28,6 +29,7 @@ use self::fanout::Fanout;
 pub(crate) use self::leases::Leases;
 use self::paged::Paged;
 pub(crate) use self::state::{Effects, State};
+use self::tree::Retired;
 pub use self::tree::{Iter, Tree};
 pub(crate) use self::versions::Versions;
 use self::view::View;
@@ -73,11 +75,12 @@ pub struct Stats {
     pub watched_ranges: usize,
 }
 
-/// Lock order: `state`, then `paged` or that of a topic. No waker is woken or dropped under either.
+/// Lock order: `state`, then `paged` or that of a topic; `retired` alone. No waker is woken or dropped under either.
 #[derive(Debug)]
 struct Shared {
     state: RwLock<State>,
     paged: Mutex<Paged>,
+    retired: Mutex<Retired>,
     progress: Mutex<ProgressWatches>,
     fanout: Arc<Fanout>,
     config: Config,
@@ -131,8 +134,7 @@ impl MemoryKv {
     pub fn tick(&self) {
         let now = self.shared.clock.now();
         self.expire(now);
-        self.change(|state, effects| state.age(now, effects));
-        self.forget_compacted_pages();
+        self.age(now);
         self.send_progress();
     }
 
@@ -167,6 +169,7 @@ impl MemoryKv {
         let shared = Shared {
             state: RwLock::new(state),
             paged: Mutex::default(),
+            retired: Mutex::default(),
             progress: Mutex::new(ProgressWatches {
                 watches: Vec::new(),
                 due,
@@ -185,6 +188,7 @@ impl MemoryKv {
         let mut effects = Effects::default();
         let result = change(&mut self.shared.state.write(), &mut effects);
         self.shared.fanout.wake(effects.wakers);
+        self.retire(effects.retired);
         result
     }
 
@@ -234,13 +238,7 @@ impl MemoryKv {
     /// Keeps the current state that a page was read from: the next page is likely to follow.
     fn keep_for_next_page(&self, view: &View, head: Revision) {
         let evicted = self.shared.paged.lock().keep(head, view.tree().clone());
-        drop(evicted);
-    }
-
-    fn forget_compacted_pages(&self) {
-        let compacted = self.compacted();
-        let dropped = self.shared.paged.lock().drop_before(compacted);
-        drop(dropped);
+        self.retire(evicted.map(|(_, tree)| tree));
     }
 
     fn due_progress(&self, now: Duration) -> Vec<Arc<Progress>> {
@@ -362,9 +360,7 @@ impl KvWatch for MemoryKv {
 
 impl KvMaintenance for MemoryKv {
     fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
-        let compacted = self.change(|state, effects| state.compact(revision, effects));
-        self.forget_compacted_pages();
-        KvFuture::ready(compacted)
+        KvFuture::boxed(self.compact_in_steps(revision))
     }
 
     fn compacted(&self) -> Revision {

@@ -10,7 +10,7 @@ use super::graph::{OwnerGraph, OwnerState, Plan, group_of};
 use super::node::{FOREGROUND, ORPHAN};
 use super::watched::Watched;
 use kubist_apimachinery::{
-    ApiResource, DeleteOptions, GroupKind, ObjectMeta, ObjectName, OwnerReference,
+    ApiResource, DeleteOptions, GroupKind, Object as _, ObjectMeta, ObjectName, OwnerReference,
     PropagationPolicy, Str,
 };
 use kubist_cache::Metadata;
@@ -68,9 +68,9 @@ impl Collector {
             api: Api::dynamic_namespaced(
                 self.client.clone(),
                 &node.resource,
-                node.name.namespace.clone(),
+                node.object.namespace(),
             ),
-            name: node.name,
+            name: node.object.object_name(),
             uid: uid.clone(),
         };
         match plan {
@@ -200,10 +200,10 @@ impl Collector {
         let Some(node) = self.graph.lock().node(dependent).cloned() else {
             return Ok(());
         };
-        let namespace = node.name.namespace.clone();
+        let namespace = node.object.namespace();
         let found = Found {
             api: Api::dynamic_namespaced(self.client.clone(), &node.resource, namespace),
-            name: node.name,
+            name: node.object.object_name(),
             uid: dependent.clone(),
         };
         if let Some(metadata) = found.read().await? {

@@ -4,8 +4,9 @@
 //! I/O, and never concludes by itself that an owner is absent: that requires a request to the
 //! server.
 
-use super::node::{Node, Phase};
-use kubist_apimachinery::{OwnerReference, Str};
+use super::node::{Node, Phase, Uid};
+use hashbrown::HashSet;
+use kubist_apimachinery::{Object as _, OwnerReference, Str};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How to process an object.
@@ -39,57 +40,57 @@ pub(super) enum OwnerState {
 /// All objects and their dependents.
 #[derive(Debug, Default)]
 pub(super) struct OwnerGraph {
-    nodes: BTreeMap<Str, Node>,
+    nodes: HashSet<Node>,
     /// By the owner's uid, observed or not. Bounded by the references in `nodes`.
     dependents: BTreeMap<Str, BTreeSet<Str>>,
 }
 
 impl OwnerGraph {
     /// Records a new or changed object. Returns the objects to process.
-    pub(super) fn observe(&mut self, uid: &Str, node: Node) -> Vec<Str> {
-        let before = self.nodes.get(uid);
-        if before == Some(&node) {
+    pub(super) fn observe(&mut self, node: Node) -> Vec<Str> {
+        let before = self.nodes.replace(node.clone());
+        if before.as_ref().is_some_and(|it| it.is_like(&node)) {
             return Vec::new();
         }
-        let old_owners = before.map(|it| it.owners.clone()).unwrap_or_default();
-        let phase_before = before.map_or(Phase::Alive, |it| it.phase);
-        for owner in &old_owners {
+        let old_owners = before.as_ref().map_or(&[][..], Node::owners);
+        let phase_before = before.as_ref().map_or(Phase::Alive, Node::phase);
+        let uid = node.object.uid();
+        for owner in old_owners {
             self.unlink(&owner.uid, uid);
         }
-        for owner in &node.owners {
+        for owner in node.owners() {
             let dependents = self.dependents.entry(owner.uid.clone()).or_default();
-            dependents.insert(uid.clone());
+            dependents.insert(uid.into());
         }
-        let mut look = self.waiting(old_owners.iter().chain(&node.owners));
-        if node.phase == Phase::Foreground && phase_before != Phase::Foreground {
+        let mut look = self.waiting(old_owners.iter().chain(node.owners()));
+        if node.phase() == Phase::Foreground && phase_before != Phase::Foreground {
             look.extend(self.dependents_of(uid));
         }
-        self.nodes.insert(uid.clone(), node);
         if self.plan(uid) != Plan::Nothing {
-            look.push(uid.clone());
+            look.push(uid.into());
         }
         look
     }
 
     /// Records a deletion. Returns the objects to process.
-    pub(super) fn remove(&mut self, uid: &Str) -> Vec<Str> {
-        let Some(node) = self.nodes.remove(uid) else {
+    pub(super) fn remove(&mut self, uid: &str) -> Vec<Str> {
+        let Some(node) = self.nodes.take(&Uid(uid)) else {
             return Vec::new();
         };
-        for owner in &node.owners {
+        for owner in node.owners() {
             self.unlink(&owner.uid, uid);
         }
-        let mut look = self.waiting(&node.owners);
+        let mut look = self.waiting(node.owners());
         look.extend(self.dependents_of(uid));
         look
     }
 
     /// Returns how to process an object, as far as the graph determines it.
     pub(super) fn plan(&self, uid: &str) -> Plan {
-        let Some(node) = self.nodes.get(uid) else {
+        let Some(node) = self.node(uid) else {
             return Plan::Nothing;
         };
-        match node.phase {
+        match node.phase() {
             Phase::Terminating => Plan::Nothing,
             Phase::Orphaning => Plan::Orphan {
                 dependents: self.dependents_of(uid).collect(),
@@ -98,16 +99,12 @@ impl OwnerGraph {
             Phase::Foreground => Plan::Wait {
                 dependents: self
                     .dependents_of(uid)
-                    .filter(|it| {
-                        self.nodes
-                            .get(it)
-                            .is_some_and(|it| it.phase == Phase::Alive)
-                    })
+                    .filter(|it| self.node(it).is_some_and(|it| it.phase() == Phase::Alive))
                     .collect(),
             },
             Phase::Alive => {
-                let mut owners = node.owners.iter();
-                let namespace = &node.name.namespace;
+                let mut owners = node.owners().iter();
+                let namespace = node.object.namespace();
                 let state = |it| self.owner_state(it, namespace);
                 let settled = owners.all(|it| state(it) == OwnerState::Present);
                 if settled {
@@ -125,20 +122,21 @@ impl OwnerGraph {
     /// versions.
     pub(super) fn owner_state(&self, owner: &OwnerReference, namespace: &str) -> OwnerState {
         let is_meant = |node: &Node| {
-            let elsewhere = !node.name.namespace.is_empty() && node.name.namespace != *namespace;
-            let renamed = !owner.name.is_empty() && owner.name != node.name.name;
+            let (of_node, name) = (node.object.namespace(), node.object.name());
+            let elsewhere = !of_node.is_empty() && of_node != namespace;
+            let renamed = !owner.name.is_empty() && *owner.name != *name;
             let is_other = !owner.kind.is_empty()
                 && (owner.kind != node.resource.kind || group_of(owner) != &*node.resource.group);
             !renamed && !is_other && (namespace.is_empty() || !elsewhere)
         };
-        match self.nodes.get(&owner.uid) {
+        match self.node(&owner.uid) {
             Some(node) if is_meant(node) => self.state(&owner.uid),
             _ => OwnerState::Unseen,
         }
     }
 
     fn state(&self, uid: &str) -> OwnerState {
-        match self.nodes.get(uid).map(|it| it.phase) {
+        match self.node(uid).map(Node::phase) {
             None => OwnerState::Unseen,
             Some(Phase::Foreground) => OwnerState::Waiting,
             Some(_) => OwnerState::Present,
@@ -146,7 +144,7 @@ impl OwnerGraph {
     }
 
     pub(super) fn node(&self, uid: &str) -> Option<&Node> {
-        self.nodes.get(uid)
+        self.nodes.get(&Uid(uid))
     }
 
     pub(super) fn has_dependents(&self, uid: &str) -> bool {
@@ -173,8 +171,8 @@ impl OwnerGraph {
         let blocks =
             |owner: &OwnerReference| *owner.uid == *uid && owner.block_owner_deletion == Some(true);
         self.dependents_of(uid)
-            .filter_map(|it| self.nodes.get(&it))
-            .any(|it| it.owners.iter().any(blocks))
+            .filter_map(|it| self.node(&it))
+            .any(|it| it.owners().iter().any(blocks))
     }
 
     fn waiting<'a>(&self, owners: impl IntoIterator<Item = &'a OwnerReference>) -> Vec<Str> {
@@ -199,197 +197,4 @@ pub(super) fn group_of(owner: &OwnerReference) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use kubist_apimachinery::{ApiResource, ObjectName};
-    use std::sync::Arc;
-
-    #[derive(Default)]
-    struct Graph(OwnerGraph);
-
-    impl Graph {
-        /// Observes an object with these owners; `!` before an owner means that the object blocks
-        /// it.
-        fn put(&mut self, uid: &str, owners: &[&str], phase: Phase) -> Vec<String> {
-            let owner = |it: &&str| OwnerReference {
-                uid: it.trim_start_matches('!').into(),
-                block_owner_deletion: Some(it.starts_with('!')),
-                ..OwnerReference::default()
-            };
-            let node = Node {
-                resource: Arc::default(),
-                name: ObjectName::new("shop", uid),
-                owners: owners.iter().map(owner).collect(),
-                phase,
-            };
-            sorted(self.0.observe(&uid.into(), node))
-        }
-
-        fn remove(&mut self, uid: &str) -> Vec<String> {
-            sorted(self.0.remove(&uid.into()))
-        }
-    }
-
-    fn sorted(uids: Vec<Str>) -> Vec<String> {
-        let mut uids: Vec<_> = uids.iter().map(ToString::to_string).collect();
-        uids.sort();
-        // A queue merges duplicates.
-        uids.dedup();
-        uids
-    }
-
-    fn none() -> Vec<String> {
-        Vec::new()
-    }
-
-    #[test]
-    fn dependents_are_looked_at_when_their_owner_goes() {
-        let mut graph = Graph::default();
-        assert_eq!(graph.put("owner", &[], Phase::Alive), none());
-        assert_eq!(graph.put("a", &["owner"], Phase::Alive), none());
-        assert_eq!(
-            graph.put("b", &["owner", "other"], Phase::Alive),
-            ["b"],
-            "an unseen owner"
-        );
-        assert_eq!(graph.0.plan("a"), Plan::Nothing);
-        assert_eq!(graph.remove("owner"), ["a", "b"]);
-        assert_eq!(graph.0.plan("a"), Plan::CheckOwners);
-        assert_eq!(graph.0.state("owner"), OwnerState::Unseen);
-        assert_eq!((graph.remove("a"), graph.remove("b")), (none(), none()));
-        assert!(graph.0.dependents.is_empty() && graph.0.len() == 0);
-    }
-
-    #[test]
-    fn an_owner_in_another_namespace_or_of_another_name_is_none() {
-        let mut graph = Graph::default();
-        graph.put("owner", &[], Phase::Alive);
-        let owner = |name: &str| OwnerReference {
-            uid: "owner".into(),
-            name: name.into(),
-            ..OwnerReference::default()
-        };
-        let state = |name, namespace| graph.0.owner_state(&owner(name), namespace);
-        assert_eq!(state("owner", "shop"), OwnerState::Present);
-        assert_eq!(state("owner", "elsewhere"), OwnerState::Unseen);
-        assert_eq!(state("another", "shop"), OwnerState::Unseen);
-        assert_eq!(
-            state("owner", ""),
-            OwnerState::Present,
-            "it cannot be decided"
-        );
-        let node = Node {
-            resource: Arc::default(),
-            name: ObjectName::new("elsewhere", "a"),
-            owners: vec![owner("owner")],
-            phase: Phase::Alive,
-        };
-        assert_eq!(graph.0.observe(&"a".into(), node), ["a"]);
-        assert_eq!(graph.0.plan("a"), Plan::CheckOwners);
-    }
-
-    #[test]
-    fn an_owner_of_another_kind_or_group_is_none() {
-        let mut graph = Graph::default();
-        let secrets = ApiResource {
-            version: "v1".into(),
-            kind: "Secret".into(),
-            plural: "secrets".into(),
-            namespaced: true,
-            ..ApiResource::default()
-        };
-        let node = Node {
-            resource: Arc::new(secrets),
-            name: ObjectName::new("shop", "victim"),
-            owners: Vec::new(),
-            phase: Phase::Alive,
-        };
-        graph.0.observe(&"victim".into(), node);
-        let state = |api_version: &str, kind: &str| {
-            let owner = OwnerReference {
-                api_version: api_version.into(),
-                kind: kind.into(),
-                uid: "victim".into(),
-                name: "victim".into(),
-                ..OwnerReference::default()
-            };
-            graph.0.owner_state(&owner, "shop")
-        };
-        assert_eq!(state("v1", "Secret"), OwnerState::Present);
-        assert_eq!(state("v2", "Secret"), OwnerState::Present);
-        assert_eq!(state("v1", "ConfigMap"), OwnerState::Unseen);
-        assert_eq!(state("example.com/v1", "Secret"), OwnerState::Unseen);
-    }
-
-    #[test]
-    fn dependents_may_be_seen_before_their_owner() {
-        let mut graph = Graph::default();
-        assert_eq!(graph.put("a", &["owner"], Phase::Alive), ["a"]);
-        graph.put("owner", &[], Phase::Alive);
-        assert_eq!(graph.0.plan("a"), Plan::Nothing);
-    }
-
-    #[test]
-    fn a_foreground_deletion_waits_for_the_dependents_that_block_it() {
-        let mut graph = Graph::default();
-        graph.put("owner", &[], Phase::Alive);
-        graph.put("a", &["!owner"], Phase::Alive);
-        graph.put("b", &["owner"], Phase::Alive);
-        assert_eq!(
-            graph.put("owner", &[], Phase::Foreground),
-            ["a", "b", "owner"]
-        );
-        let both = vec!["a".into(), "b".into()];
-        assert_eq!(graph.0.plan("owner"), Plan::Wait { dependents: both });
-        assert_eq!(graph.0.plan("a"), Plan::CheckOwners);
-        assert_eq!(graph.put("a", &["!owner"], Phase::Terminating), ["owner"]);
-        let rest = vec!["b".into()];
-        assert_eq!(graph.0.plan("owner"), Plan::Wait { dependents: rest });
-        assert_eq!(graph.remove("a"), ["owner"]);
-        assert_eq!(graph.0.plan("owner"), Plan::Release, "b does not block it");
-        assert_eq!(graph.put("owner", &[], Phase::Terminating), none());
-    }
-
-    #[test]
-    fn a_dependent_that_no_longer_blocks_releases_its_owner() {
-        let mut graph = Graph::default();
-        graph.put("owner", &[], Phase::Foreground);
-        graph.put("a", &["!owner"], Phase::Alive);
-        assert_eq!(graph.put("a", &["owner"], Phase::Alive), ["a", "owner"]);
-        assert_eq!(graph.0.plan("owner"), Plan::Release);
-        assert_eq!(graph.put("a", &[], Phase::Alive), ["owner"]);
-    }
-
-    #[test]
-    fn an_orphaning_deletion_names_all_dependents() {
-        let mut graph = Graph::default();
-        graph.put("owner", &[], Phase::Alive);
-        graph.put("a", &["!owner"], Phase::Alive);
-        assert_eq!(graph.put("owner", &[], Phase::Orphaning), ["owner"]);
-        let dependents = vec!["a".into()];
-        assert_eq!(graph.0.plan("owner"), Plan::Orphan { dependents });
-        assert_eq!(
-            graph.0.plan("a"),
-            Plan::Nothing,
-            "not before it lost its owner"
-        );
-    }
-
-    #[test]
-    fn objects_that_own_each_other_are_detected() {
-        let mut graph = Graph::default();
-        graph.put("a", &["!b"], Phase::Alive);
-        graph.put("b", &["!a"], Phase::Alive);
-        assert_eq!(graph.0.plan("a"), Plan::Nothing);
-        assert_eq!(graph.put("a", &["!b"], Phase::Foreground), ["a", "b"]);
-        assert!(graph.0.has_waiting_dependent("b") && graph.0.has_dependents("b"));
-        assert!(!graph.0.has_waiting_dependent("a"));
-    }
-
-    #[test]
-    fn what_did_not_change_is_not_looked_at() {
-        let mut graph = Graph::default();
-        assert_eq!(graph.put("a", &["gone"], Phase::Alive), ["a"]);
-        assert_eq!(graph.put("a", &["gone"], Phase::Alive), none());
-    }
-}
+mod tests;

@@ -1,6 +1,9 @@
 //! `Node`: one object in the owner graph.
 
-use kubist_apimachinery::{ApiResource, ObjectMeta, ObjectName, OwnerReference};
+use super::observed::Observed;
+use hashbrown::Equivalent;
+use kubist_apimachinery::{ApiResource, Object as _, ObjectMeta, OwnerReference};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The finalizer of an object that is deleted after its dependents.
@@ -9,12 +12,10 @@ pub(super) const FOREGROUND: &str = "foregroundDeletion";
 pub(super) const ORPHAN: &str = "orphan";
 
 /// One object in the owner graph.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) resource: Arc<ApiResource>,
-    pub(super) name: ObjectName,
-    pub(super) owners: Vec<OwnerReference>,
-    pub(super) phase: Phase,
+    pub(super) object: Arc<Observed>,
 }
 
 /// The phase of an object's deletion.
@@ -45,13 +46,53 @@ impl Phase {
 }
 
 impl Node {
-    pub(super) fn new(resource: &Arc<ApiResource>, metadata: &ObjectMeta) -> Self {
+    pub(super) fn new(resource: &Arc<ApiResource>, object: &Arc<Observed>) -> Self {
         Self {
             resource: Arc::clone(resource),
-            name: ObjectName::new(metadata.namespace.clone(), metadata.name.clone()),
-            owners: metadata.owner_references.clone(),
-            phase: Phase::of(metadata),
+            object: Arc::clone(object),
         }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.object.phase()
+    }
+
+    pub(super) fn owners(&self) -> &[OwnerReference] {
+        self.object.owner_references()
+    }
+
+    /// Reports whether nothing has changed that the graph depends on.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let (one, two) = (&self.object, &other.object);
+        self.resource == other.resource
+            && (one.namespace(), one.name()) == (two.namespace(), two.name())
+            && self.owners() == other.owners()
+            && self.phase() == other.phase()
+    }
+}
+
+/// Nodes are found by their uid.
+impl Hash for Node {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.object.uid().hash(state);
+    }
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.object.uid() == other.object.uid()
+    }
+}
+
+impl Eq for Node {}
+
+/// A uid to find a node by.
+#[derive(Hash)]
+pub(super) struct Uid<'a>(pub(super) &'a str);
+
+impl Equivalent<Node> for Uid<'_> {
+    fn equivalent(&self, node: &Node) -> bool {
+        self.0 == node.object.uid()
     }
 }
 

@@ -1,14 +1,14 @@
 //! `Watched`: an informer of the metadata of each served resource.
 //!
-//! Objects are stored without labels, annotations and managed fields, which the graph does not
-//! need.
+//! Informer and graph share what is kept of an object: its names, owners and phase.
 
 use super::graph::OwnerGraph;
 use super::node::Node;
+use super::observed::Observed;
 use super::unserved::Unserved;
 use crate::resources::with_verbs;
-use kubist_apimachinery::{ApiResource, GroupKind, Object as _, ObjectMeta, Str};
-use kubist_cache::{Metadata, ResourceEvent, Selection, Source as _};
+use kubist_apimachinery::{ApiResource, GroupKind, Object as _, Str};
+use kubist_cache::{ResourceEvent, Selection, Source as _};
 use kubist_client::{Client, Discovery, FailedGroup};
 use kubist_informers::{
     HandlerConfig, HandlerState, InformerConfig, InformerState, OnProblem, Problem, ProblemLog,
@@ -74,8 +74,8 @@ pub(super) struct Watcher {
 
 /// A followed resource.
 struct Followed {
-    informer: SharedInformer<Metadata<()>>,
-    registration: Registration<Metadata<()>>,
+    informer: SharedInformer<Observed>,
+    registration: Registration<Observed>,
     unserved: Arc<Unserved>,
     log: Arc<ProblemLog>,
     /// Stops the informer.
@@ -132,9 +132,6 @@ impl Watcher {
             InformerConfig {
                 name: name.clone(),
                 on_problem: Some(self.problems_of(name, &unserved, &log)),
-                transform: Some(Arc::new(|object: &mut Metadata<()>| {
-                    strip(&mut object.metadata);
-                })),
                 ..InformerConfig::default()
             },
         );
@@ -143,7 +140,7 @@ impl Watcher {
         let defines = (&*resource.group, &*resource.plural) == DEFINITIONS;
         let defined = defines.then(|| Arc::clone(&self.defined));
         // In place: a task and a mailbox for each of a thousand kinds would mostly wait.
-        let handler = move |change: ResourceEvent<Metadata<()>>| {
+        let handler = move |change: ResourceEvent<Observed>| {
             let look = note(&mut graph.lock(), &resource, &change);
             for uid in look {
                 queue.add_to(Lane::Normal, uid);
@@ -232,32 +229,24 @@ impl Followed {
 fn note(
     graph: &mut OwnerGraph,
     resource: &Arc<ApiResource>,
-    change: &ResourceEvent<Metadata<()>>,
+    change: &ResourceEvent<Observed>,
 ) -> Vec<Str> {
     let observe =
-        |graph: &mut OwnerGraph, it: &ObjectMeta| graph.observe(&it.uid, Node::new(resource, it));
+        |graph: &mut OwnerGraph, it: &Arc<Observed>| graph.observe(Node::new(resource, it));
     match change {
         ResourceEvent::Added { object, .. } => observe(graph, object),
         ResourceEvent::Updated { old, new } => {
             let mut look = Vec::new();
             if old.uid() != new.uid() {
-                look = graph.remove(&old.metadata.uid);
+                look = graph.remove(old.uid());
             }
             look.extend(observe(graph, new));
             look
         }
         ResourceEvent::Deleted(deleted) => {
             let object = deleted.object();
-            object
-                .map(|it| graph.remove(&it.metadata.uid))
-                .unwrap_or_default()
+            object.map(|it| graph.remove(it.uid())).unwrap_or_default()
         }
         ResourceEvent::Resynced(_) => Vec::new(),
     }
-}
-
-fn strip(metadata: &mut ObjectMeta) {
-    metadata.labels.clear();
-    metadata.annotations.clear();
-    metadata.managed_fields = Vec::new();
 }

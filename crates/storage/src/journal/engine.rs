@@ -234,7 +234,7 @@ impl Worker {
             let requests = {
                 let mut queue = shared.queue.lock();
                 let requests = queue.take();
-                self.done = requests.is_empty();
+                self.done = requests.is_empty() && !writer.has_more();
                 queue.working = !self.done;
                 requests
             };

@@ -94,20 +94,19 @@ impl Replay {
         if kv.key.is_empty() || kv.create_revision > revision {
             return Err(contradiction);
         }
+        if !self.next(revision)? {
+            // Most of a large store, so it is looked up once.
+            return match self.versions.keep(Arc::new(kv)) {
+                None => Ok(()),
+                Some(_) => Err(contradiction),
+            };
+        }
         let previous = self.versions.current(&kv.key).cloned();
         let kv = Arc::new(KeyValue {
             // All versions of a key share one buffer.
             key: previous.as_ref().map_or(kv.key, |it| it.key.clone()),
             ..kv
         });
-        if !self.next(revision)? {
-            self.versions.keep(kv);
-            return if previous.is_none() {
-                Ok(())
-            } else {
-                Err(contradiction)
-            };
-        }
         let created = previous.as_ref().map_or(revision, |it| it.create_revision);
         if kv.create_revision != created {
             return Err(contradiction);

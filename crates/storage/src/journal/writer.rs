@@ -7,7 +7,8 @@ use super::queue::{Refusal, Request, Responder};
 use crate::KvMaintenance;
 use crate::batch::Batch;
 use crate::memory::{Config, DataLimit, Effects, MemoryKv, State};
-use crate::{Fault, FaultKind, Revision};
+use crate::{CompactError, Fault, FaultKind, Revision};
+use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
@@ -16,6 +17,9 @@ use std::time::Duration;
 
 /// Maximum number of events in a batch; only the expiry of a lease with many keys reaches it.
 const BATCH_EVENTS_MAX: usize = 4096;
+/// Maximum number of events that leave history in one transaction of the journal: a write waits for
+/// that. Each may be on a page of its own.
+const COMPACTED_AT_ONCE_MAX: usize = 256;
 
 pub(super) struct Writer {
     /// Ahead of the published state by the current batch.
@@ -23,6 +27,12 @@ pub(super) struct Writer {
     effects: Effects,
     /// The responses to send once the batch is durable.
     replies: Vec<Reply>,
+    /// The requested compactions that are not finished.
+    compactions: VecDeque<Compaction>,
+    /// Whether there is history that is too old.
+    has_old: bool,
+    /// The time of the last tick.
+    now: Duration,
     leases: Arc<AtomicUsize>,
     /// Size of the journal in bytes; zero if unknown.
     size: Arc<AtomicU64>,
@@ -33,6 +43,14 @@ pub(super) struct Writer {
     uncertain: Option<Batch>,
     /// Whether the journal has stored something since the last check.
     stored: bool,
+}
+
+/// A compaction that is made in steps, between writes.
+struct Compaction {
+    revision: Revision,
+    /// Whether a step was made.
+    begun: bool,
+    answer: Responder<(), CompactError>,
 }
 
 type Reply = Box<dyn FnOnce(Result<(), Fault>) + Send>;
@@ -49,6 +67,9 @@ impl Writer {
             state,
             effects,
             replies: Vec::new(),
+            compactions: VecDeque::new(),
+            has_old: false,
+            now: Duration::ZERO,
             journal: Some(journal),
             config,
             uncertain: None,
@@ -81,12 +102,53 @@ impl Writer {
         for request in requests {
             self.evaluate(request, to)?;
         }
+        self.compact_some();
         self.commit(to)?;
         Ok(mem::take(&mut self.stored))
     }
 
+    /// Reports whether there is work without a request: history that is being discarded.
+    pub(super) fn has_more(&self) -> bool {
+        self.has_old || !self.compactions.is_empty()
+    }
+
+    /// Discards a part of the history that is to be discarded, so that no write waits for all of
+    /// it.
+    fn compact_some(&mut self) {
+        let Some(mut next) = self.compactions.pop_front() else {
+            if self.has_old {
+                self.has_old = !self
+                    .state
+                    .age(self.now, COMPACTED_AT_ONCE_MAX, &mut self.effects);
+            }
+            return;
+        };
+        match self
+            .state
+            .compact(next.revision, COMPACTED_AT_ONCE_MAX, &mut self.effects)
+        {
+            Ok(false) => {
+                next.begun = true;
+                self.compactions.push_front(next);
+            }
+            Ok(true) => self.reply(next.answer, Ok(())),
+            // Another compaction, or a full history, has overtaken this one.
+            Err(CompactError::Compacted { .. }) if next.begun => self.reply(next.answer, Ok(())),
+            Err(error) => self.reply(next.answer, Err(error)),
+        }
+    }
+
     /// Responds with the journal's failure.
     pub(super) fn refuse(&mut self, fault: &Fault) {
+        for compaction in self.compactions.drain(..) {
+            // The caller may have stopped waiting.
+            drop(
+                compaction
+                    .answer
+                    .send(Err(CompactError::from(fault.clone()))),
+            );
+        }
+        self.has_old = false;
         for reply in self.replies.drain(..) {
             reply(Err(fault.clone()));
         }
@@ -105,6 +167,8 @@ impl Writer {
     pub(super) fn close(&mut self) {
         self.state.close(&mut self.effects);
         self.replies.clear();
+        self.compactions.clear();
+        self.has_old = false;
         self.journal = None;
     }
 
@@ -128,12 +192,18 @@ impl Writer {
                 self.reply(answer, result);
             }
             Request::Compact { revision, answer } => {
-                let result = self.state.compact(revision, &mut self.effects);
-                self.reply(answer, result);
+                self.compactions.push_back(Compaction {
+                    revision,
+                    begun: false,
+                    answer,
+                });
             }
             Request::Tick { now } => {
                 self.expire(now, to)?;
-                self.state.age(now, &mut self.effects);
+                self.has_old = !self
+                    .state
+                    .age(now, COMPACTED_AT_ONCE_MAX, &mut self.effects);
+                self.now = now;
             }
             Request::Reopen { now } => self.reopen(now, to)?,
             Request::Close { answer } => {
@@ -177,6 +247,7 @@ impl Writer {
         let batch = self.effects.batch.as_deref_mut();
         let batch: Batch = batch.map(mem::take).unwrap_or_default();
         self.effects.dropped.clear();
+        to.retire(mem::take(&mut self.effects.retired));
         if !batch.is_empty() {
             if let Some(journal) = &mut self.journal {
                 if let Err(fault) = journal.commit(&batch) {

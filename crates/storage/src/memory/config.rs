@@ -15,8 +15,8 @@ pub struct Config {
     pub history_events_max: usize,
     /// Bytes that these events may keep in memory, including current values. Default: 256 MiB.
     pub history_bytes_max: usize,
-    /// Events older than this are discarded at a tick. Default: 10 minutes, the longest age that
-    /// upstream's compactor leaves with its interval of 5 minutes.
+    /// Events older than this are discarded, some thousands at each tick. Default: 10 minutes, the
+    /// longest age that upstream's compactor leaves with its interval of 5 minutes.
     pub history_age: Duration,
     /// Revisions between retained trees: the maximum number of events that a read of the past has
     /// to undo. A smaller interval costs memory and write time. Default: 16,384.

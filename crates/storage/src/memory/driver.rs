@@ -54,6 +54,10 @@ impl MemoryKv {
                 }
                 tick();
             }
+            if self.release_some() {
+                // The rest comes after what other tasks have to do.
+                cx.waker().wake_by_ref();
+            }
             Poll::Pending
         })
         .await;

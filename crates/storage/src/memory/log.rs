@@ -56,10 +56,10 @@ impl Log {
         Some(event)
     }
 
-    /// Removes and returns all events below `revision`.
-    pub(crate) fn drop_before(&mut self, revision: Revision) -> VecDeque<Arc<Event>> {
-        let kept = self.events.split_off(self.index(revision));
-        let dropped = std::mem::replace(&mut self.events, kept);
+    /// Removes and returns all events below `revision`, at most so many.
+    pub(crate) fn drop_before(&mut self, revision: Revision, events_max: usize) -> Vec<Arc<Event>> {
+        let count = self.index(revision).min(events_max);
+        let dropped: Vec<_> = self.events.drain(..count).collect();
         self.bytes -= dropped.iter().map(|it| weight(it)).sum::<usize>();
         dropped
     }

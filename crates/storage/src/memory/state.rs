@@ -8,6 +8,7 @@ use super::data_limit::DataLimit;
 use super::leases::Leases;
 use super::timeline::Timeline;
 use super::topics::Topics;
+use super::tree::Tree;
 use super::versions::{Commit, Versions, weight_of};
 use crate::batch::Batch;
 use crate::{CompactError, DeleteRequest, Event, Expected, Guard, LeaseError, LeaseId, PutRequest};
@@ -26,6 +27,8 @@ pub(crate) struct State {
     pub(crate) topics: Topics,
     pub(crate) closed: bool,
     timeline: Timeline,
+    /// History below it is too old.
+    aged: Revision,
     request_bytes_max: usize,
     /// Checked when writes are evaluated.
     pub(crate) limit: Arc<DataLimit>,
@@ -37,6 +40,8 @@ pub(crate) struct State {
 pub(crate) struct Effects {
     pub(crate) wakers: Vec<Waker>,
     pub(crate) dropped: Vec<Arc<Event>>,
+    /// To be dropped in small steps: each may have many nodes of its own.
+    pub(crate) retired: Vec<Tree>,
     /// Filled only for a journal.
     pub(crate) batch: Option<Box<Batch>>,
 }
@@ -54,6 +59,7 @@ impl State {
             topics: Topics::default(),
             closed: false,
             timeline: Timeline::new(config.history_age),
+            aged: Revision::ZERO,
             request_bytes_max: config.request_bytes_max,
             limit: Arc::new(DataLimit::new(config.data_bytes_max)),
             lease_ttl_max: config.lease_ttl_max,
@@ -68,6 +74,7 @@ impl State {
             topics: Topics::default(),
             closed: self.closed,
             timeline: self.timeline.clone(),
+            aged: self.aged,
             request_bytes_max: self.request_bytes_max,
             limit: Arc::new(self.limit.anew()),
             lease_ttl_max: self.lease_ttl_max,
@@ -176,22 +183,27 @@ impl State {
         !keys.is_empty()
     }
 
+    /// Discards history below `revision`, at most so many events. Returns whether that is all.
     pub(crate) fn compact(
         &mut self,
         revision: Revision,
+        events_max: usize,
         effects: &mut Effects,
-    ) -> Result<(), CompactError> {
+    ) -> Result<bool, CompactError> {
         if self.closed {
             return Err(CompactError::Closed);
         }
-        let dropped = self.versions.compact(revision)?;
-        if let Some(batch) = &mut effects.batch {
-            batch.compacted = Some(revision);
-            batch.dropped.extend(dropped.iter().cloned());
+        let compacted = self.versions.compact(revision, events_max)?;
+        for event in &compacted.dropped {
+            self.topics.retract(event);
         }
-        effects.dropped.extend(dropped);
-        self.topics.drop_before(revision);
-        Ok(())
+        if let Some(batch) = &mut effects.batch {
+            batch.compacted = Some(self.versions.compacted());
+            batch.dropped.extend(compacted.dropped.iter().cloned());
+        }
+        effects.dropped.extend(compacted.dropped);
+        effects.retired.extend(compacted.retired);
+        Ok(compacted.done)
     }
 
     /// Applies what another state has decided, except for leases: this one is only read and
@@ -207,9 +219,12 @@ impl State {
         let Some(revision) = batch.compacted else {
             return;
         };
-        let dropped = self.versions.compact(revision);
-        debug_assert!(dropped.is_ok(), "the other state could compact so far");
-        effects.dropped.extend(dropped.into_iter().flatten());
+        let compacted = self.versions.compact(revision, usize::MAX);
+        debug_assert!(compacted.is_ok(), "the other state could compact so far");
+        if let Ok(compacted) = compacted {
+            effects.dropped.extend(compacted.dropped);
+            effects.retired.extend(compacted.retired);
+        }
         // Each write discards one event, so few topics are affected.
         if batch.dropped.len() > batch.written.len() {
             self.topics.drop_before(revision);
@@ -218,15 +233,18 @@ impl State {
         }
     }
 
-    /// Discards history that is too old.
-    pub(crate) fn age(&mut self, now: Duration, effects: &mut Effects) {
-        if let Some(revision) = self.timeline.mark(now, self.versions.revision())
-            && revision > self.versions.compacted()
-        {
-            // Cannot fail: the store has been at that revision and has not compacted it.
-            let compacted = self.compact(revision, effects);
-            debug_assert!(compacted.is_ok() || self.closed);
+    /// Discards history that is too old, at most so many events. Returns whether that is all.
+    pub(crate) fn age(&mut self, now: Duration, events_max: usize, effects: &mut Effects) -> bool {
+        if let Some(revision) = self.timeline.mark(now, self.versions.revision()) {
+            self.aged = revision;
         }
+        if self.aged <= self.versions.compacted() {
+            return true;
+        }
+        // Cannot fail: the store has been at that revision and has not compacted it.
+        let compacted = self.compact(self.aged, events_max, effects);
+        debug_assert!(compacted.is_ok() || self.closed);
+        compacted.unwrap_or(true)
     }
 
     pub(crate) fn close(&mut self, effects: &mut Effects) {
@@ -276,7 +294,12 @@ impl State {
         lease: Option<LeaseId>,
         effects: &mut Effects,
     ) -> WriteOutcome {
-        let Commit { event, dropped } = commit;
+        let Commit {
+            event,
+            dropped,
+            retired,
+        } = commit;
+        effects.retired.extend(retired);
         self.limit.note(self.versions.live_bytes());
         let before = event.previous.as_ref().and_then(|kv| kv.lease);
         self.leases.rebind(&event.key, before, lease);

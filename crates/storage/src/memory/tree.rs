@@ -4,6 +4,9 @@
 //! copies only the nodes on its path. Each branch knows its number of keys, so ranges are counted
 //! without being read. History is kept in `log`, which can reconstruct earlier trees.
 
+mod retired;
+
+pub(crate) use self::retired::Retired;
 use crate::{KeyRange, KeyValue};
 use bytes::Bytes;
 use std::mem;

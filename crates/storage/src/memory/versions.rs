@@ -39,6 +39,19 @@ pub(crate) struct Versions {
 pub(crate) struct Commit {
     pub(crate) event: Arc<Event>,
     pub(crate) dropped: Vec<Arc<Event>>,
+    /// The trees that nobody can ask for any more.
+    pub(crate) retired: Vec<Tree>,
+}
+
+/// A step of a compaction.
+#[derive(Debug)]
+pub(crate) struct Compacted {
+    /// The events that have left history, oldest first.
+    pub(crate) dropped: Vec<Arc<Event>>,
+    /// The trees that nobody can ask for any more.
+    pub(crate) retired: Vec<Tree>,
+    /// Whether the requested revision is reached.
+    pub(crate) done: bool,
 }
 
 /// A section of the log for a late watcher.
@@ -205,11 +218,12 @@ impl Versions {
         }))
     }
 
-    /// Discards history below `revision` and returns its events.
+    /// Discards history below `revision`, at most so many events.
     pub(crate) fn compact(
         &mut self,
         revision: Revision,
-    ) -> Result<VecDeque<Arc<Event>>, CompactError> {
+        events_max: usize,
+    ) -> Result<Compacted, CompactError> {
         let requested = revision;
         if requested <= self.compacted {
             return Err(CompactError::Compacted {
@@ -223,9 +237,16 @@ impl Versions {
                 current: self.revision,
             });
         }
-        let dropped = self.log.drop_before(revision);
-        self.compacted_to(revision);
-        Ok(dropped)
+        let dropped = self.log.drop_before(revision, events_max);
+        // Short of events before it, the log begins there.
+        let done = self.log.first() >= revision;
+        let reached = if done { revision } else { self.log.first() };
+        let retired = self.compacted_to(reached);
+        Ok(Compacted {
+            dropped,
+            retired,
+            done,
+        })
     }
 
     /// Returns events of `range` from `from` on and below `to`, looking at most at `looked_at_max`
@@ -300,10 +321,15 @@ impl Versions {
         {
             dropped.extend(self.log.pop_front());
         }
+        let mut retired = Vec::new();
         if !dropped.is_empty() {
-            self.compacted_to(self.log.first());
+            retired = self.compacted_to(self.log.first());
         }
-        Commit { event, dropped }
+        Commit {
+            event,
+            dropped,
+            retired,
+        }
     }
 
     /// Adds an event that the current tree already contains to the history.
@@ -316,15 +342,16 @@ impl Versions {
         }
     }
 
-    fn compacted_to(&mut self, revision: Revision) {
+    /// Returns the trees that are not needed any more, to be dropped without a lock.
+    fn compacted_to(&mut self, revision: Revision) -> Vec<Tree> {
         self.compacted = revision;
-        while self
-            .checkpoints
-            .front()
-            .is_some_and(|(at, _)| *at < revision)
+        let mut retired = Vec::new();
+        while let Some((at, _)) = self.checkpoints.front()
+            && *at < revision
         {
-            self.checkpoints.pop_front();
+            retired.extend(self.checkpoints.pop_front().map(|(_, tree)| tree));
         }
+        retired
     }
 }
 

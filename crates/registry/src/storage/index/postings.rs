@@ -1,8 +1,9 @@
 //! `Postings`: which objects have a label or an indexed field, and with which value.
 //!
 //! Pure. Objects and terms have numbers, and the objects of a term are a compressed bitmap of
-//! numbers, so a label that all objects share costs a few bytes for each thousand. What is beyond
-//! the bounds is not lost: such an object is in `unknown`, which every query returns.
+//! numbers, so a label that all objects share costs a few bytes for each thousand, and an object
+//! without labels and fields costs nothing. What is beyond the bounds is not lost: such an object is
+//! in `unknown`, which every query returns.
 
 use crate::storage::wanted::{Origin, Wanted};
 use bytes::Bytes;
@@ -80,7 +81,7 @@ enum Members {
 }
 
 impl Postings {
-    /// Returns the number of objects.
+    /// Returns the number of objects with properties.
     #[cfg(test)]
     fn len(&self) -> usize {
         self.by_key.len()
@@ -88,6 +89,10 @@ impl Postings {
 
     /// Sets the properties of an object; `None` if they cannot be read.
     pub(crate) fn put(&mut self, key: &Bytes, properties: Option<&[Property<'_>]>) {
+        if properties.is_some_and(<[_]>::is_empty) {
+            // No query finds it, so it needs no number.
+            return self.remove(key);
+        }
         let object = self.number_of(key);
         let terms = properties.and_then(|it| self.terms_of(it));
         if terms.is_some() {
