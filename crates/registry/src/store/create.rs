@@ -44,7 +44,13 @@ impl Store {
         let CreateCall { stores, cx, .. } = call;
         self.ensure_namespace_matches(&mut *object, namespace)?;
         let name = object.meta().name.clone();
-        let guards = self.creation_guards(stores, namespace, &name).await?;
+        let guards = if call.dry_run {
+            // Nothing is written that would check them.
+            self.creation_guards(stores, namespace, &name).await?
+        } else {
+            let likely = self.likely_creation_guards(stores, namespace, &name);
+            likely.await?
+        };
         self.strategy.apply_defaults(&mut *object);
         self.track(cx, call.tracking, None, &mut *object).await;
         let mut admission = Admission::new(cx, stores);

@@ -28,6 +28,12 @@ pub fn namespace_terminating(resource: &GroupResource, name: &str, namespace: &s
     status
 }
 
+/// Which states may be judged: see [`Storage::get`](crate::Storage::get).
+type NotOlderThan = Option<u64>;
+/// Any state, for instance that of a watch cache.
+const ANY: NotOlderThan = Some(0);
+const LATEST: NotOlderThan = None;
+
 impl Store {
     /// Checks that an object may be created in a namespace. Returns 404 if the namespace does not
     /// exist and 403 if it is terminating; 404 or 405 for a definition. On success, returns the
@@ -38,12 +44,38 @@ impl Store {
         namespace: &str,
         name: &str,
     ) -> Result<Vec<Guard>, Status> {
+        self.guards_at(stores, namespace, name, LATEST).await
+    }
+
+    /// Does the same for a write that checks its guards: what permits it is looked for in a cache
+    /// first. If that was of the past, the write finds its guards changed.
+    pub(super) async fn likely_creation_guards(
+        &self,
+        stores: &Stores,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Vec<Guard>, Status> {
+        match self.guards_at(stores, namespace, name, ANY).await {
+            Ok(guards) => Ok(guards),
+            Err(_) => self.creation_guards(stores, namespace, name).await,
+        }
+    }
+
+    async fn guards_at(
+        &self,
+        stores: &Stores,
+        namespace: &str,
+        name: &str,
+        not_older_than: NotOlderThan,
+    ) -> Result<Vec<Guard>, Status> {
         let mut guards = Vec::new();
         if self.namespaced {
-            guards.extend(self.check_namespace(stores, namespace, name).await?);
+            let namespace = self.check_namespace(stores, namespace, name, not_older_than);
+            guards.extend(namespace.await?);
         }
         if let Some(definition) = &self.definition {
-            guards.extend(self.check_definition(stores, definition, name).await?);
+            let definition = self.check_definition(stores, definition, name, not_older_than);
+            guards.extend(definition.await?);
         }
         Ok(guards)
     }
@@ -53,6 +85,7 @@ impl Store {
         stores: &Stores,
         namespace: &str,
         name: &str,
+        not_older_than: NotOlderThan,
     ) -> Result<Option<Guard>, Status> {
         if namespace.is_empty() {
             // The validation of the object reports a missing namespace together with all other
@@ -64,7 +97,8 @@ impl Store {
         };
         let resource = GroupResource::new("", "namespaces");
         let key = namespaces.storage.keys().key("", namespace)?;
-        let Some(found) = stores.one(namespaces, "", namespace).await? else {
+        let found = stores.one_at(namespaces, "", namespace, not_older_than);
+        let Some(found) = found.await? else {
             return Err(Status::not_found(&resource, namespace));
         };
         if !found.object()?.meta().is_terminating() {
@@ -78,13 +112,14 @@ impl Store {
         stores: &Stores,
         definition: &DefinedBy,
         name: &str,
+        not_older_than: NotOlderThan,
     ) -> Result<Option<Guard>, Status> {
         let Some(definitions) = stores.find(DEFINITIONS.0, DEFINITIONS.1) else {
             return Ok(None);
         };
         let key = definitions.storage.keys().key("", &definition.name)?;
-        let found = stores.one(definitions, "", &definition.name).await?;
-        let Some(found) = found else {
+        let found = stores.one_at(definitions, "", &definition.name, not_older_than);
+        let Some(found) = found.await? else {
             return Err(Status::not_found(&self.resource(), name));
         };
         let meta = found.object()?.meta();

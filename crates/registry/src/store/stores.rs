@@ -70,10 +70,21 @@ impl Stores {
         namespace: &str,
         name: &str,
     ) -> Result<Option<Stored>, Status> {
+        self.one_at(store, namespace, name, None).await
+    }
+
+    /// Does the same in a state as [`Storage::get`](crate::Storage::get) has it.
+    pub(crate) async fn one_at(
+        &self,
+        store: &Store,
+        namespace: &str,
+        name: &str,
+        not_older_than: Option<u64>,
+    ) -> Result<Option<Stored>, Status> {
         let Ok(key) = store.storage.keys().key(namespace, name) else {
             return Ok(None);
         };
-        let found = store.storage.get(&key, None).await;
+        let found = store.storage.get(&key, not_older_than).await;
         found.map_err(|error| error.to_status(Operation::Get, &store.resource(), name))
     }
 

@@ -9,5 +9,6 @@ mod engines;
     reason = "a test fails by panicking, and only one member is needed here"
 )]
 mod etcd;
+mod guards;
 mod own_kinds;
 mod storage;

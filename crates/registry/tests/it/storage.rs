@@ -18,7 +18,7 @@ mod engine;
 mod etcd_row;
 mod events;
 mod faulty;
-mod gate;
+pub(crate) mod gate;
 mod held_back;
 mod indexed;
 mod lists;
