@@ -157,8 +157,8 @@ impl StorageFactory {
         self
     }
 
-    /// Drops cached objects and indexes that were not used recently, and what was counted for resources that
-    /// no longer exist.
+    /// Drops cached objects and indexes that were not used recently, and what was counted for
+    /// resources that no longer exist.
     pub(crate) fn forget_unused(&self) {
         self.made.forget_unused();
         let indexes: Vec<_> = {

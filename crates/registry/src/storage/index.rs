@@ -18,7 +18,6 @@ mod recent;
 pub(crate) use self::changes::{Changes, Follow, KvChanges, Step};
 pub(crate) use self::fields::indexed_fields;
 use self::postings::Postings;
-pub(crate) use self::postings::{Origin, Wanted};
 use self::properties::PropertyReader;
 use self::recent::{Recent, Undone};
 use crate::storage::predicate::Predicate;

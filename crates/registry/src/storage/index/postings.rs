@@ -2,9 +2,10 @@
 //!
 //! Pure. Objects and terms have numbers, and the objects of a term are a compressed bitmap of
 //! numbers, so a label that all objects share costs a few bytes for each thousand, and an object
-//! without labels and fields costs nothing. What is beyond the bounds is not lost: such an object is
-//! in `unknown`, which every query returns.
+//! without labels and fields costs nothing. An object beyond the bounds is not lost: it is in
+//! `unknown`, which every query returns.
 
+use crate::storage::predicate::wanted::{Origin, Wanted};
 use bytes::Bytes;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use kubist_storage::KeyRange;
@@ -19,28 +20,12 @@ const TERM_BYTES_MAX: usize = 512;
 /// The maximum of distinct terms of a resource; objects with further ones are unknown.
 const TERMS_MAX: usize = 1 << 20;
 
-/// Where a term comes from: a label and a field may have the same name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Origin {
-    Label,
-    Field,
-}
-
 /// A property of an object: a name with a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Property<'a> {
     pub(crate) origin: Origin,
     pub(crate) name: &'a str,
     pub(crate) value: &'a str,
-}
-
-/// What a selector requires of an object, as far as postings help to find it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a, V> {
-    pub(crate) origin: Origin,
-    pub(crate) name: &'a str,
-    /// One of these values; `None` accepts each.
-    pub(crate) values: Option<&'a [V]>,
 }
 
 /// The postings of a resource.

@@ -3,7 +3,8 @@
 //! Objects are not decoded for it, except those that are stored in another form than the bare
 //! protobuf message.
 
-use super::postings::{Origin, Property};
+use super::postings::Property;
+use crate::storage::predicate::wanted::Origin;
 use crate::stored::codec::StoredCodec;
 use crate::strategy::object_fields::text_at;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, ScalarField};
