@@ -19,7 +19,6 @@ pub(crate) mod raw;
 pub(crate) mod reader;
 mod stats;
 pub(crate) mod upstream_form;
-pub(crate) mod wanted;
 pub(crate) mod watch;
 mod watch_cache_config;
 pub(crate) mod watch_event;

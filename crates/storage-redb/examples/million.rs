@@ -1,4 +1,5 @@
-//! Measures many small objects in an engine: `cargo run --release -p kubist-storage-redb --example million`.
+//! Measures many small objects in an engine: `cargo run --release -p kubist-storage-redb --example
+//! million`.
 //!
 //! It stores config maps of about 300 bytes in memory, or in a folder, with the allocator of the
 //! command and a counter around it, and prints the bytes that each costs beyond its own, the time

@@ -75,7 +75,8 @@ pub struct Stats {
     pub watched_ranges: usize,
 }
 
-/// Lock order: `state`, then `paged` or that of a topic; `retired` alone. No waker is woken or dropped under either.
+/// Lock order: `state`, then `paged` or that of a topic; `retired` alone. No waker is woken or
+/// dropped under any.
 #[derive(Debug)]
 struct Shared {
     state: RwLock<State>,

@@ -7,14 +7,15 @@
 //! other fields.
 
 mod field_rules;
+pub(crate) mod wanted;
 
 use crate::storage::convert::ConvertStored;
-use crate::storage::wanted::{Origin, Wanted};
 use crate::stored::Stored;
 use crate::strategy::{ALWAYS_SELECTABLE, Strategy};
 use field_rules::FieldRules;
 use kubist_apimachinery::{FieldSelector, LabelMatcher, Operator, Selector, Status, Str};
 use std::sync::Arc;
+use wanted::{Origin, Wanted};
 
 /// Label and field selectors of one resource. Clones share them.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 //!
 //! Pure. Objects and terms have numbers, and the objects of a term are a compressed bitmap of
 //! numbers, so a label that all objects share costs a few bytes for each thousand, and an object
-//! without labels and fields costs nothing. What is beyond the bounds is not lost: such an object is
-//! in `unknown`, which every query returns.
+//! without labels and fields costs nothing. An object beyond the bounds is not lost: it is in
+//! `unknown`, which every query returns.
 
-use crate::storage::wanted::{Origin, Wanted};
+use crate::storage::predicate::wanted::{Origin, Wanted};
 use bytes::Bytes;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use kubist_storage::KeyRange;

@@ -4,7 +4,7 @@
 //! protobuf message.
 
 use super::postings::Property;
-use crate::storage::wanted::Origin;
+use crate::storage::predicate::wanted::Origin;
 use crate::stored::codec::StoredCodec;
 use crate::strategy::object_fields::text_at;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, ScalarField};
