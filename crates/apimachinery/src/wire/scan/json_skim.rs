@@ -7,8 +7,8 @@
 //! messages.
 
 use super::json_shape::Expects;
-use crate::wire::Schema;
 use crate::wire::json_text::JsonText;
+use crate::wire::{FieldType, JsonForm, Schema};
 
 /// The maximum depth; the shape check handles deeper text, and its parser stops at 127 levels of
 /// known fields.
@@ -34,12 +34,13 @@ pub(super) fn metadata<'b>(
     skim.token().filter(|&first| first == b'{')?;
     let mut more = skim.enter(b'}')?;
     while more {
-        let (name, expects) = skim.name(schema)?;
+        let name = skim.name()?;
+        let field = schema.and_then(|schema| schema.index_of(name).map(|at| &schema.fields[at].ty));
         if name == b"metadata" {
-            let again = found.replace(skim.members(expects, &mut each)?);
+            let again = found.replace(skim.members(field, &mut each)?);
             again.is_none().then_some(())?;
         } else {
-            skim.value(expects, DEPTH_MAX)?;
+            skim.member(field, DEPTH_MAX)?;
         }
         more = skim.more(b'}')?;
     }
@@ -53,40 +54,72 @@ impl<'b> JsonText<'b> {
     /// Reads an object and passes its members on; null is empty.
     fn members(
         &mut self,
-        expects: Expects,
+        field: Option<&'static FieldType>,
         each: &mut impl FnMut(&'b [u8], &'b [u8]) -> Option<()>,
     ) -> Option<&'b [u8]> {
-        let schema = match (self.token()?, expects) {
-            (b'{', Expects::Object(schema)) => Some(schema),
-            (b'{', Expects::Anything) => None,
+        let schema = match (self.token()?, field.map(Expects::of_field)) {
+            (b'{', Some(Expects::Object(schema))) => Some(schema),
+            (b'{', None) => None,
             _ => return self.word(b"null").map(|()| &[][..]),
         };
         let whole = self.at;
         let mut more = self.enter(b'}')?;
         while more {
-            let (name, expects) = self.name(schema)?;
+            let name = self.name()?;
             let start = self.at;
-            self.value(expects, DEPTH_MAX - 1)?;
+            let field = schema.and_then(|it| it.index_of(name).map(|at| &it.fields[at].ty));
+            self.member(field, DEPTH_MAX - 1)?;
             each(name, self.text.get(start..self.at)?)?;
             more = self.more(b'}')?;
         }
         self.text.get(whole..self.at)
     }
 
-    /// Reads a member name with its colon and white space, and returns the expected type of its
-    /// value; none also if the name has escapes.
-    fn name(&mut self, schema: Option<&'static Schema>) -> Option<(&'b [u8], Expects)> {
+    /// Reads a member name with its colon and white space; none also if the name has escapes.
+    #[inline]
+    fn name(&mut self) -> Option<&'b [u8]> {
         self.token().filter(|&first| first == b'"')?;
         let start = self.at + 1;
         let plain = self.string()?;
         let name = self.text.get(start..self.at - 1).filter(|_| plain)?;
-        let index = schema.and_then(|schema| schema.index_of(name));
         self.colon()?;
         self.token()?;
-        let (Some(schema), Some(index)) = (schema, index) else {
-            return Some((name, Expects::Anything));
-        };
-        Some((name, Expects::of_field(&schema.fields[index].ty)))
+        Some(name)
+    }
+
+    /// Reads the value of a member, which may be unknown.
+    #[inline]
+    fn member(&mut self, field: Option<&'static FieldType>, depth_max: u8) -> Option<()> {
+        match field {
+            Some(ty) => self.field(ty, depth_max),
+            None => self.anything(depth_max),
+        }
+    }
+
+    /// Does what [`Self::value`] does for a field, for the usual types without a detour.
+    fn field(&mut self, ty: &'static FieldType, depth_max: u8) -> Option<()> {
+        match (self.token()?, ty) {
+            (b'n', _) => self.word(b"null"),
+            (b'"', FieldType::Str) => self.string().map(drop),
+            (_, FieldType::Message(schema)) => self.message(schema, depth_max),
+            (b'[', FieldType::MessageList(schema)) => {
+                let depth_max = depth_max.checked_sub(1)?;
+                let mut more = self.enter(b']')?;
+                while more {
+                    self.message(schema, depth_max)?;
+                    more = self.more(b']')?;
+                }
+                Some(())
+            }
+            _ => self.value(Expects::of_field(ty), depth_max),
+        }
+    }
+
+    fn message(&mut self, schema: &'static Schema, depth_max: u8) -> Option<()> {
+        if schema.form == JsonForm::Object && self.token()? == b'{' {
+            return self.object(schema, depth_max);
+        }
+        self.value(Expects::of_message(schema), depth_max)
     }
 
     fn value(&mut self, expects: Expects, depth_max: u8) -> Option<()> {
@@ -110,8 +143,9 @@ impl<'b> JsonText<'b> {
         let depth_max = depth_max.checked_sub(1)?;
         let mut more = self.enter(b'}')?;
         while more {
-            let (_, expects) = self.name(Some(schema))?;
-            self.value(expects, depth_max)?;
+            let name = self.name()?;
+            let field = schema.index_of(name).map(|at| &schema.fields[at].ty);
+            self.member(field, depth_max)?;
             more = self.more(b'}')?;
         }
         Some(())
