@@ -50,7 +50,7 @@ async fn main() -> Result<(), Failure> {
     let watch = format!("/api/v1/pods?watch=true&resourceVersion={version}");
     let before = Usage::now();
     let body = get(&transport, &watch, PROTOBUF_STREAM).await?;
-    let bytes = receive(body, Some(arguments.marker.as_bytes())).await?;
+    let bytes = receive(body, Some(&name_field(&arguments.marker))).await?;
     print("updates", objects, bytes, before);
     Ok(())
 }
@@ -65,6 +65,12 @@ async fn get(transport: &Transport, path: &str, accept: &str) -> Result<Response
         return Err(format!("{path} was answered with {}", response.status()).into());
     }
     Ok(response.into_body())
+}
+
+/// Returns a short name as the first field of a protobuf message, such as an object's metadata.
+fn name_field(name: &str) -> Vec<u8> {
+    let length = u8::try_from(name.len()).unwrap_or(u8::MAX);
+    [&[0x0a, length], name.as_bytes()].concat()
 }
 
 /// Drops all bytes until the end, or until a chunk has the text, and returns how many they were.
