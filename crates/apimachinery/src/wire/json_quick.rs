@@ -117,39 +117,35 @@ impl<'b> Quick<'b, '_> {
         let (mut seen, mut type_meta) = (Seen::default(), Seen::default());
         let strict = self.cx.is_strict();
         while more {
-            match self.name(schema)? {
-                Ok(index) => {
-                    if strict && !seen.insert(index) {
-                        return None;
-                    }
-                    self.field(message, index, depth_max)?;
+            let name = self.name()?;
+            if let Some(index) = schema.index_of(name.as_bytes()) {
+                if strict && !seen.insert(index) {
+                    return None;
                 }
-                Err(name) => {
-                    let is_type_meta =
-                        schema.kind.is_some() && matches!(name, "kind" | "apiVersion");
-                    let known = is_type_meta && type_meta.insert(name.len());
-                    if (strict && !known) || schema.keeps_others() {
-                        return None;
-                    }
-                    self.raw(depth_max)?;
+                self.field(message, index, depth_max)?;
+            } else {
+                let is_type_meta = schema.kind.is_some() && matches!(name, "kind" | "apiVersion");
+                let known = is_type_meta && type_meta.insert(name.len());
+                if (strict && !known) || schema.keeps_others() {
+                    return None;
                 }
+                self.raw(depth_max)?;
             }
             more = self.json.more(b'}')?;
         }
         Some(())
     }
 
-    /// Reads a name and its colon, up to the value. Returns the index of the field, or the name.
+    /// Reads a name and its colon, up to the value.
     #[inline]
-    fn name(&mut self, schema: &'static Schema) -> Option<Result<usize, &'b str>> {
+    fn name(&mut self) -> Option<&'b str> {
         self.expect(b'"')?;
         let start = self.json.at + 1;
         let plain = self.json.string()?;
         let name = self.text.get(start..self.json.at - 1).filter(|_| plain)?;
-        let found = schema.index_of(name.as_bytes()).ok_or(name);
         self.json.colon()?;
         self.json.token()?;
-        Some(found)
+        Some(name)
     }
 
     #[inline]
@@ -329,6 +325,13 @@ impl<'b> Quick<'b, '_> {
 
     #[inline]
     fn str(&mut self) -> Option<Str> {
+        self.expect(b'"')?;
+        let start = self.json.at;
+        if self.json.string()? {
+            let text = self.text.get(start + 1..self.json.at - 1)?;
+            return Some(self.cx.str(text));
+        }
+        self.json.at = start;
         let text = self.string()?;
         Some(self.cx.str(&text))
     }
