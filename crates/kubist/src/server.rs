@@ -90,21 +90,7 @@ impl Server {
     /// # Errors
     /// The address is in use, certificates cannot be created, or the data directory cannot be used.
     pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
-        let limits = memory::Config {
-            history_events_max: config.history_events_max,
-            data_bytes_max: config.storage_bytes_max,
-            ..memory::Config::default()
-        };
-        let store = match (&config.data_dir, &config.etcd) {
-            (None, None) => Engine::in_memory(config.first_revision(), limits),
-            (Some(dir), None) => Engine::in_folder(dir, limits).await?,
-            (None, Some(etcd)) => Engine::on_etcd(etcd).await?,
-            (Some(_), Some(_)) => return Err(ServerError::TwoStores),
-        };
-        let apart = match &config.etcd {
-            Some(etcd) => Engine::apart(etcd).await?,
-            None => Vec::new(),
-        };
+        let (store, apart) = engines(&config).await?;
         let mut engine = JoinSet::new();
         for each in apart.iter().map(|it| &it.engine).chain([&store]) {
             let (ticking, written) = (each.clone(), each.kv());
@@ -352,6 +338,26 @@ impl Server {
         }
         self.store.close().await;
     }
+}
+
+/// Opens the engine of most resources, and those of resources that have their own.
+async fn engines(config: &ServerConfig) -> Result<(Engine, Vec<ApartEngine>), ServerError> {
+    let limits = memory::Config {
+        history_events_max: config.history_events_max,
+        data_bytes_max: config.storage_bytes_max,
+        ..memory::Config::default()
+    };
+    let store = match (&config.data_dir, &config.etcd) {
+        (None, None) => Engine::in_memory(config.first_revision(), limits),
+        (Some(dir), None) => Engine::in_folder(dir, limits).await?,
+        (None, Some(etcd)) => Engine::on_etcd(etcd).await?,
+        (Some(_), Some(_)) => return Err(ServerError::TwoStores),
+    };
+    let apart = match &config.etcd {
+        Some(etcd) => Engine::apart(etcd).await?,
+        None => Vec::new(),
+    };
+    Ok((store, apart))
 }
 
 /// Returns a token of the administrator.
