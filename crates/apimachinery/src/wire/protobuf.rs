@@ -82,9 +82,9 @@ fn merge_entries(
     Ok(())
 }
 
-// Each of these takes the value at the start of `bytes`, and returns the bytes after it. A field that
-// the message has no slot for is skipped. Slots are passed by reference: one that is moved is read
-// before the processor has written it.
+// Each of these takes the value at the start of `bytes`, and returns the bytes after it. A field
+// that the message has no slot for is skipped. Slots are passed by reference: one that is moved is
+// read before the processor has written it.
 
 fn merge_varint<'b>(
     message: &mut dyn Message,

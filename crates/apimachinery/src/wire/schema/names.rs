@@ -10,7 +10,8 @@ pub const fn names_size(count: usize) -> usize {
     (2 * count).next_power_of_two()
 }
 
-/// Returns the hash table of `fields`: their indexes, each at the hash of its JSON name or after it.
+/// Returns the hash table of `fields`: their indexes, each at the hash of its JSON name or after
+/// it.
 ///
 /// # Panics
 /// `M` is not the [size](names_size) for them. That is at compile time, where tables are computed.
