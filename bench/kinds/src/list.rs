@@ -24,13 +24,19 @@ macro_rules! kinds {
 /// Returns the name of each, and what measures it.
 pub(crate) fn kinds() -> Vec<(&'static str, Measure)> {
     let mut all = kinds! {
-        admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration}
+        admissionregistration::v1::{
+            MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
+            ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+        }
         admissionregistration::v1alpha1::{MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding}
         admissionregistration::v1beta1::{MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding}
         apiserverinternal::v1alpha1::{StorageVersion}
         apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet}
         authentication::v1::{SelfSubjectReview, TokenRequest, TokenReview}
-        authorization::v1::{LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview}
+        authorization::v1::{
+            LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview,
+            SubjectAccessReview,
+        }
         autoscaling::v1::{HorizontalPodAutoscaler, Scale}
         autoscaling::v2::{HorizontalPodAutoscaler}
         batch::v1::{CronJob, Job}
@@ -40,7 +46,11 @@ pub(crate) fn kinds() -> Vec<(&'static str, Measure)> {
         coordination::v1::{Lease}
         coordination::v1alpha2::{LeaseCandidate}
         coordination::v1beta1::{LeaseCandidate}
-        core::v1::{Binding, ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ReplicationController, ResourceQuota, Secret, Service, ServiceAccount}
+        core::v1::{
+            Binding, ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node,
+            PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ReplicationController,
+            ResourceQuota, Secret, Service, ServiceAccount,
+        }
         discovery::v1::{EndpointSlice}
         events::v1::{Event}
         flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration}
@@ -54,7 +64,10 @@ pub(crate) fn kinds() -> Vec<(&'static str, Measure)> {
         resource::v1beta1::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice}
         resource::v1beta2::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice}
         scheduling::v1::{PriorityClass}
-        storage::v1::{CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass}
+        storage::v1::{
+            CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment,
+            VolumeAttributesClass,
+        }
         storage::v1beta1::{VolumeAttributesClass}
         storagemigration::v1beta1::{StorageVersionMigration}
     };

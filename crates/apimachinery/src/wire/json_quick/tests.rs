@@ -295,8 +295,10 @@ fn nesting_is_limited_alike() {
 #[test]
 fn messages_with_contents_merge_alike() {
     let texts = [
-        r#"{"text":"a","pairs":{"a":"1"},"next":{"small":1},"others":[{},{}],"map":{"a":{"small":1}}}"#,
-        r#"{"pairs":{"b":"2","a":"3"},"next":{"large":2},"others":[{"small":1}],"map":{"a":{"large":1}}}"#,
+        r#"{"text":"a","pairs":{"a":"1"},"next":{"small":1},"others":[{},{}]}"#,
+        r#"{"pairs":{"b":"2","a":"3"},"next":{"large":2},"others":[{"small":1}]}"#,
+        r#"{"map":{"a":{"small":1}}}"#,
+        r#"{"map":{"b":{"small":1},"a":{"large":1}}}"#,
         r#"{"text":null,"others":null,"either":false,"small":1e3}"#,
     ];
     let (mut left, mut right) = (All::default(), All::default());
