@@ -107,7 +107,8 @@ async fn world(meanwhile: Meanwhile) -> World {
     World { registry, apart }
 }
 
-async fn create(
+/// Creates an object of a core resource.
+pub(crate) async fn create(
     registry: &Registry,
     plural: &str,
     namespace: &str,

@@ -1,11 +1,12 @@
 //! What a create is judged by: a watch cache permits it without a read, and a cache of the past
 //! does not.
 
+use crate::engines::create;
 use crate::storage::gate::Gate;
 use kubist_api::core::v1::{ConfigMap, Namespace};
-use kubist_apimachinery::{AnyObject, PostOptions, Status};
+use kubist_apimachinery::Status;
 use kubist_registry::storage::WatchCacheConfig;
-use kubist_registry::{PlainKinds, Registry, RegistryConfig, User};
+use kubist_registry::{PlainKinds, Registry, RegistryConfig};
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{DeleteRequest, Expected, KvRead as _, KvWrite as _};
 use std::sync::Arc;
@@ -33,19 +34,6 @@ async fn cached() -> (Registry, Gate, MemoryKv) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     (registry, gate, kv)
-}
-
-async fn create(
-    registry: &Registry,
-    plural: &str,
-    namespace: &str,
-    object: Box<dyn AnyObject>,
-) -> Result<(), Status> {
-    let rest = registry.resource("", "v1", plural).expect("it is served");
-    let cx = registry.request(User::default());
-    let options = PostOptions::default();
-    let created = rest.create(&cx, namespace, "", object, &options);
-    created.await.map(drop)
 }
 
 async fn create_map(registry: &Registry, name: &str) -> Result<(), Status> {
