@@ -41,6 +41,7 @@ mod reverse_writer;
 mod scalar;
 pub mod scan;
 mod schema;
+mod seen;
 mod serde_field;
 mod structure_plan;
 #[cfg(test)]

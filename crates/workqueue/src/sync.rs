@@ -18,9 +18,8 @@ pub(crate) use {
     tokio::time::{Instant, Sleep, sleep_until},
 };
 
-/// How long a caller that finds the lock taken leaves it to the others. The kernel makes it a few
-/// times as long, and much less of it is useless: the others' memory need not move between
-/// processors meanwhile, so they do in it what would take several times as long in turns.
+/// How long a caller that finds the lock taken leaves it to the others; the kernel makes it a few
+/// times as long. Meanwhile, the others work with warm caches.
 #[cfg(not(shuttle))]
 const OTHERS_TURN: std::time::Duration = std::time::Duration::from_micros(20);
 

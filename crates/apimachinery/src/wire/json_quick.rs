@@ -8,6 +8,7 @@
 use super::field_access::{MessageList, MessageMap};
 use super::json_encode::is_zero_message;
 use super::json_text::JsonText;
+use super::seen::Seen;
 use super::{DecodeContext, JsonForm, JsonScalar, Message, Schema, Slot};
 use crate::{ByteString, Str};
 use std::borrow::Cow;
@@ -61,19 +62,6 @@ struct Quick<'b, 'c> {
     text: &'b str,
     json: JsonText<'b>,
     cx: &'c mut DecodeContext,
-}
-
-/// The fields that have occurred, for the check of strict decoding.
-#[derive(Default)]
-struct Seen([u64; 4]);
-
-impl Seen {
-    fn insert(&mut self, index: usize) -> bool {
-        let (word, bit) = ((index / 64) % 4, 1u64 << (index % 64));
-        let new = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        new
-    }
 }
 
 impl<'b> Quick<'b, '_> {

@@ -1,5 +1,6 @@
 //! Decoding of a JSON object into the fields of a message.
 
+use super::super::seen::Seen;
 use super::super::{DecodeContext, Message, Schema, Segment, StrictProblem};
 use super::mismatch;
 use super::slot::SlotSeed;
@@ -127,19 +128,6 @@ fn other<'de, A: MapAccess<'de>>(
         others.insert(name, value);
     }
     Ok(())
-}
-
-/// The fields that have occurred, for the duplicate check; no message has more than 256.
-#[derive(Default)]
-pub(super) struct Seen([u64; 4]);
-
-impl Seen {
-    fn insert(&mut self, index: usize) -> bool {
-        let (word, bit) = ((index / 64) % 4, 1u64 << (index % 64));
-        let new = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        new
-    }
 }
 
 const KIND: &str = "kind";
