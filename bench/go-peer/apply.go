@@ -13,15 +13,23 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	extensions "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
 
-// applyMarker is the Pod that ends a recording.
+// applyMarker is the object that ends a recording.
 const applyMarker = "marker"
+
+// appLabel and appIndex are of the second index, where objects have no node.
+const (
+	appLabel = "app.kubernetes.io/name"
+	appIndex = "app"
+)
 
 // notFound is the answer to anything but the first streaming watch list.
 const notFound = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
@@ -184,7 +192,7 @@ type listening struct {
 
 func (l *listening) OnAdd(added any, _ bool) {
 	l.heard.Add(1)
-	if added.(*corev1.Pod).Name == applyMarker {
+	if object, err := meta.Accessor(added); err == nil && object.GetName() == applyMarker {
 		close(l.ended)
 	}
 	l.replay.handle()
@@ -197,14 +205,50 @@ func (l *listening) OnUpdate(_, _ any) {
 
 func (l *listening) OnDelete(any) { l.heard.Add(1) }
 
+// informerOf returns an informer of the objects of a workload, with its second index.
+func informerOf(workload string, config *rest.Config) (cache.SharedIndexInformer, error) {
+	if workload == "definitions" {
+		clients, err := clientset.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		factory := extensions.NewSharedInformerFactory(clients, 0)
+		informer := factory.Apiextensions().V1().CustomResourceDefinitions().Informer()
+		return informer, informer.AddIndexers(cache.Indexers{appIndex: appOf})
+	}
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	core := informers.NewSharedInformerFactory(clients, 0).Core().V1()
+	switch workload {
+	case "pods":
+		informer := core.Pods().Informer()
+		return informer, informer.AddIndexers(cache.Indexers{nodeIndex: nodeOf})
+	case "config-maps":
+		informer := core.ConfigMaps().Informer()
+		return informer, informer.AddIndexers(cache.Indexers{appIndex: appOf})
+	}
+	return nil, fmt.Errorf("a workload is pods, config-maps or definitions, not %q", workload)
+}
+
+func appOf(object any) ([]string, error) {
+	of, err := meta.Accessor(object)
+	if err != nil {
+		return nil, err
+	}
+	return []string{of.GetLabels()[appLabel]}, nil
+}
+
 // apply measures the client and informer, with two indexes and one handler, on a recorded watch:
-// the cost of an event from the bytes of the body to the handler.
+// the cost of the initial state, and of an event from the bytes of the body to the handler.
 func apply(arguments []string) error {
 	set := flags("apply")
 	path := set.String("body", "", "file with the chunks")
 	updates := set.Int("updates", 0, "how many of the chunks are updates")
 	way := set.String("way", "as-they-come", "as-they-come or one-at-a-time")
 	content := set.String("content", "protobuf", "protobuf or json")
+	workload := set.String("workload", "pods", "pods, config-maps or definitions")
 	if err := set.Parse(arguments); err != nil {
 		return err
 	}
@@ -216,26 +260,27 @@ func apply(arguments []string) error {
 	if err := setContent(config, *content); err != nil {
 		return err
 	}
-	clients, err := kubernetes.NewForConfig(config)
+	objects, err := informerOf(*workload, config)
 	if err != nil {
 		return err
 	}
-	pods := informers.NewSharedInformerFactory(clients, 0).Core().V1().Pods().Informer()
-	if err := pods.AddIndexers(cache.Indexers{nodeIndex: nodeOf}); err != nil {
-		return err
-	}
 	handler := &listening{replay: server, ended: make(chan struct{})}
-	registration, err := pods.AddEventHandler(handler)
+	registration, err := objects.AddEventHandler(handler)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go pods.Run(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), pods.HasSynced, registration.HasSynced) {
+	started := now()
+	go objects.Run(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), objects.HasSynced, registration.HasSynced) {
 		return fmt.Errorf("the informer did not sync")
 	}
-	return measureApply(server, handler, pods.GetStore())
+	store := objects.GetStore()
+	if err := emit(phase("sync", len(store.ListKeys()), started, now())); err != nil {
+		return err
+	}
+	return measureApply(server, handler, store)
 }
 
 func measureApply(server *replay, handler *listening, store cache.Store) error {

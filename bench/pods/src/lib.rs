@@ -1,8 +1,14 @@
-//! Realistic Pods in any number, which all benchmarks use.
+//! Realistic Pods in any number, which all benchmarks use; and two other kinds of objects, which
+//! show that nothing was tuned to Pods alone ([`Workload`]).
 //!
-//! Each has two containers with probes, variables and mounts, a projected volume, five conditions
+//! Each Pod has two containers with probes, variables and mounts, a projected volume, five conditions
 //! and two entries of managed fields: about 8 kB of JSON, 5 kB of protobuf. There are 50
 //! namespaces, 400 applications and 500 nodes. The same number and seed give the same Pod.
+
+mod definition;
+mod workload;
+
+pub use workload::{LABEL, UnknownWorkload, Workload};
 
 use serde_json::{Map, Value, json};
 
@@ -39,14 +45,7 @@ impl Facts {
         Self {
             number,
             name: format!("{owner}-{:05x}", number % 0x10_0000),
-            uid: format!(
-                "{:08x}-{:04x}-4{:03x}-9{:03x}-{:012x}",
-                bits >> 32,
-                bits >> 16 & 0xffff,
-                bits >> 4 & 0xfff,
-                bits & 0xfff,
-                number
-            ),
+            uid: uid(bits, number),
             version: format!("2.{}.{}", number % 30, number % 4),
             node_address: format!("10.64.{}.{}", number % NODES / 250, number % 250 + 1),
             address: format!(
@@ -61,6 +60,17 @@ impl Facts {
     }
 }
 
+fn uid(bits: u64, number: u64) -> String {
+    format!(
+        "{:08x}-{:04x}-4{:03x}-9{:03x}-{:012x}",
+        bits >> 32,
+        bits >> 16 & 0xffff,
+        bits >> 4 & 0xfff,
+        bits & 0xfff,
+        number
+    )
+}
+
 /// Returns a Pod as a server would.
 pub fn pod(seed: u64, number: u64) -> Value {
     let facts = Facts::new(seed, number);
@@ -73,7 +83,7 @@ pub fn pod(seed: u64, number: u64) -> Value {
     })
 }
 
-/// Returns the resource version of a list of the first `objects` Pods.
+/// Returns the resource version of a list of the first `objects` objects.
 pub fn list_version(objects: u64) -> u64 {
     500_000 + objects
 }

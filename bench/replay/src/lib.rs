@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use futures::task::AtomicWaker;
 use http::{Request, Response, StatusCode};
 use http_body::Frame;
+use pods::Workload;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
@@ -29,6 +30,9 @@ pub struct Options {
     /// When updates arrive
     #[arg(long)]
     pub way: Way,
+    /// The objects: pods, config-maps or definitions
+    #[arg(long, default_value = "pods")]
+    pub workload: Workload,
 }
 
 /// When updates arrive.
@@ -202,7 +206,9 @@ impl http_body::Body for Body {
         {
             return Poll::Pending;
         }
-        let chunk = self.chunks.get(self.next).cloned();
+        // A copy, as the network makes one: what a client keeps of it is its own memory.
+        let chunk = self.chunks.get(self.next);
+        let chunk = chunk.map(|it| Bytes::copy_from_slice(it));
         self.next += 1;
         Poll::Ready(chunk.map(|chunk| Ok(Frame::data(chunk))))
     }
@@ -231,6 +237,7 @@ mod tests {
             body: body.clone(),
             updates,
             way,
+            workload: Workload::Pods,
         });
         std::fs::remove_file(body).unwrap();
         replay.unwrap()

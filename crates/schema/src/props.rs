@@ -39,7 +39,7 @@ fn any_child(schema: &JSONSchemaProps, holds: &dyn Fn(&JSONSchemaProps) -> bool)
         ]
         .into_iter()
         .flat_map(|it| it.values())
-        .any(holds)
+        .any(|it| holds(it))
         || additional
             .into_iter()
             .filter_map(|it| it.as_deref()?.schema.as_deref())

@@ -16,12 +16,14 @@ mod informer;
 mod machine;
 mod peers;
 mod queue;
+mod replayed;
 mod report;
 mod rounds;
 mod samples;
 mod server;
 mod table;
 mod verdict;
+mod workloads;
 
 use clap::{Args, Subcommand};
 use kubist_test_support::process::Outcome;
@@ -51,6 +53,8 @@ enum Benchmark {
     Informer(informer::Options),
     /// One watch event, from the bytes of the response to the handler
     Apply(apply::Options),
+    /// Objects that nothing was tuned to, as recorded watches: 200,000 small ones, and large ones
+    Workloads(workloads::Options),
     /// The store of an informer: writes, look-ups, selectors, readers during writes
     Cache(cache::Options),
     /// The work queue
@@ -93,6 +97,7 @@ pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
         Benchmark::All(all) => run_all(&peers, all, rounds)?,
         Benchmark::Informer(options) => informer::run(&peers, options)?,
         Benchmark::Apply(options) => vec![apply::run(&peers, options, rounds)?],
+        Benchmark::Workloads(options) => vec![workloads::run(&peers, options, rounds)?],
         Benchmark::Cache(options) => vec![cache::run(&peers, options, rounds)?],
         Benchmark::Queue(options) => vec![queue::run(&peers, options, rounds)?],
         Benchmark::Fanout(options) => vec![fanout::run(&peers, options, rounds)?],
@@ -111,6 +116,7 @@ fn run_all(peers: &Peers, all: &All, rounds: Rounds) -> Outcome<Vec<Report>> {
     let mut reports = informer::run(peers, &all.informer)?;
     reports.extend([
         apply::run(peers, &apply::Options::of(objects, updates), rounds)?,
+        workloads::run(peers, &workloads::Options::all(), rounds)?,
         cache::run(peers, &cache::Options::of(objects), rounds)?,
         queue::run(peers, &all.queue, rounds)?,
         fanout::run(peers, &all.fanout, rounds)?,

@@ -121,7 +121,7 @@ impl<'a> Configurations<'a> {
         let suffix = match field.field_type.shape() {
             Shape::One | Shape::Option | Shape::OptionBox => "",
             Shape::List => "_list",
-            Shape::Map => "_map",
+            Shape::Map | Shape::MapOfBoxes => "_map",
         };
         (format!("{form}{suffix}"), rust_type)
     }

@@ -1,5 +1,6 @@
-//! Lists all Pods in protobuf, watches them until a marker appears, and drops the bytes: what first
-//! sync and updates cost any client of this transport at least, to receive and to decrypt.
+//! Watches all Pods in protobuf, with their initial state, until a marker appears, and drops the
+//! bytes: what first sync and updates cost any client of this transport at least, to receive and to
+//! decrypt.
 
 use clap::Parser;
 use kubist_kubeconfig::{Environment, Options, infer};
@@ -11,7 +12,13 @@ use std::path::PathBuf;
 
 /// The relevant part of an answer that is no list of Pods.
 const ANSWER_MAX: usize = 1 << 20;
-const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+/// How much of a chunk's ends is searched.
+const NEAR: usize = 1024;
+/// The request of an informer.
+const STREAMING_LIST: &str = "/api/v1/pods?watch=true&allowWatchBookmarks=true\
+    &sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
+/// The annotation of the bookmark that ends the initial state.
+const INITIAL_EVENTS_END: &[u8] = b"k8s.io/initial-events-end";
 const PROTOBUF_STREAM: &str = "application/vnd.kubernetes.protobuf;stream=watch";
 
 #[derive(Parser)]
@@ -38,19 +45,15 @@ async fn main() -> Result<(), Failure> {
     // The handshake is not measured.
     let one = get(&transport, "/api/v1/pods?limit=1", "application/json").await?;
     let one: Value = serde_json::from_slice(&one.bytes(ANSWER_MAX).await?)?;
-    let metadata = &one["metadata"];
-    let objects = metadata["remainingItemCount"].as_u64().unwrap_or(0) + 1;
-    let version = metadata["resourceVersion"].as_str().unwrap_or_default();
+    let objects = one["metadata"]["remainingItemCount"].as_u64().unwrap_or(0) + 1;
 
     let before = Usage::now();
-    let body = get(&transport, "/api/v1/pods?resourceVersion=0", PROTOBUF).await?;
-    let bytes = receive(body, None).await?;
+    let mut body = get(&transport, STREAMING_LIST, PROTOBUF_STREAM).await?;
+    let bytes = receive(&mut body, INITIAL_EVENTS_END).await?;
     print("sync", objects, bytes, before);
 
-    let watch = format!("/api/v1/pods?watch=true&resourceVersion={version}");
     let before = Usage::now();
-    let body = get(&transport, &watch, PROTOBUF_STREAM).await?;
-    let bytes = receive(body, Some(&name_field(&arguments.marker))).await?;
+    let bytes = receive(&mut body, &name_field(&arguments.marker)).await?;
     print("updates", objects, bytes, before);
     Ok(())
 }
@@ -73,14 +76,16 @@ fn name_field(name: &str) -> Vec<u8> {
     [&[0x0a, length], name.as_bytes()].concat()
 }
 
-/// Drops all bytes until the end, or until a chunk has the text, and returns how many they were.
-/// Names come in their first kilobyte; a marker that two chunks share is not found.
-async fn receive(mut body: ResponseBody, until: Option<&[u8]>) -> Result<usize, Failure> {
+/// Drops all bytes until a chunk has the text near one of its ends, and returns how many they were.
+/// Names come in the first kilobyte of an event, and bookmarks are short; a text that two chunks
+/// share is not found.
+async fn receive(body: &mut ResponseBody, until: &[u8]) -> Result<usize, Failure> {
     let mut bytes = 0;
     while let Some(chunk) = body.chunk().await? {
         bytes += chunk.len();
-        let start = &chunk[..chunk.len().min(1024)];
-        if until.is_some_and(|it| start.windows(it.len()).any(|at| at == it)) {
+        let (start, end) = (chunk.len().min(NEAR), chunk.len().saturating_sub(NEAR));
+        let has = |part: &[u8]| part.windows(until.len()).any(|at| at == until);
+        if has(&chunk[..start]) || has(&chunk[end..]) {
             break;
         }
     }

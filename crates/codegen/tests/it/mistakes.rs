@@ -114,7 +114,7 @@ fn a_schema_that_is_too_deep_is_an_error_of_the_parser_or_ends_in_any_value() {
         schema = json!({"type": "object", "properties": {"a": schema}});
         typed = JSONSchemaProps {
             type_: "object".into(),
-            properties: [("a".into(), typed)].into(),
+            properties: [("a".into(), Box::new(typed))].into(),
             ..Default::default()
         };
     }

@@ -74,15 +74,15 @@ fn structure(it: &JSONSchemaProps) -> Vec<(&'static str, String)> {
         ("OneOf", list(&it.one_of, schema_text)),
         ("AnyOf", list(&it.any_of, schema_text)),
         ("Not", optional(it.not.as_deref(), schema_text)),
-        ("Properties", map(&it.properties, schema_text)),
+        ("Properties", map(&it.properties, |it| schema_text(it))),
         ("AdditionalProperties", or_bool(&it.additional_properties)),
         (
             "PatternProperties",
-            map(&it.pattern_properties, schema_text),
+            map(&it.pattern_properties, |it| schema_text(it)),
         ),
         ("Dependencies", map(&it.dependencies, dependency_text)),
         ("AdditionalItems", or_bool(&it.additional_items)),
-        ("Definitions", map(&it.definitions, schema_text)),
+        ("Definitions", map(&it.definitions, |it| schema_text(it))),
         ("ExternalDocs", docs),
         ("Example", optional(it.example.as_ref(), json)),
         (

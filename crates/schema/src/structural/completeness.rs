@@ -63,7 +63,7 @@ fn compare(
         compare(
             problems,
             property,
-            schema.properties.get(name),
+            schema.properties.get(name).map(|it| &**it),
             &at,
             &nested_at,
         );

@@ -1,23 +1,24 @@
 //! `bench apply`: the cost of a watch event, from the bytes of the body to the handler, with two
 //! indexes; without network, TLS and HTTP framing.
 //!
-//! The driver records the body of a streaming watch list once in each encoding. Each peer reads it
-//! into memory and passes it to its client through an in-process transport. The measurement begins
-//! when the peer is synced and idle, and ends when its handler has received the last event.
+//! The measurement begins when the peer is synced and idle, and ends when its handler has received
+//! the last event.
 
 use super::chart::Chart;
 use super::codec;
 use super::figure::Figure;
 use super::peers::{self, Peers};
+use super::replayed::{
+    DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, PEERS, Recordings, contestant,
+};
 use super::report::Report;
-use super::rounds::{Contestant, Rounds, System, find, interleave};
+use super::rounds::{Rounds, System, find, interleave};
 use super::samples::Samples;
 use super::table::Table;
 use super::verdict::Verdict;
 use clap::Args;
-use kubist_test_support::process::{self, Outcome, root};
+use kubist_test_support::process::Outcome;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::Command;
 
 /// Options of `cargo xtask bench apply`.
@@ -44,47 +45,6 @@ impl Options {
         }
     }
 }
-
-/// The peers that are compared: ours by its cheapest form with the cheapest of each other, and
-/// decoded JSON with decoded JSON.
-const OURS: &str = "Kubist encoded, protobuf";
-const DECODED_JSON: &str = "Kubist decoded, JSON";
-const GO: &str = "client-go, protobuf";
-const GO_JSON: &str = "client-go, JSON";
-const KUBE: &str = "kube, JSON";
-
-/// A peer: its name, its program, its flags, and the encoding that it reads.
-type Peer = (
-    &'static str,
-    &'static str,
-    &'static [&'static str],
-    &'static str,
-);
-
-const PEERS: [Peer; 7] = [
-    (OURS, "kubist-parts", &["--form", "encoded"], "protobuf"),
-    (
-        "Kubist decoded, protobuf",
-        "kubist-parts",
-        &["--form", "decoded"],
-        "protobuf",
-    ),
-    (
-        "Kubist encoded, JSON",
-        "kubist-parts",
-        &["--form", "encoded-json"],
-        "json",
-    ),
-    (
-        DECODED_JSON,
-        "kubist-parts",
-        &["--form", "decoded-json"],
-        "json",
-    ),
-    (GO, "go-peer", &["--content", "protobuf"], "protobuf"),
-    (GO_JSON, "go-peer", &["--content", "json"], "json"),
-    (KUBE, "kube-parts", &[], "json"),
-];
 
 /// When events arrive: the argument, and its name in tables.
 const WAYS: [(&str, &str); 2] = [
@@ -115,7 +75,7 @@ struct Limits {
 }
 
 pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<Report> {
-    let recordings = Recordings::write(peers, options)?;
+    let recordings = Recordings::write(peers, "pods", options.objects, options.updates)?;
     let limits = Limits {
         ingest_protobuf: codec::ours_alone(peers, rounds, "ingest", "protobuf")?,
         decode_json: codec::ours_alone(peers, rounds, "decode", "json")?,
@@ -139,68 +99,16 @@ pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<R
     Ok(report(options, rounds, &runs, &limits))
 }
 
-/// Returns how a peer is started, unless it was not built.
-fn contestant<'a>(
-    peers: &'a Peers,
-    &(name, program, flags, content): &'static Peer,
-    recordings: &'a Recordings,
-) -> Option<Contestant<'a>> {
-    let program = match program {
-        "go-peer" => peers.go_program()?.to_owned(),
-        name => PathBuf::from(peers.rust(name).get_program()),
-    };
-    Some(Contestant::new(name, move || {
-        let mut command = Command::new(&program);
-        command.arg("apply").args(flags);
-        command.arg("--body").arg(recordings.of(content));
-        command
-    }))
-}
-
 fn measure(command: &mut Command, way: &str, options: &Options) -> Outcome<Value> {
     command.args(["--updates", &options.updates.to_string(), "--way", way]);
     let lines = peers::lines(command)?;
-    let line = lines.into_iter().next().ok_or("it printed nothing")?;
+    let line = lines.into_iter().find(|it| it["phase"] == "updates");
+    let line = line.ok_or("it did not print what updates cost")?;
     // The marker is an object, too.
     if line["requests"] != 1 || line["objects"] != options.objects + 1 {
         return Err(format!("it did something else than follow one watch: {line}").into());
     }
     Ok(line)
-}
-
-/// The recorded bodies, which are large; they are deleted on drop.
-struct Recordings(PathBuf);
-
-impl Recordings {
-    fn write(peers: &Peers, options: &Options) -> Outcome<Self> {
-        let folder = root().join("target/bench");
-        std::fs::create_dir_all(&folder)?;
-        let recordings = Self(folder);
-        for content in ["protobuf", "json"] {
-            let mut driver = Command::new(peers.driver());
-            driver
-                .args(["record", "--content", content])
-                .args(["--objects", &options.objects.to_string()])
-                .args(["--updates", &options.updates.to_string()])
-                .arg("--out")
-                .arg(recordings.of(content));
-            process::run_with(&mut driver)?;
-        }
-        Ok(recordings)
-    }
-
-    fn of(&self, content: &str) -> PathBuf {
-        self.0.join(format!("watch.{content}"))
-    }
-}
-
-impl Drop for Recordings {
-    fn drop(&mut self) {
-        for content in ["protobuf", "json"] {
-            // A file that stays is overwritten by the next run.
-            std::fs::remove_file(self.of(content)).ok();
-        }
-    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count of updates is small")]
@@ -262,11 +170,14 @@ fn verdicts(runs: &[Run], limits: &Limits) -> Vec<Verdict> {
             let verdict = Verdict::less(what, run.samples(OURS, CPU));
             verdict.limit("ingesting a Pod, alone", limits.ingest_protobuf)
         };
+        let what = format!("CPU of an event, {way}, encoded, decoded by the handler");
+        let read = Verdict::less(what, run.samples(OURS_READ, CPU));
         let what = format!("CPU of an event, {way}, decoded JSON");
         let decoded = Verdict::less(what, run.samples(DECODED_JSON, CPU));
         verdicts.extend([
             encoded().beside([GO, GO_JSON].map(of)).goal(8.0),
             encoded().beside([of(KUBE)]).goal(5.0),
+            read.beside([GO, GO_JSON, KUBE].map(of)),
             decoded
                 .beside([GO_JSON, KUBE].map(of))
                 .limit("decoding a Pod, alone", limits.decode_json),
@@ -336,7 +247,7 @@ mod tests {
         assert_eq!(known[0]["distance_to_limit"], 2.5);
         assert_eq!(known[1]["ahead_by"], 15.0);
         assert!(!verdicts[2].is_known() && !verdicts[3].is_known());
-        assert_eq!(known[5]["best_peer"], KUBE, "JSON beside JSON");
-        assert_eq!(known[5]["ahead_by"], 3.0);
+        assert_eq!(known[7]["best_peer"], KUBE, "JSON beside JSON");
+        assert_eq!(known[7]["ahead_by"], 3.0);
     }
 }

@@ -155,7 +155,7 @@ fn report(options: &Options, rounds: Rounds, runs: &[Run]) -> Report {
         name: "fanout",
         what: format!(
             "Events about 1,000 small objects, as fast as they are taken. Coalesced delivery \
-             merges what waits for one object, so a handler hears less than every step. {}",
+             merges what waits for one object, so a slow handler hears less than every step. {}",
             rounds.sentence()
         ),
         tables: vec![table],

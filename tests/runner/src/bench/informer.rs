@@ -73,7 +73,7 @@ const FLOOR_PROGRAM: &str = "kubist-floor";
 /// A peer: its name, its program, and its flags.
 type Peer = (&'static str, &'static str, &'static [&'static str]);
 
-const PEERS: [Peer; 11] = [
+const PEERS: [Peer; 12] = [
     (ENCODED, "kubist-peer", &["--form", "encoded"]),
     (
         "Kubist decoded, protobuf",
@@ -111,6 +111,11 @@ const PEERS: [Peer; 11] = [
         "kube, streaming list, JSON",
         "kube-peer",
         &["--list", "streaming"],
+    ),
+    (
+        "kube, streaming list, JSON, no managedFields",
+        "kube-peer",
+        &["--list", "streaming", "--strip"],
     ),
     (FLOOR, FLOOR_PROGRAM, &[]),
 ];

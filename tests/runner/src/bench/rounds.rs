@@ -10,8 +10,8 @@ use std::process::Command;
 /// How often the short benchmarks measure.
 #[derive(Args, Clone, Copy)]
 pub(super) struct Rounds {
-    /// Rounds of apply, cache, queue, fanout and codec, in which the systems take turns; tables
-    /// show the median and the spread
+    /// Rounds of apply, workloads, cache, queue, fanout and codec, in which the systems take turns;
+    /// tables show the median and the spread
     #[arg(
         long, global = true, default_value_t = 5, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..)

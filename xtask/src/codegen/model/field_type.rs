@@ -21,6 +21,7 @@ pub(crate) enum Shape {
     OptionBox,
     List,
     Map,
+    MapOfBoxes,
 }
 
 /// The type of the values.
@@ -72,6 +73,7 @@ impl FieldType {
             Shape::OptionBox => format!("Option<Box<{inner}>>"),
             Shape::List => format!("Vec<{inner}>"),
             Shape::Map => format!("BTreeMap<Str, {inner}>"),
+            Shape::MapOfBoxes => format!("BTreeMap<Str, Box<{inner}>>"),
         }
     }
 
@@ -84,7 +86,7 @@ impl FieldType {
         let suffix = match self.shape {
             Shape::One | Shape::Option | Shape::OptionBox => "",
             Shape::List => "List",
-            Shape::Map => "Map",
+            Shape::Map | Shape::MapOfBoxes => "Map",
         };
         format!("{variant}{suffix}")
     }
@@ -241,6 +243,13 @@ fn scalar(go: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
+/// Reports whether a field of the message is a map to the same message: a tree.
+fn contains_itself(schema: &Schema, full_name: &str) -> bool {
+    let map = format!("map[string]{full_name}");
+    let message = schema.messages.get(full_name);
+    message.is_some_and(|it| it.fields.iter().any(|field| field.type_ == map))
+}
+
 fn resolve_message(
     schema: &Schema,
     module: &Module,
@@ -271,6 +280,9 @@ fn resolve_message(
     let is_time = matches!(target, Target::ByHand("Time" | "MicroTime"));
     let held = match shape {
         Shape::Option if !is_small => Shape::OptionBox,
+        // A node of a map has room for eleven values. Schemas are large, and most objects of a
+        // schema have few members.
+        Shape::Map if contains_itself(schema, full_name) => Shape::MapOfBoxes,
         // A zero Go time is an absent time.
         Shape::One if is_time => Shape::Option,
         other => other,

@@ -117,6 +117,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
         each(start, GETS)
     });
+    print("get and read", || {
+        let (start, mut read) = (cpu(), 0);
+        for number in 0..GETS {
+            let found = store.get(&all.names[number % count]);
+            let version = found
+                .as_ref()
+                .and_then(|it| it.metadata.resource_version.as_ref());
+            read += version.map_or(0, String::len);
+        }
+        assert!(black_box(read) > 0);
+        each(start, GETS)
+    });
     print("by-index", || scan(&store, &all));
     let selector: Selector = Selector::from_iter([kube::core::Expression::Equal(
         "app.kubernetes.io/name".to_owned(),
@@ -136,8 +148,7 @@ fn print(case: &str, measure: impl FnMut() -> f64) {
 fn scan(store: &Store<Pod>, all: &Objects) -> f64 {
     let start = cpu();
     for wanted in all.nodes.iter().take(SCANS) {
-        let mut pods = store.state();
-        pods.retain(|pod| node(pod) == Some(wanted.as_str()));
+        let pods = store.state_filter(|pod| node(pod) == Some(wanted.as_str()));
         assert!(!pods.is_empty());
     }
     each(start, SCANS.min(all.nodes.len()))
@@ -146,8 +157,7 @@ fn scan(store: &Store<Pod>, all: &Objects) -> f64 {
 fn select(store: &Store<Pod>, selector: &Selector) -> f64 {
     let start = cpu();
     for _ in 0..SCANS {
-        let mut pods: Vec<Arc<Pod>> = store.state();
-        pods.retain(|pod| selector.matches(pod.labels()));
+        let pods = store.state_filter_selector(selector);
         assert!(!pods.is_empty());
     }
     each(start, SCANS)

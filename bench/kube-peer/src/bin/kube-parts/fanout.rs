@@ -56,9 +56,10 @@ async fn measure(options: &Options) -> Result<(), Failure> {
             .ok_or("a shared writer has subscribers")?;
         subscribers.spawn(listen(handle, last.clone(), Arc::clone(&calls)));
     }
-    let before = Usage::now();
     let event = |number| Ok::<_, watcher::Error>(Event::Apply(pod(FOLLOWED + number)));
-    let events = stream::iter((0..options.events).map(event)).reflect_shared(writer);
+    let events: Vec<_> = (0..options.events).map(event).collect();
+    let before = Usage::now();
+    let events = stream::iter(events).reflect_shared(writer);
     tokio::spawn(events.for_each(|_| async {})).await?;
     while subscribers.join_next().await.is_some() {}
     let after = Usage::now();

@@ -1,17 +1,20 @@
-//! The client and shared informer on a recorded watch: the cost of an event from the bytes of the
-//! body to the handler, with two indexes.
+//! The client and shared informer on a recorded watch: the cost of the initial state, and of an
+//! event from the bytes of the body to the handler, with two indexes.
 
 use crate::Failure;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use http::Request;
-use kubist_api::core::v1::Pod;
-use kubist_apimachinery::wire::Ingest;
+use kubist_api::apiextensions::v1::CustomResourceDefinition;
+use kubist_api::core::v1::{ConfigMap, Pod};
+use kubist_apimachinery::KubeObject;
+use kubist_apimachinery::wire::{Ingest, ScalarField};
 use kubist_cache::{Encoded, FieldLookup, Index, ResourceEvent, Source as _};
 use kubist_client::{Client, Config};
 use kubist_informers::SharedInformer;
 use kubist_peer::{Form, settle};
 use kubist_transport::{Body, Transport};
 use meter::Usage;
+use pods::Workload;
 use replay::Replay;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,20 +26,47 @@ use tokio_util::sync::CancellationToken;
 pub struct Options {
     #[arg(long)]
     form: Form,
+    /// What the handler reads of an updated object
+    #[arg(long, default_value = "nothing")]
+    reads: Reads,
     #[command(flatten)]
     replay: replay::Options,
 }
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Reads {
+    Nothing,
+    /// Three fields.
+    Fields,
+    /// All of it: an encoded object is decoded.
+    All,
+}
+
+/// What the handler reads where it reads fields.
+const FIELDS_OF_PODS: [&str; 3] = ["spec.nodeName", "status.phase", "status.podIP"];
+const FIELDS: [&str; 3] = ["metadata.name", "metadata.uid", "metadata.resourceVersion"];
 
 pub fn run(options: &Options) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        match options.form {
-            Form::Encoded | Form::EncodedJson => follow::<Encoded<Pod>>(options).await,
-            Form::Decoded | Form::DecodedJson => follow::<Pod>(options).await,
+        match options.replay.workload {
+            Workload::Pods => in_form::<Pod>(options).await,
+            Workload::ConfigMaps => in_form::<ConfigMap>(options).await,
+            Workload::Definitions => in_form::<CustomResourceDefinition>(options).await,
         }
     })
+}
+
+async fn in_form<K: KubeObject>(options: &Options) -> Result<(), Failure> {
+    match options.form {
+        Form::Encoded | Form::EncodedJson => {
+            let decode = |it: &Encoded<K>| it.decode().is_ok();
+            follow::<Encoded<K>>(options, decode).await
+        }
+        Form::Decoded | Form::DecodedJson => follow::<K>(options, |_| true).await,
+    }
 }
 
 /// A client that reads the recording.
@@ -57,22 +87,52 @@ fn client(options: &Options, replay: &Replay) -> Result<Client, Failure> {
     ))
 }
 
-async fn follow<F: Ingest<Kind = Pod> + FieldLookup>(options: &Options) -> Result<(), Failure> {
+/// Returns what the handler does with an updated object; false if it is not readable.
+fn reader<F: FieldLookup>(
+    options: &Options,
+    decode: fn(&F) -> bool,
+) -> Result<Box<dyn Fn(&F) -> bool + Send + Sync>, Failure> {
+    let fields = match options.replay.workload {
+        Workload::Pods => FIELDS_OF_PODS,
+        Workload::ConfigMaps | Workload::Definitions => FIELDS,
+    };
+    let fields: Vec<ScalarField> = fields
+        .into_iter()
+        .map(|path| ScalarField::new(F::schema(), path))
+        .collect::<Result<_, _>>()?;
+    Ok(match options.reads {
+        Reads::Nothing => Box::new(|_| true),
+        Reads::Fields => Box::new(move |it| fields.iter().all(|path| !it.field(path).is_empty())),
+        Reads::All => Box::new(decode),
+    })
+}
+
+async fn follow<F: Ingest + FieldLookup>(
+    options: &Options,
+    decode: fn(&F) -> bool,
+) -> Result<(), Failure> {
     let replay = Replay::read(&options.replay)?;
     let client = client(options, &replay)?;
+    let started = Usage::now();
     let source = client.lister_watcher(&Default::default());
     let informer = SharedInformer::<F>::new(source, Default::default());
     informer.add_index(Index::namespace());
-    informer.add_index(Index::field("spec.nodeName"));
+    informer.add_index(match options.replay.workload {
+        Workload::Pods => Index::field("spec.nodeName"),
+        Workload::ConfigMaps | Workload::Definitions => Index::label(pods::LABEL),
+    });
     let (heard, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
+    let read = reader(options, decode)?;
     let handler = {
         let (replay, heard, ended) = (replay.clone(), Arc::clone(&heard), Arc::clone(&ended));
         informer.add_handler(move |change: ResourceEvent<F>| {
             heard.fetch_add(1, Ordering::Relaxed);
-            if let ResourceEvent::Added { object, .. } = change
-                && object.name() == pods::MARKER
-            {
-                ended.notify_one();
+            match &change {
+                ResourceEvent::Added { object, .. } if object.name() == pods::MARKER => {
+                    ended.notify_one();
+                }
+                ResourceEvent::Updated { new, .. } => assert!(read(new)),
+                _ => {}
             }
             replay.handled();
         })
@@ -82,6 +142,8 @@ async fn follow<F: Ingest<Kind = Pod> + FieldLookup>(options: &Options) -> Resul
     let measure = async {
         informer.synced().await?;
         handler.synced().await;
+        let objects = informer.stats().objects;
+        println!("{}", meter::phase("sync", objects, started, Usage::now()));
         settle().await;
         let (earlier, before) = (heard.load(Ordering::Relaxed), Usage::now());
         replay.open();

@@ -144,6 +144,26 @@ fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
         }
         each(start, GETS)
     });
+    print("get and read", || {
+        let (start, mut read) = (cpu(), 0);
+        for number in 0..GETS {
+            let found = lister.get(&all.names[number % count]);
+            read += found.map_or(0, |it| it.resource_version().len());
+        }
+        assert!(black_box(read) > 0);
+        each(start, GETS)
+    });
+    print("read in place", || {
+        let (start, mut read) = (cpu(), 0);
+        for number in 0..GETS {
+            let name = &all.names[number % count];
+            read += lister
+                .view(name, |it| it.resource_version().len())
+                .unwrap_or(0);
+        }
+        assert!(black_box(read) > 0);
+        each(start, GETS)
+    });
     print("by-index", || look_up(&lister, &by_node, all));
     print("by-index of 40", || look_up_groups(all, count));
     print("by-index of 40, a quarter", || {

@@ -7,14 +7,14 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::Str;
 use kubist_cache::{
-    FetchError, Index, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,
+    FetchError, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,
     ResourceEvent, WatchItem, WatchRequest, WatchStream,
 };
 use kubist_informers::{Delivery, HandlerConfig, SharedInformer};
 use meter::Usage;
 use serde_json::json;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -37,10 +37,10 @@ enum Way {
     EveryEvent,
 }
 
-/// A list of Pods and then, after a signal, one event after another.
+/// A list of Pods and then, after a signal, one event after another, which exist already.
 struct Script {
     names: Arc<Vec<Str>>,
-    events: usize,
+    events: Mutex<Vec<WatchItem<Pod>>>,
     begin: Arc<Semaphore>,
 }
 
@@ -65,10 +65,11 @@ impl ListerWatcher<Pod> for Script {
     }
 
     fn watch(&self, _request: WatchRequest) -> BoxFuture<'_, Result<WatchStream<Pod>, FetchError>> {
-        let (names, begin) = (Arc::clone(&self.names), Arc::clone(&self.begin));
+        let begin = Arc::clone(&self.begin);
         let begun = async move { begin.acquire().await.map(|it| it.forget()) };
-        let event = move |number| Ok(vec![WatchItem::Modified(pod(&names, FOLLOWED + number))]);
-        let events = stream::iter((0..self.events).map(event));
+        // A panic elsewhere leaves whole events behind.
+        let events = std::mem::take(&mut *self.events.lock().unwrap_or_else(|it| it.into_inner()));
+        let events = stream::iter(events.into_iter().map(|it| Ok(vec![it])));
         let events = begun.map(|_| events).flatten_stream();
         async { Ok(events.chain(stream::pending()).boxed()) }.boxed()
     }
@@ -84,14 +85,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 async fn measure(options: &Options) -> Result<(), Failure> {
     let names = (0..FOLLOWED).map(|it| Str::from(format!("pod-{it:04}")));
+    let names: Vec<Str> = names.collect();
     let begin = Arc::new(Semaphore::new(0));
+    let event = |number| WatchItem::Modified(pod(&names, FOLLOWED + number));
     let script = Script {
-        names: Arc::new(names.collect()),
-        events: options.events,
+        events: Mutex::new((0..options.events).map(event).collect()),
+        names: Arc::new(names),
         begin: Arc::clone(&begin),
     };
     let informer = SharedInformer::<Pod>::new(Arc::new(script), Default::default());
-    informer.add_index(Index::namespace());
     let delivery = match options.delivery {
         Way::Coalesced => Delivery::Coalesced,
         Way::EveryEvent => Delivery::EveryEvent {

@@ -384,14 +384,14 @@ pub struct JSONSchemaProps {
     pub not: Option<Box<JSONSchemaProps>>,
     /// Schemas of the fields of an object, by name.
     /// Optional.
-    pub properties: BTreeMap<Str, JSONSchemaProps>,
+    pub properties: BTreeMap<Str, Box<JSONSchemaProps>>,
     /// Schema of the values of a map, or whether fields beyond `properties` are allowed; excludes
     /// `properties` in custom resource definitions.
     /// Optional.
     pub additional_properties: Option<Box<JSONSchemaPropsOrBool>>,
     /// Schemas of fields whose names match a pattern; not allowed in custom resource definitions.
     /// Optional.
-    pub pattern_properties: BTreeMap<Str, JSONSchemaProps>,
+    pub pattern_properties: BTreeMap<Str, Box<JSONSchemaProps>>,
     /// Conditions on objects that have certain fields; not allowed in custom resource definitions.
     /// Optional.
     pub dependencies: BTreeMap<Str, JSONSchemaPropsOrStringArray>,
@@ -401,7 +401,7 @@ pub struct JSONSchemaProps {
     pub additional_items: Option<Box<JSONSchemaPropsOrBool>>,
     /// Schemas for other places to refer to; not allowed in custom resource definitions.
     /// Optional.
-    pub definitions: BTreeMap<Str, JSONSchemaProps>,
+    pub definitions: BTreeMap<Str, Box<JSONSchemaProps>>,
     /// Reference to further documentation.
     /// Optional.
     pub external_docs: Option<Box<ExternalDocumentation>>,

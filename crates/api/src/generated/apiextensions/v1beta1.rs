@@ -278,17 +278,17 @@ pub struct JSONSchemaProps {
     /// Optional.
     pub not: Option<Box<JSONSchemaProps>>,
     /// Optional.
-    pub properties: BTreeMap<Str, JSONSchemaProps>,
+    pub properties: BTreeMap<Str, Box<JSONSchemaProps>>,
     /// Optional.
     pub additional_properties: Option<Box<JSONSchemaPropsOrBool>>,
     /// Optional.
-    pub pattern_properties: BTreeMap<Str, JSONSchemaProps>,
+    pub pattern_properties: BTreeMap<Str, Box<JSONSchemaProps>>,
     /// Optional.
     pub dependencies: BTreeMap<Str, JSONSchemaPropsOrStringArray>,
     /// Optional.
     pub additional_items: Option<Box<JSONSchemaPropsOrBool>>,
     /// Optional.
-    pub definitions: BTreeMap<Str, JSONSchemaProps>,
+    pub definitions: BTreeMap<Str, Box<JSONSchemaProps>>,
     /// Optional.
     pub external_docs: Option<Box<ExternalDocumentation>>,
     /// Optional.

@@ -78,7 +78,7 @@ fn find<'a>(path: &'a str, schema: &'a JSONSchemaProps) -> Result<Found<'a>, Str
         let within = at.ok_or(NO_FIELD)?;
         let more = within.additional_properties.as_deref();
         at = match (within.properties.get(name), more) {
-            (Some(field), _) => Some(field),
+            (Some(field), _) => Some(&**field),
             (None, Some(more)) if more.schema.is_some() || more.allows => more.schema.as_deref(),
             _ => return Err(NO_FIELD.to_owned()),
         };

@@ -154,6 +154,7 @@ fn update_cpu(options: &Options, it: &Measured) -> f64 {
 const GO: [&str; 2] = ["client-go, protobuf", "client-go, JSON"];
 const GO_STRIPPED: &str = "client-go, JSON, no managedFields";
 const KUBE: [&str; 2] = ["kube, paged list, JSON", "kube, streaming list, JSON"];
+const KUBE_STRIPPED: &str = "kube, streaming list, JSON, no managedFields";
 const DECODED_PROTOBUF: &str = "Kubist decoded, protobuf";
 
 fn verdicts_of(options: &Options, measured: &[Measured]) -> Vec<Verdict> {
@@ -214,6 +215,12 @@ fn verdicts_of(options: &Options, measured: &[Measured]) -> Vec<Verdict> {
         less("RSS per Pod, encoded", ENCODED, &GO, &resident),
         less("RSS per Pod, encoded", ENCODED, &KUBE, &resident).goal(9.0),
         less("RSS per Pod, decoded JSON", DECODED_JSON, &json, &resident),
+        less(
+            "RSS per Pod, JSON without managedFields",
+            STRIPPED,
+            &[GO_STRIPPED, KUBE_STRIPPED],
+            &resident,
+        ),
     ]);
     let [peak, steady, decodes] = [
         of(ENCODED, &|it| it.number("relist", "peak_kb")),

@@ -10,13 +10,6 @@ use crate::bench::table::{Table, fixed};
 use crate::bench::verdict::Verdict;
 use serde_json::{Value, json};
 
-/// CPU seconds of a kube-apiserver for a list of 20,000 Pods in protobuf: the best measured.
-const APISERVER_LIST_SECONDS: f64 = 1.4;
-/// Watch deliveries for a CPU second of a kube-apiserver: the best measured.
-const APISERVER_DELIVERIES: f64 = 20_000.0;
-/// The number of Pods of the first figure.
-const APISERVER_PODS: u64 = 20_000;
-
 pub(super) fn report(size: &Size, found: &Found) -> Report {
     Report {
         name: "server",
@@ -33,7 +26,7 @@ pub(super) fn report(size: &Size, found: &Found) -> Report {
             growth(found),
         ],
         verdicts: verdicts(size, found),
-        charts: vec![watch_chart(found), list_chart(size, found)],
+        charts: vec![watch_chart(found), list_chart(found)],
         sizes: json!({
             "objects": size.objects, "watch_seconds": size.watch_seconds,
             "write_seconds": size.write_seconds, "flood": size.flood,
@@ -185,63 +178,92 @@ fn growth(found: &Found) -> Table {
     table
 }
 
-/// Names of a kube-apiserver's figures that another run measured.
-const ELSEWHERE: &str = "kube-apiserver, in another run";
-
-/// Returns the CPU seconds of a kube-apiserver for its list: of this run, or else the known one.
-fn apiserver_list(size: &Size, found: &Found) -> (f64, &'static str) {
-    let here = figure(&found.lists, APISERVER, "protobuf", "/cpu_seconds");
-    match (here.is_finite(), size.objects == APISERVER_PODS) {
-        (true, _) => (here, APISERVER),
-        (false, true) => (APISERVER_LIST_SECONDS, ELSEWHERE),
-        (false, false) => (f64::NAN, APISERVER),
-    }
-}
-
-/// Returns its deliveries for a CPU second in a case: of this run, or else the known one.
-fn apiserver_deliveries(found: &Found, case: &str) -> (f64, &'static str) {
-    let mut lines = whose(&found.watches, APISERVER);
-    match lines.find(|line| line["case"] == *case) {
-        Some(line) => (deliveries(line), APISERVER),
-        None => (APISERVER_DELIVERIES, ELSEWHERE),
-    }
-}
-
+/// Verdicts beside a kube-apiserver need one in the same run.
 fn verdicts(size: &Size, found: &Found) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    let memory = named(Engine::Memory);
+    let mut verdicts = list_verdicts(size, found);
+    verdicts.extend(watch_verdicts(found));
+    verdicts.extend(write_verdicts(found));
     let once = Samples::once;
-    for (case, goal) in [("protobuf", Some(10.0)), ("JSON", None)] {
-        let cpu = |subject: &str| figure(&found.lists, subject, case, "/cpu_seconds");
-        let what = format!("CPU of a LIST of {} Pods, {case}", size.objects);
-        let verdict = Verdict::less(what, once(cpu(&memory)));
-        verdicts.push(match goal {
-            Some(goal) => {
-                let (theirs, whom) = apiserver_list(size, found);
-                verdict.beside([(whom, once(theirs))]).goal(goal)
-            }
-            None => verdict.beside([(APISERVER, once(cpu(APISERVER)))]),
-        });
-    }
-    for line in whose(&found.watches, &memory) {
-        let case = text(line, "case");
-        let (theirs, whom) = apiserver_deliveries(found, &case);
-        let what = format!("deliveries for a CPU second, {case}");
-        let verdict = Verdict::more(what, once(deliveries(line)));
-        let verdict = verdict.beside([(whom, once(theirs))]).goal(8.0);
-        verdicts.push(if case.contains("apart") {
-            verdict.limit_named("a record, a system call and two wake-ups for each")
-        } else {
-            verdict
-        });
-        let lost = Verdict::less(format!("deliveries lost, {case}"), once(of(line, "/lost")));
-        verdicts.push(lost.goal_value("0", 0.0));
-    }
-    for line in whose(&found.starts, &memory) {
+    for line in whose(&found.starts, &named(Engine::Memory)) {
         let start = Verdict::less("start until it answers", once(of(line, "/start_ms")));
         let rss = Verdict::less("memory at rest", once(of(line, "/rss_kb") / 1024.0));
         verdicts.push(start.goal_value("50 ms", 50.0));
         verdicts.push(rss.goal_value("30 MB", 30.0));
+    }
+    verdicts
+}
+
+/// Whole lists are compared by the byte, because servers own fields of the objects.
+fn list_verdicts(size: &Size, found: &Found) -> Vec<Verdict> {
+    let memory = named(Engine::Memory);
+    let mut verdicts = Vec::new();
+    for line in whose(&found.lists, &memory) {
+        let case = text(line, "case");
+        let of_case = |subject: &str, path| figure(&found.lists, subject, &case, path);
+        let cpu = |subject: &str| of_case(subject, "/cpu_seconds");
+        let by_byte = |subject: &str| cpu(subject) / of_case(subject, "/bytes");
+        let compare = |what: &str, figure: &dyn Fn(&str) -> f64| {
+            let what = format!("{what} of {} Pods, {case}", size.objects);
+            let verdict = Verdict::less(what, Samples::once(figure(&memory)));
+            verdict.beside([(APISERVER, Samples::once(figure(APISERVER)))])
+        };
+        verdicts.push(match case.as_str() {
+            "protobuf" => compare("CPU for a byte, LIST", &by_byte).goal(10.0),
+            "JSON" => compare("CPU for a byte, LIST", &by_byte).goal(12.0),
+            it if it.contains("label") => compare("CPU, LIST", &cpu),
+            _ => compare("CPU for a byte, LIST", &by_byte),
+        });
+    }
+    verdicts
+}
+
+/// Watchers with a connection each come first: kubelets and controllers have their own.
+fn watch_verdicts(found: &Found) -> Vec<Verdict> {
+    let memory = named(Engine::Memory);
+    let mut lines: Vec<&Value> = whose(&found.watches, &memory).collect();
+    lines.sort_by_key(|line| !text(line, "case").contains("apart"));
+    let mut verdicts = Vec::new();
+    for line in lines {
+        let case = text(line, "case");
+        let theirs = whose(&found.watches, APISERVER).find(|it| text(it, "case") == case);
+        let theirs = Samples::new(theirs.map(deliveries));
+        let what = format!("deliveries for a CPU second, {case}");
+        let verdict = Verdict::more(what, Samples::once(deliveries(line)));
+        let verdict = verdict.beside([(APISERVER, theirs)]);
+        verdicts.push(if case.contains("apart") {
+            let limit = "a record, a system call and two wake-ups for each";
+            verdict.goal(6.0).limit_named(limit)
+        } else {
+            verdict.goal(8.0)
+        });
+        let lost = Samples::once(of(line, "/lost"));
+        verdicts.push(Verdict::less(format!("deliveries lost, {case}"), lost).goal_value("0", 0.0));
+    }
+    verdicts
+}
+
+/// On etcd, the CPU of etcd counts on both sides.
+fn write_verdicts(found: &Found) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for theirs in whose(&found.writes, APISERVER) {
+        let case = text(theirs, "case");
+        let alone = |subject: &str| figure(&found.writes, subject, &case, "/cpu_microseconds");
+        let both = |subject: &str| {
+            alone(subject) + figure(&found.writes, subject, &case, "/beside_microseconds")
+        };
+        let mut compare = |what: &str, engine, goal: Option<f64>, cpu: &dyn Fn(&str) -> f64| {
+            let ours = Samples::once(cpu(&named(engine)));
+            let verdict = Verdict::less(format!("CPU of a write, {case}, {what}"), ours);
+            let verdict = verdict.beside([(APISERVER, Samples::once(cpu(APISERVER)))]);
+            verdicts.push(match goal {
+                Some(goal) => verdict.goal(goal),
+                None => verdict,
+            });
+        };
+        compare("etcd, with etcd's", Engine::Etcd, Some(4.0), &both);
+        compare("etcd, the servers alone", Engine::Etcd, None, &alone);
+        compare("redb", Engine::Redb, Some(10.0), &alone);
+        compare("memory", Engine::Memory, Some(12.0), &alone);
     }
     verdicts
 }
@@ -254,25 +276,16 @@ fn watch_chart(found: &Found) -> Chart {
         let label = format!("{}: {}", text(line, "subject"), text(line, "case"));
         chart.bar(label, ours, fixed(ours, 0));
     }
-    if whose(&found.watches, APISERVER).next().is_none() {
-        let known = APISERVER_DELIVERIES;
-        chart.bar(ELSEWHERE, known, fixed(known, 0));
-    }
     chart
 }
 
-fn list_chart(size: &Size, found: &Found) -> Chart {
+fn list_chart(found: &Found) -> Chart {
     let title = "CPU of the server for a LIST, s (less is better)";
     let mut chart = Chart::new("server-list", title);
     for line in &found.lists {
         let seconds = of(line, "/cpu_seconds");
         let label = format!("{}: {}", text(line, "subject"), text(line, "case"));
         chart.bar(label, seconds, fixed(seconds, 3));
-    }
-    let (theirs, _) = apiserver_list(size, found);
-    if whose(&found.lists, APISERVER).next().is_none() {
-        let label = "kube-apiserver, in another run: protobuf";
-        chart.bar(label, theirs, fixed(theirs, 1));
     }
     chart
 }
@@ -282,7 +295,7 @@ mod tests {
     use super::*;
 
     const SIZE: Size = Size {
-        objects: APISERVER_PODS,
+        objects: 20_000,
         watchers: Vec::new(),
         watch_seconds: 1,
         write_seconds: 1,
@@ -293,13 +306,18 @@ mod tests {
     fn found(subjects: &[&str]) -> Found {
         let mut found = Found::default();
         for subject in subjects {
-            let list = json!({"subject": subject, "case": "protobuf", "cpu_seconds": 0.1});
-            let watch = json!({
+            let bytes = if *subject == APISERVER { 200 } else { 100 };
+            found.lists.push(json!({
+                "subject": subject, "case": "protobuf", "cpu_seconds": 0.1, "bytes": bytes,
+            }));
+            found.watches.push(json!({
                 "subject": subject, "case": "100 watchers", "deliveries": 8_000, "lost": 0,
                 "cpu_seconds": 0.1,
-            });
-            found.lists.push(list);
-            found.watches.push(watch);
+            }));
+            found.writes.push(json!({
+                "subject": subject, "case": "create", "cpu_microseconds": 100,
+                "beside_microseconds": bytes,
+            }));
         }
         found
     }
@@ -311,14 +329,28 @@ mod tests {
     }
 
     #[test]
-    fn a_kube_apiserver_of_this_run_is_compared_before_that_of_another() {
-        let memory = named(Engine::Memory);
-        let alone = known(&found(&[&memory]));
-        assert_eq!(alone[0]["best_peer"], ELSEWHERE);
-        assert_eq!(alone[1]["ahead_by"], 4.0, "of 20,000 deliveries");
-        let beside = known(&found(&[&memory, APISERVER]));
-        assert_eq!(beside[0]["best_peer"], APISERVER);
-        assert_eq!(beside[1]["ahead_by"], 1.0);
-        assert_eq!(beside[2]["short_of_goal_by"], 1.0, "nothing was lost");
+    fn nothing_is_compared_with_a_kube_apiserver_of_another_run() {
+        let alone = known(&found(&[&named(Engine::Memory)]));
+        let what: Vec<_> = alone.iter().map(|it| it["what"].clone()).collect();
+        assert_eq!(what, ["deliveries lost, 100 watchers"]);
+    }
+
+    #[test]
+    fn lists_are_compared_by_the_byte_and_writes_on_etcd_with_etcd() {
+        let known = known(&found(&[
+            &named(Engine::Etcd),
+            &named(Engine::Memory),
+            APISERVER,
+        ]));
+        let ahead = |what: &str| {
+            let of = known
+                .iter()
+                .find(|it| it["what"].as_str().is_some_and(|it| it.contains(what)));
+            of.and_then(|it| it["ahead_by"].as_f64())
+        };
+        assert_eq!(ahead("LIST of 20000 Pods, protobuf"), Some(0.5));
+        assert_eq!(ahead("etcd, with etcd's"), Some(1.5));
+        assert_eq!(ahead("etcd, the servers alone"), Some(1.0));
+        assert_eq!(ahead("redb"), None, "not measured");
     }
 }

@@ -1,0 +1,131 @@
+//! The peers that read a recorded watch in their own process, and the recordings.
+//!
+//! The driver records the body of a streaming watch list once in each encoding. Each peer reads it
+//! into memory and passes it to its client through an in-process transport: network, TLS and HTTP
+//! framing are not involved.
+
+use super::peers::Peers;
+use super::rounds::Contestant;
+use kubist_test_support::process::{self, Outcome, root};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The peers that are compared: ours by its cheapest form with the cheapest of each other, and
+/// decoded JSON with decoded JSON.
+pub(super) const OURS: &str = "Kubist encoded, protobuf";
+/// The same whose handler decodes each object, and reads three of its fields.
+pub(super) const OURS_READ: &str = "Kubist encoded, protobuf, decoded by the handler";
+pub(super) const OURS_FIELDS: &str = "Kubist encoded, protobuf, three fields read";
+pub(super) const DECODED_JSON: &str = "Kubist decoded, JSON";
+pub(super) const GO: &str = "client-go, protobuf";
+pub(super) const GO_JSON: &str = "client-go, JSON";
+pub(super) const KUBE: &str = "kube, JSON";
+
+/// A peer: its name, its program, its flags, and the encoding that it reads.
+pub(super) type Peer = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+);
+
+pub(super) const PEERS: [Peer; 9] = [
+    (OURS, "kubist-parts", &["--form", "encoded"], "protobuf"),
+    (
+        OURS_FIELDS,
+        "kubist-parts",
+        &["--form", "encoded", "--reads", "fields"],
+        "protobuf",
+    ),
+    (
+        OURS_READ,
+        "kubist-parts",
+        &["--form", "encoded", "--reads", "all"],
+        "protobuf",
+    ),
+    (
+        "Kubist decoded, protobuf",
+        "kubist-parts",
+        &["--form", "decoded"],
+        "protobuf",
+    ),
+    (
+        "Kubist encoded, JSON",
+        "kubist-parts",
+        &["--form", "encoded-json"],
+        "json",
+    ),
+    (
+        DECODED_JSON,
+        "kubist-parts",
+        &["--form", "decoded-json"],
+        "json",
+    ),
+    (GO, "go-peer", &["--content", "protobuf"], "protobuf"),
+    (GO_JSON, "go-peer", &["--content", "json"], "json"),
+    (KUBE, "kube-parts", &[], "json"),
+];
+
+/// Returns how a peer is started, unless it was not built.
+pub(super) fn contestant<'a>(
+    peers: &'a Peers,
+    &(name, program, flags, content): &'static Peer,
+    recordings: &'a Recordings,
+) -> Option<Contestant<'a>> {
+    let program = match program {
+        "go-peer" => peers.go_program()?.to_owned(),
+        name => PathBuf::from(peers.rust(name).get_program()),
+    };
+    Some(Contestant::new(name, move || {
+        let mut command = Command::new(&program);
+        command.arg("apply").args(flags);
+        command.args(["--workload", recordings.workload]);
+        command.arg("--body").arg(recordings.of(content));
+        command
+    }))
+}
+
+/// The recorded bodies, which are large; they are deleted on drop.
+pub(super) struct Recordings {
+    folder: PathBuf,
+    workload: &'static str,
+}
+
+impl Recordings {
+    /// Records this many objects of a workload of the driver, and updates.
+    pub(super) fn write(
+        peers: &Peers,
+        workload: &'static str,
+        objects: u64,
+        updates: u64,
+    ) -> Outcome<Self> {
+        let folder = root().join("target/bench");
+        std::fs::create_dir_all(&folder)?;
+        let recordings = Self { folder, workload };
+        for content in ["protobuf", "json"] {
+            let mut driver = Command::new(peers.driver());
+            driver
+                .args(["record", "--content", content, "--workload", workload])
+                .args(["--objects", &objects.to_string()])
+                .args(["--updates", &updates.to_string()])
+                .arg("--out")
+                .arg(recordings.of(content));
+            process::run_with(&mut driver)?;
+        }
+        Ok(recordings)
+    }
+
+    fn of(&self, content: &str) -> PathBuf {
+        self.folder
+            .join(format!("watch-{}.{content}", self.workload))
+    }
+}
+
+impl Drop for Recordings {
+    fn drop(&mut self) {
+        for content in ["protobuf", "json"] {
+            // A file that stays is overwritten by the next run.
+            std::fs::remove_file(self.of(content)).ok();
+        }
+    }
+}
