@@ -1,5 +1,7 @@
-//! Authorization: the [`Authorizer`](authorizer::Authorizer) seam, and the rules for paths that are
-//! no resources.
+//! Authorization: what a request asks for, who decides, and how the roles of the decision are
+//! followed.
 
 pub(crate) mod authorizer;
 pub(crate) mod non_resource;
+pub(crate) mod request_attributes;
+pub(crate) mod role_follower;

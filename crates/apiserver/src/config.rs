@@ -3,7 +3,7 @@
 use crate::authentication::authenticator::StaticToken;
 use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::authentication::token_keys::TokenKeys;
-use crate::authorization::authorizer::{AlwaysAllow, Authorizer};
+use crate::authorization::authorizer::Authorization;
 use rustls_pki_types::CertificateDer;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -55,11 +55,9 @@ pub struct Config {
     /// Whether `/healthz`, `/livez`, `/readyz` and `/version` are served to anonymous users;
     /// nothing else ever is. Default: yes, as upstream.
     pub anonymous_health: bool,
-    /// Decides about single actions within a request. **It does not authorize requests**: so far
-    /// it is called only for the deletion of an object that cannot be decoded
-    /// (`ignoreStoreReadErrorWithClusterBreakingPotential`). An authorizer that denies everything
-    /// denies nothing else, and access reviews always answer `allowed`. Default: always allow.
-    pub authorizer: Arc<dyn Authorizer>,
+    /// Decides about each request, after authentication, and answers access reviews. Default:
+    /// everything is allowed.
+    pub authorization: Authorization,
     /// Limit of read-only requests in flight, not counting long-running ones; system users may have
     /// as many again. Further requests get 429. A request counts from the moment its body is
     /// complete. 0: no limit. Default: [`REQUESTS_MAX`].
@@ -122,7 +120,7 @@ impl Default for Config {
             admin_user: "kubernetes-admin".to_owned(),
             tokens: Vec::new(),
             anonymous_health: true,
-            authorizer: Arc::new(AlwaysAllow),
+            authorization: Authorization::default(),
             requests_max: REQUESTS_MAX,
             mutating_requests_max: MUTATING_REQUESTS_MAX,
             body_bytes_max: BODY_BYTES_MAX,

@@ -1,6 +1,7 @@
 //! Handlers of resource requests: finds the resource and the verb, and calls the handler of that
 //! verb.
 
+mod access;
 pub(crate) mod call;
 mod componentstatuses;
 mod connect;

@@ -68,7 +68,7 @@ pub use authentication::certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
 pub use authentication::token_keys::{TokenKeyError, TokenKeys};
-pub use authorization::authorizer::{AlwaysAllow, Attributes, Authorizer, Decision};
+pub use authorization::authorizer::Authorization;
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,

@@ -26,6 +26,7 @@ use crate::authentication::certificates::{
 use crate::authentication::client_certificates::chain_verifier;
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
+use crate::authorization::role_follower;
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
@@ -36,6 +37,7 @@ pub use activity::Load;
 use connection::Connections;
 use eviction::Evictor;
 pub use in_process::InProcess;
+use kubist_apimachinery::Status;
 use kubist_registry::{Registry, User};
 pub use running::{RunningServer, ServerEnded};
 use serving_certificate::ServingCertificate;
@@ -73,6 +75,9 @@ pub enum StartError {
     /// The configured serving certificate cannot be used.
     #[error("cannot use the serving certificate")]
     ServingCertificate(#[from] PemError),
+    /// The stored roles, which the server is to obey, could not be read.
+    #[error("cannot read the stored roles")]
+    Roles(#[source] Box<Status>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -116,6 +121,11 @@ impl ApiServer {
         let shutdown = Shutdown::new(config.watch_drain);
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
+        let roles = config.authorization.roles().cloned();
+        if let Some(roles) = &roles {
+            let loaded = role_follower::load(&registry, roles).await;
+            loaded.map_err(|status| StartError::Roles(Box::new(status)))?;
+        }
         let service = Service::new(&config, registry, authenticator, address, shutdown.clone());
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
@@ -141,6 +151,15 @@ impl ApiServer {
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         let metrics = Arc::clone(connections.metrics());
+        if let Some(roles) = roles {
+            let (registry, stopping) = (definitions.clone(), shutdown.clone());
+            tasks.spawn(async move {
+                tokio::select! {
+                    () = stopping.closing() => {}
+                    () = role_follower::follow(&registry, &roles) => {}
+                }
+            });
+        }
         let upkeep = upkeep(shutdown.clone(), Arc::clone(&serving), definitions, metrics);
         tasks.spawn(upkeep);
         Ok(RunningServer {

@@ -24,6 +24,9 @@ pub struct BuiltIn {
     pub node_ports: RangeInclusive<u16>,
     /// The API server port, which the service `kubernetes` targets. Default: 6443.
     pub server_port: u16,
+    /// Whether upstream's default roles and bindings are created and maintained, which a server
+    /// that obeys roles needs. Default: no, only `cluster-admin`.
+    pub default_roles: bool,
 }
 
 impl Default for BuiltIn {
@@ -32,6 +35,7 @@ impl Default for BuiltIn {
             service_network: (Ipv4Addr::new(10, 96, 0, 0), 16),
             node_ports: 30_000..=32_767,
             server_port: 6443,
+            default_roles: false,
         }
     }
 }
@@ -126,6 +130,6 @@ impl Kinds for BuiltIn {
             prefix,
             node_ports: self.node_ports.clone(),
         };
-        Some(Arc::new(Cluster::new(ranges, self.server_port, parts)))
+        Some(Arc::new(Cluster::new(ranges, self, parts)))
     }
 }

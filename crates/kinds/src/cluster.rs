@@ -4,8 +4,10 @@
 //! `bootstrap` creates missing objects; `system_objects` maintains them while a server runs.
 
 mod bootstrap;
+mod default_roles;
 mod system_objects;
 
+use crate::built_in::BuiltIn;
 use crate::service_allocation::{Ranges, ServiceAllocation};
 use kubist_api::core::v1::Endpoints;
 use kubist_api::find_kind;
@@ -22,16 +24,18 @@ pub(crate) struct Cluster {
     /// The storage in which the servers of one store announce themselves.
     leases: Option<RawStorage>,
     server_port: u16,
+    default_roles: bool,
 }
 
 impl Cluster {
-    pub(crate) fn new(ranges: Ranges, server_port: u16, parts: &RegistryParts<'_>) -> Self {
+    pub(crate) fn new(ranges: Ranges, of: &BuiltIn, parts: &RegistryParts<'_>) -> Self {
         let resource = GroupResource::new("", system_objects::LEASES);
         let kind = find_kind(Endpoints::GROUP, Endpoints::VERSION, Endpoints::KIND);
         Self {
             services: ServiceAllocation::new(ranges, parts),
             leases: kind.map(|kind| parts.raw(&resource, false, kind)),
-            server_port,
+            server_port: of.server_port,
+            default_roles: of.default_roles,
         }
     }
 }

@@ -18,7 +18,7 @@ use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, Stat
 use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
-use kubist_server_controllers::{garbage_collector, namespace};
+use kubist_server_controllers::{cluster_role_aggregation, garbage_collector, namespace};
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
@@ -112,6 +112,7 @@ impl Server {
             listen: Some(config.listen),
             serving_names: advertised.map(ToString::to_string).collect(),
             tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
+            authorization: config.authorization.clone(),
             anonymous_health: config.anonymous_health,
             requests_max: config.requests_max,
             mutating_requests_max: config.mutating_requests_max,
@@ -165,6 +166,10 @@ impl Server {
                     self.controllers.spawn(async move {
                         let _stats = run.await;
                     });
+                }
+                Controller::ClusterRoleAggregation => {
+                    let run = cluster_role_aggregation::run(client, token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
                 }
                 Controller::Namespace => {
                     let run = namespace::run(client, namespace::Options::default(), token);

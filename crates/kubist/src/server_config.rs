@@ -3,7 +3,7 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
-use kubist_apiserver::Webhooks;
+use kubist_apiserver::{Authorization, Webhooks};
 use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
@@ -67,6 +67,10 @@ pub struct ServerConfig {
     /// The etcd cluster that stores everything; other servers may share it. Excludes a data
     /// directory, and has its own history settings. Default: none.
     pub etcd: Option<EtcdServers>,
+    /// Who decides about requests. With [`Authorization::rbac`] the stored roles do, and upstream's
+    /// default roles are created and maintained. Default: everything is allowed to every
+    /// authenticated user, which suits tests.
+    pub authorization: Authorization,
     /// Whether health checks and the version may be requested anonymously. Default: yes.
     pub anonymous_health: bool,
     /// Limit of read-only requests in flight; system users may have as many again, and further
@@ -104,6 +108,7 @@ impl Default for ServerConfig {
             encryption: None,
             encryption_file: None,
             etcd: None,
+            authorization: Authorization::default(),
             anonymous_health: true,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
@@ -124,6 +129,7 @@ impl ServerConfig {
         watch_caches: bool,
     ) -> RegistryConfig {
         let mut kinds = BuiltIn::default();
+        kinds.default_roles = self.authorization.obeys_roles();
         if self.listen.port() != 0 {
             kinds.server_port = self.listen.port();
         }
@@ -188,17 +194,24 @@ pub enum Controller {
     GarbageCollector,
     /// Empties namespaces that are being deleted.
     Namespace,
+    /// Combines the rules of ClusterRoles with an `aggregationRule`.
+    ClusterRoleAggregation,
 }
 
 impl Controller {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::GarbageCollector, Self::Namespace];
+    pub const ALL: [Self; 3] = [
+        Self::GarbageCollector,
+        Self::Namespace,
+        Self::ClusterRoleAggregation,
+    ];
 
     /// The name in `kubist serve --controllers`.
     pub fn name(self) -> &'static str {
         match self {
             Self::GarbageCollector => "gc",
             Self::Namespace => "namespace",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation",
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The controllers that an API server needs beside it: the garbage collector and the namespace
-//! controller.
+//! The controllers that an API server needs beside it: the garbage collector, the namespace
+//! controller, and that of roles which combine others.
 //!
-//! Both are ordinary clients of the API. They run beside the server that the crate `kubist` starts,
+//! They are ordinary clients of the API. They run beside the server that the crate `kubist` starts,
 //! and on any other cluster that runs without its own. They create no Pods for workloads;
 //! `kubist-workloads` does.
 //!
@@ -18,6 +18,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+pub mod cluster_role_aggregation;
 pub mod garbage_collector;
 pub mod namespace;
 mod resources;

@@ -6,7 +6,7 @@
 
 use crate::authentication::authenticator::{AUTHENTICATED_GROUP, CREDENTIAL_ID};
 use crate::authentication::token_issuer::{Claims, Reference};
-use kubist_apimachinery::Status;
+use kubist_apimachinery::{Status, Str};
 use kubist_registry::{Registry, User};
 
 /// The group of all service accounts; the group of a namespace appends a colon and its name.
@@ -19,6 +19,20 @@ const NODE_UID: &str = "authentication.kubernetes.io/node-uid";
 /// Returns the user name of a service account.
 pub(crate) fn user_name(namespace: &str, name: &str) -> String {
     format!("system:serviceaccount:{namespace}:{name}")
+}
+
+/// Returns namespace and name of a service account from its user name.
+pub(crate) fn split(user: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = user
+        .strip_prefix("system:serviceaccount:")?
+        .split_once(':')?;
+    let is_one = !namespace.is_empty() && !name.is_empty() && !name.contains(':');
+    is_one.then_some((namespace, name))
+}
+
+/// Returns the groups that all service accounts of a namespace are in.
+pub(crate) fn groups(namespace: &str) -> [Str; 2] {
+    [GROUP.into(), format!("{GROUP}:{namespace}").into()]
 }
 
 /// Returns the user of verified claims if every object that they name still exists.
@@ -49,13 +63,10 @@ pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Result<Opti
     let mut user = User {
         name: user_name(namespace, &account.own.name).into(),
         uid: account.own.uid.as_str().into(),
-        groups: vec![
-            GROUP.into(),
-            format!("{GROUP}:{namespace}").into(),
-            AUTHENTICATED_GROUP.into(),
-        ],
+        groups: groups(namespace).into(),
         ..User::default()
     };
+    user.groups.push(AUTHENTICATED_GROUP.into());
     let mut say = |key: &str, value: String| user.extra.insert(key.into(), vec![value.into()]);
     say(CREDENTIAL_ID, format!("JTI={}", claims.id));
     for (reference, name, uid) in [

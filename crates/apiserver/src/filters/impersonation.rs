@@ -1,11 +1,20 @@
 //! Impersonation: requests on behalf of another user.
 //!
-//! It is not supported, and such requests are refused. Handling one as its sender would report
-//! permissions that the impersonated user may not have.
+//! As upstream, who asks for it needs the verb `impersonate` on the user (or service account), on
+//! each group, on the uid, and on each extra value. A server that allows everything without asking
+//! refuses it: handling such a request would report permissions that the impersonated user may not
+//! have.
 
+use crate::authentication::authenticator::{
+    ANONYMOUS_USER, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP,
+};
+use crate::authentication::service_accounts;
+use crate::authorization::authorizer::Authorization;
 use http::HeaderMap;
-use kubist_apimachinery::{GroupResource, Status};
+use kubist_apimachinery::{GroupResource, Status, Str};
+use kubist_authorization::{Action, Attributes, ResourceAction};
 use kubist_registry::User;
+use percent_encoding::percent_decode_str;
 
 /// The user to impersonate.
 const USER: &str = "impersonate-user";
@@ -15,33 +24,134 @@ const GROUP: &str = "impersonate-group";
 const UID: &str = "impersonate-uid";
 /// Prefix of the headers with the extra fields to impersonate.
 const EXTRA: &str = "impersonate-extra-";
+/// The group of uids and extra fields.
+const AUTHENTICATION: &str = "authentication.k8s.io";
 
-/// Refuses a request that asks for impersonation.
+/// Returns the user that a request is handled as: its sender, or whom it asks to be.
 ///
 /// # Errors
 /// 403 in upstream's words for a sender without permission; 400 if it names no user, as upstream.
-pub(crate) fn refuse(headers: &HeaderMap, user: &User) -> Result<(), Status> {
-    let text = |name| {
-        let value = headers.get(name).map(http::HeaderValue::as_bytes);
-        value.map(|it| String::from_utf8_lossy(it).into_owned())
-    };
-    if let Some(name) = text(USER).filter(|name| !name.is_empty()) {
-        return Err(forbidden(user, &name));
-    }
+pub(crate) async fn impersonated(
+    headers: &HeaderMap,
+    sender: User,
+    authorization: &Authorization,
+) -> Result<User, Status> {
     let asks = |name: &str| matches!(name, USER | GROUP | UID) || name.starts_with(EXTRA);
-    match headers.keys().find(|name| asks(name.as_str())) {
-        None => Ok(()),
-        Some(name) => Err(Status::bad_request(format!(
-            "requested {name} without impersonating a user"
-        ))),
+    let Some(asked) = headers.keys().find(|name| asks(name.as_str())) else {
+        return Ok(sender);
+    };
+    let mut wanted = wanted(headers);
+    if wanted.name.is_empty() {
+        let message = format!("requested {asked} without impersonating a user");
+        return Err(Status::bad_request(message));
+    }
+    if authorization.allows_all() {
+        return Err(unsupported(&sender, &wanted.name));
+    }
+    check(&sender, &wanted, authorization).await?;
+    add_groups(&mut wanted);
+    Ok(wanted)
+}
+
+/// Reads whom a request asks to be.
+fn wanted(headers: &HeaderMap) -> User {
+    let texts = |name: &str| -> Vec<Str> {
+        let values = headers.get_all(name).iter();
+        values
+            .map(|it| Str::from(&*String::from_utf8_lossy(it.as_bytes())))
+            .collect()
+    };
+    let first = |name: &str| texts(name).into_iter().next().unwrap_or_default();
+    let mut user = User {
+        name: first(USER),
+        uid: first(UID),
+        groups: texts(GROUP),
+        ..User::default()
+    };
+    for name in headers.keys().map(http::HeaderName::as_str) {
+        if let Some(key) = name.strip_prefix(EXTRA) {
+            let key = percent_decode_str(key).decode_utf8_lossy();
+            user.extra.insert((&*key).into(), texts(name));
+        }
+    }
+    user
+}
+
+/// Authorizes each part.
+async fn check(sender: &User, wanted: &User, authorization: &Authorization) -> Result<(), Status> {
+    let mut parts = vec![user_part(&wanted.name)];
+    parts.extend(
+        wanted
+            .groups
+            .iter()
+            .map(|name| part("", "groups", "", name)),
+    );
+    for (key, values) in &wanted.extra {
+        let of_key = |value| part(AUTHENTICATION, "userextras", key, value);
+        parts.extend(values.iter().map(|value| of_key(value)));
+    }
+    if !wanted.uid.is_empty() {
+        parts.push(part(AUTHENTICATION, "uids", "", &wanted.uid));
+    }
+    for part in parts {
+        let attributes = Attributes {
+            user: sender,
+            verb: "impersonate",
+            action: Action::Resource(part),
+        };
+        authorization.check(attributes).await?;
+    }
+    Ok(())
+}
+
+/// A service account is an object of its namespace.
+fn user_part(name: &str) -> ResourceAction<'_> {
+    match service_accounts::split(name) {
+        Some((namespace, account)) => ResourceAction {
+            namespace,
+            ..part("", "serviceaccounts", "", account)
+        },
+        None => part("", "users", "", name),
     }
 }
 
-fn forbidden(user: &User, name: &str) -> Status {
-    // A service account is a namespaced resource.
-    let account = name.strip_prefix("system:serviceaccount:");
-    let account = account.and_then(|it| it.split_once(':'));
-    let (resource, name, scope) = match account {
+fn part<'a>(
+    group: &'a str,
+    resource: &'a str,
+    subresource: &'a str,
+    name: &'a str,
+) -> ResourceAction<'a> {
+    ResourceAction {
+        group,
+        version: "v1",
+        resource,
+        subresource,
+        namespace: "",
+        name,
+    }
+}
+
+/// Adds the groups that such a user has without being asked for: those of a service account if no
+/// groups are named, and that of everybody who is authenticated.
+fn add_groups(user: &mut User) {
+    if user.groups.is_empty()
+        && let Some((namespace, _)) = service_accounts::split(&user.name)
+    {
+        user.groups.extend(service_accounts::groups(namespace));
+    }
+    let group = if *user.name == *ANONYMOUS_USER {
+        UNAUTHENTICATED_GROUP
+    } else {
+        AUTHENTICATED_GROUP
+    };
+    let has_either = user.is_in(AUTHENTICATED_GROUP) || user.is_in(UNAUTHENTICATED_GROUP);
+    if !has_either {
+        user.groups.push(group.into());
+    }
+}
+
+fn unsupported(user: &User, name: &str) -> Status {
+    let (resource, name, scope) = match service_accounts::split(name) {
         Some((namespace, account)) => (
             "serviceaccounts",
             account,
@@ -51,7 +161,7 @@ fn forbidden(user: &User, name: &str) -> Status {
     };
     let why = format_args!(
         "User {:?} cannot impersonate resource {resource:?} in API group \"\" {scope}: this server \
-         does not support impersonation",
+         obeys no roles, and so does not support impersonation",
         &*user.name
     );
     Status::forbidden(&GroupResource::new("", resource), name, why)
@@ -61,42 +171,120 @@ fn forbidden(user: &User, name: &str) -> Status {
 mod tests {
     use super::*;
     use http::{HeaderName, HeaderValue};
+    use kubist_authorization::{Authorizer, BoxFuture, Decision};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
 
-    fn refused(headers: &[(&'static str, &'static str)]) -> Option<(i32, String)> {
-        let headers = headers.iter().map(|(name, value)| {
+    /// Allows all but one name, and records what it is asked.
+    #[derive(Debug, Default)]
+    struct Asked(Mutex<Vec<String>>);
+
+    impl Authorizer for Asked {
+        fn authorize<'a>(&'a self, attributes: Attributes<'a>) -> BoxFuture<'a, Decision> {
+            let decision = match attributes.action {
+                Action::Resource(it) if it.name == "root" => Decision::NoOpinion("no".to_owned()),
+                Action::Resource(it) => {
+                    let ResourceAction {
+                        group,
+                        resource,
+                        subresource,
+                        namespace,
+                        name,
+                        ..
+                    } = it;
+                    let text = format!("{group}/{resource}/{subresource} {namespace}/{name}");
+                    self.0.lock().push(text);
+                    Decision::Allow(String::new())
+                }
+                Action::Path(_) => Decision::NoOpinion(String::new()),
+            };
+            Box::pin(std::future::ready(decision))
+        }
+    }
+
+    async fn ask(
+        authorization: &Authorization,
+        headers: &[(&'static str, &'static str)],
+    ) -> Result<User, (i32, String)> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
             let value = HeaderValue::from_static(value);
-            (HeaderName::from_static(name), value)
-        });
-        let headers: HeaderMap = headers.collect();
-        let user = User {
+            map.append(HeaderName::from_static(name), value);
+        }
+        let alice = User {
             name: "alice".into(),
             ..User::default()
         };
-        let refused = refuse(&headers, &user).err()?;
-        Some((refused.code, refused.message.to_string()))
+        let done = impersonated(&map, alice, authorization).await;
+        done.map_err(|status| (status.code, status.message.to_string()))
     }
 
-    #[test]
-    fn impersonation_is_refused() {
-        assert_eq!(refused(&[("accept", "application/json")]), None);
-        let (code, message) = refused(&[(USER, "bob")]).expect("it is refused");
+    #[tokio::test]
+    async fn a_server_without_roles_refuses_it() {
+        let everything = Authorization::default();
+        let sender = ask(&everything, &[("accept", "*/*")]).await;
+        assert_eq!(&*sender.expect("it is handled").name, "alice");
+        let (code, message) = ask(&everything, &[(USER, "bob")])
+            .await
+            .expect_err("refused");
         assert_eq!(code, 403);
+        assert!(message.starts_with(
+            "users \"bob\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API \
+             group \"\" at the cluster scope: this server"
+        ));
+    }
+
+    #[tokio::test]
+    async fn groups_without_a_user_are_a_mistake() {
+        let refused = ask(&Authorization::rbac(), &[(GROUP, "devs")]).await;
+        let message = "requested impersonate-group without impersonating a user";
+        assert_eq!(refused, Err((400, message.to_owned())));
+    }
+
+    #[tokio::test]
+    async fn each_part_is_authorized() {
+        let asked = Arc::<Asked>::default();
+        let authorization = Authorization::by(Arc::clone(&asked) as Arc<dyn Authorizer>);
+        let headers = [
+            (USER, "bob"),
+            (GROUP, "devs"),
+            (GROUP, "ops"),
+            (UID, "7"),
+            ("impersonate-extra-acme.com%2Fscopes", "view"),
+        ];
+        let bob = ask(&authorization, &headers).await.expect("it may");
+        assert_eq!((&*bob.name, &*bob.uid), ("bob", "7"));
+        assert_eq!(bob.groups, ["devs", "ops", AUTHENTICATED_GROUP]);
+        assert_eq!(bob.extra["acme.com/scopes"], ["view"]);
         assert_eq!(
-            message,
-            "users \"bob\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in \
-             API group \"\" at the cluster scope: this server does not support impersonation"
+            *asked.0.lock(),
+            [
+                "/users/ /bob",
+                "/groups/ /devs",
+                "/groups/ /ops",
+                "authentication.k8s.io/userextras/acme.com/scopes /view",
+                "authentication.k8s.io/uids/ /7",
+            ]
         );
-        let account = refused(&[(USER, "system:serviceaccount:shop:web"), (GROUP, "x")]);
-        let (code, message) = account.expect("it is refused");
+        let (code, message) = ask(&authorization, &[(USER, "root")])
+            .await
+            .expect_err("refused");
         assert_eq!(code, 403);
-        assert!(
-            message.starts_with("serviceaccounts \"web\" is forbidden: User \"alice\" cannot"),
-            "{message}"
-        );
-        for name in [USER, GROUP, UID, "impersonate-extra-scopes"] {
-            let value = if name == USER { "" } else { "x" };
-            let (code, message) = refused(&[(name, value)]).expect("it is refused");
-            assert_eq!(code, 400, "{message}");
-        }
+        assert!(message.ends_with("at the cluster scope: no"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn a_service_account_has_its_groups() {
+        let asked = Arc::<Asked>::default();
+        let authorization = Authorization::by(Arc::clone(&asked) as Arc<dyn Authorizer>);
+        let robot = [(USER, "system:serviceaccount:shop:robot")];
+        let robot = ask(&authorization, &robot).await.expect("it may");
+        let groups = [
+            "system:serviceaccounts",
+            "system:serviceaccounts:shop",
+            AUTHENTICATED_GROUP,
+        ];
+        assert_eq!(robot.groups, groups);
+        assert_eq!(*asked.0.lock(), ["/serviceaccounts/ shop/robot"]);
     }
 }

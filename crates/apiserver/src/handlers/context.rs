@@ -1,7 +1,7 @@
 //! `ServerContext`: what the handlers of a server share.
 
 use crate::authentication::authenticator::Authenticator;
-use crate::authorization::authorizer::Authorizer;
+use crate::authorization::authorizer::Authorization;
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
 use kubist_registry::{Registry, ServedGroup};
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) struct ServerContext {
     pub(crate) registry: Registry,
     pub(crate) authenticator: Authenticator,
-    pub(crate) authorizer: Arc<dyn Authorizer>,
+    pub(crate) authorization: Authorization,
     pub(crate) body_bytes_max: usize,
     pub(crate) watch_timeout_min: Duration,
     /// Ends watches.

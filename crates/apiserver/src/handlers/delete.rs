@@ -1,6 +1,6 @@
 //! DELETE of one object.
 
-use crate::authorization::authorizer::{Attributes, UNSAFE_DELETE, permit};
+use crate::authorization::authorizer::UNSAFE_DELETE;
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::negotiation::decode::go_text::decode_text;
@@ -12,6 +12,7 @@ use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use kubist_apimachinery::{DeleteOptions, Status};
+use kubist_authorization::{Action, Attributes, ResourceAction};
 use kubist_codec::Format;
 use kubist_codec::envelope::Envelope;
 use kubist_codec::negotiate::Offer;
@@ -55,16 +56,20 @@ pub(super) async fn handle(
 /// Authorizes the deletion of an object that cannot be decoded.
 async fn permit_unsafe(call: Call<'_>, target: &Target) -> Result<(), Status> {
     let facts = target.rest.facts();
-    let attributes = Attributes {
-        user: &call.cx.user,
-        verb: UNSAFE_DELETE,
+    let resource = ResourceAction {
         group: facts.group,
         version: facts.version,
         resource: facts.plural,
+        subresource: "",
         namespace: &target.namespace,
         name: &target.name,
     };
-    permit(&*call.server.authorizer, attributes).await
+    let attributes = Attributes {
+        user: &call.cx.user,
+        verb: UNSAFE_DELETE,
+        action: Action::Resource(resource),
+    };
+    call.server.authorization.permit(attributes).await
 }
 
 /// Reads the options of a deletion from the body, or from the query if there is no body.

@@ -1,10 +1,11 @@
 //! Reviews: requests that are evaluated and not stored.
 //!
-//! Self subject reviews, access reviews and token reviews. Since every authenticated user may do
-//! everything, access is always allowed; invalid reviews get upstream's errors.
+//! Self subject reviews, access reviews and token reviews. Who decides about requests decides about
+//! access reviews; invalid reviews get upstream's errors.
 
 use crate::authentication::service_accounts;
 use crate::authentication::token_issuer::ISSUER;
+use crate::handlers::access;
 use crate::handlers::call::Call;
 use crate::handlers::review_rules as rules;
 use crate::handlers::target::set_namespace;
@@ -22,8 +23,6 @@ use kubist_codec::negotiate::Offer;
 use kubist_registry::{Stored, StoredKind, User, remove_duplicate_owners};
 use std::any::Any;
 
-/// The reason of every access decision.
-const REASON: &str = "this server allows all requests of authenticated users";
 /// Reviews have no tables.
 pub(super) const OFFER: Offer = Offer {
     table: false,
@@ -85,22 +84,23 @@ async fn fill(
         let mut errors = rules::about(resource, it.spec.non_resource_attributes.as_deref());
         errors.extend(rules::without_metadata(&it.metadata, ""));
         check(&errors)?;
-        it.status = allowed(resource);
+        let about = access::About::of(resource, it.spec.non_resource_attributes.as_deref());
+        it.status = access::decide(call, &call.cx.user, about).await;
     } else if let Some(it) = review.downcast_mut::<authorization::SubjectAccessReview>() {
         let mut errors = rules::of_somebody(&it.spec);
         errors.extend(rules::without_metadata(&it.metadata, ""));
         check(&errors)?;
-        it.status = allowed(it.spec.resource_attributes.as_deref());
+        it.status = access::decide_for(call, &it.spec).await;
     } else if let Some(it) = review.downcast_mut::<authorization::LocalSubjectAccessReview>() {
         check(&rules::in_namespace(&it.spec, &it.metadata, namespace))?;
-        it.status = allowed(it.spec.resource_attributes.as_deref());
+        it.status = access::decide_for(call, &it.spec).await;
     } else if let Some(it) = review.downcast_mut::<authorization::SelfSubjectRulesReview>() {
         if it.spec.namespace.is_empty() {
             return Err(Status::bad_request("no namespace on request"));
         }
         // Upstream's response omits the spec.
         *it = authorization::SelfSubjectRulesReview {
-            status: everything(),
+            status: access::rules(call, &it.spec.namespace),
             ..Default::default()
         };
     } else if let Some(it) = review.downcast_mut::<authentication::SelfSubjectReview>() {
@@ -114,35 +114,6 @@ async fn fill(
         return Ok(false);
     }
     Ok(true)
-}
-
-fn allowed(
-    resource: Option<&authorization::ResourceAttributes>,
-) -> authorization::SubjectAccessReviewStatus {
-    authorization::SubjectAccessReviewStatus {
-        allowed: true,
-        reason: REASON.into(),
-        evaluation_error: rules::evaluation_error(resource),
-        ..Default::default()
-    }
-}
-
-fn everything() -> authorization::SubjectRulesReviewStatus {
-    let all = || vec!["*".into()];
-    authorization::SubjectRulesReviewStatus {
-        resource_rules: vec![authorization::ResourceRule {
-            verbs: all(),
-            api_groups: all(),
-            resources: all(),
-            resource_names: Vec::new(),
-        }],
-        non_resource_rules: vec![authorization::NonResourceRule {
-            verbs: all(),
-            non_resource_urls: all(),
-        }],
-        incomplete: false,
-        evaluation_error: "".into(),
-    }
 }
 
 fn user_info(user: &User) -> authentication::UserInfo {

@@ -73,7 +73,7 @@ impl Service {
             context: ServerContext {
                 registry,
                 authenticator,
-                authorizer: Arc::clone(&config.authorizer),
+                authorization: config.authorization.clone(),
                 body_bytes_max: config.body_bytes_max,
                 watch_timeout_min: config.watch_timeout_min,
                 shutdown,
@@ -167,11 +167,13 @@ impl Service {
         let deadline = deadline(incoming.request)?;
         let response = async {
             cx.user = self.user(cx, incoming.connection, incoming.request).await?;
+            cx.grants = self.context.authorization.grants().cloned();
             let cx = &*cx;
             let reservation = match self.reservation(&cx.user, incoming) {
                 Ok(reservation) => reservation,
                 Err(TooManyRequests) => return Ok(ApiResponse::too_many_requests()),
             };
+            self.authorize(cx, incoming.request, &route).await?;
             let routed = pin!(self.route(cx, incoming, &reservation, route, body));
             let response = CpuBound::new(routed, || cx.long_work()).await;
             if reservation.is_rejected() {

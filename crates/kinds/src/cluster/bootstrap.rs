@@ -1,7 +1,7 @@
 //! The initial objects of every cluster, as upstream creates them: namespaces, the API server's
 //! service, priority classes, the administrator role.
 
-use super::Cluster;
+use super::{Cluster, default_roles};
 use crate::service_allocation::ServiceAllocation;
 use kubist_api::core::v1::{Namespace, Service, ServicePort};
 use kubist_api::networking::v1::ServiceCIDR;
@@ -66,6 +66,9 @@ pub(super) async fn run(stores: &Arc<Stores>, cluster: &Cluster) -> Result<(), S
             ..PriorityClass::default()
         };
         ensure(stores, cx, "", class).await?;
+    }
+    if cluster.default_roles {
+        return default_roles::run(stores, cx).await;
     }
     let (role, binding) = administrator();
     ensure(stores, cx, "", role).await?;
@@ -222,7 +225,7 @@ fn administrator() -> (ClusterRole, ClusterRoleBinding) {
 }
 
 /// Creates an object unless one with its name exists.
-async fn ensure<K: KubeObject>(
+pub(super) async fn ensure<K: KubeObject>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
     namespace: &str,

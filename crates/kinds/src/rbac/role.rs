@@ -1,9 +1,14 @@
 //! Roles and ClusterRoles.
 
+use super::grants;
 use crate::shared::rules::Errors;
 use kubist_api::rbac::v1::{ClusterRole, PolicyRule, Role};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, validate_label_selector};
-use kubist_registry::{KindStrategy, MetadataUpdate, NameRule, StrategyFacts};
+use kubist_apimachinery::{
+    BadValue, FieldError, FieldPath, Selector, Status, validate_label_selector,
+};
+use kubist_registry::{
+    Admission, BoxFuture, KindStrategy, MetadataUpdate, NameRule, StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct Roles;
@@ -20,6 +25,15 @@ impl KindStrategy for Roles {
         ..StrategyFacts::PLAIN
     };
 
+    fn admit<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a mut Role,
+        old: Option<&'a Role>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(async move { grants::check_role(cx, new, old, &new.rules, false).await })
+    }
+
     fn validate(&self, new: &Role) -> Vec<FieldError> {
         let mut errors = Vec::new();
         check_rules(&mut errors, &new.rules, true);
@@ -35,6 +49,17 @@ impl KindStrategy for ClusterRoles {
         allow_create_on_update: true,
         ..StrategyFacts::PLAIN
     };
+
+    fn admit<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a mut ClusterRole,
+        old: Option<&'a ClusterRole>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        let combines = |it: &ClusterRole| it.aggregation_rule.is_some();
+        let aggregates = combines(new) || old.is_some_and(combines);
+        Box::pin(async move { grants::check_role(cx, new, old, &new.rules, aggregates).await })
+    }
 
     fn validate(&self, new: &ClusterRole) -> Vec<FieldError> {
         let mut errors = Vec::new();

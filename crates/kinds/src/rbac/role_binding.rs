@@ -1,10 +1,13 @@
 //! RoleBindings and ClusterRoleBindings.
 
+use super::grants;
 use crate::shared::rules::{self, Errors};
 use crate::shared::{fill, go_struct, metadata_checks};
 use kubist_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef, Subject};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-use kubist_registry::{KindStrategy, MetadataUpdate, NameRule, StrategyFacts};
+use kubist_apimachinery::{FieldError, FieldPath, Status, validate_name};
+use kubist_registry::{
+    Admission, BoxFuture, KindStrategy, MetadataUpdate, NameRule, StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct RoleBindings;
@@ -26,6 +29,15 @@ impl KindStrategy for RoleBindings {
     fn apply_defaults(&self, object: &mut RoleBinding) {
         apply_defaults(&mut object.role_ref, &mut object.subjects);
     }
+    fn admit<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a mut RoleBinding,
+        old: Option<&'a RoleBinding>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(async move { grants::check_binding(cx, new, old, &new.role_ref).await })
+    }
+
     fn validate(&self, new: &RoleBinding) -> Vec<FieldError> {
         check(
             &new.role_ref,
@@ -54,6 +66,15 @@ impl KindStrategy for ClusterRoleBindings {
     fn apply_defaults(&self, object: &mut ClusterRoleBinding) {
         apply_defaults(&mut object.role_ref, &mut object.subjects);
     }
+    fn admit<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a mut ClusterRoleBinding,
+        old: Option<&'a ClusterRoleBinding>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(async move { grants::check_binding(cx, new, old, &new.role_ref).await })
+    }
+
     fn validate(&self, new: &ClusterRoleBinding) -> Vec<FieldError> {
         check(&new.role_ref, &new.subjects, &["ClusterRole"], true)
     }

@@ -191,6 +191,8 @@ enum Choice {
     Gc,
     /// Namespace deletion
     Namespace,
+    /// Roles that combine others
+    ClusterroleAggregation,
     /// Nothing
     None,
 }
@@ -204,6 +206,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     let config = ServerConfig {
         listen: options.listen,
         tokens: options.access.tokens()?,
+        authorization: options.access.authorization()?,
         anonymous_health: options.access.anonymous(),
         controllers: controllers(&options.controllers)?,
         seed: None,
@@ -239,9 +242,10 @@ pub(crate) async fn run(options: Options) -> Outcome {
     }
     server.write_kubeconfig(&options.kubeconfig)?;
     announce(&format!(
-        "ready {} kubeconfig={} in {} ms",
+        "ready {} kubeconfig={} authorization={} in {} ms",
         server.url(),
         options.kubeconfig.display(),
+        options.access.modes(),
         started.elapsed().as_millis()
     ))?;
     let ended = tokio::select! {
@@ -288,6 +292,7 @@ fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>
     let named = chosen.iter().filter_map(|choice| match choice {
         Choice::Gc => Some(Controller::GarbageCollector),
         Choice::Namespace => Some(Controller::Namespace),
+        Choice::ClusterroleAggregation => Some(Controller::ClusterRoleAggregation),
         Choice::None => None,
     });
     Ok(named.collect())

@@ -11,11 +11,12 @@ fn one_line_says_that_it_answers_and_a_signal_ends_it_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::start(folder.path(), &[]);
     let words: Vec<&str> = served.ready.split(' ').collect();
-    let ["ready", url, file, "in", millis, "ms"] = words[..] else {
+    let ["ready", url, file, authorization, "in", millis, "ms"] = words[..] else {
         panic!("{}", served.ready)
     };
     assert!(url.starts_with("https://127.0.0.1:"), "{url}");
     assert_eq!(file, format!("kubeconfig={}", served.kubeconfig.display()));
+    assert_eq!(authorization, "authorization=RBAC");
     assert!(millis.parse::<u32>().is_ok(), "{millis}");
     let mode = std::fs::metadata(&served.kubeconfig)
         .unwrap()

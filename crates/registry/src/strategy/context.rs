@@ -5,25 +5,12 @@
 
 use crate::strategy::conversion_memo::ConversionMemo;
 use kubist_apimachinery::{MicroTime, Str, Time};
+pub use kubist_authorization::User;
+use kubist_authorization::rbac::Grants;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-
-/// The user that a request was authenticated as.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "authenticators fill it in")]
-pub struct User {
-    /// The name.
-    pub name: Str,
-    /// The uid; empty if the authenticator has none.
-    pub uid: Str,
-    /// The groups.
-    pub groups: Vec<Str>,
-    /// Further attributes from the authenticator.
-    pub extra: BTreeMap<Str, Vec<Str>>,
-}
 
 /// One request, as seen by the registry. A clone shares the warnings and the record of long work.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +26,9 @@ pub struct RequestContext {
     /// of failing. A client must not treat such a list as complete, and delete what is missing from
     /// it. Default: no, as upstream.
     pub skip_unreadable: bool,
+    /// Judges the roles and bindings that the request writes. Default: none, so that they may grant
+    /// everything.
+    pub grants: Option<Arc<Grants>>,
     warnings: Arc<Mutex<Vec<String>>>,
     work: Arc<AtomicUsize>,
     /// The conversions that field ownership needs.
@@ -58,6 +48,7 @@ impl RequestContext {
             received,
             user_agent: Str::default(),
             skip_unreadable: false,
+            grants: None,
             warnings: Arc::default(),
             work: Arc::default(),
             conversions: Arc::default(),

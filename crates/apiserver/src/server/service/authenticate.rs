@@ -1,13 +1,15 @@
-//! Authentication of requests, and their seats in flight.
+//! Authentication and authorization of requests, and their seats in flight.
 
 use super::{Service, non_resource};
 use crate::authentication::authenticator::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
 use crate::authentication::service_accounts;
+use crate::authorization::request_attributes::RequestAttributes;
 use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::impersonation;
 use crate::filters::incoming_request::IncomingRequest;
 use crate::filters::seat_reservation::{SeatReservation, TooManyRequests};
 use crate::request::Request;
+use crate::request::route::Route;
 use crate::routes::health::Health;
 use kubist_apimachinery::Status;
 use kubist_registry::{RequestContext, User};
@@ -66,8 +68,7 @@ impl Service {
         if *user.name != *ANONYMOUS_USER {
             connection.client_state.mark_authenticated();
         }
-        impersonation::refuse(&request.headers, &user)?;
-        Ok(user)
+        impersonation::impersonated(&request.headers, user, &self.context.authorization).await
     }
 
     /// Returns the service account whose token a request has.
@@ -81,6 +82,24 @@ impl Service {
             return Ok(None);
         };
         service_accounts::user_of(&self.context.registry, &claims).await
+    }
+
+    /// Authorizes a request.
+    ///
+    /// # Errors
+    /// 403 if the user may not make it.
+    pub(super) async fn authorize(
+        &self,
+        cx: &RequestContext,
+        request: &Request,
+        route: &Route,
+    ) -> Result<(), Status> {
+        let authorization = &self.context.authorization;
+        if authorization.allows_all() {
+            return Ok(());
+        }
+        let attributes = RequestAttributes::of(request, route);
+        authorization.check(attributes.by(&cx.user)).await
     }
 
     /// Reserves a seat in flight for a request, if it needs one.

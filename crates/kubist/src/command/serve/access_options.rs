@@ -1,11 +1,13 @@
-//! Options for authentication.
+//! Options for authentication and authorization.
 
 use super::WrongUsage;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{ArgAction, Args};
-use kubist::read_regular_file;
+use clap::{ArgAction, Args, ValueEnum};
+use kubist::authorization::{AlwaysAllow, AlwaysDeny, Authorizer};
+use kubist::{Authorization, read_regular_file};
 use std::error::Error;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Maximum bytes of a token file.
 const TOKEN_BYTES_MAX: u64 = 64 << 10;
@@ -35,6 +37,30 @@ pub(super) struct AccessOptions {
         default_missing_value = "true"
     )]
     anonymous_auth: bool,
+    /// Who decides about requests, in this order; the first that allows one decides.
+    /// system:masters may do everything unless AlwaysDeny is alone
+    #[arg(
+        long,
+        value_name = "MODES",
+        value_delimiter = ',',
+        default_value = "RBAC",
+        ignore_case = false
+    )]
+    authorization_mode: Vec<Mode>,
+}
+
+/// A way to authorize requests, by its name of upstream's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Everything is allowed to every authenticated user; roles are not obeyed.
+    #[value(name = "AlwaysAllow")]
+    AlwaysAllow,
+    /// Nothing is allowed.
+    #[value(name = "AlwaysDeny")]
+    AlwaysDeny,
+    /// The stored roles and bindings decide.
+    #[value(name = "RBAC")]
+    Rbac,
 }
 
 impl AccessOptions {
@@ -60,6 +86,38 @@ impl AccessOptions {
             tokens.push(token.to_owned());
         }
         Ok(tokens)
+    }
+
+    /// Returns who decides about requests.
+    ///
+    /// # Errors
+    /// A mode is named twice.
+    pub(super) fn authorization(&self) -> Result<Authorization, Box<dyn Error>> {
+        let modes = &self.authorization_mode;
+        if let Some(twice) = (1..modes.len()).find(|&at| modes[..at].contains(&modes[at])) {
+            let name = modes[twice].to_possible_value();
+            let name = name.map_or_else(String::new, |it| it.get_name().to_owned());
+            return Err(WrongUsage(format!("--authorization-mode: {name} is named twice")).into());
+        }
+        // What follows AlwaysAllow is never asked.
+        let until = modes.iter().position(|it| *it == Mode::AlwaysAllow);
+        let asked = &modes[..until.unwrap_or(modes.len())];
+        let last = until.map(|_| Arc::new(AlwaysAllow) as Arc<dyn Authorizer>);
+        Ok(match (asked.contains(&Mode::Rbac), until) {
+            (true, _) => Authorization::rbac_and(last),
+            (false, Some(_)) => Authorization::default(),
+            (false, None) => Authorization::by(Arc::new(AlwaysDeny)),
+        })
+    }
+
+    /// Returns the modes as they were given.
+    pub(super) fn modes(&self) -> String {
+        let names = self
+            .authorization_mode
+            .iter()
+            .filter_map(ValueEnum::to_possible_value);
+        let names: Vec<String> = names.map(|it| it.get_name().to_owned()).collect();
+        names.join(",")
     }
 
     /// Reports whether health checks may be anonymous.

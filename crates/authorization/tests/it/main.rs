@@ -1,0 +1,3 @@
+//! Tests of policies from outside.
+
+mod policy;
