@@ -18,7 +18,7 @@ pub(crate) struct RequestAttributes<'a> {
 
 impl<'a> RequestAttributes<'a> {
     pub(crate) fn of(request: &'a Request, route: &'a Route) -> Self {
-        let verb = match route {
+        let verb: Cow<'a, str> = match route {
             Route::Resource(path) => verb(request, path).into(),
             _ => request.method.to_ascii_lowercase().into(),
         };
