@@ -250,7 +250,7 @@ mod tests {
             (GROUP, "devs"),
             (GROUP, "ops"),
             (UID, "7"),
-            ("impersonate-extra-acme.com%2Fscopes", "view"),
+            ("impersonate-extra-acme.com%2fscopes", "view"),
         ];
         let bob = ask(&authorization, &headers).await.expect("it may");
         assert_eq!((&*bob.name, &*bob.uid), ("bob", "7"));
