@@ -70,7 +70,7 @@ fn combined(role: &ClusterRole, roles: &[Arc<ClusterRole>]) -> Vec<PolicyRule> {
     let mut rules: Vec<PolicyRule> = Vec::new();
     for selector in &selectors {
         for part in roles.iter().filter(|it| it.name() != role.name()) {
-            if !selector.matches(&part.metadata.labels) {
+            if !selector.matches(|key| part.metadata.labels.get(key).map(|it| &**it)) {
                 continue;
             }
             for rule in &part.rules {

@@ -68,7 +68,8 @@ async fn two_servers_with_one_seed_give_the_same_uids() {
         server.shutdown().await;
     }
     assert_eq!(uids[0], uids[1]);
-    assert_eq!(Controller::ALL.map(Controller::name), ["gc", "namespace"]);
+    let names = ["gc", "namespace", "clusterrole-aggregation"];
+    assert_eq!(Controller::ALL.map(Controller::name), names);
 }
 
 #[tokio::test]
