@@ -67,7 +67,7 @@ fn recursive_props(depth: usize) -> JSONSchemaProps {
         type_: "object".into(),
         ..JSONSchemaProps::default()
     };
-    root.properties.insert("v".into(), schema);
+    root.properties.insert("v".into(), Box::new(schema));
     root
 }
 

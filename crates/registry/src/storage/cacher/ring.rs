@@ -25,8 +25,8 @@ pub(crate) struct Ring {
     history: Duration,
     /// The revision before the first event that could be here.
     begun_at: u64,
-    /// Whether events were evicted since.
-    evicted: bool,
+    /// The revision of the last event that was evicted since.
+    evicted: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Ring {
             capacity_max: capacity_max(history),
             history,
             begun_at,
-            evicted: false,
+            evicted: None,
         }
     }
 
@@ -64,8 +64,9 @@ impl Ring {
     pub(crate) fn push(&mut self, event: Arc<Event>, now: Instant) {
         self.resize(now);
         while self.events.len() >= self.capacity {
-            self.events.pop_front();
-            self.evicted = true;
+            if let Some(gone) = self.events.pop_front() {
+                self.evicted = Some(gone.event.revision.0);
+            }
         }
         self.events.push_back(Recorded { event, at: now });
     }
@@ -88,10 +89,12 @@ impl Ring {
         }
     }
 
-    /// Returns the oldest revision after which a watch can resume.
+    /// Returns the oldest revision after which a watch can resume. A revision of several events, of
+    /// which some are evicted, is not complete here: a watch before it would miss those, and a past
+    /// state would contain what was no state at all.
     pub(crate) fn oldest(&self) -> u64 {
-        match self.events.front() {
-            Some(first) if self.evicted => first.event.revision.0 - 1,
+        match (self.events.front(), self.evicted) {
+            (Some(first), Some(evicted)) => evicted.max(first.event.revision.0 - 1),
             _ => self.begun_at,
         }
     }
@@ -255,6 +258,21 @@ mod tests {
         assert_eq!(count(0, 9, 2), Ok(4));
         assert_eq!(count(1, 9, 1), Ok(3));
         assert_eq!(count(0, 2, 100), Ok(4));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_revision_of_which_a_part_was_evicted_is_too_old() {
+        let mut ring = Ring::new(0, DEFAULT_HISTORY);
+        let long_ago = Instant::now();
+        for revision in std::iter::repeat_n(5, 60).chain(6..46) {
+            ring.push(event(revision), long_ago);
+        }
+        let now = long_ago + DEFAULT_HISTORY * 2;
+        (46..76).for_each(|revision| ring.push(event(revision), now));
+        assert_eq!((ring.capacity(), ring.events.len()), (100, 100));
+        let count = |after| ring.after(after, u64::MAX, usize::MAX).map(|it| it.len());
+        assert_eq!(count(4), Err(TooOld { oldest: 5 }), "half of 5 is gone");
+        assert_eq!(count(5), Ok(70));
     }
 
     #[test]
