@@ -11,6 +11,7 @@ mod connection;
 mod cork;
 mod delivery;
 mod eviction;
+mod identities;
 mod in_process;
 mod in_process_stream;
 mod running;
@@ -19,11 +20,8 @@ mod serving_certificate;
 mod timed_stream;
 mod tls;
 
-use crate::authentication::authenticator::{Authenticator, MASTERS_GROUP};
-use crate::authentication::certificates::{
-    CertificateAuthority, CertificateError, PemError, SERVING_NAMES,
-};
-use crate::authentication::client_certificates::chain_verifier;
+use crate::authentication::authenticator::Authenticator;
+use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
@@ -35,6 +33,7 @@ use acceptor::Acceptor;
 pub use activity::Load;
 use connection::Connections;
 use eviction::Evictor;
+use identities::Identities;
 pub use in_process::InProcess;
 use kubist_registry::{Registry, User};
 pub use running::{RunningServer, ServerEnded};
@@ -47,7 +46,6 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
 
 /// Limit of streams passed to [`RunningServer::serve_stream`] that wait to be served.
 const WAITING_STREAMS_MAX: usize = 64;
@@ -84,7 +82,7 @@ pub enum StartError {
 pub enum ApiServer {}
 
 impl ApiServer {
-    /// Creates certificates, listens, and serves `registry` until shutdown. The server accepts
+    /// Creates certificates if it is to listen, listens, and serves `registry` until shutdown. The server accepts
     /// requests as soon as this returns. Must be called within a tokio runtime.
     ///
     /// # Errors
@@ -95,25 +93,19 @@ impl ApiServer {
             None => None,
         };
         let address = listener.as_ref().map(|(_, address)| *address);
-        let authority = match &config.authority {
-            Some(authority) => Arc::clone(authority),
-            None => Arc::new(CertificateAuthority::new("kubist-ca")?),
+        let now = registry.request(User::default()).received;
+        let identities = match address {
+            Some(_) => Some(Identities::new(&config, address, now)?),
+            None => None,
         };
-        let admin = authority.client_identity(&config.admin_user, Some(MASTERS_GROUP))?;
-        let names = serving_names(&config, address);
-        let (configured, now) = (config.serving.as_ref(), registry.request(User::default()));
-        let serving =
-            ServingCertificate::new(Arc::clone(&authority), names, configured, now.received);
-        let serving = Arc::new(serving?);
-        let trusted = config.client_authorities.iter().cloned();
-        let verifier = chain_verifier(trusted.chain([authority.certificate()]))?;
-        let tls = tls::server_config(Arc::clone(&serving), Arc::clone(&verifier))?;
-        let keys = match &config.token_keys {
-            Some(keys) => Arc::clone(keys),
-            None => Arc::new(TokenKeys::new()?),
+        let keys = match (&config.token_keys, address) {
+            (Some(keys), _) => Some(Arc::clone(keys)),
+            (None, Some(_)) => Some(Arc::new(TokenKeys::new()?)),
+            (None, None) => None,
         };
         let issuer = TokenIssuer::new(keys);
         let shutdown = Shutdown::new(config.watch_drain);
+        let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
         let service = Service::new(&config, registry, authenticator, address, shutdown.clone());
@@ -122,8 +114,9 @@ impl ApiServer {
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
         let connections = Arc::new(Connections::new(&config, service, shutdown.clone()));
         let acceptor = Acceptor {
-            listener: listener.map(|(listener, _)| listener),
-            tls: TlsAcceptor::from(Arc::new(tls)),
+            listener: listener
+                .zip(identities.as_ref())
+                .map(|((listener, _), of)| (listener, of.tls.clone())),
             connections_max: config.connections_max.max(1),
             connections: Arc::clone(&connections),
             keep_alive: TcpKeepalive::new()
@@ -141,13 +134,12 @@ impl ApiServer {
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         let metrics = Arc::clone(connections.metrics());
-        let upkeep = upkeep(shutdown.clone(), Arc::clone(&serving), definitions, metrics);
+        let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
+        let upkeep = upkeep(shutdown.clone(), serving, definitions, metrics);
         tasks.spawn(upkeep);
         Ok(RunningServer {
             address,
-            serving,
-            authority,
-            admin,
+            identities,
             admin_user: config.admin_user,
             connections,
             streams,
@@ -170,7 +162,7 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 /// Runs the server's background loops until shutdown.
 async fn upkeep(
     shutdown: Shutdown,
-    serving: Arc<ServingCertificate>,
+    serving: Option<Arc<ServingCertificate>>,
     registry: Registry,
     metrics: Arc<Metrics>,
 ) {
@@ -182,7 +174,7 @@ async fn upkeep(
         () = shutdown.closing() => {}
         () = definitions_loop => {}
         () = cache_eviction => {}
-        () = renew_daily(&serving, &registry) => {}
+        () = renew_daily(serving.as_deref(), &registry) => {}
     }
 }
 
@@ -206,8 +198,8 @@ async fn forget_unused(registry: &Registry, metrics: &Metrics) {
 }
 
 /// Renews the serving certificate in time. Never returns.
-async fn renew_daily(serving: &ServingCertificate, registry: &Registry) {
-    while serving.is_renewed() {
+async fn renew_daily(serving: Option<&ServingCertificate>, registry: &Registry) {
+    while let Some(serving) = serving.filter(|it| it.is_renewed()) {
         tokio::time::sleep(serving_certificate::CHECK_INTERVAL).await;
         serving.renew(registry.request(User::default()).received);
     }
