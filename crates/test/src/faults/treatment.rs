@@ -64,6 +64,8 @@ pub(crate) struct Arrival {
     pub(crate) kind: EventKind,
     pub(crate) name: ObjectName,
     pub(crate) revision: u64,
+    /// The bookmark after the initial events, without which a streaming list has no end.
+    pub(crate) ends_list: bool,
 }
 
 /// What happens to an event of a watch.

@@ -15,6 +15,9 @@ use kubist_codec::watch_stream::{EventKind, Frame, FrameObject, WatchStream, enc
 use kubist_transport::{ResponseBody, TransportError};
 use std::sync::Arc;
 
+/// The annotation of the bookmark after the initial events.
+const INITIAL_EVENTS_END: &[u8] = b"k8s.io/initial-events-end";
+
 /// Reads a watch and asks the taps about each event.
 pub(super) struct WatchBody {
     call: Call,
@@ -97,6 +100,8 @@ impl WatchBody {
             kind: frame.kind,
             name,
             revision,
+            ends_list: frame.kind == EventKind::Bookmark
+                && memmem(&frame.object, INITIAL_EVENTS_END),
         };
         for tap in &*self.taps {
             let delivery = tap.deliver(&self.call, &arrival).await;
@@ -138,6 +143,10 @@ enum Filled {
     End,
     Failed(TransportError),
     Broken(Delivery),
+}
+
+fn memmem(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|it| it == wanted)
 }
 
 fn encoded(frame: &Frame) -> Bytes {
