@@ -43,7 +43,7 @@ use effect::Effect;
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 pub(crate) use interposer::Interposer;
-use kubist_apimachinery::Str;
+use kubist::apimachinery::Str;
 use parking_lot::Mutex;
 pub use requests::Requests;
 pub(crate) use revisions::Revisions;

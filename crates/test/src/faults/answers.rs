@@ -6,9 +6,9 @@ use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
-use kubist_apimachinery::wire::to_json;
-use kubist_apimachinery::{GroupResource, Status};
-use kubist_transport::{Endpoint, TransportError};
+use kubist::apimachinery::wire::to_json;
+use kubist::apimachinery::{GroupResource, Status};
+use kubist::transport::{Endpoint, TransportError};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,7 +100,7 @@ pub(crate) fn gone() -> Status {
 /// 422 of a server without streaming lists.
 pub(crate) fn no_streaming_list(call: &Call) -> Status {
     let mut status = Status::invalid(
-        &kubist_apimachinery::GroupKind {
+        &kubist::apimachinery::GroupKind {
             group: "meta.k8s.io".into(),
             kind: "ListOptions".into(),
         },

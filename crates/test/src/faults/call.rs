@@ -3,7 +3,7 @@
 //! It is read from the path and the query only; bodies are not decoded.
 
 use http::{Method, Request};
-use kubist_apimachinery::Str;
+use kubist::apimachinery::Str;
 use std::fmt;
 
 /// What a request does.

@@ -2,7 +2,7 @@
 
 use super::answers;
 use super::call::Call;
-use kubist_apimachinery::Status;
+use kubist::apimachinery::Status;
 use std::fmt;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! `Interposer`: the service between a client and the server, which asks the taps.
 //!
 //! It is below [`Transport::with_service`], so a client cannot tell it from a server: what comes
-//! back is the server's answer, a [`Status`](kubist_apimachinery::Status) in the server's words, or
+//! back is the server's answer, a [`Status`](kubist::apimachinery::Status) in the server's words, or
 //! an error of the connection.
 
 use super::answers::{self, AnswerBody};
@@ -15,9 +15,9 @@ use futures_core::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use http::{Request, Response, StatusCode, Uri};
 use http_body_util::BodyExt as _;
-use kubist_apimachinery::Status;
-use kubist_apimachinery::wire::Encoding;
-use kubist_transport::{Body, Config, ConfigError, ResponseBody, Transport, TransportError};
+use kubist::apimachinery::Status;
+use kubist::apimachinery::wire::Encoding;
+use kubist::transport::{Body, Config, ConfigError, ResponseBody, Transport, TransportError};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -206,8 +206,8 @@ impl tower::Service<Request<Body>> for Interposer {
 
 /// Encodes an error of a watch as its last event.
 pub(super) fn error_frame(status: &Status, encoding: Encoding) -> Bytes {
-    use kubist_apimachinery::wire::{to_json, to_protobuf};
-    use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
+    use kubist::apimachinery::wire::{to_json, to_protobuf};
+    use kubist::codec::watch_stream::{EventKind, FrameObject, encode_frame};
     let mut out = Vec::new();
     if encoding == Encoding::Protobuf {
         let object = FrameObject::Protobuf {

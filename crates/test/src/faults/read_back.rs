@@ -1,10 +1,10 @@
 //! Names and versions in answers, without decoding the objects.
 
 use bytes::Bytes;
-use kubist_apimachinery::wire::{Encoding, scan};
-use kubist_apimachinery::{ObjectName, Str};
-use kubist_codec::envelope::Envelope;
-use kubist_codec::list_stream::ListStream;
+use kubist::apimachinery::wire::{Encoding, scan};
+use kubist::apimachinery::{ObjectName, Str};
+use kubist::codec::envelope::Envelope;
+use kubist::codec::list_stream::ListStream;
 
 /// Returns the name and the resource version of an encoded object.
 pub(super) fn in_object(bytes: &[u8], encoding: Encoding) -> Option<(ObjectName, u64)> {

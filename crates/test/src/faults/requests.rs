@@ -1,7 +1,7 @@
 //! `Requests`: which requests a rule is about.
 
 use super::call::{Call, Verb};
-use kubist_apimachinery::{ResourceFacts, Str};
+use kubist::apimachinery::{ResourceFacts, Str};
 use std::collections::BTreeSet;
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use super::effect::Effect;
 use super::requests::Requests;
-use kubist_apimachinery::Str;
+use kubist::apimachinery::Str;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

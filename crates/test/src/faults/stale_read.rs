@@ -9,8 +9,8 @@ use super::call::{Call, Verb, has_query};
 use super::treatment::View;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http::{Request, Response, Uri};
-use kubist_apimachinery::{GroupResource, Status};
-use kubist_transport::{Body, Transport, TransportError};
+use kubist::apimachinery::{GroupResource, Status};
+use kubist::transport::{Body, Transport, TransportError};
 use serde_json::Value;
 
 /// The most bytes of a list of one object.

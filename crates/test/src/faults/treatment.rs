@@ -5,8 +5,8 @@
 
 use super::call::Call;
 use futures_core::future::BoxFuture;
-use kubist_apimachinery::{ObjectName, Status, Str};
-use kubist_codec::watch_stream::EventKind;
+use kubist::apimachinery::{ObjectName, Status, Str};
+use kubist::codec::watch_stream::EventKind;
 use std::time::Duration;
 
 /// What happens to a request.

@@ -10,9 +10,9 @@ use futures_util::future::{pending, select_all};
 use futures_util::{FutureExt as _, stream};
 use http_body::Frame as BodyFrame;
 use http_body_util::{BodyExt as _, StreamBody};
-use kubist_apimachinery::wire::Encoding;
-use kubist_codec::watch_stream::{EventKind, Frame, FrameObject, WatchStream, encode_frame};
-use kubist_transport::{ResponseBody, TransportError};
+use kubist::apimachinery::wire::Encoding;
+use kubist::codec::watch_stream::{EventKind, Frame, FrameObject, WatchStream, encode_frame};
+use kubist::transport::{ResponseBody, TransportError};
 use std::sync::Arc;
 
 /// The annotation of the bookmark after the initial events.

@@ -1,0 +1,135 @@
+//! `Trace`: what happened in a world, in order; and a digest of it.
+//!
+//! While many seeds run, only the digest is kept. A seed that failed runs again with everything.
+
+use kubist::apimachinery::{GroupKind, ObjectName, Str};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The most entries of a trace; a run with more is cut.
+const ENTRIES_MAX: usize = 100_000;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A step of the user, or how it ended.
+    Step(String),
+    /// A fault of the plan.
+    Fault(String),
+    /// A controller, started or ended.
+    Controller(String),
+    /// An object was written.
+    Wrote {
+        client: Str,
+        kind: GroupKind,
+        name: ObjectName,
+        /// `created`, `changed` or `deleted`.
+        verb: &'static str,
+        /// The version before; 0 if there was none.
+        before: u64,
+        revision: u64,
+        /// The fields, shortly.
+        fields: String,
+    },
+    /// A client got an event of a watch, or an item of a list.
+    Saw {
+        client: Str,
+        resource: Str,
+        name: ObjectName,
+        revision: u64,
+        is_deleted: bool,
+    },
+    /// A client got an answer that is no success.
+    Refused {
+        client: Str,
+        call: String,
+        code: u16,
+    },
+    /// Something is wrong.
+    Broke(String),
+}
+
+/// One thing that happened, and when, since the world began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) time: Duration,
+    pub(crate) what: What,
+}
+
+/// What happened in a world. Clones are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    began: Instant,
+    /// `None`: only the digest is kept.
+    entries: Option<Mutex<Vec<Entry>>>,
+    digest: AtomicU64,
+    /// Counts what happens, for who watches from outside.
+    progress: Arc<AtomicU64>,
+}
+
+impl Trace {
+    /// Begins now, on tokio's clock.
+    pub(crate) fn begin(in_full: bool, progress: Arc<AtomicU64>) -> Self {
+        let shared = Shared {
+            began: Instant::now(),
+            entries: in_full.then(Mutex::default),
+            digest: AtomicU64::new(0xcbf2_9ce4_8422_2325),
+            progress,
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Reports whether everything is kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.shared.entries.is_some()
+    }
+
+    /// Returns the time since the world began.
+    pub(crate) fn time(&self) -> Duration {
+        self.shared.began.elapsed()
+    }
+
+    /// Notes what happened now, if everything is kept.
+    pub(crate) fn note(&self, what: impl FnOnce() -> What) {
+        let Some(entries) = &self.shared.entries else {
+            return;
+        };
+        let (time, what) = (self.time(), what());
+        let mut entries = entries.lock();
+        if entries.len() < ENTRIES_MAX {
+            entries.push(Entry { time, what });
+        }
+    }
+
+    /// Adds to the digest, which is kept in any case.
+    pub(crate) fn mark(&self, bytes: &[u8]) {
+        let time = u64::try_from(self.time().as_millis()).unwrap_or(u64::MAX);
+        let mut digest = self.shared.digest.load(Ordering::Relaxed);
+        for byte in bytes.iter().copied().chain(time.to_le_bytes()) {
+            digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        self.shared.digest.store(digest, Ordering::Relaxed);
+        self.shared.progress.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the digest: equal for runs in which the same happened at the same time.
+    pub(crate) fn digest(&self) -> u64 {
+        self.shared.digest.load(Ordering::Relaxed)
+    }
+
+    /// Returns a copy of all entries.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let entries = self.shared.entries.as_ref();
+        entries.map(|it| it.lock().clone()).unwrap_or_default()
+    }
+}
