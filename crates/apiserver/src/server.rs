@@ -27,6 +27,7 @@ use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
+use crate::random::Chance;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
 use acceptor::Acceptor;
@@ -104,11 +105,12 @@ impl ApiServer {
             (None, None) => None,
         };
         let issuer = TokenIssuer::new(keys);
-        let shutdown = Shutdown::new(config.watch_drain);
+        let chance = Arc::new(Chance::new(config.seed));
+        let shutdown = Shutdown::new(config.watch_drain, Arc::clone(&chance));
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
-        let service = Service::new(&config, registry, authenticator, address, shutdown.clone());
+        let service = Service::new(&config, registry, authenticator, address, shutdown.clone(), chance);
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
@@ -171,6 +173,8 @@ async fn upkeep(
     let definitions_loop = cpu_bound::background(Box::pin(registry.run_definitions()));
     let cache_eviction = cpu_bound::background(Box::pin(forget_unused(&registry, &metrics)));
     tokio::select! {
+        // The order is fixed, so that simulations are deterministic.
+        biased;
         () = shutdown.closing() => {}
         () = definitions_loop => {}
         () = cache_eviction => {}

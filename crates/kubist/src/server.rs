@@ -115,6 +115,8 @@ impl Server {
             serving_names: advertised.map(ToString::to_string).collect(),
             tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
             anonymous_health: config.anonymous_health,
+            observer: config.observer.clone(),
+            seed: config.seed,
             requests_max: config.requests_max,
             mutating_requests_max: config.mutating_requests_max,
             connections_max: config.connections_max,

@@ -3,7 +3,7 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
-use kubist_apiserver::Webhooks;
+use kubist_apiserver::{RequestObserver, Webhooks};
 use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
@@ -29,12 +29,15 @@ pub struct ServerConfig {
     pub tokens: Vec<String>,
     /// The controllers to run. Default: all.
     pub controllers: BTreeSet<Controller>,
-    /// Seed of uids and generated names, for reproducible runs; the revisions of an in-memory store
+    /// Seed of uids, generated names and everything else that is chosen at random, for reproducible
+    /// runs; the revisions of an in-memory store
     /// then begin at one. Default: none; uids are random, and revisions keep growing across
     /// restarts.
     pub seed: Option<u64>,
     /// The clock of all timestamps: of objects, requests, events. Default: the machine's.
     pub clock: Arc<dyn WallClock>,
+    /// Is told of every request, as upstream's audit log. Default: nobody.
+    pub observer: Option<Arc<dyn RequestObserver>>,
     /// The in-memory store to begin with, such as a fork of another server's; it belongs to this
     /// server from now on. Excludes a data directory and etcd. Default: none, and an empty one is
     /// created.
@@ -102,6 +105,7 @@ impl Default for ServerConfig {
             controllers: Controller::ALL.into(),
             seed: None,
             clock: Arc::new(SystemClock),
+            observer: None,
             store: None,
             history_events_max: memory::Config::default().history_events_max,
             storage_bytes_max: Some(2 << 30),

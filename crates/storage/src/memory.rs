@@ -120,14 +120,41 @@ impl MemoryKv {
     }
 
     /// A copy of the store with the same data, history and leases, without watches. The two are
-    /// independent from now on. The cost is proportional to the history; data is shared.
+    /// independent from now on. Data and history are shared, so the cost is proportional to what
+    /// was written since the last fork.
     pub fn fork(&self) -> Self {
-        let state = self.shared.state.read().fork();
-        Self::with_state(
-            state,
-            self.shared.config.clone(),
-            Arc::clone(&self.shared.clock),
-        )
+        self.fork_on(Arc::clone(&self.shared.clock))
+    }
+
+    /// Same as [`Self::fork`], on another clock, which has to show at least the time of this one:
+    /// the deadlines of leases stay what they are.
+    pub fn fork_on(&self, clock: Arc<dyn Clock>) -> Self {
+        let state = self.shared.state.write().fork();
+        Self::with_state(state, self.shared.config.clone(), clock)
+    }
+
+    /// Same as [`Self::fork_on`], at an earlier revision: as if nothing had been written since. The
+    /// cost is proportional to the number of writes since then. A lease that has ended since then
+    /// ends again.
+    ///
+    /// # Errors
+    /// The revision is compacted, or in the future; or the store is closed.
+    pub fn fork_at(&self, revision: Revision, clock: Arc<dyn Clock>) -> Result<Self, ReadError> {
+        let mut state = {
+            let mut state = self.shared.state.write();
+            if state.closed {
+                return Err(ReadError::Closed);
+            }
+            state.versions.readable(Some(revision))?;
+            state.fork()
+        };
+        state.rewind(revision);
+        Ok(Self::with_state(state, self.shared.config.clone(), clock))
+    }
+
+    /// Returns the revision that is current now; also of a closed store.
+    pub fn current_revision(&self) -> Revision {
+        self.shared.state.read().versions.revision()
     }
 
     /// Advances to the clock's time: expires leases, discards old history, sends due progress

@@ -11,8 +11,8 @@ use super::topics::Topics;
 use super::tree::Tree;
 use super::versions::{Commit, Versions, weight_of};
 use crate::batch::Batch;
-use crate::{CompactError, DeleteRequest, Event, Expected, Guard, LeaseError, LeaseId, PutRequest};
-use crate::{Revision, WriteError, WriteOutcome};
+use crate::{CompactError, DeleteRequest, Event, Expected, Guard, KeyRange, LeaseError, LeaseId};
+use crate::{PutRequest, Revision, WriteError, WriteOutcome};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -67,9 +67,9 @@ impl State {
     }
 
     /// Returns a copy with the same data and history, without watches.
-    pub(crate) fn fork(&self) -> Self {
+    pub(crate) fn fork(&mut self) -> Self {
         Self {
-            versions: self.versions.clone(),
+            versions: self.versions.fork(),
             leases: self.leases.clone(),
             topics: Topics::default(),
             closed: self.closed,
@@ -78,6 +78,19 @@ impl State {
             request_bytes_max: self.request_bytes_max,
             limit: Arc::new(self.limit.anew()),
             lease_ttl_max: self.lease_ttl_max,
+        }
+    }
+
+    /// Goes back to an earlier revision, which must be readable. A lease that has ended since then
+    /// ends again.
+    pub(crate) fn rewind(&mut self, revision: Revision) {
+        self.versions.rewind(revision);
+        self.leases.detach_all();
+        let all = KeyRange::all();
+        for kv in self.versions.head().range(&all) {
+            if let Some(lease) = kv.lease {
+                self.leases.restore_key(lease, &kv.key);
+            }
         }
     }
 
