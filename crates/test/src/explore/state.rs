@@ -7,7 +7,7 @@ use kubist::apimachinery::{GroupKind, ObjectName, ResourceFacts};
 use kubist::storage::{Event, KeyValue};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,9 +120,47 @@ impl State {
         objects.into_iter().flat_map(|it| it.values())
     }
 
+    /// Returns an object whose owners are all gone, and their names.
+    pub(crate) fn orphan(&self) -> Option<(String, Vec<String>)> {
+        let uids: BTreeSet<&str> = self.objects().map(|it| it.uid()).collect();
+        let orphan = self.objects().find(|it| is_orphan(it, &uids))?;
+        let owners = orphan.owners().map(|it| {
+            let text = |field: &str| it.get(field).and_then(Value::as_str).unwrap_or_default();
+            format!("{} {}", text("kind"), text("name"))
+        });
+        Some((orphan.title(), owners.collect()))
+    }
+
+    /// Returns the state without what a garbage collector would delete.
+    pub(crate) fn without_garbage(&self) -> Self {
+        let mut state = self.clone();
+        loop {
+            let uids: BTreeSet<&str> = state.objects().map(|it| it.uid()).collect();
+            let orphans = state.objects().filter(|it| is_orphan(it, &uids));
+            let orphans: Vec<_> = orphans.cloned().collect();
+            if orphans.is_empty() {
+                return state;
+            }
+            for orphan in orphans {
+                if let Some(objects) = state.kinds.get_mut(&orphan.kind) {
+                    Arc::make_mut(objects).remove(&orphan.name);
+                }
+            }
+        }
+    }
+
     pub(crate) fn objects(&self) -> impl Iterator<Item = &Arc<StoredObject>> {
         self.kinds.values().flat_map(|it| it.values())
     }
+}
+
+/// Reports whether an object has owners, and none of them exists.
+fn is_orphan(object: &StoredObject, uids: &BTreeSet<&str>) -> bool {
+    let uid = |owner: &serde_json::Map<String, Value>| {
+        let uid = owner.get("uid").and_then(Value::as_str);
+        uid.is_some_and(|it| uids.contains(it))
+    };
+    object.owners().next().is_some() && !object.owners().any(uid)
 }
 
 fn kind_of<K: ResourceFacts>() -> GroupKind {

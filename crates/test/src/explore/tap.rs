@@ -6,7 +6,7 @@ use crate::explore::plan::{Failing, Fault, FaultKind};
 use crate::explore::problem::Problem;
 use crate::explore::random::Random;
 use crate::explore::trace::What;
-use crate::faults::{self, Answered, Arrival, Call, Delivery, Failure, Fate, Tap, Treatment, View};
+use crate::faults::{self, Answered, Arrival, Call, Delivery, Failure, Fate, Tap, Treatment, Verb, View};
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 use futures_util::future::pending;
@@ -254,7 +254,7 @@ fn fated(fate: Fate) -> Treatment {
 fn failed(call: &Call, failing: Failing) -> Fate {
     let status = |failure: Failure| Box::new(failure.status(call));
     match failing {
-        Failing::Conflict if call.is_write() => Fate::Answer(status(Failure::Conflict)),
+        Failing::Conflict if matches!(call.verb, Verb::Update | Verb::Patch) => Fate::Answer(status(Failure::Conflict)),
         Failing::TooManyRequests => {
             let after = Duration::from_secs(1);
             Fate::Answer(status(Failure::TooManyRequests(after)))
