@@ -13,6 +13,7 @@ use futures_util::future::pending;
 use kubist::apimachinery::{ObjectName, Str};
 use kubist::codec::watch_stream::EventKind;
 use parking_lot::Mutex;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
@@ -126,6 +127,10 @@ impl ClientTap {
         if self.is_dead() || !self.hub.admit() {
             return fated(Fate::Never);
         }
+        self.hub.trace.beat(|text| {
+            // Writing to a text cannot fail.
+            drop(write!(text, "{} sent: {call}", self.label));
+        });
         self.hub.trace.mark(call.resource.as_bytes());
         self.hub.trace.mark(call.name.as_bytes());
         let fate = match self.hub.strike(self.copy.controller, call) {

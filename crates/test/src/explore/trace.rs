@@ -59,6 +59,33 @@ pub(crate) struct Entry {
     pub(crate) what: What,
 }
 
+/// The signs of life of a world, for who watches it from another thread.
+#[derive(Debug, Default)]
+pub(crate) struct Pulse {
+    beats: AtomicU64,
+    last: Mutex<String>,
+}
+
+impl Pulse {
+    /// Something happened.
+    pub(crate) fn beat(&self, what: impl FnOnce(&mut String)) {
+        self.beats.fetch_add(1, Ordering::Relaxed);
+        let mut last = self.last.lock();
+        last.clear();
+        what(&mut last);
+    }
+
+    /// Returns how much has happened.
+    pub(crate) fn beats(&self) -> u64 {
+        self.beats.load(Ordering::Relaxed)
+    }
+
+    /// Returns what happened last.
+    pub(crate) fn last(&self) -> String {
+        self.last.lock().clone()
+    }
+}
+
 /// What happened in a world. Clones are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
@@ -71,18 +98,17 @@ struct Shared {
     /// `None`: only the digest is kept.
     entries: Option<Mutex<Vec<Entry>>>,
     digest: AtomicU64,
-    /// Counts what happens, for who watches from outside.
-    progress: Arc<AtomicU64>,
+    pulse: Arc<Pulse>,
 }
 
 impl Trace {
     /// Begins now, on tokio's clock.
-    pub(crate) fn begin(in_full: bool, progress: Arc<AtomicU64>) -> Self {
+    pub(crate) fn begin(in_full: bool, pulse: Arc<Pulse>) -> Self {
         let shared = Shared {
             began: Instant::now(),
             entries: in_full.then(Mutex::default),
             digest: AtomicU64::new(0xcbf2_9ce4_8422_2325),
-            progress,
+            pulse,
         };
         Self {
             shared: Arc::new(shared),
@@ -119,7 +145,11 @@ impl Trace {
             digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
         self.shared.digest.store(digest, Ordering::Relaxed);
-        self.shared.progress.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Tells who watches from outside that something happens.
+    pub(crate) fn beat(&self, what: impl FnOnce(&mut String)) {
+        self.shared.pulse.beat(what);
     }
 
     /// Returns the digest: equal for runs in which the same happened at the same time.

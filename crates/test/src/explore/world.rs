@@ -11,7 +11,7 @@ use crate::explore::problem::Problem;
 use crate::explore::running::Running;
 use crate::explore::scenario::Scenario;
 use crate::explore::state::State;
-use crate::explore::trace::{Trace, What};
+use crate::explore::trace::{Pulse, Trace, What};
 use crate::explore::witness::Witness;
 use crate::faults::{Faults, Interposer, Revisions, Sender, Tap};
 use crate::login::Login;
@@ -20,7 +20,7 @@ use kubist::Controller;
 use kubist::client::Client;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -46,8 +46,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) reference: Option<&'a Outcome>,
     /// Whether everything that happens is kept.
     pub(crate) in_full: bool,
-    /// Counts what happens, for who watches from outside.
-    pub(crate) progress: Arc<AtomicU64>,
+    /// For who watches from outside.
+    pub(crate) pulse: Arc<Pulse>,
 }
 
 struct World<'a> {
@@ -102,7 +102,7 @@ impl<'a> World<'a> {
         let Terms {
             scenario, ground, ..
         } = terms;
-        let trace = Trace::begin(terms.in_full, Arc::clone(&terms.progress));
+        let trace = Trace::begin(terms.in_full, Arc::clone(&terms.pulse));
         let own = scenario.servers_own.clone();
         let standing = ground.start(plan.seed, own).await?;
         let mut background = JoinSet::new();
@@ -235,6 +235,7 @@ impl<'a> World<'a> {
         };
         self.hub.ledger.lock().disturb();
         self.hub.trace.note(|| What::Step(step.name.clone()));
+        self.hub.trace.beat(|text| text.push_str(&step.name));
         let act = (step.act)(self.user.clone());
         let until = Instant::now() + STEP_MAX;
         let ended = self.beside(act, until).await;

@@ -115,9 +115,8 @@ impl Interposer {
         let response = self.inner.send(request).await?;
         match call.verb {
             Verb::Watch if response.status().is_success() => Ok(self.watching(call, response)),
-            Verb::List if self.taps.iter().any(|it| it.sees_lists()) => {
-                self.listed(call, response).await
-            }
+            // Read in whole whether or not somebody looks, so that both take the same turns.
+            Verb::List => self.listed(call, response).await,
             verb if verb.is_write() => self.written(call, response).await,
             _ => {
                 let answered = Answered {
@@ -162,6 +161,7 @@ impl Interposer {
         let (parts, body) = response.into_parts();
         let bytes = body.bytes(ANSWER_BYTES_MAX).await?;
         if parts.status == StatusCode::OK
+            && self.taps.iter().any(|it| it.sees_lists())
             && let Some((items, version)) = read_back::list(bytes.clone(), encoding)
         {
             for tap in &*self.taps {
