@@ -35,8 +35,8 @@ pub(crate) use self::versions::Versions;
 use self::view::View;
 use self::watcher::{Progress, Watcher};
 use crate::batch::Batch;
-use crate::{Clock, CompactError, DeleteRequest, GetResponse, KeyRange, KvFuture, LeaseError};
-use crate::{KvMaintenance, KvRead, KvWatch, KvWrite};
+use crate::{Clock, CompactError, DeleteRequest, GetResponse, KeyRange, KeyValue, KvFuture};
+use crate::{KvMaintenance, KvRead, KvWatch, KvWrite, LeaseError};
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
 use crate::{WatchError, WatchRangeRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, RwLock};
@@ -115,6 +115,22 @@ impl MemoryKv {
     /// `revision`.
     pub fn beginning_at(revision: Revision, config: Config, clock: Arc<dyn Clock>) -> Self {
         let versions = Versions::beginning_at(&config, revision);
+        let state = State::restored(versions, Leases::default(), &config);
+        Self::with_state(state, config, clock)
+    }
+
+    /// A store with these current values and without history, such as those of a backup at
+    /// `revision`. None of them may be newer.
+    pub fn restored(
+        revision: Revision,
+        kvs: impl IntoIterator<Item = KeyValue>,
+        config: Config,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let mut versions = Versions::beginning_at(&config, revision);
+        for kv in kvs {
+            drop(versions.keep(Arc::new(kv)));
+        }
         let state = State::restored(versions, Leases::default(), &config);
         Self::with_state(state, config, clock)
     }

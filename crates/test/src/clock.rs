@@ -3,6 +3,7 @@
 //! While tokio's clock is paused, the date is virtual: it begins at [`VIRTUAL_START`] and passes
 //! when timers do. Otherwise it is the machine's.
 
+use crate::error::TestError;
 use kubist::registry::{SystemClock, WallClock};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -40,18 +41,16 @@ impl TestClock {
         }
     }
 
-    /// Continues from a date that another clock has shown: virtual dates in virtual time, and the
-    /// machine's, if it is later, in real time.
-    pub(crate) fn from_date(date: Duration) -> Self {
+    /// Begins at a date, in virtual time; in real time it is the machine's, if that is later.
+    pub(crate) fn continuing(date: Duration) -> Result<Self, TestError> {
+        Handle::try_current().map_err(|_| TestError::NoRuntime)?;
         let clock = Self::start();
-        Self {
-            begin: if clock.is_virtual {
-                date
-            } else {
-                clock.begin.max(date)
-            },
-            ..clock
-        }
+        let begin = if clock.is_virtual {
+            date
+        } else {
+            clock.begin.max(date)
+        };
+        Ok(Self { begin, ..clock })
     }
 
     /// Returns the date, since the Unix epoch.
