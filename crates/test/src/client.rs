@@ -2,6 +2,7 @@
 
 use crate::clock::TestClock;
 use crate::error::TestError;
+use crate::faults::{Faults, Interposer, Sender};
 use crate::login::Login;
 use http::Uri;
 use kubist::client::{Ambient, Client, Config};
@@ -16,22 +17,37 @@ use tokio::runtime::{Handle, Id};
 /// The user agent of assertions, whose requests are not in the journal.
 pub(crate) const OBSERVER_AGENT: &str = "kubist-test-observer";
 
+impl Sender {
+    /// The user, and the program before the first `/` of the user agent.
+    fn of(login: &Login) -> Self {
+        let agent = login.user_agent.as_deref().unwrap_or_default();
+        let client = agent.split('/').next().unwrap_or_default();
+        Self {
+            user: login.user.clone(),
+            client: client.into(),
+        }
+    }
+}
+
 /// Makes clients.
 #[derive(Debug)]
 pub(crate) struct Clients {
     clock: TestClock,
     seed: u64,
     made: AtomicU64,
+    /// What goes wrong with the requests of all clients but the kit's own.
+    faults: Faults,
     /// The server's runtime.
     home: Id,
 }
 
 impl Clients {
-    pub(crate) fn new(clock: TestClock, seed: u64) -> Self {
+    pub(crate) fn new(clock: TestClock, seed: u64, faults: Faults) -> Self {
         Self {
             clock,
             seed,
             made: AtomicU64::new(0),
+            faults,
             home: Handle::current().id(),
         }
     }
@@ -65,7 +81,14 @@ impl Clients {
             inner,
             home: self.home,
         };
-        Ok(Transport::with_service(config, gate).map_err(ServerError::from)?)
+        let gated = Transport::with_service(config, gate).map_err(ServerError::from)?;
+        if user_agent == Some(OBSERVER_AGENT) {
+            return Ok(gated);
+        }
+        let sender = Sender::of(login);
+        let taps: Vec<Arc<dyn crate::faults::Tap>> = vec![Arc::new(self.faults.clone())];
+        let faulty = Interposer::transport(sender, user_agent, taps, gated);
+        Ok(faulty.map_err(ServerError::from)?)
     }
 }
 

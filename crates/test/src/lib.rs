@@ -26,6 +26,8 @@ mod client;
 mod clock;
 mod controllers;
 mod error;
+pub mod explore;
+pub mod faults;
 mod fixtures;
 mod journal;
 mod login;
@@ -33,6 +35,7 @@ mod past;
 mod pulse;
 mod server;
 mod snapshot;
+pub mod story;
 mod watchdog;
 
 pub use assertion::error::AssertionError;

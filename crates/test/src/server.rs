@@ -8,6 +8,7 @@ use crate::clock::TestClock;
 use crate::controllers::running::{Running, RunningSet};
 use crate::controllers::{RunError, ServerController};
 use crate::error::TestError;
+use crate::faults::{Faults, Revisions};
 use crate::fixtures::Fixtures;
 use crate::journal::Journal;
 use crate::login::Login;
@@ -28,6 +29,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// An API server in the test's process. Dropping it stops everything that belongs to it.
@@ -44,6 +46,9 @@ pub struct TestServer {
     client: Client,
     journal: Journal,
     observer: Arc<Observer>,
+    faults: Faults,
+    /// Follows the revision, for the faults that depend on it.
+    _background: JoinSet<()>,
 }
 
 impl TestServer {
@@ -82,10 +87,14 @@ impl TestServer {
         };
         // Boxed: the start of a server is a large future, and this is in those of tests.
         let server = Box::pin(Server::start(config)).await?;
-        let clients = Clients::new(clock.clone(), options.seed);
+        let revisions = Revisions::of(store.clone());
+        let faults = Faults::new(revisions.clone());
+        let clients = Clients::new(clock.clone(), options.seed, faults.clone());
         let client = clients.client(&server, &Login::admin())?;
         let eyes = Login::admin().with_user_agent(OBSERVER_AGENT);
         let running = Arc::<RunningSet>::default();
+        let mut background = JoinSet::new();
+        background.spawn(revisions.run());
         let observer = Observer {
             client: clients.client(&server, &eyes)?,
             clock: clock.clone(),
@@ -104,6 +113,8 @@ impl TestServer {
             client,
             journal,
             observer: Arc::new(observer),
+            faults,
+            _background: background,
         })
     }
 
@@ -167,7 +178,8 @@ impl TestServer {
     /// ```
     /// # use kubist::client::Client;
     /// # use kubist_test::TestServer;
-    /// # use tokio_util::sync::CancellationToken;
+    /// # use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
     /// # async fn run(_: Client, token: CancellationToken) -> Result<(), std::fmt::Error> {
     /// #     token.cancelled().await;
     /// #     Ok(())
@@ -363,6 +375,11 @@ impl TestServer {
     /// Returns the revision now: the resource version of the last write.
     pub fn revision(&self) -> u64 {
         self.store.current_revision().0
+    }
+
+    /// Returns what goes wrong with the requests of clients, to add to it.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
     }
 
     /// Returns the journal of requests.

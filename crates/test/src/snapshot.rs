@@ -162,6 +162,15 @@ impl Snapshot {
         options.seed(seed).start_on(store, clock).await
     }
 
+    /// Returns the date of the state, since the Unix epoch.
+    pub fn date(&self) -> Duration {
+        self.date
+    }
+
+    pub(crate) fn store(&self) -> &MemoryKv {
+        &self.store
+    }
+
     /// Returns the options of the server.
     pub fn options(&self) -> &TestServerBuilder {
         &self.options

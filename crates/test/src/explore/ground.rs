@@ -1,11 +1,12 @@
 //! `Ground`: what worlds stand on: the prepared content, forked for each; and the server of one.
 
-use crate::clock::TestClock;
+use crate::clock::{TestClock, VIRTUAL_START};
 use crate::explore::observer::TURN;
 use crate::explore::problem::Problem;
 use crate::explore::scenario::Scenario;
 use crate::explore::state::State;
 use crate::login::Login;
+use crate::snapshot::{Snapshot, limits};
 use kubist::client::{Ambient, Client, Config};
 use kubist::storage::memory::{self, MemoryKv};
 use kubist::storage::{KeyRange, KvRead as _, RangeRequest};
@@ -59,13 +60,14 @@ impl Ground {
     pub(crate) fn prepare(scenario: &Scenario) -> Result<Self, Problem> {
         let runtime = runtime(&Arc::default()).map_err(setup)?;
         runtime.block_on(async {
-            let clock = TestClock::start();
+            let date = scenario.snapshot.as_ref().map_or(VIRTUAL_START, Snapshot::date);
+            let clock = clock_at(date)?;
             let config = memory::Config {
                 tick_every: TICK,
-                ..memory::Config::default()
+                ..limits()
             };
-            let kv = match &scenario.store {
-                Some(store) => store.fork_on(Arc::new(clock.clone())),
+            let kv = match &scenario.snapshot {
+                Some(snapshot) => snapshot.store().fork_on(Arc::new(clock.clone())),
                 None => MemoryKv::new(config, Arc::new(clock.clone())),
             };
             let standing = Standing::start(kv, clock, 0, BTreeSet::new()).await?;
@@ -96,7 +98,7 @@ impl Ground {
         seed: u64,
         controllers: BTreeSet<Controller>,
     ) -> Result<Standing, Problem> {
-        let clock = TestClock::from_date(self.date);
+        let clock = clock_at(self.date)?;
         let kv = self.kv.fork_on(Arc::new(clock.clone()));
         Standing::start(kv, clock, seed, controllers).await
     }
@@ -149,6 +151,10 @@ impl Standing {
     pub(crate) fn client(&self, login: &Login, seed: u64) -> Result<Client, Problem> {
         Ok(self.client_over(self.transport(login)?, seed))
     }
+}
+
+fn clock_at(date: Duration) -> Result<TestClock, Problem> {
+    TestClock::continuing(date).map_err(|error| setup(format!("{error:?}")))
 }
 
 pub(crate) fn setup(error: impl std::fmt::Display) -> Problem {

@@ -89,11 +89,11 @@ impl Running {
         };
         let sender = Sender {
             user: name.clone(),
-            client: name,
+            client: name.clone(),
         };
         let taps: Vec<Arc<dyn Tap>> = vec![Arc::clone(&tap) as _, Arc::new(hub.faults.clone())];
-        let transport = Interposer::transport(sender, taps, standing.transport(&login)?)
-            .map_err(crate::explore::ground::setup)?;
+        let transport = Interposer::transport(sender, Some(&name), taps, standing.transport(&login)?);
+        let transport = transport.map_err(crate::explore::ground::setup)?;
         let Copy {
             controller,
             copy,

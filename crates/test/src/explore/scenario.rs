@@ -5,10 +5,10 @@ use crate::explore::limits::Limits;
 use crate::explore::normal::Excuse;
 use crate::explore::state::State;
 use crate::faults::Faults;
+use crate::snapshot::Snapshot;
 use futures_core::future::BoxFuture;
 use kubist::Controller;
 use kubist::client::Client;
-use kubist::storage::memory::MemoryKv;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(crate) struct UserStep {
 #[derive(Clone)]
 pub struct Scenario {
     pub(crate) name: String,
-    pub(crate) store: Option<MemoryKv>,
+    pub(crate) snapshot: Option<Snapshot>,
     pub(crate) preparation: Vec<UserStep>,
     pub(crate) controllers: Vec<Candidate>,
     pub(crate) servers_own: BTreeSet<Controller>,
@@ -85,7 +85,7 @@ impl Scenario {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            store: None,
+            snapshot: None,
             preparation: Vec::new(),
             controllers: Vec::new(),
             servers_own: BTreeSet::new(),
@@ -100,11 +100,11 @@ impl Scenario {
         }
     }
 
-    /// Begins with the content of a store, such as a fork of a test server's, instead of an empty
-    /// cluster. It is not written to.
+    /// Begins with the state of a snapshot instead of an empty cluster. Of its options, only the
+    /// state and the date count: it is the scenario that says what runs.
     #[must_use]
-    pub fn on_store(mut self, store: &MemoryKv) -> Self {
-        self.store = Some(store.fork());
+    pub fn on(mut self, snapshot: &Snapshot) -> Self {
+        self.snapshot = Some(snapshot.clone());
         self
     }
 

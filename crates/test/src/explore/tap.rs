@@ -289,8 +289,9 @@ impl Tap for ClientTap {
         pending().boxed()
     }
 
+    /// Also while nothing is kept, so that a run takes the same turns when it is told.
     fn sees_lists(&self) -> bool {
-        self.hub.trace.is_full()
+        true
     }
 
     fn listed(&self, call: &Call, items: &[(ObjectName, u64)], _version: &Str) {

@@ -115,11 +115,6 @@ impl Trace {
         }
     }
 
-    /// Reports whether everything is kept.
-    pub(crate) fn is_full(&self) -> bool {
-        self.shared.entries.is_some()
-    }
-
     /// Returns the time since the world began.
     pub(crate) fn time(&self) -> Duration {
         self.shared.began.elapsed()

@@ -452,7 +452,7 @@ fn user(standing: &Standing, hub: &Arc<Hub>) -> Result<Client, Problem> {
         hub: Arc::clone(hub),
     };
     let taps: Vec<Arc<dyn Tap>> = vec![Arc::new(witness), Arc::new(hub.faults.clone())];
-    let transport = Interposer::transport(sender, taps, standing.transport(&login)?);
+    let transport = Interposer::transport(sender, Some(USER), taps, standing.transport(&login)?);
     let transport = transport.map_err(ground::setup)?;
     Ok(standing.client_over(transport, hub.plan.seed))
 }

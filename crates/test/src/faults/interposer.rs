@@ -36,17 +36,21 @@ pub(crate) struct Interposer {
 
 impl Interposer {
     /// Returns a transport whose requests the taps decide about, in this order; the first that does
-    /// not serve a request decides.
+    /// not serve a request decides. `user_agent` replaces the default one.
     ///
     /// # Errors
-    /// None in practice: the address is a constant.
+    /// The user agent is not a valid header.
     pub(crate) fn transport(
         sender: Sender,
+        user_agent: Option<&str>,
         taps: impl Into<Arc<[Arc<dyn Tap>]>>,
         inner: Transport,
     ) -> Result<Transport, ConfigError> {
         let mut config = Config::new(Uri::from_static("http://in-process"));
         config.accept_gzip = false;
+        if let Some(user_agent) = user_agent {
+            user_agent.clone_into(&mut config.user_agent);
+        }
         let taps = taps.into();
         let service = Self {
             sender,
@@ -115,8 +119,9 @@ impl Interposer {
         let response = self.inner.send(request).await?;
         match call.verb {
             Verb::Watch if response.status().is_success() => Ok(self.watching(call, response)),
-            // Read in whole whether or not somebody looks, so that both take the same turns.
-            Verb::List => self.listed(call, response).await,
+            Verb::List if self.taps.iter().any(|it| it.sees_lists()) => {
+                self.listed(call, response).await
+            }
             verb if verb.is_write() => self.written(call, response).await,
             _ => {
                 let answered = Answered {
@@ -161,7 +166,6 @@ impl Interposer {
         let (parts, body) = response.into_parts();
         let bytes = body.bytes(ANSWER_BYTES_MAX).await?;
         if parts.status == StatusCode::OK
-            && self.taps.iter().any(|it| it.sees_lists())
             && let Some((items, version)) = read_back::list(bytes.clone(), encoding)
         {
             for tap in &*self.taps {
