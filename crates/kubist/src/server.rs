@@ -97,7 +97,10 @@ impl Server {
         for each in apart.iter().map(|it| &it.engine).chain([&store]) {
             let (ticking, written) = (each.clone(), each.kv());
             engine.spawn(async move { ticking.run().await });
-            engine.spawn(async move { log_refusals(&*written).await });
+            // A store that was given has limits that its owner knows.
+            if config.store.is_none() {
+                engine.spawn(async move { log_refusals(&*written).await });
+            }
         }
         let watch_caches = config.has_watch_caches(&store);
         let registry = Registry::new(config.registry(store.kv(), &apart, watch_caches));

@@ -11,7 +11,11 @@ use kubist::client::Client;
 use kubist::controllers::{garbage_collector, namespace};
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// How often the garbage collector asks what is served, beside each change of a definition.
+const DISCOVERY_PERIOD: Duration = Duration::from_secs(24 * 3600);
 
 /// A controller of the cluster, as a part of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,7 +62,11 @@ impl ServerController {
     ) -> Result<(), RunError> {
         match self {
             Self::GarbageCollector => {
-                let options = garbage_collector::Options::default();
+                // Within a server of this process, only definitions change what is served.
+                let options = garbage_collector::Options {
+                    discovery_period: DISCOVERY_PERIOD,
+                    ..garbage_collector::Options::default()
+                };
                 drop(garbage_collector::run(client, options, token).await);
                 Ok(())
             }
