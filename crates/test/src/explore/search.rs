@@ -171,7 +171,11 @@ impl<'a> Search<'a> {
         };
         let reference = pool::run_one(&shared, calm(false));
         if let Some(problem) = reference.problem.clone() {
-            let told = pool::run_one(&shared, calm(true));
+            // A world that blocks does so again, and leaves another thread behind.
+            let told = match problem {
+                Problem::Blocked { .. } => Outcome::default(),
+                _ => pool::run_one(&shared, calm(true)),
+            };
             return Err(Box::new(self.failed_calmly(problem, &told)));
         }
         let again = pool::run_one(&shared, calm(true));

@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 /// How long a step of the user may take.
-const STEP_MAX: Duration = Duration::from_secs(5 * 60);
+const STEP_MAX: Duration = Duration::from_secs(60 * 60);
 /// The first pause before a controller that has ended is started again, as of a kubelet.
 const RESTART_PAUSE: Duration = Duration::from_secs(10);
 /// How long dropped tasks may take to end.

@@ -5,6 +5,7 @@ use kubist::client::{Api, ApiError, Client};
 use kubist_test::explore::{Exploration, Limits, Problem, Scenario, explore};
 use std::convert::Infallible;
 use std::future::pending;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -139,18 +140,18 @@ fn a_real_sleep_is_found() {
     assert!(matches!(problem, Problem::Blocked { .. }), "{problem}");
 }
 
+/// Ends the loop of the test after the test.
+static OVER: AtomicBool = AtomicBool::new(false);
+
 #[test]
 fn a_loop_that_never_yields_is_found() {
     let problem = found("end loops", |_, stop| async move {
-        while !stop.is_cancelled() {
+        while !stop.is_cancelled() && !OVER.load(Ordering::Relaxed) {
             std::hint::spin_loop();
-            // So that the thread ends after the test.
-            if std::thread::panicking() {
-                break;
-            }
         }
         Ok(())
     });
+    OVER.store(true, Ordering::Relaxed);
     assert!(matches!(problem, Problem::Blocked { .. }), "{problem}");
 }
 
