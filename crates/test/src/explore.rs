@@ -42,7 +42,8 @@ mod shrink;
 mod state;
 mod stored;
 mod tap;
-pub(crate) mod trace;
+mod telling;
+mod trace;
 mod witness;
 mod world;
 
@@ -54,4 +55,3 @@ pub use replay::{ParseReplayError, Replay, SEED_VARIABLE, SEEDS_VARIABLE};
 pub use scenario::{Ended, Scenario};
 pub use search::{explore, replay};
 pub use state::{Change, State};
-pub(crate) use stored::title;

@@ -150,7 +150,7 @@ impl Faults {
     pub fn check(&self) -> Result<(), MissedRules> {
         let rules = self.shared.rules.lock();
         let missed = rules.iter().filter(|it| it.is_missed());
-        let rules: Vec<Str> = missed.map(|it| it.to_string().into()).collect();
+        let rules: Vec<String> = missed.map(ToString::to_string).collect();
         if rules.is_empty() {
             return Ok(());
         }

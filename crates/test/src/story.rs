@@ -7,13 +7,12 @@
 //! It is not a log: reads, and what happens beside the work (leases, events), are left out.
 
 mod caches;
+mod entry;
 mod lines;
 
-use crate::explore::plan::Plan;
-use crate::explore::{Problem, Replay, SEED_VARIABLE, Scenario};
-use crate::explore::outcome::Outcome;
-use lines::Teller;
+pub(crate) use entry::{Entry, What, title};
 pub use lines::Line;
+use lines::Teller;
 use std::fmt;
 
 /// A story with more lines is cut in the middle.
@@ -32,39 +31,16 @@ pub struct Story {
     end: Vec<String>,
 }
 
-/// What a story is about.
-pub(crate) struct Heading<'a> {
-    pub(crate) scenario: &'a Scenario,
-    pub(crate) problem: &'a Problem,
-    /// `None` if it fails without faults.
-    pub(crate) replay: Option<&'a Replay>,
-}
-
 impl Story {
-    pub(crate) fn tell(heading: &Heading<'_>, plan: Option<&Plan>, told: &Outcome) -> Self {
-        let Heading {
-            scenario,
-            problem,
-            replay,
-        } = heading;
-        let of = match replay {
-            Some(replay) => format!("seed {}", replay.seed),
-            None => "without any fault".to_owned(),
-        };
-        let faults = plan.map(|plan| {
-            let describe = |fault: &crate::explore::plan::Fault| {
-                let candidate = scenario.controllers.get(fault.controller);
-                fault.describe(candidate.map_or("a controller", |it| it.name.as_str()))
-            };
-            let mut faults: Vec<String> = plan.faults.iter().map(describe).collect();
-            if !plan.delay_max.is_zero() {
-                let most = plan.delay_max;
-                faults.push(format!("requests and events take up to {most:?}"));
-            }
-            faults
-        });
+    /// Tells what happened: after what it is about and what goes wrong, and before what to do.
+    pub(crate) fn tell(
+        heading: String,
+        faults: Vec<String>,
+        entries: &[Entry],
+        end: Vec<String>,
+    ) -> Self {
         let mut teller = Teller::default();
-        told.entries.iter().for_each(|it| teller.hear(it));
+        entries.iter().for_each(|it| teller.hear(it));
         let (mut lines, caches) = teller.end();
         let mut left_out = 0;
         if lines.len() > LINES_MAX {
@@ -72,12 +48,12 @@ impl Story {
             lines.drain(BEGINNING..BEGINNING + left_out);
         }
         Self {
-            heading: format!("{}, {of}: {problem}", scenario.name),
-            faults: faults.unwrap_or_default(),
+            heading,
+            faults,
             lines,
             left_out,
             caches,
-            end: end(heading),
+            end,
         }
     }
 
@@ -95,26 +71,6 @@ impl Story {
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
-}
-
-fn end(heading: &Heading<'_>) -> Vec<String> {
-    let mut end = Vec::new();
-    let advice = heading.problem.advice();
-    if !advice.is_empty() {
-        end.push(format!("what to do: {advice}"));
-    }
-    if let Some(replay) = heading.replay {
-        let thread = std::thread::current();
-        let test = heading.scenario.test.as_deref().or(thread.name());
-        let test = test.filter(|it| *it != "main").unwrap_or("NAME_OF_THE_TEST");
-        end.push(format!(
-            "to run it again: {SEED_VARIABLE}={replay} cargo test -- {test}"
-        ));
-        end.push(format!(
-            "or in code: replay(&\"{replay}\".parse()?, &scenario)"
-        ));
-    }
-    end
 }
 
 impl fmt::Display for Story {

@@ -3,7 +3,8 @@
 use crate::explore::ledger::Ledger;
 use crate::explore::plan::{Fault, FaultKind, Plan};
 use crate::explore::problem::Problem;
-use crate::explore::trace::{Trace, What};
+use crate::explore::trace::Trace;
+use crate::story::What;
 use crate::faults::{Call, Faults};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -5,7 +5,8 @@
 //! objects that are as they were prepared are no part of it.
 
 use crate::explore::state::State;
-use crate::explore::stored::{StoredObject, title};
+use crate::explore::stored::StoredObject;
+use crate::story::title;
 use kubist::apimachinery::{GroupKind, ObjectName, Time};
 use serde_json::Value;
 use std::collections::BTreeMap;

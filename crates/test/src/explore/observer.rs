@@ -5,7 +5,7 @@ use crate::explore::invariant::Invariant;
 use crate::explore::normal::{compare, is_bookkeeping};
 use crate::explore::problem::Problem;
 use crate::explore::state::{Change, State};
-use crate::explore::trace::What;
+use crate::story::What;
 use kubist::apimachinery::Str;
 use kubist::storage::memory::MemoryKv;
 use kubist::storage::{Event, KeyRange, KvWatch as _, Revision, WatchRangeRequest};

@@ -4,7 +4,7 @@ use crate::explore::hub::Hub;
 use crate::explore::normal::Normal;
 use crate::explore::plan::Measured;
 use crate::explore::problem::Problem;
-use crate::explore::trace::{Entry, What};
+use crate::story::{Entry, What};
 
 /// What came of one run.
 #[derive(Clone, Debug, Default, PartialEq)]

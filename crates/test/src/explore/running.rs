@@ -7,7 +7,7 @@ use crate::explore::problem::Problem;
 use crate::explore::random::Random;
 use crate::explore::scenario::Candidate;
 use crate::explore::tap::{ClientTap, OldView};
-use crate::explore::trace::What;
+use crate::story::What;
 use crate::faults::{Interposer, Sender, Tap};
 use crate::login::Login;
 use futures_util::FutureExt as _;

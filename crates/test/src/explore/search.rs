@@ -9,7 +9,7 @@ use crate::explore::problem::Problem;
 use crate::explore::replay::{Replay, SEED_VARIABLE, SEEDS_VARIABLE};
 use crate::explore::scenario::Scenario;
 use crate::explore::shrink::Bench;
-use crate::story::{Heading, Story};
+use crate::explore::telling::tell;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
@@ -223,7 +223,7 @@ impl<'a> Search<'a> {
             }
         }
         let plan = Plan::of(seed, replay.kept.clone(), &base.outline);
-        let story = Story::tell(&self.heading(&shown, Some(&replay)), Some(&plan), &told);
+        let story = tell(self.scenario, &shown, Some((&plan, &replay)), &told);
         Failure {
             seed,
             replay,
@@ -234,17 +234,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn heading<'h>(&'h self, problem: &'h Problem, replay: Option<&'h Replay>) -> Heading<'h> {
-        Heading {
-            scenario: self.scenario,
-            problem,
-            replay,
-        }
-    }
-
     fn failed_calmly(&self, problem: Problem, told: &Outcome) -> Exploration {
         let replay = Replay::seed(0);
-        let story = Story::tell(&self.heading(&problem, None), None, told);
+        let story = tell(self.scenario, &problem, None, told);
         let failure = Failure {
             seed: 0,
             replay,

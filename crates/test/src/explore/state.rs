@@ -2,7 +2,8 @@
 //!
 //! It shares everything with the state before it; a world begins with the state that was prepared.
 
-use crate::explore::stored::{StoredObject, title};
+use crate::explore::stored::StoredObject;
+use crate::story::title;
 use kubist::apimachinery::{GroupKind, ObjectName, ResourceFacts};
 use kubist::storage::{Event, KeyValue};
 use serde::de::DeserializeOwned;

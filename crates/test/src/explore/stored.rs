@@ -3,6 +3,7 @@
 //! The tree is made when somebody asks for it, and shared by all worlds that hold this version.
 
 use bytes::Bytes;
+use crate::story::title;
 use kubist::api::find_kind_by_api_version;
 use kubist::apimachinery::wire::{DecodeContext, Encoding, merge_protobuf, scan, to_json_value};
 use kubist::apimachinery::{GroupKind, ObjectName};
@@ -119,14 +120,6 @@ impl StoredObject {
     }
 }
 
-/// Returns `Pod shop/web`.
-pub(crate) fn title(kind: &GroupKind, name: &ObjectName) -> String {
-    if name.namespace.is_empty() {
-        format!("{} {}", kind.kind, name.name)
-    } else {
-        format!("{} {}/{}", kind.kind, name.namespace, name.name)
-    }
-}
 
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]

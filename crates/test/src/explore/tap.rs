@@ -5,7 +5,7 @@ use crate::explore::hub::{Copy, Hub, Signal};
 use crate::explore::plan::{Failing, Fault, FaultKind};
 use crate::explore::problem::Problem;
 use crate::explore::random::Random;
-use crate::explore::trace::What;
+use crate::story::What;
 use crate::faults::{self, Answered, Arrival, Call, Delivery, Failure, Fate, Tap, Treatment, Verb, View};
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
@@ -259,7 +259,10 @@ fn fated(fate: Fate) -> Treatment {
 fn failed(call: &Call, failing: Failing) -> Fate {
     let status = |failure: Failure| Box::new(failure.status(call));
     match failing {
-        Failing::Conflict if matches!(call.verb, Verb::Update | Verb::Patch) => Fate::Answer(status(Failure::Conflict)),
+        // A create that is told of an object, or a delete of a conflict, is told the truth.
+        Failing::Conflict if matches!(call.verb, Verb::Update | Verb::Patch) => {
+            Fate::Answer(status(Failure::Conflict))
+        }
         Failing::TooManyRequests => {
             let after = Duration::from_secs(1);
             Fate::Answer(status(Failure::TooManyRequests(after)))

@@ -2,7 +2,7 @@
 //!
 //! While many seeds run, only the digest is kept. A seed that failed runs again with everything.
 
-use kubist::apimachinery::{GroupKind, ObjectName, Str};
+use crate::story::{Entry, What};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,53 +11,6 @@ use tokio::time::Instant;
 
 /// The most entries of a trace; a run with more is cut.
 const ENTRIES_MAX: usize = 100_000;
-
-/// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    /// A step of the user, or how it ended.
-    Step(String),
-    /// A fault of the plan.
-    Fault(String),
-    /// A controller, started or ended.
-    Controller(String),
-    /// An object was written.
-    Wrote {
-        client: Str,
-        kind: GroupKind,
-        name: ObjectName,
-        /// `created`, `changed` or `deleted`.
-        verb: &'static str,
-        /// The version before; 0 if there was none.
-        before: u64,
-        revision: u64,
-        /// The fields, shortly.
-        fields: String,
-    },
-    /// A client got an event of a watch, or an item of a list.
-    Saw {
-        client: Str,
-        resource: Str,
-        name: ObjectName,
-        revision: u64,
-        is_deleted: bool,
-    },
-    /// A client got an answer that is no success.
-    Refused {
-        client: Str,
-        call: String,
-        code: u16,
-    },
-    /// Something is wrong.
-    Broke(String),
-}
-
-/// One thing that happened, and when, since the world began.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) time: Duration,
-    pub(crate) what: What,
-}
 
 /// The signs of life of a world, for who watches it from another thread.
 #[derive(Debug, Default)]

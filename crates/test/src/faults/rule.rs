@@ -2,7 +2,6 @@
 
 use super::effect::Effect;
 use super::requests::Requests;
-use kubist::apimachinery::Str;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -130,9 +129,9 @@ impl fmt::Display for Rule {
 
 /// Rules that were to act and did not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{} rules never acted: {}", .rules.len(), .rules.iter().map(Str::as_str).collect::<Vec<_>>().join("; "))]
+#[error("{} rules never acted: {}", .rules.len(), .rules.join("; "))]
 #[non_exhaustive]
 pub struct MissedRules {
     /// Their descriptions.
-    pub rules: Vec<Str>,
+    pub rules: Vec<String>,
 }

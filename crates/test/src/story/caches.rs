@@ -1,6 +1,6 @@
 //! `Caches`: the last version of each object that each client was shown, and what is stored.
 
-use crate::explore::title;
+use super::entry::title;
 use kubist::apimachinery::{GroupKind, ObjectName, Str};
 use std::collections::BTreeMap;
 

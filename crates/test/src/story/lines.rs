@@ -1,8 +1,7 @@
 //! `Teller`: turns what happened into lines.
 
 use super::caches::Caches;
-use crate::explore::title;
-use crate::explore::trace::{Entry, What};
+use super::entry::{Entry, What, title};
 use std::fmt;
 use std::time::Duration;
 
