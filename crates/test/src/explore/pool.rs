@@ -12,7 +12,7 @@ use crate::explore::trace::Pulse;
 use crate::explore::world::{self, Terms};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// How often the worlds are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// The stack of a world's thread: futures of debug builds are large.
-const STACK_BYTES: usize = 16 << 20;
+pub(crate) const STACK_BYTES: usize = 16 << 20;
 
 /// What all worlds of an exploration share.
 pub(crate) struct Shared {
@@ -53,6 +53,8 @@ struct Slot {
     /// The number of the current job, and one more; 0 between jobs.
     job: AtomicU64,
     pulse: Mutex<Arc<Pulse>>,
+    /// Nobody waits for the worker any more.
+    is_abandoned: AtomicBool,
 }
 
 /// What one look at a worker showed.
@@ -64,10 +66,8 @@ struct Look {
     is_abandoned: bool,
 }
 
-enum Message {
-    Ran(u64, Outcome),
-    Done,
-}
+/// What a worker tells: its number, and an outcome with that of its job; none when it ends.
+type Message = (usize, Option<(u64, Outcome)>);
 
 /// Returns the time of the machine.
 #[expect(
@@ -97,12 +97,12 @@ pub(crate) fn run(
     let (sender, receiver) = mpsc::sync_channel(threads * 2);
     let slots: Vec<Arc<Slot>> = (0..threads).map(|_| Arc::default()).collect();
     let mut working = 0;
-    for slot in &slots {
+    for (worker, slot) in slots.iter().enumerate() {
         let (work, slot, sender) = (Arc::clone(&work), Arc::clone(slot), sender.clone());
         let thread = thread::Builder::new()
             .name("world".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || serve(&work, &slot, &sender));
+            .spawn(move || serve(&work, worker, &slot, &sender));
         match thread {
             Ok(_) => working += 1,
             Err(error) if working == 0 => {
@@ -116,12 +116,13 @@ pub(crate) fn run(
     let mut looks: Vec<Look> = slots.iter().map(|_| Look::new()).collect();
     while working > 0 {
         match receiver.recv_timeout(LOOK) {
-            Ok(Message::Ran(number, outcome)) => {
+            Ok((worker, _)) if looks[worker].is_abandoned => {}
+            Ok((_, Some((number, outcome)))) => {
                 if !take(number, outcome) {
                     work.end.fetch_min(number, Ordering::Relaxed);
                 }
             }
-            Ok(Message::Done) => working -= 1,
+            Ok((_, None)) => working -= 1,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -149,7 +150,7 @@ pub(crate) fn run_one(shared: &Arc<Shared>, job: Job) -> Outcome {
     outcome
 }
 
-fn serve(work: &Work, slot: &Slot, results: &SyncSender<Message>) {
+fn serve(work: &Work, worker: usize, slot: &Slot, results: &SyncSender<Message>) {
     loop {
         let number = work.next.fetch_add(1, Ordering::Relaxed);
         if number >= work.end.load(Ordering::Relaxed) {
@@ -168,12 +169,14 @@ fn serve(work: &Work, slot: &Slot, results: &SyncSender<Message>) {
         };
         let outcome = world::run(&terms, job.plan);
         slot.job.store(0, Ordering::Relaxed);
-        if results.send(Message::Ran(number, outcome)).is_err() {
+        let is_alone = slot.is_abandoned.load(Ordering::Relaxed)
+            || results.send((worker, Some((number, outcome)))).is_err();
+        if is_alone {
             return; // nobody waits any more
         }
     }
     // Nobody may wait any more.
-    drop(results.send(Message::Done));
+    drop(results.send((worker, None)));
 }
 
 impl Look {
@@ -213,6 +216,7 @@ impl Look {
             return None;
         }
         self.is_abandoned = true;
+        slot.is_abandoned.store(true, Ordering::Relaxed);
         Some((job - 1, pulse.last()))
     }
 }

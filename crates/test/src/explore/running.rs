@@ -92,7 +92,8 @@ impl Running {
             client: name.clone(),
         };
         let taps: Vec<Arc<dyn Tap>> = vec![Arc::clone(&tap) as _, Arc::new(hub.faults.clone())];
-        let transport = Interposer::transport(sender, Some(&name), taps, standing.transport(&login)?);
+        let inner = standing.transport(&login)?;
+        let transport = Interposer::transport(sender, Some(&name), taps, inner);
         let transport = transport.map_err(crate::explore::ground::setup)?;
         let Copy {
             controller,

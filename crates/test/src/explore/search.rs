@@ -154,13 +154,14 @@ impl<'a> Search<'a> {
         let scenario = self.scenario.clone();
         // Not on this thread, which may be that of a runtime.
         let prepared = thread::scope(|scope| {
-            let thread = scope.spawn(|| Ground::prepare(&scenario));
-            thread.join()
+            let builder = thread::Builder::new().stack_size(pool::STACK_BYTES);
+            let thread = builder.spawn_scoped(scope, || Ground::prepare(&scenario));
+            let joined = thread.map_err(ground::setup)?.join();
+            joined.unwrap_or_else(|_| Err(ground::setup("the preparation panicked")))
         });
-        let ground = prepared.unwrap_or_else(|_| Err(ground::setup("the preparation panicked")));
         let failed = |problem| Box::new(self.failed_before(problem));
         let shared = Arc::new(Shared {
-            ground: ground.map_err(failed)?,
+            ground: prepared.map_err(failed)?,
             scenario,
         });
         let steps = self.scenario.steps.len();

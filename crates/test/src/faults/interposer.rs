@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use http::{Request, Response, StatusCode, Uri};
-use http_body_util::BodyExt as _;
+use http_body_util::BodyExt;
 use kubist::apimachinery::Status;
 use kubist::apimachinery::wire::Encoding;
 use kubist::transport::{Body, Config, ConfigError, ResponseBody, Transport, TransportError};

@@ -64,7 +64,7 @@ impl WatchBody {
             let (delivery, bytes) = match frame {
                 Some(frame) => {
                     let bytes = encoded(&frame);
-                    (self.decide(&frame).await, bytes)
+                    (decide(&self.taps, &self.call, &frame).await, bytes)
                 }
                 None => match self.fill().await {
                     Filled::More => continue,
@@ -88,28 +88,6 @@ impl WatchBody {
             }
         }
         None
-    }
-
-    async fn decide(&self, frame: &Frame) -> Delivery {
-        if frame.kind == EventKind::Error {
-            return Delivery::Deliver;
-        }
-        let (name, revision) =
-            read_back::in_object(&frame.object, frame.encoding).unwrap_or_default();
-        let arrival = Arrival {
-            kind: frame.kind,
-            name,
-            revision,
-            ends_list: frame.kind == EventKind::Bookmark
-                && memmem(&frame.object, INITIAL_EVENTS_END),
-        };
-        for tap in &*self.taps {
-            let delivery = tap.deliver(&self.call, &arrival).await;
-            if delivery != Delivery::Deliver {
-                return delivery;
-            }
-        }
-        Delivery::Deliver
     }
 
     /// Reads more of the body, unless the watch has to break before.
@@ -138,6 +116,28 @@ impl WatchBody {
     }
 }
 
+async fn decide(taps: &[Arc<dyn Tap>], call: &Call, frame: &Frame) -> Delivery {
+    if frame.kind == EventKind::Error {
+        return Delivery::Deliver;
+    }
+    let read = read_back::in_object(&frame.object, frame.encoding);
+    let (name, revision) = read.unwrap_or_default();
+    let is_bookmark = frame.kind == EventKind::Bookmark;
+    let arrival = Arrival {
+        kind: frame.kind,
+        name,
+        revision,
+        ends_list: is_bookmark && has_bytes(&frame.object, INITIAL_EVENTS_END),
+    };
+    for tap in taps {
+        let delivery = tap.deliver(call, &arrival).await;
+        if delivery != Delivery::Deliver {
+            return delivery;
+        }
+    }
+    Delivery::Deliver
+}
+
 enum Filled {
     More,
     End,
@@ -145,7 +145,7 @@ enum Filled {
     Broken(Delivery),
 }
 
-fn memmem(bytes: &[u8], wanted: &[u8]) -> bool {
+fn has_bytes(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|it| it == wanted)
 }
 
