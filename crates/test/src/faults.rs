@@ -44,6 +44,7 @@ use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 pub(crate) use interposer::Interposer;
 use kubist::apimachinery::Str;
+use kubist::codec::watch_stream::EventKind;
 use parking_lot::Mutex;
 pub use requests::Requests;
 pub(crate) use revisions::Revisions;
@@ -241,11 +242,10 @@ impl Faults {
                     return Delivery::End(Box::new(failure.status(watch)));
                 }
                 Effect::HoldWatch => rule.over().await,
-                Effect::DropBookmarks => {
-                    use kubist::codec::watch_stream::EventKind::Bookmark;
-                    if arrival.kind == Bookmark && !arrival.ends_list {
-                        return Delivery::Skip;
-                    }
+                Effect::DropBookmarks
+                    if arrival.kind == EventKind::Bookmark && !arrival.ends_list =>
+                {
+                    return Delivery::Skip;
                 }
                 Effect::LagBy { revisions, .. } => {
                     let reached = self.shared.revisions.reach(arrival.revision + revisions);
