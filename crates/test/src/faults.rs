@@ -174,16 +174,16 @@ impl Faults {
     }
 
     async fn paused(&self, call: &Call) {
-        loop {
-            let pauses = self.shared.pauses.lock();
-            let mut held = pauses.iter().filter(|(client, _)| *client == call.sender.client);
-            let resume = held.find(|(_, it)| !it.is_cancelled());
-            let Some(resume) = resume.map(|(_, it)| it.clone()) else {
-                return;
-            };
-            drop(pauses);
+        while let Some(resume) = self.pause_of(&call.sender.client) {
             resume.cancelled().await;
         }
+    }
+
+    fn pause_of(&self, client: &str) -> Option<CancellationToken> {
+        let pauses = self.shared.pauses.lock();
+        let mut held = pauses.iter().filter(|(of, _)| of == client);
+        let held = held.find(|(_, it)| !it.is_cancelled());
+        held.map(|(_, it)| it.clone())
     }
 
     fn is_down(&self) -> bool {

@@ -178,8 +178,7 @@ impl TestServer {
     /// ```
     /// # use kubist::client::Client;
     /// # use kubist_test::TestServer;
-    /// # use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
+    /// # use tokio_util::sync::CancellationToken;
     /// # async fn run(_: Client, token: CancellationToken) -> Result<(), std::fmt::Error> {
     /// #     token.cancelled().await;
     /// #     Ok(())

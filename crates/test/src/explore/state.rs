@@ -116,7 +116,7 @@ impl State {
         self.kinds.get(kind)?.get(name)
     }
 
-    pub(crate) fn of_kind(&self, kind: &GroupKind) -> impl Iterator<Item = &Arc<StoredObject>> {
+    fn of_kind(&self, kind: &GroupKind) -> impl Iterator<Item = &Arc<StoredObject>> + use<'_> {
         let objects = self.kinds.get(kind);
         objects.into_iter().flat_map(|it| it.values())
     }

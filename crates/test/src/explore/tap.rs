@@ -128,8 +128,7 @@ impl ClientTap {
             return fated(Fate::Never);
         }
         self.hub.trace.beat(|text| {
-            // Writing to a text cannot fail.
-            drop(write!(text, "{} sent: {call}", self.label));
+            write!(text, "{} sent: {call}", self.label).expect("texts can be written to");
         });
         self.hub.trace.mark(call.resource.as_bytes());
         self.hub.trace.mark(call.name.as_bytes());
