@@ -350,7 +350,7 @@ mod tests {
         }
         let is = |is: fn(&FaultKind) -> bool| faults.iter().any(|it| is(&it.kind));
         assert!(is(|it| matches!(it, FaultKind::Hold { relist: true, .. })));
-        assert!(is(|it| matches!(it, FaultKind::Fail(Failing::TimeoutAfter))));
+        assert!(is(|it| matches!(it, FaultKind::Fail { failing: Failing::TimeoutAfter, .. })));
         assert!(is(|it| matches!(it, FaultKind::Outage { .. })));
         assert!(!is(|it| matches!(it, FaultKind::Freeze { .. })), "nobody leads");
     }

@@ -118,8 +118,8 @@ fn a_runtime_within_the_runtime_is_found() {
 fn a_client_that_is_used_on_another_thread_is_found() {
     let problem = found("do not use threads", |client, stop| async move {
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time();
-            let runtime = { runtime }.build().expect("it is built");
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            let runtime = builder.enable_time().build().expect("it is built");
             runtime.block_on(async { drop(create(client).await) });
         });
         drop(thread.join());
