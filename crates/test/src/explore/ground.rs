@@ -3,6 +3,7 @@
 use crate::clock::{TestClock, VIRTUAL_START};
 use crate::explore::observer::TURN;
 use crate::explore::problem::Problem;
+use crate::explore::random::Random;
 use crate::explore::scenario::Scenario;
 use crate::explore::state::State;
 use crate::login::Login;
@@ -100,6 +101,8 @@ impl Ground {
     ) -> Result<Standing, Problem> {
         let clock = clock_at(self.date)?;
         let kv = self.kv.fork_on(Arc::new(clock.clone()));
+        // Another sequence than that of the preparation, whose uids exist already.
+        let seed = Random::new(seed).of("server", &[]).next();
         Standing::start(kv, clock, seed, controllers).await
     }
 }

@@ -181,7 +181,8 @@ impl ClientTap {
                 self.hub.report(problem);
             }
         }
-        if answered.code >= 400 {
+        // What is not there yet is asked for all the time.
+        if answered.code >= 400 && (call.is_write() || answered.code != 404) {
             self.hub.trace.note(|| What::Refused {
                 client: self.label.clone(),
                 call: call.to_string(),

@@ -8,6 +8,7 @@ use kubist::client::{Api, Client};
 use kubist::controller::{Action, Controller};
 use kubist::informers::SharedInformerFactory;
 use kubist_test::explore::{Problem, Scenario, State};
+use serde_json::Value;
 use std::sync::Arc;
 
 pub(crate) const CASE: Case = Case {
@@ -60,9 +61,20 @@ fn claims_of_pods_are_kept(state: &State) -> Result<(), String> {
     let Some(change) = state.change() else {
         return Ok(());
     };
-    let was_deleted = change.kind() == "PersistentVolumeClaim" && change.after().is_none();
-    let name = change.before().and_then(|it| it.pointer("/metadata/name")?.as_str());
-    let name = name.filter(|_| was_deleted).unwrap_or_default();
+    let text = |it: Option<&Value>, field: &str| {
+        let metadata = it.and_then(|it| it.get("metadata"));
+        let text = metadata.and_then(|it| it.get(field)?.as_str());
+        text.unwrap_or_default().to_owned()
+    };
+    // Servers protect claims by a finalizer, so a claim that is deleted stays for a while.
+    let is_claim = change.kind() == "PersistentVolumeClaim";
+    let was_marked = !text(change.before(), "deletionTimestamp").is_empty();
+    let is_marked = !text(change.after(), "deletionTimestamp").is_empty();
+    if !is_claim || was_marked || !is_marked {
+        return Ok(());
+    }
+    let name = text(change.before(), "name");
+    let name = name.as_str();
     match state.get::<Pod>(NAMESPACE, name) {
         Some(_) => Err(format!("the claim of the pod {name} was deleted")),
         None => Ok(()),
@@ -81,7 +93,7 @@ impl Claims {
         let Some(claim) = self.claims.get(key) else {
             return Ok(Action::done());
         };
-        if self.pods.get(key).is_some() {
+        if self.pods.get(key).is_some() || claim.metadata.deletion_timestamp.is_some() {
             return Ok(Action::done());
         }
         let claims: Api<PersistentVolumeClaim> = Api::namespaced(self.client.clone(), NAMESPACE);

@@ -48,7 +48,12 @@ async fn run(
             });
             let work = async {
                 let mut leading = leading;
-                if leading.leading().await.is_some() {
+                let led = tokio::select! {
+                    biased;
+                    () = stop.cancelled() => None,
+                    term = leading.leading() => term,
+                };
+                if led.is_some() {
                     count(client.clone(), stop.clone(), None).await;
                 }
             };
