@@ -278,12 +278,7 @@ impl Tap for Faults {
         self.delivery(watch, arrival).boxed()
     }
 
-    fn broken<'a>(&'a self, _watch: &'a Call) -> BoxFuture<'a, Delivery> {
-        let begins = self.shared.outage.lock().begins.clone();
-        async move {
-            begins.cancelled_owned().await;
-            Delivery::Cut
-        }
-        .boxed()
+    fn breaks(&self) -> Option<CancellationToken> {
+        Some(self.shared.outage.lock().begins.clone())
     }
 }

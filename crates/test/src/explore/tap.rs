@@ -288,10 +288,6 @@ impl Tap for ClientTap {
         self.delivery(watch, arrival).boxed()
     }
 
-    fn broken<'a>(&'a self, _watch: &'a Call) -> BoxFuture<'a, Delivery> {
-        pending().boxed()
-    }
-
     /// Also while nothing is kept, so that a run takes the same turns when it is told.
     fn sees_lists(&self) -> bool {
         true

@@ -4,7 +4,7 @@ use crate::explore::hub::Hub;
 use crate::faults::{Answered, Arrival, Call, Delivery, Tap, Treatment};
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
-use futures_util::future::{pending, ready};
+use futures_util::future::ready;
 use kubist::apimachinery::Str;
 use std::sync::Arc;
 
@@ -30,9 +30,4 @@ impl Tap for Witness {
 
     fn deliver<'a>(&'a self, _watch: &'a Call, _arrival: &'a Arrival) -> BoxFuture<'a, Delivery> {
         ready(Delivery::Deliver).boxed()
-    }
-
-    fn broken<'a>(&'a self, _watch: &'a Call) -> BoxFuture<'a, Delivery> {
-        pending().boxed()
-    }
-}
+    }}

@@ -8,6 +8,7 @@ use futures_core::future::BoxFuture;
 use kubist::apimachinery::{ObjectName, Status, Str};
 use kubist::codec::watch_stream::EventKind;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// What happens to a request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,8 +93,11 @@ pub(crate) trait Tap: Send + Sync + 'static {
     /// Decides about an event of a watch before it is delivered.
     fn deliver<'a>(&'a self, watch: &'a Call, arrival: &'a Arrival) -> BoxFuture<'a, Delivery>;
 
-    /// Completes when an open watch has to break, though nothing arrives.
-    fn broken<'a>(&'a self, watch: &'a Call) -> BoxFuture<'a, Delivery>;
+    /// Returns a token that is cancelled when a watch that is opened now has to break, though
+    /// nothing arrives. Default: none.
+    fn breaks(&self) -> Option<CancellationToken> {
+        None
+    }
 
     /// Reports whether lists are to be shown to [`listed`](Self::listed).
     fn sees_lists(&self) -> bool {

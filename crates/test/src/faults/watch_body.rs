@@ -14,6 +14,7 @@ use kubist::apimachinery::wire::Encoding;
 use kubist::codec::watch_stream::{EventKind, Frame, FrameObject, WatchStream, encode_frame};
 use kubist::transport::{ResponseBody, TransportError};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The annotation of the bookmark after the initial events.
 const INITIAL_EVENTS_END: &[u8] = b"k8s.io/initial-events-end";
@@ -26,6 +27,8 @@ pub(super) struct WatchBody {
     encoding: Encoding,
     events: WatchStream,
     ended: bool,
+    /// Of the taps that may break it.
+    breaks: Vec<CancellationToken>,
 }
 
 impl WatchBody {
@@ -35,7 +38,9 @@ impl WatchBody {
         body: ResponseBody,
         encoding: Encoding,
     ) -> Self {
+        let breaks = taps.iter().filter_map(|it| it.breaks()).collect();
         Self {
+            breaks,
             call,
             taps,
             body,
@@ -70,11 +75,9 @@ impl WatchBody {
                     Filled::More => continue,
                     Filled::End => return None,
                     Filled::Failed(error) => return Some(Err(error)),
-                    Filled::Broken(delivery) => (delivery, Bytes::new()),
                 },
             };
             match delivery {
-                Delivery::Deliver if bytes.is_empty() => {}
                 Delivery::Deliver => return Some(Ok(bytes)),
                 Delivery::Skip => {}
                 Delivery::End(status) => {
@@ -92,11 +95,14 @@ impl WatchBody {
 
     /// Reads more of the body, unless the watch has to break before.
     async fn fill(&mut self) -> Filled {
-        let broken = self.taps.iter().map(|it| it.broken(&self.call));
-        let broken = broken.chain([pending().boxed()]);
+        let breaks = self.breaks.iter().map(|it| it.cancelled().boxed());
+        let breaks = select_all(breaks.chain([pending().boxed()]));
         let chunk = tokio::select! {
             biased;
-            (delivery, _, _) = select_all(broken) => return Filled::Broken(delivery),
+            _ = breaks => {
+                self.ended = true;
+                return Filled::Failed(answers::broken());
+            }
             chunk = self.body.chunk() => chunk,
         };
         match chunk {
@@ -142,7 +148,6 @@ enum Filled {
     More,
     End,
     Failed(TransportError),
-    Broken(Delivery),
 }
 
 fn has_bytes(bytes: &[u8], wanted: &[u8]) -> bool {
