@@ -24,14 +24,14 @@ pub(crate) struct Copy {
 }
 
 /// What a client tells the world.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Signal {
     /// A copy has to be dropped, by this fault.
     Crash(Copy, Fault),
     /// A copy is frozen for this time.
     Freeze(Copy, Duration),
-    /// The events of a controller are held for this time.
-    Hold(usize, Duration),
+    /// The events of a controller are held for this time, until the token is cancelled.
+    Hold(usize, Duration, Hold),
     /// A copy has ended by itself.
     Ended(Copy, Result<(), String>),
     /// Something was found; the world need not go on.
@@ -62,7 +62,8 @@ pub(crate) struct Hub {
     pub(crate) names: Vec<String>,
     pub(crate) requests_max: u64,
     counts: Vec<Mutex<Counts>>,
-    holds: Vec<Mutex<Option<Hold>>>,
+    /// Those of each controller that go on.
+    holds: Vec<Mutex<Vec<Hold>>>,
     struck: Mutex<Vec<bool>>,
     signals: mpsc::Sender<Signal>,
     is_calm: AtomicBool,
@@ -130,8 +131,8 @@ impl Hub {
     /// No fault strikes from now on, and nothing is delayed.
     pub(crate) fn calm_down(&self) {
         self.is_calm.store(true, Ordering::Relaxed);
-        for hold in &self.holds {
-            release(&mut hold.lock());
+        for holds in &self.holds {
+            holds.lock().drain(..).for_each(|it| it.released.cancel());
         }
     }
 
@@ -189,20 +190,20 @@ impl Hub {
         };
         let fault = self.strike_if(controller, is_hold);
         if let Some(FaultKind::Hold { time, relist }) = fault.map(|it| it.kind) {
-            *self.holds[controller].lock() = Some(Hold {
+            let hold = Hold {
                 released: CancellationToken::new(),
                 relist,
-            });
-            self.signal(Signal::Hold(controller, time));
+            };
+            self.holds[controller].lock().push(hold.clone());
+            self.signal(Signal::Hold(controller, time, hold));
         }
     }
 
+    /// Returns a hold of a controller that goes on.
     pub(crate) fn hold(&self, controller: usize) -> Option<Hold> {
-        self.holds[controller].lock().clone()
-    }
-
-    pub(crate) fn release(&self, controller: usize) {
-        release(&mut self.holds[controller].lock());
+        let mut holds = self.holds[controller].lock();
+        holds.retain(|it| !it.released.is_cancelled());
+        holds.first().cloned()
     }
 
     fn strike_if(&self, controller: usize, is: impl Fn(&Fault) -> bool) -> Option<Fault> {
@@ -221,11 +222,5 @@ impl Hub {
             }
         }
         None
-    }
-}
-
-fn release(hold: &mut Option<Hold>) {
-    if let Some(hold) = hold.take() {
-        hold.released.cancel();
     }
 }

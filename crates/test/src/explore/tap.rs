@@ -222,11 +222,13 @@ impl ClientTap {
         if !watch.is_bookkeeping() && arrival.kind != EventKind::Bookmark {
             self.hub.arrive(self.copy.controller);
         }
-        if let Some(hold) = self.hub.hold(self.copy.controller) {
+        let mut relists = false;
+        while let Some(hold) = self.hub.hold(self.copy.controller) {
             hold.released.cancelled().await;
-            if hold.relist {
-                return Delivery::End(Box::new(faults::gone()));
-            }
+            relists |= hold.relist;
+        }
+        if relists {
+            return Delivery::End(Box::new(faults::gone()));
         }
         self.frost.thawed().await;
         if self.is_dead() {

@@ -1,7 +1,7 @@
 //! `World`: one run of a scenario by one plan, on a runtime of its own.
 
 use crate::explore::ground::{self, Ground, Standing};
-use crate::explore::hub::{Copy, Hub, SIGNALS_MAX, Signal};
+use crate::explore::hub::{Copy, Hold, Hub, SIGNALS_MAX, Signal};
 use crate::explore::normal::Normal;
 use crate::explore::observer::{Observer, TURN};
 use crate::explore::outcome::Outcome;
@@ -66,12 +66,12 @@ struct World<'a> {
 }
 
 /// What has to be done at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Due {
     Start(usize, Option<Stale>),
     CatchUp(usize, u32),
     Thaw(usize, u32),
-    Release(usize),
+    Release(usize, Hold),
 }
 
 /// Runs a plan on this thread.
@@ -268,8 +268,8 @@ impl<'a> World<'a> {
                 let thaw = Due::Thaw(index, copy.life);
                 self.due.push((Instant::now() + time, thaw));
             }
-            Signal::Hold(controller, time) => {
-                let release = Due::Release(controller);
+            Signal::Hold(controller, time, hold) => {
+                let release = Due::Release(controller, hold);
                 self.due.push((Instant::now() + time, release));
             }
             Signal::Ended(copy, ended) => self.ended(copy, ended).await,
@@ -321,10 +321,10 @@ impl<'a> World<'a> {
                 self.hub.trace.note(|| What::Fault(text));
                 running.tap().into_iter().for_each(|it| it.frost.thaw());
             }
-            Due::Release(controller) => {
+            Due::Release(controller, hold) => {
                 let text = format!("{} gets events again", self.hub.names[controller]);
                 self.hub.trace.note(|| What::Fault(text));
-                self.hub.release(controller);
+                hold.released.cancel();
             }
         }
     }
