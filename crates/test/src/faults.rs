@@ -36,10 +36,10 @@ mod treatment;
 mod watch_body;
 
 pub(crate) use answers::gone;
-pub(crate) use call::{Call, Sender};
 pub use call::Verb;
-pub use effect::Failure;
+pub(crate) use call::{Call, Sender};
 use effect::Effect;
+pub use effect::Failure;
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 pub(crate) use interposer::Interposer;
@@ -169,7 +169,9 @@ impl Faults {
     /// Returns the rules about a request that act on it now.
     fn striking(&self, call: &Call, is: impl Fn(&Effect) -> bool) -> Vec<Rule> {
         let rules = self.shared.rules.lock();
-        let about = rules.iter().filter(|it| is(it.effect()) && it.requests().has(call));
+        let about = rules
+            .iter()
+            .filter(|it| is(it.effect()) && it.requests().has(call));
         about.filter(|it| it.strike()).cloned().collect()
     }
 

@@ -78,7 +78,9 @@ impl fmt::Display for Story {
         writeln!(f, "{}", self.heading)?;
         if !self.faults.is_empty() {
             writeln!(f, "what goes wrong:")?;
-            self.faults.iter().try_for_each(|it| writeln!(f, "    {it}"))?;
+            self.faults
+                .iter()
+                .try_for_each(|it| writeln!(f, "    {it}"))?;
         }
         if !self.lines.is_empty() {
             writeln!(f, "what happened:")?;
@@ -91,7 +93,9 @@ impl fmt::Display for Story {
         }
         if !self.caches.is_empty() {
             writeln!(f, "what caches showed then, and what was stored:")?;
-            self.caches.iter().try_for_each(|it| writeln!(f, "    {it}"))?;
+            self.caches
+                .iter()
+                .try_for_each(|it| writeln!(f, "    {it}"))?;
         }
         self.end.iter().try_for_each(|it| writeln!(f, "{it}"))
     }

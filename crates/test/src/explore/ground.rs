@@ -61,7 +61,10 @@ impl Ground {
     pub(crate) fn prepare(scenario: &Scenario) -> Result<Self, Problem> {
         let runtime = runtime(&Arc::default()).map_err(setup)?;
         runtime.block_on(async {
-            let date = scenario.snapshot.as_ref().map_or(VIRTUAL_START, Snapshot::date);
+            let date = scenario
+                .snapshot
+                .as_ref()
+                .map_or(VIRTUAL_START, Snapshot::date);
             let clock = clock_at(date)?;
             let config = memory::Config {
                 tick_every: TICK,

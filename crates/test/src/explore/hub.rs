@@ -4,8 +4,8 @@ use crate::explore::ledger::Ledger;
 use crate::explore::plan::{Fault, FaultKind, Plan};
 use crate::explore::problem::Problem;
 use crate::explore::trace::Trace;
-use crate::story::What;
 use crate::faults::{Call, Faults};
+use crate::story::What;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -185,9 +185,8 @@ impl Hub {
             counts.events += 1;
             counts.events
         };
-        let is_hold = |fault: &Fault| {
-            matches!(fault.kind, FaultKind::Hold { .. }) && fault.at == events
-        };
+        let is_hold =
+            |fault: &Fault| matches!(fault.kind, FaultKind::Hold { .. }) && fault.at == events;
         let fault = self.strike_if(controller, is_hold);
         if let Some(FaultKind::Hold { time, relist }) = fault.map(|it| it.kind) {
             let hold = Hold {

@@ -127,7 +127,9 @@ impl Ledger {
     }
 
     fn attribute(&mut self, revision: u64, client: &Str) -> Option<Problem> {
-        let index = self.writes.binary_search_by_key(&revision, |it| it.revision);
+        let index = self
+            .writes
+            .binary_search_by_key(&revision, |it| it.revision);
         let write = self.writes.get_mut(index.ok()?)?;
         if !write.client.is_empty() {
             return None; // the answer to a write that changed nothing names an older version
@@ -161,7 +163,9 @@ impl Ledger {
 
     /// Returns who made the write of this revision; empty if that is not known.
     pub(crate) fn writer(&self, revision: u64) -> Str {
-        let index = self.writes.binary_search_by_key(&revision, |it| it.revision);
+        let index = self
+            .writes
+            .binary_search_by_key(&revision, |it| it.revision);
         let write = index.ok().and_then(|it| self.writes.get(it));
         write.map(|it| it.client.clone()).unwrap_or_default()
     }
@@ -171,7 +175,11 @@ impl Ledger {
         let recent = self.writes.iter().rev().take(among);
         let mut counts = BTreeMap::<_, usize>::new();
         for write in recent {
-            let key = (write.kind.kind.clone(), write.name.clone(), write.client.clone());
+            let key = (
+                write.kind.kind.clone(),
+                write.name.clone(),
+                write.client.clone(),
+            );
             *counts.entry(key).or_default() += 1;
         }
         let mut counts: Vec<_> = counts.into_iter().collect();

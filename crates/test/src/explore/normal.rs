@@ -292,7 +292,10 @@ impl fmt::Display for Difference {
             None => it.to_owned(),
         };
         let (expected, found) = (shown(expected), shown(found));
-        write!(f, "{object}: {field} is {found}, and {expected} without faults")
+        write!(
+            f,
+            "{object}: {field} is {found}, and {expected} without faults"
+        )
     }
 }
 

@@ -56,7 +56,12 @@ impl Panics {
 
     /// Takes what was collected so far.
     pub(crate) fn take() -> Vec<String> {
-        PANICS.with(|it| it.borrow_mut().as_mut().map(std::mem::take).unwrap_or_default())
+        PANICS.with(|it| {
+            it.borrow_mut()
+                .as_mut()
+                .map(std::mem::take)
+                .unwrap_or_default()
+        })
     }
 }
 

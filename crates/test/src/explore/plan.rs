@@ -345,14 +345,26 @@ mod tests {
                     it.at == write
                         && matches!(it.kind, FaultKind::Crash { done: is, .. } if is == done)
                 };
-                assert!(faults.iter().any(|it| crashes(&it)), "write {write}, {done}");
+                assert!(
+                    faults.iter().any(|it| crashes(&it)),
+                    "write {write}, {done}"
+                );
             }
         }
         let is = |is: fn(&FaultKind) -> bool| faults.iter().any(|it| is(&it.kind));
         assert!(is(|it| matches!(it, FaultKind::Hold { relist: true, .. })));
-        assert!(is(|it| matches!(it, FaultKind::Fail { failing: Failing::TimeoutAfter, .. })));
+        assert!(is(|it| matches!(
+            it,
+            FaultKind::Fail {
+                failing: Failing::TimeoutAfter,
+                ..
+            }
+        )));
         assert!(is(|it| matches!(it, FaultKind::Outage { .. })));
-        assert!(!is(|it| matches!(it, FaultKind::Freeze { .. })), "nobody leads");
+        assert!(
+            !is(|it| matches!(it, FaultKind::Freeze { .. })),
+            "nobody leads"
+        );
     }
 
     #[test]

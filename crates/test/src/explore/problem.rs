@@ -119,7 +119,12 @@ impl Problem {
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Invariant { name, .. }, Self::Invariant { name: other, .. }) => name == other,
-            (Self::Diverged { differences }, Self::Diverged { differences: others }) => {
+            (
+                Self::Diverged { differences },
+                Self::Diverged {
+                    differences: others,
+                },
+            ) => {
                 let same = |it: &Difference| others.iter().any(|other| is_like(it, other));
                 differences.is_empty() || differences.iter().any(same)
             }
@@ -180,7 +185,9 @@ impl fmt::Display for Problem {
             }
             Self::Diverged { differences } => {
                 f.write_str("the end is not that of a run without faults")?;
-                differences.iter().try_for_each(|it| write!(f, "\n    {it}"))
+                differences
+                    .iter()
+                    .try_for_each(|it| write!(f, "\n    {it}"))
             }
             Self::WriteLoop { writes, most } => write!(
                 f,
@@ -194,7 +201,11 @@ impl fmt::Display for Problem {
                 holder,
             } => write!(f, "{client} {write} while {holder} held the lease"),
             Self::Orphan { object, owners } => {
-                write!(f, "{object} is left without its owner {}", owners.join(", "))
+                write!(
+                    f,
+                    "{object} is left without its owner {}",
+                    owners.join(", ")
+                )
             }
             Self::Panicked {
                 controller,
@@ -214,7 +225,10 @@ impl fmt::Display for Problem {
                 write!(f, "{controller} goes on after it was dropped: {what}")
             }
             Self::Elsewhere { controller, what } => {
-                write!(f, "{controller} works outside of the test's runtime: {what}")
+                write!(
+                    f,
+                    "{controller} works outside of the test's runtime: {what}"
+                )
             }
             Self::Busy { requests } => write!(f, "{requests} requests without an end"),
             Self::Blocked { last } => write!(

@@ -94,7 +94,9 @@ impl<'a> Search<'a> {
         let (mut lowest, mut ran, mut digest) = (None::<(u64, Outcome)>, 0, 0_u64);
         pool::run(shared, count, self.threads(), make, |number, outcome| {
             ran += 1;
-            digest ^= outcome.digest.rotate_left(u32::try_from(number % 64).unwrap_or(0));
+            digest ^= outcome
+                .digest
+                .rotate_left(u32::try_from(number % 64).unwrap_or(0));
             if outcome.problem.is_none() {
                 return true;
             }
@@ -146,7 +148,11 @@ impl<'a> Search<'a> {
     }
 
     fn bench(&self, base: &Base) -> Bench {
-        Bench::new(&base.shared, base.outline.clone(), Arc::clone(&base.reference))
+        Bench::new(
+            &base.shared,
+            base.outline.clone(),
+            Arc::clone(&base.reference),
+        )
     }
 
     /// Prepares the content, and runs without faults, twice.

@@ -2,8 +2,8 @@
 //!
 //! The tree is made when somebody asks for it, and shared by all worlds that hold this version.
 
-use bytes::Bytes;
 use crate::story::title;
+use bytes::Bytes;
 use kubist::api::find_kind_by_api_version;
 use kubist::apimachinery::wire::{DecodeContext, Encoding, merge_protobuf, scan, to_json_value};
 use kubist::apimachinery::{GroupKind, ObjectName};
@@ -119,7 +119,6 @@ impl StoredObject {
         title(&self.kind, &self.name)
     }
 }
-
 
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]

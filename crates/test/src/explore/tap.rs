@@ -5,8 +5,10 @@ use crate::explore::hub::{Copy, Hub, Signal};
 use crate::explore::plan::{Failing, Fault, FaultKind};
 use crate::explore::problem::Problem;
 use crate::explore::random::Random;
+use crate::faults::{
+    self, Answered, Arrival, Call, Delivery, Failure, Fate, Tap, Treatment, Verb, View,
+};
 use crate::story::What;
-use crate::faults::{self, Answered, Arrival, Call, Delivery, Failure, Fate, Tap, Treatment, Verb, View};
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 use futures_util::future::pending;

@@ -32,7 +32,10 @@ fn faults(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     };
     let mut faults: Vec<String> = plan.faults.iter().map(describe).collect();
     if !plan.delay_max.is_zero() {
-        faults.push(format!("requests and events take up to {:?}", plan.delay_max));
+        faults.push(format!(
+            "requests and events take up to {:?}",
+            plan.delay_max
+        ));
     }
     faults
 }
@@ -46,9 +49,15 @@ fn end(scenario: &Scenario, problem: &Problem, replay: Option<&Replay>) -> Vec<S
     if let Some(replay) = replay {
         let thread = std::thread::current();
         let test = scenario.test.as_deref().or(thread.name());
-        let test = test.filter(|it| *it != "main").unwrap_or("NAME_OF_THE_TEST");
-        end.push(format!("to run it again: {SEED_VARIABLE}={replay} cargo test -- {test}"));
-        end.push(format!("or in code: replay(&\"{replay}\".parse()?, &scenario)"));
+        let test = test
+            .filter(|it| *it != "main")
+            .unwrap_or("NAME_OF_THE_TEST");
+        end.push(format!(
+            "to run it again: {SEED_VARIABLE}={replay} cargo test -- {test}"
+        ));
+        end.push(format!(
+            "or in code: replay(&\"{replay}\".parse()?, &scenario)"
+        ));
     }
     end
 }

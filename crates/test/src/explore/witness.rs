@@ -30,4 +30,5 @@ impl Tap for Witness {
 
     fn deliver<'a>(&'a self, _watch: &'a Call, _arrival: &'a Arrival) -> BoxFuture<'a, Delivery> {
         ready(Delivery::Deliver).boxed()
-    }}
+    }
+}

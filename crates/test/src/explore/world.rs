@@ -12,10 +12,10 @@ use crate::explore::running::Running;
 use crate::explore::scenario::Scenario;
 use crate::explore::state::State;
 use crate::explore::trace::{Pulse, Trace};
-use crate::story::What;
 use crate::explore::witness::Witness;
 use crate::faults::{Faults, Interposer, Revisions, Sender, Tap};
 use crate::login::Login;
+use crate::story::What;
 use futures_util::future::pending;
 use kubist::Controller;
 use kubist::client::Client;
@@ -310,13 +310,17 @@ impl<'a> World<'a> {
         match due {
             Due::Start(index, stale) => self.start(index, stale),
             Due::CatchUp(index, life) => {
-                let Some(running) = of(index, life) else { return };
+                let Some(running) = of(index, life) else {
+                    return;
+                };
                 let text = format!("the caches of {} catch up", running.label());
                 self.hub.trace.note(|| What::Fault(text));
                 running.tap().into_iter().for_each(|it| it.catch_up());
             }
             Due::Thaw(index, life) => {
-                let Some(running) = of(index, life) else { return };
+                let Some(running) = of(index, life) else {
+                    return;
+                };
                 let text = format!("{} goes on", running.label());
                 self.hub.trace.note(|| What::Fault(text));
                 running.tap().into_iter().for_each(|it| it.frost.thaw());

@@ -190,7 +190,11 @@ impl fmt::Display for Call {
 }
 
 fn verb_of<B>(request: &Request<B>, has_name: bool) -> Verb {
-    let watches = || has_query(request.uri().query(), "watch", |it| it == "true" || it == "1");
+    let watches = || {
+        has_query(request.uri().query(), "watch", |it| {
+            it == "true" || it == "1"
+        })
+    };
     match (request.method(), has_name) {
         (&Method::GET, true) => Verb::Get,
         (&Method::GET, false) if watches() => Verb::Watch,
@@ -224,12 +228,28 @@ mod tests {
     fn requests_are_read_from_their_paths() {
         for (method, uri, text) in [
             (Method::GET, "/api/v1/pods", "list pods"),
-            (Method::GET, "/api/v1/namespaces/a/pods?watch=true", "watch pods in a"),
+            (
+                Method::GET,
+                "/api/v1/namespaces/a/pods?watch=true",
+                "watch pods in a",
+            ),
             (Method::GET, "/api/v1/namespaces/a/pods/b", "get pods a/b"),
             (Method::GET, "/api/v1/namespaces/a", "get namespaces a"),
-            (Method::PUT, "/api/v1/namespaces/a/finalize", "update namespaces/finalize a"),
-            (Method::POST, "/apis/apps/v1/namespaces/a/deployments", "create deployments in a"),
-            (Method::PATCH, "http://x/apis/g/v1/figs/f/status", "patch figs/status f"),
+            (
+                Method::PUT,
+                "/api/v1/namespaces/a/finalize",
+                "update namespaces/finalize a",
+            ),
+            (
+                Method::POST,
+                "/apis/apps/v1/namespaces/a/deployments",
+                "create deployments in a",
+            ),
+            (
+                Method::PATCH,
+                "http://x/apis/g/v1/figs/f/status",
+                "patch figs/status f",
+            ),
             (Method::DELETE, "/api/v1/nodes/n", "delete nodes n"),
             (Method::DELETE, "/api/v1/nodes", "deletecollection nodes"),
         ] {
@@ -243,7 +263,10 @@ mod tests {
     #[test]
     fn what_stores_nothing_is_no_write() {
         let dry = call(Method::PUT, "/api/v1/nodes/n?dryRun=All");
-        let review = call(Method::POST, "/apis/authorization.k8s.io/v1/subjectaccessreviews");
+        let review = call(
+            Method::POST,
+            "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+        );
         assert!(!dry.is_write() && !review.is_write());
         assert!(call(Method::PUT, "/api/v1/nodes/n").is_write());
     }

@@ -185,8 +185,10 @@ impl Interposer {
 
 fn encoding_of<B>(response: &Response<B>) -> Encoding {
     let content_type = response.headers().get(CONTENT_TYPE);
-    let is_protobuf = content_type
-        .is_some_and(|it| it.as_bytes().starts_with(b"application/vnd.kubernetes.protobuf"));
+    let is_protobuf = content_type.is_some_and(|it| {
+        it.as_bytes()
+            .starts_with(b"application/vnd.kubernetes.protobuf")
+    });
     if is_protobuf {
         Encoding::Protobuf
     } else {
@@ -221,7 +223,11 @@ pub(super) fn error_frame(status: &Status, encoding: Encoding) -> Bytes {
         };
         encode_frame(EventKind::Error, object, &mut out);
     } else {
-        encode_frame(EventKind::Error, FrameObject::Json(&to_json(status)), &mut out);
+        encode_frame(
+            EventKind::Error,
+            FrameObject::Json(&to_json(status)),
+            &mut out,
+        );
     }
     out.into()
 }

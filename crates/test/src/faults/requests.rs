@@ -181,7 +181,11 @@ mod tests {
     use http::Request;
 
     fn call(method: &str, path: &str) -> Call {
-        let request = Request::builder().method(method).uri(path).body(()).unwrap();
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .body(())
+            .unwrap();
         let sender = Sender {
             user: "alice".into(),
             client: "operator".into(),

@@ -1,9 +1,9 @@
 //! `RuleBuilder`: a rule that is being written.
 
+use super::Faults;
 use super::effect::{Effect, Failure};
 use super::requests::Requests;
 use super::rule::{Bounds, Rule};
-use super::Faults;
 use std::time::Duration;
 
 /// A rule that is being written: bounds first, then one effect, which adds it.

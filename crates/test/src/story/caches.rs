@@ -51,9 +51,7 @@ impl Caches {
         let watches = of
             .clone()
             .any(|((_, resource, _), _)| is_plural(resource, &kind.kind));
-        let shown = of.find(|((_, resource, of), _)| {
-            of == name && is_plural(resource, &kind.kind)
-        });
+        let shown = of.find(|((_, resource, of), _)| of == name && is_plural(resource, &kind.kind));
         match shown {
             Some((_, shown)) => Some(*shown),
             None if watches => Some((0, false)),

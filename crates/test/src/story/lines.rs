@@ -152,12 +152,18 @@ mod tests {
         teller.hear(&entry(What::Step("too late".to_owned())));
         let (lines, caches) = teller.end();
         let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-        assert_eq!(lines[0], "    1.500 s  user changed Pod shop/web (revision 7)");
+        assert_eq!(
+            lines[0],
+            "    1.500 s  user changed Pod shop/web (revision 7)"
+        );
         let told = "operator deleted Pod shop/web (revision 8); its cache showed revision 5, and \
                     it was at 7";
         assert_eq!(lines[1], format!("    1.500 s  {told}"));
         assert_eq!(lines[2], "    1.500 s  BROKEN: it is gone");
         assert_eq!(lines.len(), 3);
-        assert_eq!(caches, ["operator: Pod shop/web at revision 5; stored: deleted"]);
+        assert_eq!(
+            caches,
+            ["operator: Pod shop/web at revision 5; stored: deleted"]
+        );
     }
 }

@@ -27,7 +27,10 @@ async fn create(client: Client) -> Result<ConfigMap, ApiError> {
 }
 
 /// Explores a controller, and returns what was found; its story has this advice.
-#[expect(clippy::disallowed_methods, reason = "it measures whether something hangs")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it measures whether something hangs"
+)]
 fn found<F>(
     advice: &str,
     controller: impl Fn(Client, CancellationToken) -> F + Send + Sync + 'static,
@@ -54,13 +57,16 @@ fn problem_of(explored: &Exploration, advice: &str) -> Problem {
 
 #[test]
 fn a_task_that_outlives_its_controller_is_found() {
-    let problem = found("spawn into a JoinSet that the controller owns", |_, stop| async move {
-        let mut tasks = JoinSet::new();
-        tasks.spawn(pending::<()>());
-        tasks.detach_all();
-        stop.cancelled().await;
-        Ok(())
-    });
+    let problem = found(
+        "spawn into a JoinSet that the controller owns",
+        |_, stop| async move {
+            let mut tasks = JoinSet::new();
+            tasks.spawn(pending::<()>());
+            tasks.detach_all();
+            stop.cancelled().await;
+            Ok(())
+        },
+    );
     assert!(matches!(problem, Problem::Outlived { .. }), "{problem}");
 }
 
@@ -105,12 +111,15 @@ fn a_socket_is_found() {
 
 #[test]
 fn a_runtime_within_the_runtime_is_found() {
-    let problem = found("must not start or block on a runtime", |_, stop| async move {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        runtime.expect("it is built").block_on(async {});
-        stop.cancelled().await;
-        Ok(())
-    });
+    let problem = found(
+        "must not start or block on a runtime",
+        |_, stop| async move {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            runtime.expect("it is built").block_on(async {});
+            stop.cancelled().await;
+            Ok(())
+        },
+    );
     assert!(matches!(problem, Problem::Panicked { .. }), "{problem}");
 }
 
@@ -206,16 +215,20 @@ fn a_step_that_fails_or_never_ends_is_named() {
     let fails = Scenario::new("failing step").step("an error", |_| async { Err::<(), _>("no") });
     let problem = problem_of(&explore(0..3, &fails), "\"an error\" failed: no");
     assert!(matches!(problem, Problem::StepFailed { .. }), "{problem}");
-    let hangs = Scenario::new("endless step")
-        .step("for ever", |_| pending::<Result<(), Infallible>>());
+    let hangs =
+        Scenario::new("endless step").step("for ever", |_| pending::<Result<(), Infallible>>());
     let problem = problem_of(&explore(0..3, &hangs), "it takes longer than");
     assert!(matches!(problem, Problem::StepFailed { .. }), "{problem}");
 }
 
 #[test]
 fn a_preparation_that_fails_is_named() {
-    let scenario = Scenario::new("unprepared").prepare("an error", |_| async { Err::<(), _>("no") });
-    let problem = problem_of(&explore(0..3, &scenario), "cannot be set up: \"an error\": no");
+    let scenario =
+        Scenario::new("unprepared").prepare("an error", |_| async { Err::<(), _>("no") });
+    let problem = problem_of(
+        &explore(0..3, &scenario),
+        "cannot be set up: \"an error\": no",
+    );
     assert!(matches!(problem, Problem::Setup { .. }), "{problem}");
 }
 
@@ -230,5 +243,8 @@ fn random_numbers_from_elsewhere_are_found() {
         stop.cancelled().await;
         Ok(())
     });
-    assert!(matches!(problem, Problem::NotReproducible { .. }), "{problem}");
+    assert!(
+        matches!(problem, Problem::NotReproducible { .. }),
+        "{problem}"
+    );
 }

@@ -64,14 +64,22 @@ fn scenario() -> Scenario {
         .step("its image is changed", |client| {
             patch(client, json!({"spec": {"image": "web:2"}}))
         })
-        .step("it is scaled", |client| patch(client, json!({"spec": {"replicas": 3}})))
-        .invariant("a deployment has its website's name", deployments_have_websites)
+        .step("it is scaled", |client| {
+            patch(client, json!({"spec": {"replicas": 3}}))
+        })
+        .invariant(
+            "a deployment has its website's name",
+            deployments_have_websites,
+        )
 }
 
 fn deployments_have_websites(state: &State) -> Result<(), String> {
     for deployment in state.all::<Deployment>() {
         if deployment.metadata.name != "shop" {
-            return Err(format!("there is a deployment {}", deployment.metadata.name));
+            return Err(format!(
+                "there is a deployment {}",
+                deployment.metadata.name
+            ));
         }
     }
     Ok(())

@@ -23,7 +23,9 @@ async fn copy(
     let lister = maps.lister_unsynced();
     let controller = Controller::new("copy", &maps).owns(&secrets);
     let reconcile = move |key: ObjectName| {
-        let map = lister.get(&key).filter(|it| it.metadata.labels.get("copy").is("yes"));
+        let map = lister
+            .get(&key)
+            .filter(|it| it.metadata.labels.get("copy").is("yes"));
         let api: Api<Secret> = Api::namespaced(client.clone(), key.namespace.clone());
         async move {
             let Some(map) = map else {
@@ -59,11 +61,15 @@ fn map(name: &str) -> ConfigMap {
 fn scenario() -> Scenario {
     Scenario::new("copies")
         .prepare("one exists", |client| async move {
-            Api::namespaced(client, "default").create(&map("first")).await
+            Api::namespaced(client, "default")
+                .create(&map("first"))
+                .await
         })
         .controller("copy", copy)
         .step("another is created", |client| async move {
-            Api::namespaced(client, "default").create(&map("second")).await
+            Api::namespaced(client, "default")
+                .create(&map("second"))
+                .await
         })
         .step("the first is changed", |client| async move {
             let maps: Api<ConfigMap> = Api::namespaced(client, "default");
@@ -104,10 +110,12 @@ fn worlds_begin_with_a_snapshot() {
         Ok(())
     });
     let snapshot = snapshot.expect("it can be prepared");
-    let scenario = scenario().on(&snapshot).invariant("the third stays", |state| {
-        let third = state.get::<ConfigMap>("default", "third");
-        third.map_or(Err("it is gone".to_owned()), |_| Ok(()))
-    });
+    let scenario = scenario()
+        .on(&snapshot)
+        .invariant("the third stays", |state| {
+            let third = state.get::<ConfigMap>("default", "third");
+            third.map_or(Err("it is gone".to_owned()), |_| Ok(()))
+        });
     explore(0..20, &scenario).assert_good();
 }
 

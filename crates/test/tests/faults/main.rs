@@ -44,9 +44,15 @@ async fn failures_are_the_statuses_of_a_server() -> kubist_test::Result {
     type Is = fn(&ApiError) -> bool;
     let cases: [(Failure, Is); 4] = [
         (Failure::Conflict, |it| it.is_already_exists()),
-        (Failure::InternalError, |it| it.status().is_some_and(|it| it.is_internal_error())),
-        (Failure::Unavailable, |it| it.status().is_some_and(|it| it.is_service_unavailable())),
-        (Failure::Timeout, |it| it.status().is_some_and(|it| it.is_timeout())),
+        (Failure::InternalError, |it| {
+            it.status().is_some_and(|it| it.is_internal_error())
+        }),
+        (Failure::Unavailable, |it| {
+            it.status().is_some_and(|it| it.is_service_unavailable())
+        }),
+        (Failure::Timeout, |it| {
+            it.status().is_some_and(|it| it.is_timeout())
+        }),
     ];
     for (failure, is) in cases {
         let rule = faults.on(creates()).once().fail(failure.clone());
@@ -76,7 +82,12 @@ async fn a_write_may_be_done_although_its_answer_says_otherwise() -> kubist_test
     let server = TestServer::start().await?;
     let api = maps(server.client());
     let faults = server.faults();
-    drop(faults.on(creates().within("default")).once().fail_after(Failure::Timeout));
+    drop(
+        faults
+            .on(creates().within("default"))
+            .once()
+            .fail_after(Failure::Timeout),
+    );
     assert!(api.create(&map("a")).await.is_err());
     drop(faults.on(creates()).once().break_after());
     assert!(api.create(&map("b")).await.is_err());
@@ -93,7 +104,10 @@ async fn rules_are_about_some_requests_and_end() -> kubist_test::Result {
     let server = TestServer::start().await?;
     let faults = server.faults();
     let (one, other) = (program(&server, "one/1.0")?, program(&server, "other")?);
-    let rule = faults.on(creates().by("one").named("")).skip(1).fail(Failure::InternalError);
+    let rule = faults
+        .on(creates().by("one").named(""))
+        .skip(1)
+        .fail(Failure::InternalError);
     maps(one.clone()).create(&map("a")).await?; // skipped
     maps(other).create(&map("b")).await?;
     assert!(maps(one.clone()).create(&map("c")).await.is_err());
@@ -112,11 +126,19 @@ async fn rules_are_about_some_requests_and_end() -> kubist_test::Result {
 async fn a_rule_that_never_acts_can_fail_the_test() -> kubist_test::Result {
     let server = TestServer::start().await?;
     let faults = server.faults();
-    drop(faults.on(creates().by("nobody")).must_act().fail(Failure::Conflict));
+    drop(
+        faults
+            .on(creates().by("nobody"))
+            .must_act()
+            .fail(Failure::Conflict),
+    );
     let error = faults.check().expect_err("nobody creates");
     let told = "1 rules never acted: create configmaps by nobody is answered 409";
     assert_eq!(error.to_string(), told);
-    maps(program(&server, "nobody")?).create(&map("a")).await.unwrap_err();
+    maps(program(&server, "nobody")?)
+        .create(&map("a"))
+        .await
+        .unwrap_err();
     assert_eq!(faults.check(), Ok(()));
     Ok(())
 }
@@ -147,7 +169,12 @@ fn cache(client: Client) -> (SharedInformerFactory<Client>, Lister<ConfigMap>) {
 
 fn shown(lister: &Lister<ConfigMap>, name: &str) -> Option<String> {
     let map = lister.get(&ObjectName::new("default", name))?;
-    Some(map.data.get("value").map(ToString::to_string).unwrap_or_default())
+    Some(
+        map.data
+            .get("value")
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+    )
 }
 
 const SOON: Duration = Duration::from_secs(2);
@@ -226,7 +253,11 @@ async fn a_watch_that_is_cut_is_resumed_and_one_that_is_gone_lists_again() -> ku
     sleep(10 * SOON).await;
     assert_eq!(shown(&lister, "a").as_deref(), Some("1"));
     assert_eq!(cut.acted(), 1);
-    let gone = server.faults().on(watches()).once().end_watches(Failure::Gone);
+    let gone = server
+        .faults()
+        .on(watches())
+        .once()
+        .end_watches(Failure::Gone);
     set(&api, "a", "2").await?;
     sleep(30 * SOON).await;
     assert_eq!(shown(&lister, "a").as_deref(), Some("2"));
@@ -238,7 +269,10 @@ async fn a_watch_that_is_cut_is_resumed_and_one_that_is_gone_lists_again() -> ku
 #[tokio::test(start_paused = true)]
 async fn bookmarks_are_dropped_except_the_one_that_ends_a_list() -> kubist_test::Result {
     let server = TestServer::start().await?;
-    let rule = server.faults().on(Requests::verb(Verb::Watch)).drop_bookmarks();
+    let rule = server
+        .faults()
+        .on(Requests::verb(Verb::Watch))
+        .drop_bookmarks();
     let api = maps(server.client());
     api.create(&map("a")).await?;
     let (factory, lister) = cache(server.client());

@@ -42,8 +42,12 @@ fn scenario(version: Version) -> Scenario {
             };
             manage(factory, controller, reconcile, stop)
         })
-        .step("a site is opened", |client| create(client, parent("site", &[])))
-        .step("the site is closed", |client| delete::<ConfigMap>(client, "site"))
+        .step("a site is opened", |client| {
+            create(client, parent("site", &[]))
+        })
+        .step("the site is closed", |client| {
+            delete::<ConfigMap>(client, "site")
+        })
         .step("the user puts a secret in its place", put_mine)
         .invariant("what belongs to the user is kept", mine_is_kept)
 }
@@ -64,7 +68,9 @@ fn mine_is_kept(state: &State) -> Result<(), String> {
     let Some(change) = state.change() else {
         return Ok(());
     };
-    let labels = change.before().and_then(|it| it.pointer("/metadata/labels"));
+    let labels = change
+        .before()
+        .and_then(|it| it.pointer("/metadata/labels"));
     let is_mine = labels.is_some_and(|it| it.get(MINE).is_some());
     if is_mine && change.after().is_none() {
         return Err("the user's secret was deleted".to_owned());

@@ -39,7 +39,9 @@ fn scenario(version: Version) -> Scenario {
             };
             manage(factory, controller, reconcile, stop)
         })
-        .step("a job is requested", |client| create(client, parent("job", &[])))
+        .step("a job is requested", |client| {
+            create(client, parent("job", &[]))
+        })
 }
 
 struct Pods {
@@ -55,7 +57,9 @@ impl Pods {
             return Ok(Action::done());
         }
         let pods = self.pods.list();
-        let mut own = pods.iter().filter(|it| it.metadata.labels.get(OF).is(&key.name));
+        let mut own = pods
+            .iter()
+            .filter(|it| it.metadata.labels.get(OF).is(&key.name));
         if own.next().is_some() {
             return Ok(Action::done());
         }

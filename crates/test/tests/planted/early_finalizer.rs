@@ -36,8 +36,12 @@ fn scenario(version: Version) -> Scenario {
             };
             manage(factory, controller, reconcile, stop)
         })
-        .step("an account is opened", |client| create(client, parent("account", &[])))
-        .step("it is closed", |client| delete::<ConfigMap>(client, "account"))
+        .step("an account is opened", |client| {
+            create(client, parent("account", &[]))
+        })
+        .step("it is closed", |client| {
+            delete::<ConfigMap>(client, "account")
+        })
         .invariant("no secret outlives its account", no_secret_outlives)
 }
 

@@ -1,6 +1,8 @@
 //! Repeats a create with a generated name after a timeout: the first was done.
 
-use crate::support::{Case, Reconciled, Version, create, is_parent, manage, or_exists, parent, pod};
+use crate::support::{
+    Case, Reconciled, Version, create, is_parent, manage, or_exists, parent, pod,
+};
 use kubist::api::core::v1::{ConfigMap, Pod};
 use kubist::apimachinery::ObjectName;
 use kubist::cache::Lister;
@@ -36,7 +38,9 @@ fn scenario(version: Version) -> Scenario {
             };
             manage(factory, controller, reconcile, stop)
         })
-        .step("a task is requested", |client| create(client, parent("task", &[])))
+        .step("a task is requested", |client| {
+            create(client, parent("task", &[]))
+        })
 }
 
 struct Pods {

@@ -1,6 +1,8 @@
 //! Replaces an object with an old copy, without its resource version.
 
-use crate::support::{Case, NAMESPACE, Reconciled, Version, create, is_parent, manage, merge, parent};
+use crate::support::{
+    Case, NAMESPACE, Reconciled, Version, create, is_parent, manage, merge, parent,
+};
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{ObjectName, Str};
 use kubist::cache::Lister;
@@ -34,7 +36,9 @@ fn scenario(version: Version) -> Scenario {
             };
             manage(factory, controller, reconcile, stop)
         })
-        .step("settings are written", |client| create(client, parent("settings", &[])))
+        .step("settings are written", |client| {
+            create(client, parent("settings", &[]))
+        })
         .step("a colour is added", |client| {
             merge::<ConfigMap>(client, "settings", json!({"data": {"colour": "blue"}}))
         })

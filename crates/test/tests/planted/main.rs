@@ -34,10 +34,18 @@ fn find(case: &Case) -> Failure {
     let explored = explore(0..SEEDS, &scenario);
     let failure = explored.failure();
     let failure = failure.unwrap_or_else(|| panic!("{} is not found: {explored}", case.name));
-    assert!((case.is_found)(&failure.problem), "{}: {failure}", case.name);
+    assert!(
+        (case.is_found)(&failure.problem),
+        "{}: {failure}",
+        case.name
+    );
     assert!(!failure.is_without_faults, "{}: {failure}", case.name);
     if !cfg!(debug_assertions) {
-        assert!(failure.found_after < FOUND_WITHIN, "{:?}", failure.found_after);
+        assert!(
+            failure.found_after < FOUND_WITHIN,
+            "{:?}",
+            failure.found_after
+        );
     }
     failure.clone()
 }

@@ -37,8 +37,12 @@ fn scenario(version: Version) -> Scenario {
             };
             manage(factory, controller, reconcile, stop)
         })
-        .step("the shop is opened", |client| create(client, parent("shop", &[])))
-        .step("the shop is closed", |client| delete::<ConfigMap>(client, "shop"))
+        .step("the shop is opened", |client| {
+            create(client, parent("shop", &[]))
+        })
+        .step("the shop is closed", |client| {
+            delete::<ConfigMap>(client, "shop")
+        })
 }
 
 struct Services {

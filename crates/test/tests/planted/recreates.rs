@@ -74,7 +74,9 @@ impl Secrets {
                 merge::<Secret>(self.client.clone(), &key.name, note).await?;
             }
             Some(made) if made.metadata.annotations.get(NOTE).is(text) => {}
-            Some(made) if self.version.is_fixed() || made.metadata.annotations.contains_key(NOTE) => {
+            Some(made)
+                if self.version.is_fixed() || made.metadata.annotations.contains_key(NOTE) =>
+            {
                 let note = json!({"metadata": {"annotations": {NOTE: text}}});
                 merge::<Secret>(self.client.clone(), &key.name, note).await?;
             }

@@ -48,14 +48,19 @@ fn scenario(version: Version) -> Scenario {
 }
 
 fn size_of(set: &ConfigMap) -> usize {
-    set.data.get("size").and_then(|it| it.parse().ok()).unwrap_or(0)
+    set.data
+        .get("size")
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(0)
 }
 
 fn enough_are_left(state: &State) -> Result<(), String> {
     let Some(change) = state.change() else {
         return Ok(());
     };
-    let size = state.get::<ConfigMap>(NAMESPACE, "set").map_or(0, |it| size_of(&it));
+    let size = state
+        .get::<ConfigMap>(NAMESPACE, "set")
+        .map_or(0, |it| size_of(&it));
     let left = state.all::<Pod>().len();
     let is_deletion = change.kind() == "Pod" && change.after().is_none();
     if is_deletion && left < size {
@@ -98,10 +103,8 @@ impl Scale {
             let number = number.and_then(|it| it.parse::<usize>().ok());
             if number.is_some_and(|it| it >= size) {
                 // What is wanted now is asked for again: the cache may be behind.
-                let maps = kubist::client::Api::<ConfigMap>::namespaced(
-                    self.client.clone(),
-                    NAMESPACE,
-                );
+                let maps =
+                    kubist::client::Api::<ConfigMap>::namespaced(self.client.clone(), NAMESPACE);
                 let now = maps.get_opt("set").await?.map_or(0, |it| size_of(&it));
                 if number.is_some_and(|it| it >= now) {
                     delete::<Pod>(self.client.clone(), &pod.metadata.name).await?;

@@ -29,8 +29,9 @@ fn scenario(version: Version) -> Scenario {
                 claims: claims.lister_unsynced(),
                 version,
             });
-            let controller = Controller::new("claims", &claims)
-                .watches(&pods, |pod: &Pod| vec![ObjectName::new(NAMESPACE, &*pod.metadata.name)]);
+            let controller = Controller::new("claims", &claims).watches(&pods, |pod: &Pod| {
+                vec![ObjectName::new(NAMESPACE, &*pod.metadata.name)]
+            });
             let reconcile = move |key| {
                 let this = Arc::clone(&this);
                 async move { this.reconcile(&key).await }
@@ -39,7 +40,9 @@ fn scenario(version: Version) -> Scenario {
         })
         .step("db-0 is added", |client| add(client, "db-0"))
         .step("db-1 is added", |client| add(client, "db-1"))
-        .step("the pod db-0 is removed", |client| delete::<Pod>(client, "db-0"))
+        .step("the pod db-0 is removed", |client| {
+            delete::<Pod>(client, "db-0")
+        })
         .invariant("claims of pods are kept", claims_of_pods_are_kept)
 }
 

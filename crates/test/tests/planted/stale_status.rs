@@ -35,7 +35,9 @@ fn scenario(version: Version) -> Scenario {
             };
             manage(factory, controller, reconcile, stop)
         })
-        .step("a deployment is created", |client| create(client, deployment()))
+        .step("a deployment is created", |client| {
+            create(client, deployment())
+        })
         .step("it is scaled to 2", |client| scale(client, 2))
         .step("it is scaled to 3", |client| scale(client, 3))
         .invariant("the observed generation only rises", generations_rise)

@@ -23,9 +23,13 @@ pub(crate) const CASE: Case = Case {
 fn scenario(version: Version) -> Scenario {
     Scenario::new("leaders")
         .copies("counter", 2, move |client, stop| async move {
-            run(client, stop, version).await.map_err(|it| it.to_string())
+            run(client, stop, version)
+                .await
+                .map_err(|it| it.to_string())
         })
-        .step("counting begins", |client| create(client, parent("count", &[("count", "0")])))
+        .step("counting begins", |client| {
+            create(client, parent("count", &[("count", "0")]))
+        })
 }
 
 async fn run(
@@ -91,9 +95,14 @@ async fn one(client: &Client, is_checked: bool) -> Result<(), ApiError> {
     let Some(mut map) = maps.get_opt("count").await? else {
         return Ok(());
     };
-    let count: u32 = map.data.get("count").and_then(|it| it.parse().ok()).unwrap_or(0);
+    let count: u32 = map
+        .data
+        .get("count")
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(0);
     if count < LAST {
-        map.data.insert("count".into(), (count + 1).to_string().into());
+        map.data
+            .insert("count".into(), (count + 1).to_string().into());
         if !is_checked {
             map.metadata.resource_version = kubist::apimachinery::Str::default();
         }
