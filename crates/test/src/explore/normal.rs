@@ -1,8 +1,8 @@
 //! `Normal`: a state without what differs between runs that did the same.
 //!
 //! Left out are uids, resource versions, generations, managed fields and allocated addresses; times
-//! become `<time>`, generated names end in `*`, and uids name their objects. Leases, events, and
-//! objects that are as they were prepared are no part of it.
+//! become `<time>`, generated names end in `*`, and uids name their objects. Leases, events, the
+//! addresses of services, and objects that are as they were prepared are no part of it.
 
 use crate::explore::state::State;
 use crate::explore::stored::StoredObject;
@@ -27,7 +27,7 @@ const ALLOCATED: [&str; 4] = [
     "/spec/clusterIP",
     "/spec/clusterIPs",
     "/spec/healthCheckNodePort",
-    "/spec/ports/0/nodePort",
+    "/spec/ports/*/nodePort",
 ];
 /// The most differences that are collected.
 const DIFFERENCES_MAX: usize = 20;
@@ -73,6 +73,7 @@ impl Normal {
             let excuses = excuses.iter().filter(excused);
             if object.revision <= base
                 || is_bookkeeping(&object.kind)
+                || object.kind.kind == "IPAddress"
                 || excuses.clone().any(|it| it.pointer.is_empty())
             {
                 continue;

@@ -1,7 +1,7 @@
 //! `Interposer`: the service between a client and the server, which asks the taps.
 //!
 //! It is below [`Transport::with_service`], so a client cannot tell it from a server: what comes
-//! back is the server's answer, a [`Status`](kubist::apimachinery::Status) in the server's words, or
+//! back is the server's answer, a [`Status`](kubist::apimachinery::Status) in its words, or
 //! an error of the connection.
 
 use super::answers::{self, AnswerBody};

@@ -84,7 +84,7 @@ impl Requests {
         }
     }
 
-    /// Those about a subresource, such as `status`; empty for the objects themselves. Default: both.
+    /// Those about a subresource, such as `status`; empty for the objects. Default: both.
     #[must_use]
     pub fn subresource(self, name: impl Into<Str>) -> Self {
         Self {
