@@ -59,10 +59,7 @@ impl EventBroadcaster {
     /// Creates a broadcaster.
     pub fn with_config(sink: impl EventSink, config: EventBroadcasterConfig) -> Self {
         let (sender, receiver) = mpsc::channel(config.queue_max.max(1));
-        let shared = Shared {
-            ambient: sink.ambient(),
-            ..Shared::default()
-        };
+        let shared = Shared::new(sink.ambient());
         Self {
             sink: Arc::new(sink),
             config,

@@ -20,6 +20,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(crate) fn new(ambient: Ambient) -> Self {
+        Self {
+            ambient,
+            ..Self::default()
+        }
+    }
+
     /// Returns the time, or the next one that no name has yet.
     pub(crate) fn unique_nanoseconds(&self, now: i128) -> i128 {
         let mut last = self.nanoseconds.lock();

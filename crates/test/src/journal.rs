@@ -132,7 +132,7 @@ impl Journal {
         let mut text = String::new();
         for entry in &self.shared.state.lock().entries {
             // Writing to a string cannot fail.
-            drop(writeln!(text, "{entry}"));
+            let _written = writeln!(text, "{entry}");
         }
         text
     }

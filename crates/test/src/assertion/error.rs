@@ -44,7 +44,7 @@ impl Failure<'_> {
     pub(super) fn into_error(self) -> AssertionError {
         let mut text = String::new();
         // Writing to a string cannot fail.
-        drop(self.write(&mut text));
+        let _written = self.write(&mut text);
         AssertionError { text: text.into() }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::objects::{map, maps, value};
 use kubist::api::core::v1::{ConfigMap, Namespace};
-use kubist_test::{Login, TestServer};
+use kubist_test::{Login, TestError, TestServer};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -87,7 +87,7 @@ async fn never_sees_every_version_however_short() -> kubist_test::Result {
         for value in ["2", "3"] {
             api.edit("a", |it| drop(it.data.insert("value".into(), value.into()))).await?;
         }
-        kubist_test::Result::Ok(())
+        Ok::<_, TestError>(())
     };
     let (seen, written) = tokio::join!(never, write);
     written?;

@@ -36,7 +36,7 @@ async fn a_fork_draws_other_uids_than_its_origin() -> kubist_test::Result {
     let twin = server.fork().await?;
     let uid = async |server: &TestServer| {
         let created = maps(server).create(&map("a", "")).await?;
-        kubist_test::Result::Ok(created.metadata.uid)
+        Ok::<_, TestError>(created.metadata.uid)
     };
     let (of_server, of_fork, of_twin) = (uid(&server).await?, uid(&fork).await?, uid(&twin).await?);
     assert_ne!(of_server, of_fork);
@@ -148,7 +148,8 @@ async fn a_snapshot_file_begins_another_server() -> kubist_test::Result {
     let again = snapshot.start().await?;
     assert_eq!(maps(&again).get("a").await?, stored);
     let next = maps(&again).create(&map("b", "1")).await?;
-    assert!(next.metadata.resource_version.parse::<u64>() > Ok(snapshot.revision()));
+    let version = next.metadata.resource_version.parse::<u64>().expect("it is a number");
+    assert!(version > snapshot.revision());
 
     let text = std::fs::read(&file).expect("it was written");
     std::fs::write(&file, &text[..text.len() - 9]).expect("it can be written");
