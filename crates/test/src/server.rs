@@ -346,7 +346,12 @@ impl TestServer {
     /// The revision is compacted, or in the future.
     pub fn at(&self, revision: u64) -> Result<Past, TestError> {
         let date = self.clock.date();
-        let of = Snapshot::at(&self.store, Revision(revision), date, self.options.inherited());
+        let of = Snapshot::at(
+            &self.store,
+            Revision(revision),
+            date,
+            self.options.inherited(),
+        );
         let snapshot = of.map_err(|error| match error {
             ReadError::FutureRevision { current, .. } => TestError::Future {
                 revision,

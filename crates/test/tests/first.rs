@@ -16,15 +16,24 @@ async fn config_maps_are_labelled() -> kubist_test::Result {
         let reconcile = move |key: ObjectName| {
             let maps: Api<ConfigMap> = Api::namespaced(client.clone(), key.namespace);
             async move {
-                let label = |it: &mut ConfigMap| it.metadata.labels.insert("seen".into(), "yes".into());
+                let label =
+                    |it: &mut ConfigMap| it.metadata.labels.insert("seen".into(), "yes".into());
                 maps.edit(&key.name, |it| drop(label(it))).await?;
                 Ok::<_, ApiError>(Action::done())
             }
         };
-        async move { Manager::new(factory).with(controller, reconcile).run(token).await }
+        async move {
+            Manager::new(factory)
+                .with(controller, reconcile)
+                .run(token)
+                .await
+        }
     })?);
-    server.apply_yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}").await?;
+    server
+        .apply_yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+        .await?;
     let maps = server.object::<ConfigMap>("default", "a");
-    maps.eventually(|it| it.metadata.labels.get("seen").is("yes")).await?;
+    maps.eventually(|it| it.metadata.labels.get("seen").is("yes"))
+        .await?;
     Ok(())
 }
