@@ -114,7 +114,7 @@ impl TestServer {
             self.apply(&fixtures).await?;
         }
         for controller in self.options.controllers.clone() {
-            drop(self.start_controller(controller)?);
+            self.start_controller(controller)?;
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ async fn write(server: &TestServer, values: &[&str]) -> kubist_test::Result {
         sleep(SECOND).await;
         api.delete("a").await.map(drop)
     };
-    drop(server.run("writer", |_, _| work())?);
+    server.run("writer", |_, _| work())?;
     Ok(())
 }
 

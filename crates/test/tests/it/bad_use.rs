@@ -46,7 +46,7 @@ fn a_client_on_another_runtime_is_refused_and_does_not_hang() {
 #[tokio::test(start_paused = true)]
 async fn a_reconcile_that_never_ends_does_not_hang_the_test() -> kubist_test::Result {
     let server = quiet().repeats_max(200).start().await?;
-    drop(server.run("spinner", |client, _| async move {
+    server.run("spinner", |client, _| async move {
         let maps: Api<ConfigMap> = Api::namespaced(client, "default");
         loop {
             // It does not exist, and there is no pause.
@@ -55,7 +55,7 @@ async fn a_reconcile_that_never_ends_does_not_hang_the_test() -> kubist_test::Re
                 return Ok::<_, ApiError>(());
             }
         }
-    })?);
+    })?;
     let error = server
         .object::<ConfigMap>("default", "b")
         .eventually(|_| true)
@@ -97,14 +97,14 @@ async fn a_loop_that_only_yields_is_ended_by_the_watchdog() -> kubist_test::Resu
         .real_time_max(Duration::from_millis(300))
         .start()
         .await?;
-    drop(server.run("yielder", |_, _| async {
+    server.run("yielder", |_, _| async {
         loop {
             tokio::task::yield_now().await;
             if false {
                 return Ok::<_, ApiError>(());
             }
         }
-    })?);
+    })?;
     let error = server
         .object::<ConfigMap>("default", "b")
         .eventually(|_| true)
@@ -123,14 +123,14 @@ async fn a_loop_that_only_yields_is_ended_by_the_watchdog() -> kubist_test::Resu
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_written_to_forever_does_not_settle() -> kubist_test::Result {
     let server = quiet().start().await?;
-    drop(server.run("writer", |client, _| async move {
+    server.run("writer", |client, _| async move {
         let maps: Api<ConfigMap> = Api::namespaced(client, "default");
         for number in 0.. {
             maps.create(&map(&format!("m{number}"), "")).await?;
             tokio::time::sleep(Duration::from_secs(5)).await;
         }
         Ok::<_, ApiError>(())
-    })?);
+    })?;
     let (quiet, bound) = (Duration::from_secs(10), Duration::from_secs(60));
     let error = server
         .settled(quiet, bound)

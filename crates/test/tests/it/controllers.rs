@@ -100,9 +100,9 @@ async fn workloads_become_ready_where_they_are_simulated() -> kubist_test::Resul
 #[tokio::test(start_paused = true)]
 async fn what_a_controller_fails_with_is_reported() -> kubist_test::Result {
     let server = TestServer::builder().controllers([]).start().await?;
-    drop(server.run("breaks", |client, _| async move {
+    server.run("breaks", |client, _| async move {
         maps_of(client).get("no").await.map(drop)
-    })?);
+    })?;
     let panics = server.run("panics", |_, _| async {
         assert!(std::hint::black_box(false), "on purpose");
         Ok::<_, ApiError>(())

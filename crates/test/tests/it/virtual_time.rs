@@ -38,13 +38,13 @@ async fn all_dates_come_from_one_virtual_clock() -> kubist_test::Result {
 #[tokio::test(start_paused = true)]
 async fn a_lease_is_renewed_for_hours_of_virtual_time() -> kubist_test::Result {
     let server = TestServer::builder().controllers([]).start().await?;
-    drop(server.run("elected", |client, token| async move {
+    server.run("elected", |client, token| async move {
         let lock = LeaseLock::new(client, "default", "elected");
         let mut elector = LeaderElector::new(LeaderElectionConfig::new(lock)).expect("it is valid");
         elector
             .run(token, |term| async move { term.token().cancelled().await })
             .await
-    })?);
+    })?;
     server
         .object::<Lease>("default", "elected")
         .eventually(|_| true)
@@ -90,7 +90,7 @@ async fn events_expire_after_an_hour_of_virtual_time() -> kubist_test::Result {
 #[tokio::test(start_paused = true)]
 async fn a_backoff_of_an_hour_passes_at_once() -> kubist_test::Result {
     let server = TestServer::start().await?;
-    drop(server.run("patient", |client, _| async move {
+    server.run("patient", |client, _| async move {
         let maps: kubist::client::Api<ConfigMap> =
             kubist::client::Api::namespaced(client, "default");
         let mut pause = Duration::from_secs(1);
@@ -99,7 +99,7 @@ async fn a_backoff_of_an_hour_passes_at_once() -> kubist_test::Result {
             pause = (pause * 2).min(HOUR);
         }
         maps.create(&map("went", "")).await.map(drop)
-    })?);
+    })?;
     server.advance(HOUR).await?;
     maps(&server).create(&map("go", "")).await?;
     let went = server

@@ -94,7 +94,7 @@ async fn story(seed: u64) -> kubist_test::Result<String> {
         .yaml(WEB)
         .start()
         .await?;
-    drop(server.run("websites", operate)?);
+    server.run("websites", operate)?;
     let sites: Api<Website> = Api::namespaced(server.client(), "default");
     for number in 0..5 {
         let spec = WebsiteSpec {
