@@ -47,10 +47,7 @@ mod tests {
     #[test]
     fn a_seed_repeats_them() {
         let (one, two) = (Chance::new(Some(7)), Chance::new(Some(7)));
-        assert_eq!(
-            [one.number(), one.number()],
-            [two.number(), two.number()]
-        );
+        assert_eq!([one.number(), one.number()], [two.number(), two.number()]);
         assert_ne!(one.number(), Chance::new(Some(8)).number());
     }
 }

@@ -110,7 +110,14 @@ impl ApiServer {
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
-        let service = Service::new(&config, registry, authenticator, address, shutdown.clone(), chance);
+        let service = Service::new(
+            &config,
+            registry,
+            authenticator,
+            address,
+            shutdown.clone(),
+            chance,
+        );
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);

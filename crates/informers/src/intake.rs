@@ -20,8 +20,8 @@ pub(crate) fn open<K: Object>(
         indexer.ignore_object_versions();
     }
     let seed = config.seed(source.seed());
-    let mut reflector = Reflector::new(source, config.reflector.clone(), seed)
-        .with_known(indexer.lister());
+    let mut reflector =
+        Reflector::new(source, config.reflector.clone(), seed).with_known(indexer.lister());
     if let Some(transform) = &config.transform {
         reflector = reflector.with_transform(Arc::clone(transform));
     }

@@ -61,7 +61,8 @@ async fn forks() -> kubist_test::Result {
     for number in 0..OBJECTS {
         let mut map = ConfigMap::default();
         map.metadata.name = format!("map-{number}").into();
-        map.data.insert("key".into(), "a value of some length".into());
+        map.data
+            .insert("key".into(), "a value of some length".into());
         maps.create(&map).await?;
     }
     drop(server.fork().await?);
@@ -75,8 +76,14 @@ async fn forks() -> kubist_test::Result {
         forks.push(server.fork().await?);
         times.push(begun.elapsed());
     }
-    show(&format!("fork of the store, {OBJECTS} objects"), &mut stores);
-    show(&format!("fork of the server, {OBJECTS} objects"), &mut times);
+    show(
+        &format!("fork of the store, {OBJECTS} objects"),
+        &mut stores,
+    );
+    show(
+        &format!("fork of the server, {OBJECTS} objects"),
+        &mut times,
+    );
     show_memory("a fork", before, ROUNDS);
     let begun = Instant::now();
     let past = server.at(server.revision() - 100)?;
@@ -96,7 +103,10 @@ async fn hundred(name: &str, builder: TestServerBuilder) -> kubist_test::Result 
     }
     // Their informers have synced.
     tokio::time::sleep(Duration::from_secs(5)).await;
-    println!("{SERVERS} servers with {name} controllers: {:?}", begun.elapsed());
+    println!(
+        "{SERVERS} servers with {name} controllers: {:?}",
+        begun.elapsed()
+    );
     show_memory("a server", before, SERVERS);
     Ok(())
 }

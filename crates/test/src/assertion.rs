@@ -101,7 +101,10 @@ impl<K: Object + Encode> ExpectObject<K> {
             let found = self.expect.until(location, "eventually", met).await?;
             // The condition was met by it.
             let gone = "it is gone";
-            found.into_iter().next().ok_or_else(|| self.expect.fail(location, gone, None))
+            found
+                .into_iter()
+                .next()
+                .ok_or_else(|| self.expect.fail(location, gone, None))
         }
     }
 
@@ -114,7 +117,10 @@ impl<K: Object + Encode> ExpectObject<K> {
         let location = Location::caller();
         async move {
             let met = |objects: &[K]| objects.is_empty();
-            self.expect.until(location, "eventually gone", met).await.map(drop)
+            self.expect
+                .until(location, "eventually gone", met)
+                .await
+                .map(drop)
         }
     }
 
@@ -205,10 +211,7 @@ impl<K: Object + Encode> ExpectObjects<K> {
     /// # Errors
     /// They still change at the bound, or cannot be read.
     #[track_caller]
-    pub fn stable(
-        self,
-        quiet: Duration,
-    ) -> impl Future<Output = Result<Vec<K>, AssertionError>> {
+    pub fn stable(self, quiet: Duration) -> impl Future<Output = Result<Vec<K>, AssertionError>> {
         let location = Location::caller();
         async move { self.expect.quiet_for(location, quiet).await }
     }
@@ -304,11 +307,7 @@ impl<K: Object + Encode> Expect<K> {
     }
 
     /// Waits for a change of the objects; none at the time. The error says why there will be none.
-    async fn changed(
-        &self,
-        follow: &mut Follow<K>,
-        until: Instant,
-    ) -> Option<Result<(), String>> {
+    async fn changed(&self, follow: &mut Follow<K>, until: Instant) -> Option<Result<(), String>> {
         tokio::select! {
             biased;
             reason = self.observer.pulse.stuck() => Some(Err(reason)),
@@ -332,7 +331,10 @@ impl<K: Object + Encode> Expect<K> {
         };
         let last = follow.map(Follow::last);
         let names = follow.filter(|_| self.name.is_none()).map(|follow| {
-            let names = follow.objects().iter().map(|it| it.object_name().to_string());
+            let names = follow
+                .objects()
+                .iter()
+                .map(|it| it.object_name().to_string());
             names.collect()
         });
         Failure {

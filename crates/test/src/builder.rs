@@ -159,7 +159,9 @@ impl TestServerBuilder {
         Self {
             listen: false,
             fixtures: Fixtures::new(),
-            ..self.clone()
+            controllers: self.controllers.clone(),
+            observers: self.observers.clone(),
+            ..*self
         }
     }
 

@@ -50,9 +50,7 @@ pub enum TestError {
     #[error(transparent)]
     SnapshotFile(#[from] SnapshotFileError),
     /// The state at a revision is no longer known.
-    #[error(
-        "the state at revision {revision} is compacted: the oldest that is known is {oldest}"
-    )]
+    #[error("the state at revision {revision} is compacted: the oldest that is known is {oldest}")]
     Compacted {
         /// The revision.
         revision: u64,

@@ -121,7 +121,9 @@ impl Fixtures {
 
 /// Returns the file, or the files of the folder.
 fn files(path: &Path) -> Result<Vec<PathBuf>, FixtureError> {
-    let is_folder = fs::metadata(path).map_err(|error| unreadable(path, error))?.is_dir();
+    let is_folder = fs::metadata(path)
+        .map_err(|error| unreadable(path, error))?
+        .is_dir();
     if !is_folder {
         return Ok(vec![path.to_path_buf()]);
     }
@@ -212,7 +214,10 @@ async fn create(
         return Ok(());
     }
     merge(&mut created.object, status);
-    api.status().replace(created.name(), &created).await.map_err(refused)?;
+    api.status()
+        .replace(created.name(), &created)
+        .await
+        .map_err(refused)?;
     Ok(())
 }
 

@@ -132,7 +132,7 @@ impl Journal {
         let mut text = String::new();
         for entry in &self.shared.state.lock().entries {
             // Writing to a string cannot fail.
-            drop(writeln!(text, "{entry}"));
+            let _written = writeln!(text, "{entry}");
         }
         text
     }
@@ -160,7 +160,11 @@ impl RequestObserver for Shared {
         }
         let key = (Str::from(program_of(request.user_agent)), request.verb);
         let is_known = state.counts.contains_key(&key) || state.counts.len() < COUNTS_MAX;
-        let key = if is_known { key } else { ("other".into(), "other") };
+        let key = if is_known {
+            key
+        } else {
+            ("other".into(), "other")
+        };
         *state.counts.entry(key).or_default() += 1;
         drop(state);
         for other in &self.others {

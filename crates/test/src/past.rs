@@ -40,7 +40,11 @@ impl Past {
     ///
     /// # Errors
     /// The revision is compacted by now, or the kind is not served.
-    pub async fn get<K: Ingest>(&self, namespace: &str, name: &str) -> Result<Option<K>, TestError> {
+    pub async fn get<K: Ingest>(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<K>, TestError> {
         let options = ListOptions {
             field_selector: FieldSelector::equals("metadata.name", name),
             ..ListOptions::default()

@@ -125,7 +125,7 @@ impl TestServer {
             self.apply(&fixtures).await?;
         }
         for controller in self.options.controllers.clone() {
-            drop(self.start_controller(controller)?);
+            self.start_controller(controller)?;
         }
         Ok(())
     }
@@ -357,7 +357,12 @@ impl TestServer {
     /// The revision is compacted, or in the future.
     pub fn at(&self, revision: u64) -> Result<Past, TestError> {
         let date = self.clock.date();
-        let of = Snapshot::at(&self.store, Revision(revision), date, self.options.inherited());
+        let of = Snapshot::at(
+            &self.store,
+            Revision(revision),
+            date,
+            self.options.inherited(),
+        );
         let snapshot = of.map_err(|error| match error {
             ReadError::FutureRevision { current, .. } => TestError::Future {
                 revision,

@@ -75,7 +75,7 @@ fn watch() {
         if kennel.guarded.is_empty() {
             WATCHDOG.more.wait(&mut kennel);
         } else {
-            drop(WATCHDOG.more.wait_for(&mut kennel, LOOK_EVERY));
+            let _timed_out = WATCHDOG.more.wait_for(&mut kennel, LOOK_EVERY);
         }
         let now = Instant::now();
         kennel.guarded.retain_mut(|it| it.look(now));

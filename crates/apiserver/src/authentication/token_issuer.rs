@@ -103,10 +103,7 @@ impl TokenIssuer {
             // A concurrent request may have stored another key meanwhile, which then counts.
             drop(self.keys.set(Arc::new(TokenKeys::new()?)));
         }
-        self.keys
-            .get()
-            .map(|it| &**it)
-            .ok_or(TokenKeyError::Made)
+        self.keys.get().map(|it| &**it).ok_or(TokenKeyError::Made)
     }
 
     /// Signs claims. `None` if the system provides no random numbers.

@@ -68,7 +68,11 @@ mod tests {
         let old = json!({"metadata": {"resourceVersion": "1"}, "spec": {"replicas": 2, "a": [1]}});
         let new = json!({"metadata": {"resourceVersion": "2"}, "spec": {"replicas": 3, "a": [1, 2],
             "b": true}});
-        let expected = ["spec.a[1]: none -> 2", "spec.replicas: 2 -> 3", "spec.b: none -> true"];
+        let expected = [
+            "spec.a[1]: none -> 2",
+            "spec.replicas: 2 -> 3",
+            "spec.b: none -> true",
+        ];
         assert_eq!(differences(&old, &new), expected);
         assert!(differences(&new, &new).is_empty());
     }

@@ -44,7 +44,7 @@ impl Failure<'_> {
     pub(super) fn into_error(self) -> AssertionError {
         let mut text = String::new();
         // Writing to a string cannot fail.
-        drop(self.write(&mut text));
+        let _written = self.write(&mut text);
         AssertionError { text: text.into() }
     }
 
@@ -69,7 +69,12 @@ impl Failure<'_> {
     fn write_names(&self, out: &mut String, names: &[String]) -> fmt::Result {
         let shown = names.len().min(NAMES_MAX);
         let plural = &self.resource.plural;
-        write!(out, "  {} {plural}: {}", names.len(), names[..shown].join(", "))?;
+        write!(
+            out,
+            "  {} {plural}: {}",
+            names.len(),
+            names[..shown].join(", ")
+        )?;
         if names.len() > shown {
             write!(out, " and {} more", names.len() - shown)?;
         }
@@ -77,7 +82,11 @@ impl Failure<'_> {
     }
 
     fn write_object(&self, out: &mut String, last: &Value) -> fmt::Result {
-        let text = |path: &str| last.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        let text = |path: &str| {
+            last.pointer(path)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
         let version = text("/metadata/resourceVersion");
         let place = if namespace.is_empty() {
@@ -85,12 +94,25 @@ impl Failure<'_> {
         } else {
             format!("{namespace}/{name}")
         };
-        let (kind, what) = (&self.resource.kind, if self.deleted { "deleted" } else { "version" });
-        writeln!(out, "  the last that was seen: {kind} {place}, {what} {version}")?;
+        let (kind, what) = (
+            &self.resource.kind,
+            if self.deleted { "deleted" } else { "version" },
+        );
+        writeln!(
+            out,
+            "  the last that was seen: {kind} {place}, {what} {version}"
+        )?;
         let (group, plural) = (&self.resource.group, &self.resource.plural);
-        match self.observer.journal.last_write(group, plural, namespace, name) {
+        match self
+            .observer
+            .journal
+            .last_write(group, plural, namespace, name)
+        {
             Some((entry, _)) => writeln!(out, "  written by: {entry}")?,
-            None => writeln!(out, "  written by: the server itself, or before the journal begins")?,
+            None => writeln!(
+                out,
+                "  written by: the server itself, or before the journal begins"
+            )?,
         }
         if let Some(manager) = last_manager(last) {
             writeln!(out, "  its fields were last changed by: {manager}")?;

@@ -1,12 +1,12 @@
 //! `Follow`: the objects that an assertion looks at, as their watch shows them: every version of
 //! each, in order.
 
+use futures_util::StreamExt as _;
 use kubist::apimachinery::wire::{Encode, Encoding};
 use kubist::apimachinery::{FieldSelector, ListOptions, Object, Selector};
-use kubist::client::{Api, ApiError};
 use kubist::cache::WatchItem;
-use futures_util::StreamExt as _;
 use kubist::client::WatchOn;
+use kubist::client::{Api, ApiError};
 use serde_json::Value;
 
 /// The objects now, and what changed last.
@@ -127,7 +127,9 @@ impl<K: Object + Encode> Follow<K> {
 
     fn remove(&mut self, object: &K) {
         let place = self.place(object);
-        let before = place.ok().and_then(|index| tree(&self.objects.remove(index)));
+        let before = place
+            .ok()
+            .and_then(|index| tree(&self.objects.remove(index)));
         self.last = Last {
             object: tree(object),
             before,
@@ -137,7 +139,8 @@ impl<K: Object + Encode> Follow<K> {
 
     fn place(&self, object: &K) -> Result<usize, usize> {
         let name = object.object_name();
-        self.objects.binary_search_by_key(&name, Object::object_name)
+        self.objects
+            .binary_search_by_key(&name, Object::object_name)
     }
 }
 

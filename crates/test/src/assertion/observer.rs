@@ -23,6 +23,9 @@ impl Observer {
     /// Returns the oldest revision whose state can be read.
     pub(crate) fn oldest_revision(&self) -> u64 {
         let stats = self.store.stats();
-        stats.compacted.max(kubist::storage::Revision::EMPTY_STORE).0
+        stats
+            .compacted
+            .max(kubist::storage::Revision::EMPTY_STORE)
+            .0
     }
 }

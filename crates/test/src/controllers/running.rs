@@ -39,8 +39,7 @@ struct Entry {
 }
 
 /// Something that runs beside the server until it is [stopped](Self::stop), and at the latest as
-/// long as the server. Dropping this handle stops nothing.
-#[must_use = "it goes on running, and cannot be stopped without this handle"]
+/// long as the server. Dropping this handle stops nothing, so it can be ignored.
 pub struct Running {
     id: u64,
     name: String,

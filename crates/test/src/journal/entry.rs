@@ -69,7 +69,11 @@ impl fmt::Display for JournalEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (user, program) = (&self.user, self.program());
         let (verb, path) = (self.verb, &self.path);
-        write!(f, "{} {user} ({program}) {verb} {path}", date(self.received))?;
+        write!(
+            f,
+            "{} {user} ({program}) {verb} {path}",
+            date(self.received)
+        )?;
         match self.code {
             Some(code) => write!(f, " {code}")?,
             None => f.write_str(" unanswered")?,

@@ -2,7 +2,7 @@
 
 use crate::objects::{map, maps, value};
 use kubist::api::core::v1::{ConfigMap, Namespace};
-use kubist_test::{Login, TestServer};
+use kubist_test::{Login, TestError, TestServer};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -23,9 +23,11 @@ async fn write(server: &TestServer, values: &[&str]) -> kubist_test::Result {
             sleep(SECOND).await;
             match api.create(&map("a", &value)).await {
                 Err(error) if error.is_already_exists() => {
-                    api.edit("a", |it| *it = ConfigMap {
-                        metadata: it.metadata.clone(),
-                        ..map("a", &value)
+                    api.edit("a", |it| {
+                        *it = ConfigMap {
+                            metadata: it.metadata.clone(),
+                            ..map("a", &value)
+                        }
                     })
                     .await?;
                 }
@@ -35,7 +37,7 @@ async fn write(server: &TestServer, values: &[&str]) -> kubist_test::Result {
         sleep(SECOND).await;
         api.delete("a").await.map(drop)
     };
-    drop(server.run("writer", |_, _| work())?);
+    server.run("writer", |_, _| work())?;
     Ok(())
 }
 
@@ -54,8 +56,13 @@ async fn eventually_waits_for_a_version_that_is_soon_replaced() -> kubist_test::
 async fn eventually_says_what_was_seen_who_wrote_it_and_what_differs() -> kubist_test::Result {
     let server = quiet().start().await?;
     write(&server, &["1", "2"]).await?;
-    let object = server.object::<ConfigMap>("default", "a").within(Duration::from_millis(2500));
-    let error = object.eventually(|it| value(it) == "3").await.expect_err("there is no 3");
+    let object = server
+        .object::<ConfigMap>("default", "a")
+        .within(Duration::from_millis(2500));
+    let error = object
+        .eventually(|it| value(it) == "3")
+        .await
+        .expect_err("there is no 3");
     let text = error.to_string();
     for part in [
         "ConfigMap default/a, eventually: not within 2.5s\n",
@@ -85,14 +92,18 @@ async fn never_sees_every_version_however_short() -> kubist_test::Result {
         api.create(&map("a", "1")).await?;
         // Three versions at one moment.
         for value in ["2", "3"] {
-            api.edit("a", |it| drop(it.data.insert("value".into(), value.into()))).await?;
+            api.edit("a", |it| drop(it.data.insert("value".into(), value.into())))
+                .await?;
         }
-        kubist_test::Result::Ok(())
+        Ok::<_, TestError>(())
     };
     let (seen, written) = tokio::join!(never, write);
     written?;
     let text = seen.expect_err("it was 2 for a moment").to_string();
-    assert!(text.starts_with("ConfigMap default/a, never for 10s: but after 0ns"), "{text}");
+    assert!(
+        text.starts_with("ConfigMap default/a, never for 10s: but after 0ns"),
+        "{text}"
+    );
     let before = tokio::time::Instant::now();
     object().never(SECOND * 10, |it| value(it) == "2").await?;
     assert_eq!(before.elapsed(), SECOND * 10);
@@ -125,14 +136,34 @@ async fn several_objects_are_expected_by_their_labels() -> kubist_test::Result {
     let found = front().eventually(|all| all.len() == 2).await?;
     let names: Vec<_> = found.iter().map(|it| &*it.metadata.name).collect();
     assert_eq!(names, ["a", "c"]);
-    let error = front().within(SECOND).eventually(<[ConfigMap]>::is_empty).await;
+    let error = front()
+        .within(SECOND)
+        .eventually(<[ConfigMap]>::is_empty)
+        .await;
     let text = error.expect_err("there are two").to_string();
-    assert!(text.contains("the configmaps of default, eventually: not within 1s"), "{text}");
-    assert!(text.contains("  2 configmaps: default/a, default/c\n"), "{text}");
-    front().labels("tier in (").eventually(|_| true).await.expect_err("it is no selector");
-    let error = server.object::<Namespace>("", "shop").within(SECOND).eventually(|_| true).await;
+    assert!(
+        text.contains("the configmaps of default, eventually: not within 1s"),
+        "{text}"
+    );
+    assert!(
+        text.contains("  2 configmaps: default/a, default/c\n"),
+        "{text}"
+    );
+    front()
+        .labels("tier in (")
+        .eventually(|_| true)
+        .await
+        .expect_err("it is no selector");
+    let error = server
+        .object::<Namespace>("", "shop")
+        .within(SECOND)
+        .eventually(|_| true)
+        .await;
     let text = error.expect_err("it does not exist").to_string();
-    assert!(text.starts_with("Namespace shop, eventually: not within 1s\n"), "{text}");
+    assert!(
+        text.starts_with("Namespace shop, eventually: not within 1s\n"),
+        "{text}"
+    );
     assert!(text.contains("no such object was seen"), "{text}");
     Ok(())
 }
@@ -142,10 +173,20 @@ async fn assertions_work_in_real_time_too() -> kubist_test::Result {
     let server = quiet().start().await?;
     assert!(!server.clock().is_virtual());
     maps(&server).create(&map("a", "1")).await?;
-    server.object::<ConfigMap>("default", "a").eventually(|it| value(it) == "1").await?;
+    server
+        .object::<ConfigMap>("default", "a")
+        .eventually(|it| value(it) == "1")
+        .await?;
     let short = Duration::from_millis(20);
-    server.object::<ConfigMap>("default", "a").never(short, |it| value(it) == "2").await?;
-    let error = server.object::<ConfigMap>("default", "b").within(short).eventually(|_| true).await;
+    server
+        .object::<ConfigMap>("default", "a")
+        .never(short, |it| value(it) == "2")
+        .await?;
+    let error = server
+        .object::<ConfigMap>("default", "b")
+        .within(short)
+        .eventually(|_| true)
+        .await;
     error.expect_err("it does not exist");
     server.advance(short).await.expect_err("time is real");
     Ok(())

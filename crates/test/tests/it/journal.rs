@@ -24,16 +24,36 @@ async fn requests_have_their_user_program_outcome_and_writes() -> kubist_test::R
     maps.patch("a", &patch).await?;
     maps.delete("a").await?;
     let entries = server.journal().entries();
-    let seen: Vec<_> = entries.iter().map(|it| (it.verb, it.code.unwrap_or(0))).collect();
-    let expected =
-        [("POST", 201), ("GET", 404), ("PATCH", 200), ("PATCH", 200), ("DELETE", 200)];
+    let seen: Vec<_> = entries
+        .iter()
+        .map(|it| (it.verb, it.code.unwrap_or(0)))
+        .collect();
+    let expected = [
+        ("POST", 201),
+        ("GET", 404),
+        ("PATCH", 200),
+        ("PATCH", 200),
+        ("DELETE", 200),
+    ];
     assert_eq!(seen, expected);
-    assert!(entries.iter().all(|it| &*it.user == "alice" && it.program() == "editor"));
+    assert!(
+        entries
+            .iter()
+            .all(|it| &*it.user == "alice" && it.program() == "editor")
+    );
     let writes: Vec<_> = entries.iter().flat_map(|it| &it.writes).collect();
     let changes: Vec<_> = writes.iter().map(|it| it.change).collect();
-    let expected = [ObjectChange::Created, ObjectChange::Updated, ObjectChange::Deleted];
+    let expected = [
+        ObjectChange::Created,
+        ObjectChange::Updated,
+        ObjectChange::Deleted,
+    ];
     assert_eq!(changes, expected);
-    let versions: Vec<_> = writes.iter().take(2).map(|it| it.revision.to_string()).collect();
+    let versions: Vec<_> = writes
+        .iter()
+        .take(2)
+        .map(|it| it.revision.to_string())
+        .collect();
     let expected = [&created, &patched].map(|it| it.metadata.resource_version.to_string());
     assert_eq!(versions, expected);
     assert_eq!(writes[2].revision, server.revision());
@@ -48,7 +68,9 @@ async fn requests_have_their_user_program_outcome_and_writes() -> kubist_test::R
     let counts = server.journal().counts();
     assert_eq!(counts.get(&("editor".into(), "PATCH")), Some(&2));
     assert_eq!(server.journal().count("editor", "DELETE"), 1);
-    let last = server.journal().last_write("", "configmaps", "default", "a");
+    let last = server
+        .journal()
+        .last_write("", "configmaps", "default", "a");
     assert_eq!(last.map(|(_, it)| it.change), Some(ObjectChange::Deleted));
     Ok(())
 }
@@ -61,7 +83,10 @@ async fn dry_runs_and_refused_requests_write_nothing() -> kubist_test::Result {
         "default",
     );
     dry.create(&map("a", "1")).await?;
-    maps(&server).create(&map("not a name", "1")).await.expect_err("the name is invalid");
+    maps(&server)
+        .create(&map("not a name", "1"))
+        .await
+        .expect_err("the name is invalid");
     assert!(server.journal().writes().is_empty());
     assert_eq!(server.journal().requests(), 2);
     Ok(())
@@ -76,7 +101,10 @@ async fn the_journal_is_bounded_and_its_counts_go_on() -> kubist_test::Result {
     }
     let journal = server.journal();
     let kept: Vec<_> = journal.entries().iter().map(|it| it.number).collect();
-    assert_eq!((kept, journal.dropped(), journal.requests()), (vec![3, 4, 5], 2, 5));
+    assert_eq!(
+        (kept, journal.dropped(), journal.requests()),
+        (vec![3, 4, 5], 2, 5)
+    );
     assert_eq!(journal.count("kubist", "POST"), 5);
     journal.clear();
     assert_eq!((journal.requests(), journal.entries().len()), (0, 0));

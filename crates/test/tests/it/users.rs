@@ -27,7 +27,11 @@ async fn requests_are_those_of_the_user_with_these_groups() -> kubist_test::Resu
     let robot = Login::service_account("shop", "robot").with_user_agent("robot/1");
     let (user, groups) = who(server.client_of(&robot)?).await?;
     assert_eq!(user, "system:serviceaccount:shop:robot");
-    let expected = ["system:serviceaccounts", "system:serviceaccounts:shop", "system:authenticated"];
+    let expected = [
+        "system:serviceaccounts",
+        "system:serviceaccounts:shop",
+        "system:authenticated",
+    ];
     assert_eq!(groups, expected);
     Ok(())
 }

@@ -16,33 +16,54 @@ async fn all_dates_come_from_one_virtual_clock() -> kubist_test::Result {
     let server = TestServer::builder().controllers([]).start().await?;
     sleep(Duration::from_secs(100)).await;
     let made = maps(&server).create(&map("a", "")).await?;
-    let date = |seconds: i64| Some(kubist::apimachinery::Time::from_unix(1_800_000_000 + seconds));
+    let date = |seconds: i64| {
+        Some(kubist::apimachinery::Time::from_unix(
+            1_800_000_000 + seconds,
+        ))
+    };
     assert_eq!(made.metadata.creation_timestamp, date(100));
     assert_eq!(made.metadata.managed_fields[0].time, date(100));
     server.advance(Duration::from_millis(1500)).await?;
-    assert_eq!(server.clock().date(), VIRTUAL_START + Duration::from_millis(101_500));
-    assert_eq!(server.client().ambient().time(), date(101).unwrap_or_default());
+    assert_eq!(
+        server.clock().date(),
+        VIRTUAL_START + Duration::from_millis(101_500)
+    );
+    assert_eq!(
+        server.client().ambient().time(),
+        date(101).unwrap_or_default()
+    );
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lease_is_renewed_for_hours_of_virtual_time() -> kubist_test::Result {
     let server = TestServer::builder().controllers([]).start().await?;
-    drop(server.run("elected", |client, token| async move {
+    server.run("elected", |client, token| async move {
         let lock = LeaseLock::new(client, "default", "elected");
         let mut elector = LeaderElector::new(LeaderElectionConfig::new(lock)).expect("it is valid");
-        elector.run(token, |term| async move { term.token().cancelled().await }).await
-    })?);
-    server.object::<Lease>("default", "elected").eventually(|_| true).await?;
+        elector
+            .run(token, |term| async move { term.token().cancelled().await })
+            .await
+    })?;
+    server
+        .object::<Lease>("default", "elected")
+        .eventually(|_| true)
+        .await?;
     let begun = Instant::now();
     server.advance(HOUR * 2).await?;
     assert_eq!(begun.elapsed(), HOUR * 2);
-    let lease = server.object::<Lease>("default", "elected").eventually(|_| true).await?;
+    let lease = server
+        .object::<Lease>("default", "elected")
+        .eventually(|_| true)
+        .await?;
     let renewed = lease.spec.renew_time.map_or(0, |it| it.unix());
     let now = 1_800_000_000 + 7200;
     assert!((now - 10..=now + 5).contains(&renewed), "{renewed}");
     let renewals = server.journal().count("elected", "PUT");
-    assert!((3_000..4_000).contains(&renewals), "{renewals} renewals in two hours");
+    assert!(
+        (3_000..4_000).contains(&renewals),
+        "{renewals} renewals in two hours"
+    );
     Ok(())
 }
 
@@ -50,16 +71,26 @@ async fn a_lease_is_renewed_for_hours_of_virtual_time() -> kubist_test::Result {
 async fn events_expire_after_an_hour_of_virtual_time() -> kubist_test::Result {
     let event = "{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {namespace: \
                  default}}";
-    let server = TestServer::builder().controllers([]).yaml(event).start().await?;
-    server.object::<Event>("default", "e").never(HOUR, |it| it.metadata.name.is_empty()).await?;
-    server.object::<Event>("default", "e").eventually_gone().await?;
+    let server = TestServer::builder()
+        .controllers([])
+        .yaml(event)
+        .start()
+        .await?;
+    server
+        .object::<Event>("default", "e")
+        .never(HOUR, |it| it.metadata.name.is_empty())
+        .await?;
+    server
+        .object::<Event>("default", "e")
+        .eventually_gone()
+        .await?;
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_backoff_of_an_hour_passes_at_once() -> kubist_test::Result {
     let server = TestServer::start().await?;
-    drop(server.run("patient", |client, _| async move {
+    server.run("patient", |client, _| async move {
         let maps: kubist::client::Api<ConfigMap> =
             kubist::client::Api::namespaced(client, "default");
         let mut pause = Duration::from_secs(1);
@@ -68,10 +99,12 @@ async fn a_backoff_of_an_hour_passes_at_once() -> kubist_test::Result {
             pause = (pause * 2).min(HOUR);
         }
         maps.create(&map("went", "")).await.map(drop)
-    })?);
+    })?;
     server.advance(HOUR).await?;
     maps(&server).create(&map("go", "")).await?;
-    let went = server.object::<ConfigMap>("default", "went").within(HOUR * 2);
+    let went = server
+        .object::<ConfigMap>("default", "went")
+        .within(HOUR * 2);
     went.eventually(|_| true).await?;
     Ok(())
 }
@@ -97,7 +130,10 @@ async fn several_threads_work_in_real_time() -> kubist_test::Result {
     for created in tasks.join_all().await {
         created?;
     }
-    server.objects::<ConfigMap>("default").eventually(|all| all.len() == 20).await?;
+    server
+        .objects::<ConfigMap>("default")
+        .eventually(|all| all.len() == 20)
+        .await?;
     server.shutdown().await;
     Ok(())
 }

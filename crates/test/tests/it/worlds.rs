@@ -27,7 +27,9 @@ async fn operate(client: Client, token: CancellationToken) -> Result<(), TestErr
     let reconcile = move |key: ObjectName| {
         let (site, client, recorder) = (lister.get(&key), maps.clone(), recorder.clone());
         async move {
-            let Some(site) = site else { return Ok(Action::done()) };
+            let Some(site) = site else {
+                return Ok(Action::done());
+            };
             let maps: Api<ConfigMap> = Api::namespaced(client, key.namespace.clone());
             let mut child = map(&key.name, &site.spec.image);
             child.metadata.owner_references = vec![OwnerReference {
@@ -61,7 +63,11 @@ async fn operate(client: Client, token: CancellationToken) -> Result<(), TestErr
         })
         .with_leader_election(LeaderElectionConfig::new(lock));
     let manager = manager.map_err(|error| TestError::Other(Box::new(error)))?;
-    manager.run(token).await.map(drop).map_err(|error| TestError::Other(Box::new(error)))
+    manager
+        .run(token)
+        .await
+        .map(drop)
+        .map_err(|error| TestError::Other(Box::new(error)))
 }
 
 const WEB: &str = "\
@@ -83,21 +89,40 @@ async fn story(seed: u64) -> kubist_test::Result<String> {
     let mut controllers = ServerController::USUAL.to_vec();
     controllers.push(ServerController::Workloads);
     let builder = TestServer::builder().seed(seed).controllers(controllers);
-    let server = builder.definition(Website::definition()).yaml(WEB).start().await?;
-    drop(server.run("websites", operate)?);
+    let server = builder
+        .definition(Website::definition())
+        .yaml(WEB)
+        .start()
+        .await?;
+    server.run("websites", operate)?;
     let sites: Api<Website> = Api::namespaced(server.client(), "default");
     for number in 0..5 {
-        let spec = WebsiteSpec { image: format!("web:{number}") };
-        sites.create(&Website::new(&format!("site-{number}"), spec)).await?;
+        let spec = WebsiteSpec {
+            image: format!("web:{number}"),
+        };
+        sites
+            .create(&Website::new(&format!("site-{number}"), spec))
+            .await?;
     }
     let web = server.object::<Deployment>("shop", "web");
     web.eventually(|it| it.status.ready_replicas == 4).await?;
-    server.objects::<ConfigMap>("default").eventually(|all| all.len() >= 5).await?;
+    server
+        .objects::<ConfigMap>("default")
+        .eventually(|all| all.len() >= 5)
+        .await?;
     sites.delete("site-3").await?;
-    server.object::<ConfigMap>("default", "site-3").eventually_gone().await?;
+    server
+        .object::<ConfigMap>("default", "site-3")
+        .eventually_gone()
+        .await?;
     let mut text = objects::<Pod>(&server, "shop").await?;
-    Api::<Namespace>::all(server.client()).delete("shop").await?;
-    server.object::<Namespace>("", "shop").eventually_gone().await?;
+    Api::<Namespace>::all(server.client())
+        .delete("shop")
+        .await?;
+    server
+        .object::<Namespace>("", "shop")
+        .eventually_gone()
+        .await?;
     server.advance(Duration::from_secs(3600)).await?;
     text += &objects::<ConfigMap>(&server, "").await?;
     text += &objects::<Website>(&server, "").await?;
@@ -115,7 +140,9 @@ async fn objects<K: Ingest + Encode>(
     let found = server.objects::<K>(namespace).eventually(|_| true).await?;
     let mut text = String::new();
     for object in found {
-        let encoded = object.encode(Encoding::Json).map_err(|error| TestError::Other(Box::new(error)))?;
+        let encoded = object
+            .encode(Encoding::Json)
+            .map_err(|error| TestError::Other(Box::new(error)))?;
         text += &String::from_utf8_lossy(&encoded);
         text.push('\n');
     }
@@ -124,21 +151,28 @@ async fn objects<K: Ingest + Encode>(
 
 /// Runs a story on a runtime and a thread of its own.
 fn told(seed: u64) -> String {
-    let run = std::thread::Builder::new().name(format!("seed {seed}")).spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .start_paused(true)
-            .build()
-            .expect("there are resources");
-        runtime.block_on(story(seed)).expect("nothing fails")
-    });
-    run.expect("there are threads").join().expect("it does not panic")
+    let run = std::thread::Builder::new()
+        .name(format!("seed {seed}"))
+        .spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .start_paused(true)
+                .build()
+                .expect("there are resources");
+            runtime.block_on(story(seed)).expect("nothing fails")
+        });
+    run.expect("there are threads")
+        .join()
+        .expect("it does not panic")
 }
 
 #[test]
 fn a_run_that_is_repeated_is_the_same_to_the_byte() {
     let (one, two) = (told(7), told(7));
-    let differs = one.lines().zip(two.lines()).position(|(one, two)| one != two);
+    let differs = one
+        .lines()
+        .zip(two.lines())
+        .position(|(one, two)| one != two);
     if let Some(line) = differs {
         let of = |text: &str| text.lines().nth(line).unwrap_or_default().to_owned();
         panic!("line {line}:\n{}\n{}", of(&one), of(&two));
