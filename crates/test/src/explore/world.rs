@@ -1,12 +1,14 @@
 //! `World`: one run of a scenario by one plan, on a runtime of its own.
 
+mod due;
+
 use crate::explore::ground::{self, Ground, Standing};
-use crate::explore::hub::{Copy, Hold, Hub, SIGNALS_MAX, Signal};
+use crate::explore::hub::{Hub, SIGNALS_MAX, Signal};
 use crate::explore::normal::Normal;
 use crate::explore::observer::{Observer, TURN};
 use crate::explore::outcome::Outcome;
 use crate::explore::panics::Panics;
-use crate::explore::plan::{FaultKind, Measured, Plan, Stale};
+use crate::explore::plan::{Measured, Plan, Stale};
 use crate::explore::problem::Problem;
 use crate::explore::running::Running;
 use crate::explore::scenario::Scenario;
@@ -16,6 +18,7 @@ use crate::explore::witness::Witness;
 use crate::faults::{Faults, Interposer, Revisions, Sender, Tap};
 use crate::login::Login;
 use crate::story::What;
+use due::Due;
 use futures_util::future::pending;
 use kubist::Controller;
 use kubist::client::Client;
@@ -30,8 +33,6 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 /// How long a step of the user may take.
 const STEP_MAX: Duration = Duration::from_secs(60 * 60);
-/// The first pause before a controller that has ended is started again, as of a kubelet.
-const RESTART_PAUSE: Duration = Duration::from_secs(10);
 /// How long dropped tasks may take to end.
 const TASKS_END: Duration = Duration::from_secs(60);
 /// The name of the user who takes the steps.
@@ -63,15 +64,6 @@ struct World<'a> {
     background: JoinSet<()>,
     /// A thread for blocking work was started.
     blocking: Arc<AtomicBool>,
-}
-
-/// What has to be done at a time.
-#[derive(Clone, Debug)]
-enum Due {
-    Start(usize, Option<Stale>),
-    CatchUp(usize, u32),
-    Thaw(usize, u32),
-    Release(usize, Hold),
 }
 
 /// Runs a plan on this thread.
@@ -251,86 +243,6 @@ impl<'a> World<'a> {
             step: step.name,
             error,
         });
-    }
-
-    async fn handle(&mut self, signal: Signal) {
-        match signal {
-            Signal::Crash(copy, fault) => {
-                let Some(index) = self.find(copy) else { return };
-                self.copies[index].crash().await;
-                if let FaultKind::Crash { down, stale, .. } = fault.kind {
-                    let at = Instant::now() + down;
-                    self.due.push((at, Due::Start(index, stale)));
-                }
-            }
-            Signal::Freeze(copy, time) => {
-                let Some(index) = self.find(copy) else { return };
-                let thaw = Due::Thaw(index, copy.life);
-                self.due.push((Instant::now() + time, thaw));
-            }
-            Signal::Hold(controller, time, hold) => {
-                let release = Due::Release(controller, hold);
-                self.due.push((Instant::now() + time, release));
-            }
-            Signal::Ended(copy, ended) => self.ended(copy, ended).await,
-            Signal::Stop => {}
-        }
-    }
-
-    async fn ended(&mut self, copy: Copy, ended: Result<(), String>) {
-        let Some(index) = self.find(copy) else { return };
-        let limits = &self.terms.scenario.limits;
-        let running = &mut self.copies[index];
-        running.crash().await;
-        running.ends += 1;
-        let error = ended.err().unwrap_or_else(|| "without an error".to_owned());
-        let label = running.label().clone();
-        let text = format!("{label} ended by itself: {error}");
-        self.hub.trace.note(|| What::Controller(text));
-        if running.ends > limits.restarts {
-            let controller = label.to_string();
-            return self.hub.report(Problem::Ended { controller, error });
-        }
-        let pause = RESTART_PAUSE * running.ends.min(30);
-        let start = Due::Start(index, None);
-        self.due.push((Instant::now() + pause, start));
-    }
-
-    /// Returns the index of a copy, if it is in the same life.
-    fn find(&self, copy: Copy) -> Option<usize> {
-        self.copies.iter().position(|it| it.copy == copy)
-    }
-
-    fn act(&mut self, due: Due) {
-        self.hub.ledger.lock().disturb();
-        let of = |index: usize, life: u32| {
-            let running = self.copies.get(index);
-            running.filter(|it| it.copy.life == life)
-        };
-        match due {
-            Due::Start(index, stale) => self.start(index, stale),
-            Due::CatchUp(index, life) => {
-                let Some(running) = of(index, life) else {
-                    return;
-                };
-                let text = format!("the caches of {} catch up", running.label());
-                self.hub.trace.note(|| What::Fault(text));
-                running.tap().into_iter().for_each(|it| it.catch_up());
-            }
-            Due::Thaw(index, life) => {
-                let Some(running) = of(index, life) else {
-                    return;
-                };
-                let text = format!("{} goes on", running.label());
-                self.hub.trace.note(|| What::Fault(text));
-                running.tap().into_iter().for_each(|it| it.frost.thaw());
-            }
-            Due::Release(controller, hold) => {
-                let text = format!("{} gets events again", self.hub.names[controller]);
-                self.hub.trace.note(|| What::Fault(text));
-                hold.released.cancel();
-            }
-        }
     }
 
     fn check_controllers(&self) {
