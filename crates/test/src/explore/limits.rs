@@ -23,9 +23,9 @@ pub struct Limits {
     /// by a kubelet. Default: 20.
     pub restarts: u32,
     /// Real time without any request or step of a world, after which it counts as blocked. Default:
-    /// 5 s.
+    /// 10 s.
     pub blocked: Duration,
-    /// Real time of one world. Default: 60 s.
+    /// Real time of one world. Default: 2 minutes.
     pub world: Duration,
     /// Worlds run to make a failure smaller. Default: 300.
     pub shrink: usize,
@@ -40,8 +40,8 @@ impl Default for Limits {
             requests: 20_000,
             stop: Duration::from_secs(2 * 60),
             restarts: 20,
-            blocked: Duration::from_secs(5),
-            world: Duration::from_secs(60),
+            blocked: Duration::from_secs(10),
+            world: Duration::from_secs(2 * 60),
             shrink: 300,
         }
     }
