@@ -99,12 +99,7 @@ impl ApiServer {
             Some(_) => Some(Identities::new(&config, address, now)?),
             None => None,
         };
-        let keys = match (&config.token_keys, address) {
-            (Some(keys), _) => Some(Arc::clone(keys)),
-            (None, Some(_)) => Some(Arc::new(TokenKeys::new()?)),
-            (None, None) => None,
-        };
-        let issuer = TokenIssuer::new(keys);
+        let issuer = TokenIssuer::new(token_keys(&config)?);
         let chance = Arc::new(Chance::new(config.seed));
         let shutdown = Shutdown::new(config.watch_drain, Arc::clone(&chance));
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
@@ -158,6 +153,16 @@ impl ApiServer {
             drain_timeout,
             tasks,
         })
+    }
+}
+
+/// Returns the keys of service account tokens. A server that does not listen has none until they
+/// are needed.
+fn token_keys(config: &Config) -> Result<Option<Arc<TokenKeys>>, TokenKeyError> {
+    match (&config.token_keys, config.listen) {
+        (Some(keys), _) => Ok(Some(Arc::clone(keys))),
+        (None, Some(_)) => Ok(Some(Arc::new(TokenKeys::new()?))),
+        (None, None) => Ok(None),
     }
 }
 

@@ -50,6 +50,6 @@ impl EventSink for Client {
     }
 
     fn ambient(&self) -> Ambient {
-        Client::ambient(self).clone()
+        Self::ambient(self).clone()
     }
 }

@@ -67,7 +67,7 @@ impl ServerController {
                     discovery_period: DISCOVERY_PERIOD,
                     ..garbage_collector::Options::default()
                 };
-                drop(garbage_collector::run(client, options, token).await);
+                let _stats = garbage_collector::run(client, options, token).await;
                 Ok(())
             }
             Self::Namespace => namespace::run(client, namespace::Options::default(), token)

@@ -162,7 +162,7 @@ fn of_file(path: &Path, problem: FixtureProblem) -> FixtureError {
         document: 0,
         line: 0,
         object: String::new(),
-        problem,
+        problem: Box::new(problem),
     }
 }
 

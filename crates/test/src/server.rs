@@ -25,6 +25,7 @@ use kubist::storage::{ReadError, Revision};
 use kubist::transport::Transport;
 use kubist::{Server, ServerConfig};
 use std::error::Error;
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +34,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// An API server in the test's process. Dropping it stops everything that belongs to it.
-#[derive(Debug)]
 pub struct TestServer {
     /// What runs beside the server ends before it.
     running: Arc<RunningSet>,
@@ -443,5 +443,15 @@ impl TestServer {
     pub async fn shutdown(self) {
         self.running.stop_all().await;
         self.server.shutdown().await;
+    }
+}
+
+impl fmt::Debug for TestServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestServer")
+            .field("seed", &self.options.seed)
+            .field("revision", &self.revision())
+            .field("requests", &self.journal.requests())
+            .finish_non_exhaustive()
     }
 }

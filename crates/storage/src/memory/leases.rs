@@ -66,13 +66,6 @@ impl Leases {
         lease.keys.insert(key.clone());
     }
 
-    /// Detaches all keys from their leases.
-    pub(crate) fn detach_all(&mut self) {
-        for lease in self.by_id.values_mut() {
-            lease.keys.clear();
-        }
-    }
-
     /// Reports whether the lease is active.
     pub(crate) fn is_alive(&self, id: LeaseId) -> bool {
         self.by_id.contains_key(&id) && !self.ended.contains(&id)

@@ -11,8 +11,8 @@ use super::topics::Topics;
 use super::tree::Tree;
 use super::versions::{Commit, Versions, weight_of};
 use crate::batch::Batch;
-use crate::{CompactError, DeleteRequest, Event, Expected, Guard, KeyRange, LeaseError, LeaseId};
-use crate::{PutRequest, Revision, WriteError, WriteOutcome};
+use crate::{CompactError, DeleteRequest, Event, Expected, Guard, LeaseError, LeaseId, PutRequest};
+use crate::{Revision, WriteError, WriteOutcome};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -84,12 +84,12 @@ impl State {
     /// Goes back to an earlier revision, which must be readable. A lease that has ended since then
     /// ends again.
     pub(crate) fn rewind(&mut self, revision: Revision) {
-        self.versions.rewind(revision);
-        self.leases.detach_all();
-        let all = KeyRange::all();
-        for kv in self.versions.head().range(&all) {
-            if let Some(lease) = kv.lease {
-                self.leases.restore_key(lease, &kv.key);
+        for event in self.versions.rewind(revision) {
+            let now = event.current().and_then(|kv| kv.lease);
+            let then = event.previous.as_ref().and_then(|kv| kv.lease);
+            self.leases.rebind(&event.key, now, None);
+            if let Some(lease) = then {
+                self.leases.restore_key(lease, &event.key);
             }
         }
     }

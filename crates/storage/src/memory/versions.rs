@@ -119,8 +119,9 @@ impl Versions {
     }
 
     /// Goes back to an earlier revision, as if nothing had been written since. It must be
-    /// [readable](Self::readable).
-    pub(crate) fn rewind(&mut self, revision: Revision) {
+    /// [readable](Self::readable). Returns what was undone, newest first.
+    pub(crate) fn rewind(&mut self, revision: Revision) -> Vec<Arc<Event>> {
+        let mut undone = Vec::new();
         while self.revision > revision
             && let Some(event) = self.log.pop_back()
         {
@@ -129,8 +130,10 @@ impl Versions {
                 None => drop(self.remove(&event.key)),
             }
             self.revision = event.revision.previous();
+            undone.push(event);
         }
         self.checkpoints.retain(|(at, _)| *at <= revision);
+        undone
     }
 
     /// Adds a version older than the history. Returns the previous one.

@@ -1,9 +1,9 @@
 //! Forks of the memory engine, of the present and of the past, against what was recorded.
 
+use kubist_storage::WatchRangeRequest;
 use kubist_storage::memory::{Config, MemoryKv};
 use kubist_storage::{DeleteRequest, Expected, KeyRange, KeyValue, ManualClock, PutRequest};
 use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite, RangeRequest, ReadError, Revision};
-use kubist_storage::WatchRangeRequest;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -65,21 +65,32 @@ async fn a_fork_of_each_revision_has_its_content_and_its_past() {
         for (&revision, expected) in &contents {
             let forked = kv.fork_at(revision, Arc::<ManualClock>::clone(&clock));
             if revision < oldest {
-                assert!(matches!(forked, Err(ReadError::Compacted { .. })), "{revision:?}");
+                assert!(
+                    matches!(forked, Err(ReadError::Compacted { .. })),
+                    "{revision:?}"
+                );
                 continue;
             }
             let fork = forked.unwrap();
             assert_eq!(fork.current_revision(), revision);
             assert_eq!(&content(&fork, None).await, expected, "{revision:?}");
             for (&past, expected) in contents.range(oldest..=revision) {
-                assert_eq!(&content(&fork, Some(past)).await, expected, "{past:?} of {revision:?}");
+                assert_eq!(
+                    &content(&fork, Some(past)).await,
+                    expected,
+                    "{past:?} of {revision:?}"
+                );
             }
             put(&fork, "new".to_owned(), 1).await;
             assert_eq!(fork.current_revision(), revision.next());
             assert_eq!(&content(&fork, Some(revision)).await, expected);
         }
         let last = contents.last_key_value().unwrap();
-        assert_eq!(&content(&kv, None).await, last.1, "the origin is what it was");
+        assert_eq!(
+            &content(&kv, None).await,
+            last.1,
+            "the origin is what it was"
+        );
         let future = kv.fork_at(last.0.next(), clock);
         assert!(matches!(future, Err(ReadError::FutureRevision { .. })));
     }

@@ -8,7 +8,6 @@ use kubist::client::Client;
 use kubist::storage::memory::MemoryKv;
 use std::sync::Arc;
 
-#[derive(Debug)]
 pub(crate) struct Observer {
     /// Its requests are not in the journal.
     pub(crate) client: Client,

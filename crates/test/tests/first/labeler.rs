@@ -8,10 +8,7 @@ use kubist::informers::SharedInformerFactory;
 use tokio_util::sync::CancellationToken;
 
 /// Runs until the token is cancelled.
-pub(crate) async fn run(
-    client: Client,
-    token: CancellationToken,
-) -> Result<Summary, ManagerError> {
+pub(crate) async fn run(client: Client, token: CancellationToken) -> Result<Summary, ManagerError> {
     let factory = SharedInformerFactory::new(client.clone());
     let controller = Controller::new("labeler", &factory.informer::<ConfigMap>());
     let reconcile = move |key: ObjectName| {

@@ -13,7 +13,7 @@ fn quiet() -> kubist_test::TestServerBuilder {
 }
 
 /// Sets the values of `a`, one a second.
-async fn write(server: &TestServer, values: &[&str]) -> kubist_test::Result {
+fn write(server: &TestServer, values: &[&str]) -> kubist_test::Result {
     let login = Login::user("bob", [""; 0]).with_user_agent("writer/1");
     let api: kubist::client::Api<ConfigMap> =
         kubist::client::Api::namespaced(server.client_of(&login)?, "default");
@@ -44,7 +44,7 @@ async fn write(server: &TestServer, values: &[&str]) -> kubist_test::Result {
 #[tokio::test(start_paused = true)]
 async fn eventually_waits_for_a_version_that_is_soon_replaced() -> kubist_test::Result {
     let server = quiet().start().await?;
-    write(&server, &["1", "2", "3"]).await?;
+    write(&server, &["1", "2", "3"])?;
     let object = || server.object::<ConfigMap>("default", "a");
     let found = object().eventually(|it| value(it) == "2").await?;
     assert_eq!(value(&found), "2");
@@ -55,7 +55,7 @@ async fn eventually_waits_for_a_version_that_is_soon_replaced() -> kubist_test::
 #[tokio::test(start_paused = true)]
 async fn eventually_says_what_was_seen_who_wrote_it_and_what_differs() -> kubist_test::Result {
     let server = quiet().start().await?;
-    write(&server, &["1", "2"]).await?;
+    write(&server, &["1", "2"])?;
     let object = server
         .object::<ConfigMap>("default", "a")
         .within(Duration::from_millis(2500));
@@ -113,7 +113,7 @@ async fn never_sees_every_version_however_short() -> kubist_test::Result {
 #[tokio::test(start_paused = true)]
 async fn stable_waits_until_an_object_is_left_alone() -> kubist_test::Result {
     let server = quiet().start().await?;
-    write(&server, &["1", "2", "3"]).await?;
+    write(&server, &["1", "2", "3"])?;
     let object = || server.object::<ConfigMap>("default", "a");
     let error = object().within(SECOND * 2).stable(SECOND * 2).await;
     let text = error.expect_err("it changes each second").to_string();

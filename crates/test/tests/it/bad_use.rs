@@ -32,7 +32,7 @@ fn a_client_on_another_runtime_is_refused_and_does_not_hang() {
     let error = two
         .block_on(maps(&server).get("a"))
         .expect_err("its server does not run");
-    let text = kubist::apimachinery::with_causes(&error).to_string();
+    let text = kubist::apimachinery::with_causes(&error);
     assert!(
         text.contains("this client belongs to a TestServer on another tokio runtime"),
         "{text}"

@@ -121,12 +121,12 @@ async fn errors_name_the_document_its_line_and_what_to_do() {
     assert!(text.contains("unknown field \"dta\""), "{text}");
 
     let text =
-        refusal("{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: no}}").await;
+        refusal("{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: none}}").await;
     assert!(
-        text.contains("ConfigMap no/b: the server refuses it"),
+        text.contains("ConfigMap none/b: the server refuses it"),
         "{text}"
     );
-    assert!(text.contains("namespaces \"no\" not found"), "{text}");
+    assert!(text.contains("namespaces \"none\" not found"), "{text}");
 
     let error = quiet()
         .path("/no/such/file.yaml")

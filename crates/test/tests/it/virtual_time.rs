@@ -3,6 +3,7 @@
 use crate::objects::{map, maps};
 use kubist::api::coordination::v1::Lease;
 use kubist::api::core::v1::{ConfigMap, Event};
+use kubist::apimachinery::{MicroTime, Time};
 use kubist::client::ApiError;
 use kubist::leader_election::{LeaderElectionConfig, LeaderElector, LeaseLock};
 use kubist_test::{TestServer, VIRTUAL_START};
@@ -16,11 +17,7 @@ async fn all_dates_come_from_one_virtual_clock() -> kubist_test::Result {
     let server = TestServer::builder().controllers([]).start().await?;
     sleep(Duration::from_secs(100)).await;
     let made = maps(&server).create(&map("a", "")).await?;
-    let date = |seconds: i64| {
-        Some(kubist::apimachinery::Time::from_unix(
-            1_800_000_000 + seconds,
-        ))
-    };
+    let date = |seconds: i64| Some(Time::from_unix(1_800_000_000 + seconds));
     assert_eq!(made.metadata.creation_timestamp, date(100));
     assert_eq!(made.metadata.managed_fields[0].time, date(100));
     server.advance(Duration::from_millis(1500)).await?;
@@ -56,7 +53,7 @@ async fn a_lease_is_renewed_for_hours_of_virtual_time() -> kubist_test::Result {
         .object::<Lease>("default", "elected")
         .eventually(|_| true)
         .await?;
-    let renewed = lease.spec.renew_time.map_or(0, |it| it.unix());
+    let renewed = lease.spec.renew_time.map_or(0, MicroTime::unix);
     let now = 1_800_000_000 + 7200;
     assert!((now - 10..=now + 5).contains(&renewed), "{renewed}");
     let renewals = server.journal().count("elected", "PUT");
@@ -113,7 +110,7 @@ async fn a_backoff_of_an_hour_passes_at_once() -> kubist_test::Result {
 async fn without_a_paused_clock_time_is_real() -> kubist_test::Result {
     let server = TestServer::builder().controllers([]).start().await?;
     let made = maps(&server).create(&map("a", "")).await?;
-    let created = made.metadata.creation_timestamp.map_or(0, |it| it.unix());
+    let created = made.metadata.creation_timestamp.map_or(0, Time::unix);
     assert!(created > 1_700_000_000 && server.clock().date() > Duration::from_secs(1_700_000_000));
     Ok::<_, ApiError>(())?;
     Ok(())
