@@ -39,4 +39,6 @@ mod pages {
     struct GuideFromOtherLibraries;
     #[doc = include_str!("../../docs/guide/8-mistakes.md")]
     struct GuideMistakes;
+    #[doc = include_str!("../../docs/guide/9-the-test-kit.md")]
+    struct GuideTheTestKit;
 }

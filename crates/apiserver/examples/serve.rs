@@ -54,6 +54,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// JSON is valid YAML; PEM is base64 in it.
 fn write_kubeconfig(server: &RunningServer, path: &Path) -> Result<(), Box<dyn Error>> {
     use base64::Engine;
+    let admin = server.admin().ok_or("the server does not listen")?;
     let base64 = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
     let config = serde_json::json!({
         "apiVersion": "v1",
@@ -63,8 +64,8 @@ fn write_kubeconfig(server: &RunningServer, path: &Path) -> Result<(), Box<dyn E
             "certificate-authority-data": base64(&server.ca_pem()),
         }}],
         "users": [{"name": "admin", "user": {
-            "client-certificate-data": base64(&server.admin().certificate_pem),
-            "client-key-data": base64(&server.admin().key_pem),
+            "client-certificate-data": base64(&admin.certificate_pem),
+            "client-key-data": base64(&admin.key_pem),
         }}],
         "contexts": [{"name": "kubist", "context": {"cluster": "kubist", "user": "admin"}}],
         "current-context": "kubist",

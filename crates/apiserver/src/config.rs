@@ -4,6 +4,7 @@ use crate::authentication::authenticator::StaticToken;
 use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::authentication::token_keys::TokenKeys;
 use crate::authorization::authorizer::Authorization;
+use crate::filters::request_observer::RequestObserver;
 use rustls_pki_types::CertificateDer;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -58,6 +59,11 @@ pub struct Config {
     /// Decides about each request, after authentication, and answers access reviews. Default:
     /// everything is allowed.
     pub authorization: Authorization,
+    /// Is told of every request, as upstream's audit log. Default: nobody.
+    pub observer: Option<Arc<dyn RequestObserver>>,
+    /// The seed of audit ids, token ids, and of the lengths of watches, for runs that can be
+    /// repeated. Default: none, and they are random.
+    pub seed: Option<u64>,
     /// Limit of read-only requests in flight, not counting long-running ones; system users may have
     /// as many again. Further requests get 429. A request counts from the moment its body is
     /// complete. 0: no limit. Default: [`REQUESTS_MAX`].
@@ -121,6 +127,8 @@ impl Default for Config {
             tokens: Vec::new(),
             anonymous_health: true,
             authorization: Authorization::default(),
+            observer: None,
+            seed: None,
             requests_max: REQUESTS_MAX,
             mutating_requests_max: MUTATING_REQUESTS_MAX,
             body_bytes_max: BODY_BYTES_MAX,

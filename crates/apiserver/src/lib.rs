@@ -73,6 +73,7 @@ pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
+pub use filters::request_observer::{ObservedRequest, RequestObserver};
 pub use routes::version::API_MINOR;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
 pub use webhook::{CALLS_MAX, ClusterResolver, ServiceAddress, ServiceResolver, Webhooks};

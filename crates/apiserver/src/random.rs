@@ -1,18 +1,35 @@
-//! Random numbers for audit ids, token ids and timeouts.
+//! `Chance`: random numbers for audit ids, token ids and timeouts.
 //!
-//! Not for secrets.
+//! Not for secrets. With a seed, they can be repeated.
 
+use kubist_registry::Random;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A random number.
-pub(crate) fn number() -> u64 {
-    // The standard library seeds each state differently.
-    RandomState::new().build_hasher().finish()
+/// A source of random numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Chance {
+    seeded: Option<Random>,
 }
 
-/// A random (version 4) UUID.
-pub(crate) fn uid() -> String {
-    kubist_registry::uuid_v4(number(), number())
+impl Chance {
+    /// Without a seed, nothing can be repeated.
+    pub(crate) fn new(seed: Option<u64>) -> Self {
+        Self {
+            seeded: seed.map(Random::new),
+        }
+    }
+
+    /// A random number.
+    pub(crate) fn number(&self) -> u64 {
+        // The standard library seeds each state differently.
+        let other = || RandomState::new().build_hasher().finish();
+        self.seeded.as_ref().map_or_else(other, Random::next)
+    }
+
+    /// A random (version 4) UUID.
+    pub(crate) fn uid(&self) -> String {
+        kubist_registry::uuid_v4(self.number(), self.number())
+    }
 }
 
 #[cfg(test)]
@@ -21,8 +38,16 @@ mod tests {
 
     #[test]
     fn uids_are_uuids_and_differ() {
-        let uid = uid();
+        let chance = Chance::default();
+        let uid = chance.uid();
         assert_eq!((uid.len(), &uid[14..15]), (36, "4"));
-        assert_ne!(uid, super::uid());
+        assert_ne!(uid, chance.uid());
+    }
+
+    #[test]
+    fn a_seed_repeats_them() {
+        let (one, two) = (Chance::new(Some(7)), Chance::new(Some(7)));
+        assert_eq!([one.number(), one.number()], [two.number(), two.number()]);
+        assert_ne!(one.number(), Chance::new(Some(8)).number());
     }
 }

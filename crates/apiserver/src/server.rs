@@ -11,6 +11,7 @@ mod connection;
 mod cork;
 mod delivery;
 mod eviction;
+mod identities;
 mod in_process;
 mod in_process_stream;
 mod running;
@@ -19,23 +20,22 @@ mod serving_certificate;
 mod timed_stream;
 mod tls;
 
-use crate::authentication::authenticator::{Authenticator, MASTERS_GROUP};
-use crate::authentication::certificates::{
-    CertificateAuthority, CertificateError, PemError, SERVING_NAMES,
-};
-use crate::authentication::client_certificates::chain_verifier;
+use crate::authentication::authenticator::Authenticator;
+use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::authorization::role_follower;
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
+use crate::random::Chance;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
 use acceptor::Acceptor;
 pub use activity::Load;
 use connection::Connections;
 use eviction::Evictor;
+use identities::Identities;
 pub use in_process::InProcess;
 use kubist_apimachinery::Status;
 use kubist_registry::{Registry, User};
@@ -49,7 +49,6 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
 
 /// Limit of streams passed to [`RunningServer::serve_stream`] that wait to be served.
 const WAITING_STREAMS_MAX: usize = 64;
@@ -89,7 +88,7 @@ pub enum StartError {
 pub enum ApiServer {}
 
 impl ApiServer {
-    /// Creates certificates, listens, and serves `registry` until shutdown. The server accepts
+    /// Creates certificates if it is to listen, listens, and serves `registry` until shutdown. The server accepts
     /// requests as soon as this returns. Must be called within a tokio runtime.
     ///
     /// # Errors
@@ -100,25 +99,15 @@ impl ApiServer {
             None => None,
         };
         let address = listener.as_ref().map(|(_, address)| *address);
-        let authority = match &config.authority {
-            Some(authority) => Arc::clone(authority),
-            None => Arc::new(CertificateAuthority::new("kubist-ca")?),
+        let now = registry.request(User::default()).received;
+        let identities = match address {
+            Some(_) => Some(Identities::new(&config, address, now)?),
+            None => None,
         };
-        let admin = authority.client_identity(&config.admin_user, Some(MASTERS_GROUP))?;
-        let names = serving_names(&config, address);
-        let (configured, now) = (config.serving.as_ref(), registry.request(User::default()));
-        let serving =
-            ServingCertificate::new(Arc::clone(&authority), names, configured, now.received);
-        let serving = Arc::new(serving?);
-        let trusted = config.client_authorities.iter().cloned();
-        let verifier = chain_verifier(trusted.chain([authority.certificate()]))?;
-        let tls = tls::server_config(Arc::clone(&serving), Arc::clone(&verifier))?;
-        let keys = match &config.token_keys {
-            Some(keys) => Arc::clone(keys),
-            None => Arc::new(TokenKeys::new()?),
-        };
-        let issuer = TokenIssuer::new(keys);
-        let shutdown = Shutdown::new(config.watch_drain);
+        let issuer = TokenIssuer::new(token_keys(&config)?);
+        let chance = Arc::new(Chance::new(config.seed));
+        let shutdown = Shutdown::new(config.watch_drain, Arc::clone(&chance));
+        let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
         let roles = config.authorization.roles().cloned();
@@ -126,14 +115,22 @@ impl ApiServer {
             let loaded = role_follower::load(&registry, roles).await;
             loaded.map_err(|status| StartError::Roles(Box::new(status)))?;
         }
-        let service = Service::new(&config, registry, authenticator, address, shutdown.clone());
+        let service = Service::new(
+            &config,
+            registry,
+            authenticator,
+            address,
+            shutdown.clone(),
+            chance,
+        );
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
         let connections = Arc::new(Connections::new(&config, service, shutdown.clone()));
         let acceptor = Acceptor {
-            listener: listener.map(|(listener, _)| listener),
-            tls: TlsAcceptor::from(Arc::new(tls)),
+            listener: listener
+                .zip(identities.as_ref())
+                .map(|((listener, _), of)| (listener, of.tls.clone())),
             connections_max: config.connections_max.max(1),
             connections: Arc::clone(&connections),
             keep_alive: TcpKeepalive::new()
@@ -160,13 +157,12 @@ impl ApiServer {
                 }
             });
         }
-        let upkeep = upkeep(shutdown.clone(), Arc::clone(&serving), definitions, metrics);
+        let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
+        let upkeep = upkeep(shutdown.clone(), serving, definitions, metrics);
         tasks.spawn(upkeep);
         Ok(RunningServer {
             address,
-            serving,
-            authority,
-            admin,
+            identities,
             admin_user: config.admin_user,
             connections,
             streams,
@@ -176,6 +172,16 @@ impl ApiServer {
             drain_timeout,
             tasks,
         })
+    }
+}
+
+/// Returns the keys of service account tokens. A server that does not listen has none until they
+/// are needed.
+fn token_keys(config: &Config) -> Result<Option<Arc<TokenKeys>>, TokenKeyError> {
+    match (&config.token_keys, config.listen) {
+        (Some(keys), _) => Ok(Some(Arc::clone(keys))),
+        (None, Some(_)) => Ok(Some(Arc::new(TokenKeys::new()?))),
+        (None, None) => Ok(None),
     }
 }
 
@@ -189,7 +195,7 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 /// Runs the server's background loops until shutdown.
 async fn upkeep(
     shutdown: Shutdown,
-    serving: Arc<ServingCertificate>,
+    serving: Option<Arc<ServingCertificate>>,
     registry: Registry,
     metrics: Arc<Metrics>,
 ) {
@@ -198,10 +204,12 @@ async fn upkeep(
     let definitions_loop = cpu_bound::background(Box::pin(registry.run_definitions()));
     let cache_eviction = cpu_bound::background(Box::pin(forget_unused(&registry, &metrics)));
     tokio::select! {
+        // The order is fixed, so that simulations are deterministic.
+        biased;
         () = shutdown.closing() => {}
         () = definitions_loop => {}
         () = cache_eviction => {}
-        () = renew_daily(&serving, &registry) => {}
+        () = renew_daily(serving.as_deref(), &registry) => {}
     }
 }
 
@@ -225,8 +233,8 @@ async fn forget_unused(registry: &Registry, metrics: &Metrics) {
 }
 
 /// Renews the serving certificate in time. Never returns.
-async fn renew_daily(serving: &ServingCertificate, registry: &Registry) {
-    while serving.is_renewed() {
+async fn renew_daily(serving: Option<&ServingCertificate>, registry: &Registry) {
+    while let Some(serving) = serving.filter(|it| it.is_renewed()) {
         tokio::time::sleep(serving_certificate::CHECK_INTERVAL).await;
         serving.renew(registry.request(User::default()).received);
     }

@@ -6,7 +6,8 @@
 //! bookmark if its client allows them, at a random moment within a bound, so that the clients do
 //! not all reconnect elsewhere at once.
 
-use crate::random;
+use crate::random::Chance;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
@@ -16,13 +17,15 @@ pub(crate) struct Shutdown {
     announced: CancellationToken,
     closing: CancellationToken,
     watches_within: Duration,
+    chance: Arc<Chance>,
 }
 
 impl Shutdown {
     /// A server that is not shutting down; its watches will end within this time.
-    pub(crate) fn new(watches_within: Duration) -> Self {
+    pub(crate) fn new(watches_within: Duration, chance: Arc<Chance>) -> Self {
         Self {
             watches_within,
+            chance,
             ..Self::default()
         }
     }
@@ -61,6 +64,6 @@ impl Shutdown {
     /// Returns a random time for which a watch may continue after the server closes.
     pub(crate) fn watch_delay(&self) -> Duration {
         let within = u64::try_from(self.watches_within.as_millis()).unwrap_or(u64::MAX);
-        Duration::from_millis(random::number() % within.saturating_add(1))
+        Duration::from_millis(self.chance.number() % within.saturating_add(1))
     }
 }

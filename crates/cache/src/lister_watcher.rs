@@ -30,6 +30,12 @@ pub trait ListerWatcher<K>: Send + Sync + 'static {
     /// server need not try.
     fn streaming_list_refused(&self) {}
 
+    /// Returns a seed for the pauses of what follows this source, where runs are to be repeatable.
+    /// Default: none, and they are random.
+    fn seed(&self) -> Option<u64> {
+        None
+    }
+
     /// Reports whether an event of some version implies that all earlier events were delivered.
     /// This is false for a source that merges several watches: then only lists and bookmarks imply
     /// it.

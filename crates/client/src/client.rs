@@ -3,6 +3,7 @@
 //! It sends requests through a transport and does what every request needs: it waits when the
 //! server asks for it, reports warnings, and turns failure responses into a Status.
 
+use crate::ambient::Ambient;
 use crate::answer;
 use crate::error::{AnswerError, ApiError};
 use crate::request::{self, JSON, Target};
@@ -47,6 +48,9 @@ pub struct Config {
     pub retry_after_max: Duration,
     /// Receives warnings. Default: the log.
     pub warnings: Arc<dyn WarningHandler>,
+    /// Where this client, and what is built on it, takes dates and random numbers from. Default:
+    /// the machine.
+    pub ambient: Ambient,
 }
 
 impl Default for Config {
@@ -57,6 +61,7 @@ impl Default for Config {
             retries_max: 10,
             retry_after_max: Duration::from_secs(60),
             warnings: Arc::new(LogWarnings),
+            ambient: Ambient::default(),
         }
     }
 }
@@ -173,6 +178,12 @@ impl Client {
     /// Returns the default namespace.
     pub fn default_namespace(&self) -> &Str {
         &self.shared.config.default_namespace
+    }
+
+    /// Returns where dates and random numbers come from: leases, events and pauses of what is built
+    /// on this client are made of them.
+    pub fn ambient(&self) -> &Ambient {
+        &self.shared.config.ambient
     }
 
     /// Returns the transport.

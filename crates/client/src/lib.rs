@@ -52,6 +52,7 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod advice;
+mod ambient;
 mod answer;
 mod api;
 mod client;
@@ -73,6 +74,7 @@ mod used_permissions;
 mod warning;
 mod watch_event_stream;
 
+pub use ambient::Ambient;
 pub use api::{
     Api, DeleteAnswer, EditOptions, PAGE_SIZE, Patch, Subresource, WaitUntilError, WatchOn,
 };

@@ -117,6 +117,10 @@ impl<K: Object> ListerWatcher<K> for Resource<K> {
     fn streaming_list_refused(&self) {
         self.endpoint.client.streaming_list_refused();
     }
+
+    fn seed(&self) -> Option<u64> {
+        self.endpoint.client.ambient().seed()
+    }
 }
 
 impl Source for Client {

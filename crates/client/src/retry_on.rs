@@ -4,8 +4,8 @@
 //! outdated after a conflict. It does not cover lost connections or busy servers, for which the
 //! client waits itself when the server asks for it, unless [`retry_on`] selects those errors.
 
+use crate::ambient::Ambient;
 use crate::error::ApiError;
-use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 /// The number of attempts and the pauses between them.
@@ -46,11 +46,10 @@ impl Retries {
     };
 
     /// Returns the pause after this many attempts.
-    pub(crate) fn pause_after(&self, attempts: u32) -> Duration {
+    pub(crate) fn pause_after(&self, attempts: u32, chance: &Ambient) -> Duration {
         let factor = self.factor.saturating_pow(attempts.saturating_sub(1));
         let pause = self.pause.saturating_mul(factor);
-        // Each `RandomState` has its own keys; the jitter need not be unpredictable.
-        let chance = f64::from((RandomState::new().hash_one(attempts) >> 32) as u32);
+        let chance = f64::from(u32::try_from(chance.number() >> 32).unwrap_or_default());
         let share = self.jitter.clamp(0.0, 1.0) * chance / f64::from(u32::MAX);
         pause.saturating_add(pause.mul_f64(share))
     }
@@ -95,7 +94,8 @@ pub async fn retry_on<T>(
     loop {
         match operation().await {
             Err(error) if attempts < retries.attempts && retriable(&error) => {
-                tokio::time::sleep(retries.pause_after(attempts)).await;
+                let pause = retries.pause_after(attempts, &Ambient::default());
+                tokio::time::sleep(pause).await;
                 attempts += 1;
             }
             other => return other,

@@ -11,7 +11,6 @@ use kubist_api::events::v1::Event;
 use kubist_apimachinery::{Retry, Str};
 use kubist_client::ApiError;
 use std::fmt;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -60,12 +59,13 @@ impl EventBroadcaster {
     /// Creates a broadcaster.
     pub fn with_config(sink: impl EventSink, config: EventBroadcasterConfig) -> Self {
         let (sender, receiver) = mpsc::channel(config.queue_max.max(1));
+        let shared = Shared::new(sink.ambient());
         Self {
             sink: Arc::new(sink),
             config,
             sender,
             receiver,
-            shared: Arc::default(),
+            shared: Arc::new(shared),
         }
     }
 
@@ -115,7 +115,7 @@ impl EventBroadcaster {
         } = self;
         drop(sender);
         let seed = config.seed;
-        let seed = seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
+        let seed = seed.unwrap_or_else(|| shared.ambient.number());
         let run = Run {
             sink,
             drain_timeout: config.drain_timeout,

@@ -1,6 +1,7 @@
 //! The names of events, and the lengths of their texts.
 
 use kubist_apimachinery::{Str, validate_name};
+use kubist_client::Ambient;
 
 /// The longest note that servers accept, in bytes.
 pub(crate) const NOTE_BYTES_MAX: usize = 1_024;
@@ -11,12 +12,12 @@ pub(crate) const DEFAULT_NAMESPACE: &str = "default";
 
 /// Returns the object's name and a time in nanoseconds, in hexadecimal, as client-go; or a random
 /// UUID, if that would not be the name of an object.
-pub(crate) fn event_name(object: &str, nanoseconds: i128) -> Str {
+pub(crate) fn event_name(object: &str, nanoseconds: i128, ambient: &Ambient) -> Str {
     let name = format!("{object}.{nanoseconds:x}");
     if validate_name::dns1123_subdomain(&name).is_empty() {
         return name.into();
     }
-    uuid::Uuid::new_v4().to_string().into()
+    ambient.uuid().into()
 }
 
 /// Returns at most `bytes_max` bytes of a text, cut between characters.
@@ -35,6 +36,8 @@ mod tests {
 
     #[test]
     fn names_are_valid_whatever_the_object_is_called() {
+        let ambient = Ambient::default();
+        let event_name = |object: &str, nanoseconds| event_name(object, nanoseconds, &ambient);
         assert_eq!(event_name("web", 0x17a2), "web.17a2");
         for object in ["system:node", "Web", &"x".repeat(250), ""] {
             let name = event_name(object, 0x17a2);

@@ -5,7 +5,7 @@ use crate::event_name::{DEFAULT_NAMESPACE, NOTE_BYTES_MAX, TEXT_BYTES_MAX, cut, 
 use crate::shared::Shared;
 use kubist_api::core::v1::ObjectReference;
 use kubist_api::events::v1::Event;
-use kubist_apimachinery::{MicroTime, ObjectMeta, Str};
+use kubist_apimachinery::{ObjectMeta, Str};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -72,8 +72,9 @@ impl EventRecorder {
         action: Str,
         note: Str,
     ) -> Event {
-        let now = jiff::Timestamp::now();
-        let nanoseconds = self.shared.unique_nanoseconds(now.as_nanosecond());
+        let ambient = &self.shared.ambient;
+        let nanoseconds = i128::try_from(ambient.now().as_nanos()).unwrap_or(i128::MAX);
+        let nanoseconds = self.shared.unique_nanoseconds(nanoseconds);
         let action = if action.is_empty() {
             reason.clone()
         } else {
@@ -87,11 +88,11 @@ impl EventRecorder {
         // The deprecated fields are left unset, as servers require it of this API group.
         Event {
             metadata: ObjectMeta {
-                name: event_name(&regarding.name, nanoseconds),
+                name: event_name(&regarding.name, nanoseconds, ambient),
                 namespace,
                 ..ObjectMeta::default()
             },
-            event_time: Some(MicroTime::from(now)),
+            event_time: Some(ambient.micro_time()),
             reporting_controller: self.controller.clone(),
             reporting_instance: self.instance.clone(),
             action: cut(action, TEXT_BYTES_MAX),

@@ -1,11 +1,14 @@
 //! `Shared`: what recorders and their broadcaster have in common.
 
 use crate::EventStats;
+use kubist_client::Ambient;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
+    /// Where dates and random numbers come from.
+    pub(crate) ambient: Ambient,
     recorded: AtomicU64,
     dropped: AtomicU64,
     /// Whether the last event was dropped, so that only the first of several is logged.
@@ -17,6 +20,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(crate) fn new(ambient: Ambient) -> Self {
+        Self {
+            ambient,
+            ..Self::default()
+        }
+    }
+
     /// Returns the time, or the next one that no name has yet.
     pub(crate) fn unique_nanoseconds(&self, now: i128) -> i128 {
         let mut last = self.nanoseconds.lock();

@@ -2,7 +2,7 @@
 
 use futures_core::future::BoxFuture;
 use kubist_api::events::v1::{Event, EventSeries};
-use kubist_client::{Api, ApiError, Client, Patch};
+use kubist_client::{Ambient, Api, ApiError, Client, Patch};
 
 /// Writes events. client-go's interface of that name. A test can implement it without a server.
 pub trait EventSink: Send + Sync + 'static {
@@ -16,6 +16,11 @@ pub trait EventSink: Send + Sync + 'static {
         name: &'a str,
         series: EventSeries,
     ) -> BoxFuture<'a, Result<(), ApiError>>;
+
+    /// Returns where the dates of events, and random numbers, come from. Default: the machine.
+    fn ambient(&self) -> Ambient {
+        Ambient::default()
+    }
 }
 
 /// Writes to `events.k8s.io/v1`, which needs the verbs `create` and `patch` on `events` of that
@@ -42,5 +47,9 @@ impl EventSink for Client {
             }});
             events.patch(name, &Patch::Merge(series)).await.map(drop)
         })
+    }
+
+    fn ambient(&self) -> Ambient {
+        Self::ambient(self).clone()
     }
 }

@@ -114,9 +114,11 @@ pub enum QueueKind {
 }
 
 impl<K> InformerConfig<K> {
-    pub(crate) fn seed(&self) -> u64 {
+    /// Returns the seed: the configured one, that of the source, or a random one.
+    pub(crate) fn seed(&self, of_source: Option<u64>) -> u64 {
         // The standard library's hasher keys are a source of randomness that needs no crate.
         self.seed
+            .or(of_source)
             .unwrap_or_else(|| RandomState::new().build_hasher().finish())
     }
 }

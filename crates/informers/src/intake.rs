@@ -19,8 +19,9 @@ pub(crate) fn open<K: Object>(
     if !ordered {
         indexer.ignore_object_versions();
     }
-    let mut reflector = Reflector::new(source, config.reflector.clone(), config.seed())
-        .with_known(indexer.lister());
+    let seed = config.seed(source.seed());
+    let mut reflector =
+        Reflector::new(source, config.reflector.clone(), seed).with_known(indexer.lister());
     if let Some(transform) = &config.transform {
         reflector = reflector.with_transform(Arc::clone(transform));
     }

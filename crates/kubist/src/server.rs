@@ -14,7 +14,9 @@ use crate::server_config::{Controller, ServerConfig};
 use crate::server_keys::ServerKeysError;
 use http::Uri;
 use kubist_apimachinery::{Status, Str};
-use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, StaticToken};
+use kubist_apiserver::{
+    ApiServer, InProcess, MASTERS_GROUP, RunningServer, StartError, StaticToken,
+};
 use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
@@ -60,8 +62,8 @@ pub enum ServerError {
     /// Its certificates or keys cannot be used.
     #[error(transparent)]
     Keys(#[from] ServerKeysError),
-    /// Both a data directory and etcd are configured.
-    #[error("a data directory and etcd cannot be used together")]
+    /// More than one of a data directory, etcd and an in-memory store are configured.
+    #[error("a data directory, etcd and an in-memory store cannot be used together")]
     TwoStores,
 }
 
@@ -95,7 +97,10 @@ impl Server {
         for each in apart.iter().map(|it| &it.engine).chain([&store]) {
             let (ticking, written) = (each.clone(), each.kv());
             engine.spawn(async move { ticking.run().await });
-            engine.spawn(async move { log_refusals(&*written).await });
+            // A store that was given has limits that its owner knows.
+            if config.store.is_none() {
+                engine.spawn(async move { log_refusals(&*written).await });
+            }
         }
         let watch_caches = config.has_watch_caches(&store);
         let registry = Registry::new(config.registry(store.kv(), &apart, watch_caches));
@@ -109,11 +114,13 @@ impl Server {
         }
         let advertised = config.advertise_address.iter();
         let mut http = kubist_apiserver::Config {
-            listen: Some(config.listen),
+            listen: config.listen,
             serving_names: advertised.map(ToString::to_string).collect(),
             tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
             authorization: config.authorization.clone(),
             anonymous_health: config.anonymous_health,
+            observer: config.observer.clone(),
+            seed: config.seed,
             requests_max: config.requests_max,
             mutating_requests_max: config.mutating_requests_max,
             connections_max: config.connections_max,
@@ -123,9 +130,11 @@ impl Server {
             ..kubist_apiserver::Config::default()
         };
         let now = registry.request(User::default()).received;
-        config
-            .keys
-            .fill(&mut http, config.data_dir.as_deref(), now)?;
+        if config.listen.is_some() {
+            config
+                .keys
+                .fill(&mut http, config.data_dir.as_deref(), now)?;
+        }
         let api = ApiServer::bind(http, registry.clone()).await?;
         let announcement = Announcement {
             address: config
@@ -202,19 +211,19 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address that it listens on; 127.0.0.1:0 if it does not listen.
     pub fn address(&self) -> SocketAddr {
         let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         self.api.address().unwrap_or(nowhere)
     }
 
-    /// Returns `https://` and the address.
+    /// Returns `https://` and the address; empty if it does not listen.
     pub fn url(&self) -> String {
         self.api.url()
     }
 
-    /// Returns the administrator's client, over TLS and the loopback interface. Clones share its
-    /// connections.
+    /// Returns the administrator's client: over TLS and the loopback interface or, if the server
+    /// does not listen, within the process. Clones share its connections.
     pub fn client(&self) -> Client {
         self.client.clone()
     }
@@ -251,16 +260,22 @@ impl Server {
     }
 
     fn client_without_sockets(&self, config: kubist_client::Config) -> Result<Client, ServerError> {
-        let mut transport = kubist_transport::Config::new(Uri::from_static("http://in-process"));
-        transport.http_version = HttpVersion::Http2Only;
-        transport.accept_gzip = false;
-        let own = self.api.in_process();
-        let connector = move |_: Endpoint| {
-            let own = own.clone();
-            async move { own.open().await.map_err(io::Error::other) }
-        };
-        let transport = Transport::with_connector(transport, connector)?;
+        let transport = transport_within(self.api.in_process(), None)?;
         Ok(Client::new(transport, config))
+    }
+
+    /// Returns a transport without sockets for another user, whom requests are authenticated as
+    /// unless they have a bearer token. `user_agent` replaces the default one.
+    ///
+    /// # Errors
+    /// `user_agent` is not a valid header.
+    pub fn in_process_transport(
+        &self,
+        user: User,
+        user_agent: Option<&str>,
+    ) -> Result<Transport, ServerError> {
+        let own = self.api.in_process().with_user(user);
+        Ok(transport_within(own, user_agent)?)
     }
 
     /// Returns the HTTP server.
@@ -294,7 +309,8 @@ impl Server {
         }
     }
 
-    /// Returns a kubeconfig of the administrator, with a client certificate.
+    /// Returns a kubeconfig of the administrator, with a client certificate. Without a port it has
+    /// no address and no certificate.
     pub fn kubeconfig(&self) -> String {
         let (url, authority) = (self.api.url(), self.api.ca_pem());
         self.new_kubeconfig(&url, &authority).render()
@@ -317,8 +333,8 @@ impl Server {
             certificate_authority: authority,
             tls_server_name: self.api.tls_server_name().unwrap_or_default(),
             user: NewUser::Certificate {
-                certificate: &admin.certificate_pem,
-                key: &admin.key_pem,
+                certificate: admin.map_or("", |it| &it.certificate_pem),
+                key: admin.map_or("", |it| &it.key_pem),
             },
             namespace: "",
         }
@@ -352,11 +368,12 @@ async fn engines(config: &ServerConfig) -> Result<(Engine, Vec<ApartEngine>), Se
         data_bytes_max: config.storage_bytes_max,
         ..memory::Config::default()
     };
-    let store = match (&config.data_dir, &config.etcd) {
-        (None, None) => Engine::in_memory(config.first_revision(), limits),
-        (Some(dir), None) => Engine::in_folder(dir, limits).await?,
-        (None, Some(etcd)) => Engine::on_etcd(etcd).await?,
-        (Some(_), Some(_)) => return Err(ServerError::TwoStores),
+    let store = match (&config.data_dir, &config.etcd, &config.store) {
+        (None, None, None) => Engine::in_memory(config.first_revision(), limits),
+        (None, None, Some(kv)) => Engine::Memory(kv.clone()),
+        (Some(dir), None, None) => Engine::in_folder(dir, limits).await?,
+        (None, Some(etcd), None) => Engine::on_etcd(etcd).await?,
+        _ => return Err(ServerError::TwoStores),
     };
     let apart = match &config.etcd {
         Some(etcd) => Engine::apart(etcd).await?,
@@ -389,7 +406,28 @@ async fn watch_over<T, E: Error + 'static>(
     }
 }
 
+/// A transport whose bytes stay in the process.
+fn transport_within(own: InProcess, user_agent: Option<&str>) -> Result<Transport, ConfigError> {
+    let mut transport = kubist_transport::Config::new(Uri::from_static("http://in-process"));
+    transport.http_version = HttpVersion::Http2Only;
+    transport.accept_gzip = false;
+    if let Some(user_agent) = user_agent {
+        user_agent.clone_into(&mut transport.user_agent);
+    }
+    let connector = move |_: Endpoint| {
+        let own = own.clone();
+        async move { own.open().await.map_err(io::Error::other) }
+    };
+    Transport::with_connector(transport, connector)
+}
+
 fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Client, ConfigError> {
+    let Some(admin) = api.admin() else {
+        return Ok(Client::new(
+            transport_within(api.in_process(), None)?,
+            client,
+        ));
+    };
     let server = api
         .url()
         .parse()
@@ -398,8 +436,8 @@ fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Clien
     config.tls.verify = Verify::Authorities(Pem::Data(api.ca_pem().into()));
     config.tls.server_name = api.tls_server_name().map(str::to_owned);
     config.tls.identity = Some(Identity {
-        certificate: Pem::Data(api.admin().certificate_pem.clone().into()),
-        key: Pem::Data(api.admin().key_pem.clone().into()),
+        certificate: Pem::Data(admin.certificate_pem.clone().into()),
+        key: Pem::Data(admin.key_pem.clone().into()),
     });
     // Both ends are this process, so compression would only cost.
     config.accept_gzip = false;

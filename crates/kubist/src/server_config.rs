@@ -3,11 +3,12 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
-use kubist_apiserver::{Authorization, Webhooks};
+use kubist_apiserver::{Authorization, RequestObserver, Webhooks};
 use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
-use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock as _};
+use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock};
+use kubist_storage::memory::MemoryKv;
 use kubist_storage::{Kv, Revision, memory};
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,17 +20,28 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct ServerConfig {
-    /// The address to listen on; nothing else is bound. Default: a free port of the IPv4 loopback
-    /// address.
-    pub listen: SocketAddr,
+    /// The address to listen on; nothing else is bound. `None`: no port, no certificates and no
+    /// keys; the clients of this process are the only ones
+    /// ([`Server::in_process_client`](crate::Server::in_process_client)). Default: a free port of
+    /// the IPv4 loopback address.
+    pub listen: Option<SocketAddr>,
     /// Bearer tokens of the administrator. Default: none.
     pub tokens: Vec<String>,
     /// The controllers to run. Default: all.
     pub controllers: BTreeSet<Controller>,
-    /// Seed of uids and generated names, for reproducible runs; the revisions of an in-memory store
+    /// Seed of uids, generated names and everything else that is chosen at random, for reproducible
+    /// runs; the revisions of an in-memory store
     /// then begin at one. Default: none; uids are random, and revisions keep growing across
     /// restarts.
     pub seed: Option<u64>,
+    /// The clock of all timestamps: of objects, requests, events. Default: the machine's.
+    pub clock: Arc<dyn WallClock>,
+    /// Is told of every request, as upstream's audit log. Default: nobody.
+    pub observer: Option<Arc<dyn RequestObserver>>,
+    /// The in-memory store to begin with, such as a fork of another server's; it belongs to this
+    /// server from now on. Excludes a data directory and etcd. Default: none, and an empty one is
+    /// created.
+    pub store: Option<MemoryKv>,
     /// Number of events that the store keeps: a watch from an earlier version gets 410 Gone, and
     /// its client lists again. Default: 100,000.
     pub history_events_max: usize,
@@ -92,10 +104,13 @@ pub struct ServerConfig {
 impl Default for ServerConfig {
     fn default() -> Self {
         Self {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             tokens: Vec::new(),
             controllers: Controller::ALL.into(),
             seed: None,
+            clock: Arc::new(SystemClock),
+            observer: None,
+            store: None,
             history_events_max: memory::Config::default().history_events_max,
             storage_bytes_max: Some(2 << 30),
             object_cache_bytes_max: 512 << 20,
@@ -130,8 +145,9 @@ impl ServerConfig {
     ) -> RegistryConfig {
         let mut kinds = BuiltIn::default();
         kinds.default_roles = self.authorization.obeys_roles();
-        if self.listen.port() != 0 {
-            kinds.server_port = self.listen.port();
+        let port = self.listen.map_or(0, |it| it.port());
+        if port != 0 {
+            kinds.server_port = port;
         }
         let mut settings = RegistryConfig::new(kv, Arc::new(kinds));
         for ApartEngine { engine, resources } in apart {
@@ -140,6 +156,7 @@ impl ServerConfig {
             settings.engines.extend(theirs);
         }
         settings.seed = self.seed;
+        settings.clock = Arc::clone(&self.clock);
         settings.cache_bytes_max = self.object_cache_bytes_max;
         settings.webhooks = Some(Arc::new(Webhooks::new()));
         settings.watch_cache.enabled = watch_caches;
@@ -165,7 +182,7 @@ impl ServerConfig {
         if self.seed.is_some() {
             return Revision::EMPTY_STORE;
         }
-        let now = SystemClock.now().as_micros();
+        let now = self.clock.now().as_micros();
         Revision(u64::try_from(now).unwrap_or_default()).max(Revision::EMPTY_STORE)
     }
 

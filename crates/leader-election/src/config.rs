@@ -59,8 +59,8 @@ impl LeaderElectionConfig {
     pub fn new(lock: impl Lock) -> Self {
         let timing = Timing::DEFAULT;
         Self {
+            identity: identity::unique(&lock.ambient()),
             lock: Arc::new(lock),
-            identity: identity::unique(),
             lease_duration: timing.lease_duration,
             renew_deadline: timing.renew_deadline,
             retry_period: timing.retry_period,

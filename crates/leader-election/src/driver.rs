@@ -4,8 +4,8 @@ use crate::leader_watch::LeaderPublisher;
 use crate::machine::{Answer, LostReason, Machine, Now, Output};
 use crate::{Lock, Term};
 use futures_core::future::BoxFuture;
-use kubist_apimachinery::{MicroTime, Str};
-use kubist_client::ApiError;
+use kubist_apimachinery::Str;
+use kubist_client::{Ambient, ApiError};
 use parking_lot::Mutex;
 use std::future::pending;
 use std::sync::Arc;
@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Driver {
     pub(crate) machine: Arc<Mutex<Machine>>,
     pub(crate) lock: Arc<dyn Lock>,
+    /// The lock's.
+    pub(crate) ambient: Ambient,
     pub(crate) publisher: Arc<LeaderPublisher>,
     /// The number of the run that this drives.
     pub(crate) run: u64,
@@ -25,10 +27,14 @@ pub(crate) struct Driver {
 
 type Request = BoxFuture<'static, Answer>;
 
-pub(crate) fn now() -> Now {
+pub(crate) fn instant() -> std::time::Instant {
+    Instant::now().into_std()
+}
+
+fn now(ambient: &Ambient) -> Now {
     Now {
-        instant: Instant::now().into_std(),
-        time: MicroTime::from(jiff::Timestamp::now()),
+        instant: instant(),
+        time: ambient.micro_time(),
     }
 }
 
@@ -40,7 +46,7 @@ impl Driver {
         let mut request = None;
         loop {
             // A run that was dropped may have a successor before its driver has ended.
-            let Some(output) = self.with_machine(|it| it.poll(now())) else {
+            let Some(output) = self.with_machine(|it| it.poll(now(&self.ambient))) else {
                 return Ok(());
             };
             match output {
@@ -102,11 +108,11 @@ impl Driver {
             biased;
             () = self.stop.cancelled(), if !is_stopping => {
                 *request = None;
-                self.with_machine(|it| it.stop(now().instant, self.release));
+                self.with_machine(|it| it.stop(instant(), self.release));
             }
             answer = answer_of(request) => {
                 *request = None;
-                self.with_machine(|it| it.answered(now(), answer));
+                self.with_machine(|it| it.answered(now(&self.ambient), answer));
             }
             () = sleep_until(until) => {}
         }
@@ -190,14 +196,15 @@ mod tests {
             labels: BTreeMap::new(),
             seed: 1,
         };
-        let mut machine = Machine::new(candidate, now().instant);
-        let old = machine.restart(now().instant);
-        let new = machine.restart(now().instant);
+        let mut machine = Machine::new(candidate, instant());
+        let old = machine.restart(instant());
+        let new = machine.restart(instant());
         let publisher = LeaderPublisher::new("shop/operator".into(), "me".into(), timing);
         let publisher = Arc::new(publisher);
         let driver = Driver {
             machine: Arc::new(Mutex::new(machine)),
             lock: Arc::new(Forbidden),
+            ambient: Ambient::default(),
             publisher: Arc::clone(&publisher),
             run: old,
             stop: CancellationToken::new(),

@@ -6,7 +6,6 @@ use crate::machine::{Candidate, LostReason, Machine};
 use crate::{InvalidConfig, LeaderElectionConfig, LeaderWatch, Lock, Term};
 use kubist_apimachinery::Str;
 use parking_lot::Mutex;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -73,9 +72,9 @@ impl LeaderElector {
             identity: config.identity.clone(),
             timing,
             labels: config.labels,
-            seed: seed.unwrap_or_else(|| RandomState::new().build_hasher().finish()),
+            seed: seed.unwrap_or_else(|| config.lock.ambient().number()),
         };
-        let machine = Machine::new(candidate, driver::now().instant);
+        let machine = Machine::new(candidate, driver::instant());
         let publisher = LeaderPublisher::new(config.lock.describe(), config.identity, timing);
         Ok(Self {
             machine: Arc::new(Mutex::new(machine)),
@@ -121,7 +120,7 @@ impl LeaderElector {
     {
         let stop = CancellationToken::new();
         let mut watch = self.watch();
-        let run = self.machine.lock().restart(driver::now().instant);
+        let run = self.machine.lock().restart(driver::instant());
         self.publisher.open(run);
         let end_term = EndTerm {
             publisher: &self.publisher,
@@ -151,6 +150,7 @@ impl LeaderElector {
         let driver = Driver {
             machine: Arc::clone(&self.machine),
             lock: Arc::clone(&self.lock.0),
+            ambient: self.lock.0.ambient(),
             publisher: Arc::clone(&self.publisher),
             run,
             stop: stop.clone(),

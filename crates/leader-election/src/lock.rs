@@ -3,7 +3,7 @@
 use futures_core::future::BoxFuture;
 use kubist_api::coordination::v1::Lease;
 use kubist_apimachinery::Str;
-use kubist_client::{Api, ApiError, Client};
+use kubist_client::{Ambient, Api, ApiError, Client};
 
 /// Reads and writes the record of an election. client-go's `resourcelock.Interface`.
 ///
@@ -21,6 +21,11 @@ pub trait Lock: Send + Sync + 'static {
 
     /// Returns the namespace and name for logs, such as `kube-system/my-operator`.
     fn describe(&self) -> Str;
+
+    /// Returns where the dates in the record, and random numbers, come from. Default: the machine.
+    fn ambient(&self) -> Ambient {
+        Ambient::default()
+    }
 }
 
 /// A lock that is a Lease, in one namespace and with one name.
@@ -63,5 +68,9 @@ impl Lock for LeaseLock {
 
     fn describe(&self) -> Str {
         format!("{}/{}", self.namespace(), self.name).into()
+    }
+
+    fn ambient(&self) -> Ambient {
+        self.leases.client().ambient().clone()
     }
 }

@@ -110,6 +110,7 @@ pub use strategy::facts::{
 pub use strategy::kind_strategy::{ForKind, KindStrategy};
 pub use strategy::name_rule::NameRule;
 pub use strategy::object_fields::text_at;
+pub use strategy::object_write::{ObjectChange, ObjectWrite};
 pub use strategy::reset_fields::ResetFields;
 pub use strategy::validate_metadata::{
     validate_finalizer, validate_metadata, validate_metadata_change, validate_named,

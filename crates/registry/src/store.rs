@@ -33,8 +33,11 @@ use crate::storage::DryRunnable;
 use crate::storage::error::{Operation, StorageError};
 use crate::store::field_managers::FieldManagers;
 use crate::store::hooks::Hooks;
+use crate::stored::Stored;
 use crate::strategy::Strategy;
+use crate::strategy::context::RequestContext;
 use crate::strategy::object_fields::number_of;
+use crate::strategy::object_write::{ObjectChange, ObjectWrite};
 use kubist_api::Kind;
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;
@@ -116,6 +119,18 @@ impl Store {
         } else {
             Err(Status::invalid(&self.group_kind(), name, errors))
         }
+    }
+
+    /// Notes a committed write of the request.
+    fn note(&self, cx: &RequestContext, at: (&str, &str), stored: &Stored, change: ObjectChange) {
+        cx.wrote(ObjectWrite {
+            group: self.group,
+            resource: self.plural,
+            namespace: at.0.into(),
+            name: at.1.into(),
+            revision: stored.revision(),
+            change,
+        });
     }
 
     /// Sets the object's namespace to that of the request. 400 if the object names another

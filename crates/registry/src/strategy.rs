@@ -16,6 +16,7 @@ pub(crate) mod facts;
 pub(crate) mod kind_strategy;
 pub(crate) mod name_rule;
 pub(crate) mod object_fields;
+pub(crate) mod object_write;
 pub(crate) mod reset_fields;
 pub(crate) mod validate_metadata;
 

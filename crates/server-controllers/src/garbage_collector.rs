@@ -129,6 +129,7 @@ async fn follow(client: &Client, options: &Options, watcher: &mut Watcher, begin
     loop {
         let defined = Arc::clone(&watcher.defined);
         tokio::select! {
+            biased;
             () = sleep(options.discovery_period) => {}
             // A definition is served a moment after its creation.
             () = defined.notified() => sleep(DEFINED_PAUSE).await,

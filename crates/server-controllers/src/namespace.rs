@@ -9,7 +9,7 @@ mod content;
 
 use self::content::delete_all;
 use kubist_api::core::v1::Namespace;
-use kubist_apimachinery::{Object as _, ObjectName, Time};
+use kubist_apimachinery::{Object as _, ObjectName};
 use kubist_cache::Lister;
 use kubist_client::{Api, ApiError, Client};
 use kubist_controller::{Action, Controller, Error, Manager, ManagerError, Reconciler, Stats};
@@ -88,7 +88,7 @@ impl Reconciler for NamespaceReconciler {
             return unless_outdated(self.finalize(&namespace).await).map(|()| Action::done());
         }
         let mut updated = Namespace::clone(&namespace);
-        let now = Time::from(jiff::Timestamp::now());
+        let now = client.ambient().time();
         if conditions::update(&mut updated.status, discovery.failed(), &remains, now) {
             unless_outdated(self.api.replace_status(&updated).await)?;
         }

@@ -35,8 +35,8 @@ pub(crate) use self::versions::Versions;
 use self::view::View;
 use self::watcher::{Progress, Watcher};
 use crate::batch::Batch;
-use crate::{Clock, CompactError, DeleteRequest, GetResponse, KeyRange, KvFuture, LeaseError};
-use crate::{KvMaintenance, KvRead, KvWatch, KvWrite};
+use crate::{Clock, CompactError, DeleteRequest, GetResponse, KeyRange, KeyValue, KvFuture};
+use crate::{KvMaintenance, KvRead, KvWatch, KvWrite, LeaseError};
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
 use crate::{WatchError, WatchRangeRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, RwLock};
@@ -119,15 +119,58 @@ impl MemoryKv {
         Self::with_state(state, config, clock)
     }
 
+    /// A store with these current values and without history, such as those of a backup at
+    /// `revision`. None of them may be newer.
+    pub fn restored(
+        revision: Revision,
+        kvs: impl IntoIterator<Item = KeyValue>,
+        config: Config,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let mut versions = Versions::beginning_at(&config, revision);
+        for kv in kvs {
+            drop(versions.keep(Arc::new(kv)));
+        }
+        let state = State::restored(versions, Leases::default(), &config);
+        Self::with_state(state, config, clock)
+    }
+
     /// A copy of the store with the same data, history and leases, without watches. The two are
-    /// independent from now on. The cost is proportional to the history; data is shared.
+    /// independent from now on. Data and history are shared, so the cost is proportional to what
+    /// was written since the last fork.
     pub fn fork(&self) -> Self {
-        let state = self.shared.state.read().fork();
-        Self::with_state(
-            state,
-            self.shared.config.clone(),
-            Arc::clone(&self.shared.clock),
-        )
+        self.fork_on(Arc::clone(&self.shared.clock))
+    }
+
+    /// Same as [`Self::fork`], on another clock, which has to show at least the time of this one:
+    /// the deadlines of leases stay what they are.
+    pub fn fork_on(&self, clock: Arc<dyn Clock>) -> Self {
+        let state = self.shared.state.write().fork();
+        Self::with_state(state, self.shared.config.clone(), clock)
+    }
+
+    /// Same as [`Self::fork_on`], at an earlier revision: as if nothing had been written since. The
+    /// cost is proportional to the number of writes since then. A lease that has ended since then
+    /// ends again.
+    ///
+    /// # Errors
+    /// The revision is compacted, or in the future; or the store is closed.
+    pub fn fork_at(&self, revision: Revision, clock: Arc<dyn Clock>) -> Result<Self, ReadError> {
+        let mut state = {
+            let mut state = self.shared.state.write();
+            if state.closed {
+                return Err(ReadError::Closed);
+            }
+            state.versions.readable(Some(revision))?;
+            state.fork()
+        };
+        state.rewind(revision);
+        Ok(Self::with_state(state, self.shared.config.clone(), clock))
+    }
+
+    /// Returns the revision that is current now; also of a closed store.
+    pub fn current_revision(&self) -> Revision {
+        self.shared.state.read().versions.revision()
     }
 
     /// Advances to the clock's time: expires leases, discards old history, sends due progress

@@ -1,12 +1,7 @@
-//! The wall clock with the precision of API objects, one second.
+//! Times with the precision of API objects, one second.
 
 use kubist_apimachinery::Time;
 use std::time::Duration;
-
-/// Returns the current time.
-pub(crate) fn now() -> Time {
-    jiff::Timestamp::now().into()
-}
 
 /// Returns how long it is until `seconds` after `from`; `None` if that has passed. A little is
 /// added to whole seconds, because `from` was rounded down.

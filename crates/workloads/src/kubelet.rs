@@ -7,7 +7,6 @@
 mod node;
 mod pod_status;
 
-use crate::clock::now;
 use crate::{done_unless_refused, unless_outdated};
 use kubist_api::core::v1::{Binding, Node, ObjectReference, Pod};
 use kubist_apimachinery::wire::ScalarField;
@@ -73,7 +72,7 @@ pub fn controller(
 pub async fn register_nodes(client: Client, count: u32) -> Result<(), Error> {
     let nodes: Api<Node> = Api::all(client);
     for number in 1..=count.max(1) {
-        let node = node::node(number, now());
+        let node = node::node(number, nodes.client().ambient().time());
         let created = match nodes.create(&node).await {
             Err(error) if error.is_already_exists() => nodes.get(node.name()).await?,
             created => created?,
@@ -182,7 +181,7 @@ impl Kubelet {
     async fn start(&self, pods: &Api<Pod>, pod: &Pod) -> Result<Pod, ApiError> {
         let address = pod_status::address(self.started.fetch_add(1, Ordering::Relaxed));
         let mut pod = pod.clone();
-        pod.status = pod_status::running(&pod, &address, now());
+        pod.status = pod_status::running(&pod, &address, pods.client().ambient().time());
         pods.replace_status(&pod).await
     }
 }
@@ -224,6 +223,7 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubist_apimachinery::Time;
 
     #[test]
     fn a_pod_is_assigned_then_started_then_left_alone_until_it_is_deleted() {
@@ -237,9 +237,10 @@ mod tests {
         assert_eq!(step(&pod), Step::Nothing);
         pod.spec.node_name = "node-1".into();
         assert_eq!(step(&pod), Step::Start);
-        pod.status = pod_status::running(&pod, "10.244.0.1", now());
+        let now = Time::from_unix(1_700_000_000);
+        pod.status = pod_status::running(&pod, "10.244.0.1", now);
         assert_eq!(step(&pod), Step::Nothing);
-        pod.metadata.deletion_timestamp = Some(now());
+        pod.metadata.deletion_timestamp = Some(now);
         assert_eq!(step(&pod), Step::Remove);
     }
 }

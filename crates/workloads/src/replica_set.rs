@@ -6,7 +6,6 @@
 mod ranking;
 mod status;
 
-use crate::clock::now;
 use crate::done_unless_refused;
 use crate::ownership::{claim_all, selector_of};
 use futures_util::future::join_all;
@@ -180,7 +179,7 @@ impl ReplicaSetReconciler {
         terminating: usize,
         failure: Option<&ApiError>,
     ) -> Result<Action, Error> {
-        let time = now();
+        let time = self.client.ambient().time();
         let (status, check) = status::counted(set, active, terminating, failure, time);
         let again = check.map_or_else(Action::done, Action::requeue_after);
         if status == set.status {

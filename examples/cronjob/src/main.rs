@@ -1,5 +1,7 @@
 //! Jobs by a schedule: the idea of kubebuilder's tutorial. `definition` prints the kind.
 
+#[cfg(test)]
+mod exploration;
 mod kind;
 mod operator;
 mod plan;

@@ -43,7 +43,7 @@ fn clock() -> Clock {
     })
 }
 
-fn every_five_minutes(policy: ConcurrencyPolicy) -> CronJob {
+pub(crate) fn every_five_minutes(policy: ConcurrencyPolicy) -> CronJob {
     let mut job_template = JobTemplateSpec::default();
     let pod = &mut job_template.spec.template.spec;
     pod.restart_policy = "Never".into();

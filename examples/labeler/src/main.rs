@@ -46,6 +46,7 @@ mod tests {
     use super::*;
     use kubist::api::core::v1::Container;
     use kubist::{Server, ServerConfig};
+    use kubist_test::explore::{Scenario, explore};
     use std::error::Error;
     use std::time::Duration;
 
@@ -72,6 +73,25 @@ mod tests {
         ran?;
         server.shutdown().await;
         Ok(())
+    }
+
+    #[test]
+    fn it_passes_exploration() {
+        let run = |client, stop| async move { manager(client).run(stop).await };
+        let scenario = Scenario::new("labels")
+            .controller("labeler", run)
+            .step("a pod is created", |client| async move {
+                let mut pod = Pod::default();
+                pod.metadata.name = "web".into();
+                pod.spec.containers = ["web", "log"].map(container).into();
+                Api::namespaced(client, "default").create(&pod).await
+            })
+            .step("the label is taken away", |client| async move {
+                let pods: Api<Pod> = Api::namespaced(client, "default");
+                let patch = json!({"metadata": {"labels": {LABEL: null}}});
+                pods.patch("web", &Patch::Merge(patch)).await
+            });
+        explore(0..60, &scenario).assert_good();
     }
 
     fn container(name: &str) -> Container {

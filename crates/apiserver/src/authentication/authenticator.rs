@@ -102,14 +102,15 @@ impl Chain {
 #[derive(Debug)]
 pub(crate) struct Authenticator {
     tokens: Vec<StaticToken>,
-    verifier: Arc<dyn ClientCertVerifier>,
+    /// `None` if no connection has certificates.
+    verifier: Option<Arc<dyn ClientCertVerifier>>,
     issuer: TokenIssuer,
 }
 
 impl Authenticator {
     pub(crate) fn new(
         tokens: Vec<StaticToken>,
-        verifier: Arc<dyn ClientCertVerifier>,
+        verifier: Option<Arc<dyn ClientCertVerifier>>,
         issuer: TokenIssuer,
     ) -> Self {
         Self {
@@ -184,7 +185,8 @@ impl Authenticator {
         let Some((end_entity, intermediates)) = chain.certificates.split_first() else {
             return Ok(None);
         };
-        self.verifier
+        let verifier = self.verifier.as_ref().ok_or_else(Status::unauthorized)?;
+        verifier
             .verify_client_cert(end_entity, intermediates, UnixTime::since_unix_epoch(now))
             .map_err(|_| Status::unauthorized())?;
         let user = certificate_user(end_entity).ok_or_else(Status::unauthorized)?;
@@ -226,7 +228,8 @@ fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
             == 0
 }
 
-fn authenticated(mut user: User) -> User {
+/// Adds the group of all authenticated users.
+pub(crate) fn authenticated(mut user: User) -> User {
     let group = Str::from(AUTHENTICATED_GROUP);
     if !user.groups.contains(&group) {
         user.groups.push(group);
@@ -279,8 +282,8 @@ mod tests {
         };
         let verifier = chain_verifier([authority.certificate()]).expect("it is a certificate");
         let keys = TokenKeys::new().expect("keys can be made");
-        let issuer = TokenIssuer::new(Arc::new(keys));
-        Authenticator::new(vec![token], verifier, issuer)
+        let issuer = TokenIssuer::new(Some(Arc::new(keys)));
+        Authenticator::new(vec![token], Some(verifier), issuer)
     }
 
     fn header(value: &'static str) -> HeaderMap {

@@ -3,12 +3,12 @@
 //! They are JSON Web Tokens, signed with one of [`TokenKeys`]. It verifies the signature, the
 //! issuer and the validity period; whether the account still exists is checked by the caller.
 
-use crate::authentication::token_keys::TokenKeys;
+use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The issuer of the tokens, and the audience of this server: the address of the API server within
@@ -22,9 +22,7 @@ const LEEWAY_SECONDS: u64 = 60;
 
 /// Signs tokens, and verifies those of servers with the same keys.
 pub(crate) struct TokenIssuer {
-    keys: Arc<TokenKeys>,
-    /// The encoded header of the tokens that it signs.
-    header: String,
+    keys: OnceLock<Arc<TokenKeys>>,
 }
 
 /// The header of a token.
@@ -89,23 +87,32 @@ pub(crate) struct Reference {
 }
 
 impl TokenIssuer {
-    pub(crate) fn new(keys: Arc<TokenKeys>) -> Self {
+    /// Without `keys`, a key is created when it is first needed.
+    pub(crate) fn new(keys: Option<Arc<TokenKeys>>) -> Self {
         Self {
-            header: URL_SAFE_NO_PAD.encode(keys.header()),
-            keys,
+            keys: keys.map_or_else(OnceLock::new, OnceLock::from),
         }
     }
 
     /// Returns the keys.
-    pub(crate) fn keys(&self) -> &TokenKeys {
-        &self.keys
+    ///
+    /// # Errors
+    /// There are none yet, and the system provides no random numbers.
+    pub(crate) fn keys(&self) -> Result<&TokenKeys, TokenKeyError> {
+        if self.keys.get().is_none() {
+            // A concurrent request may have stored another key meanwhile, which then counts.
+            drop(self.keys.set(Arc::new(TokenKeys::new()?)));
+        }
+        self.keys.get().map(|it| &**it).ok_or(TokenKeyError::Made)
     }
 
     /// Signs claims. `None` if the system provides no random numbers.
     pub(crate) fn sign(&self, claims: &Claims) -> Option<String> {
+        let keys = self.keys().ok()?;
         let claims = serde_json::to_vec(claims).ok()?;
-        let mut token = format!("{}.{}", self.header, URL_SAFE_NO_PAD.encode(claims));
-        let signature = self.keys.sign(token.as_bytes())?;
+        let header = URL_SAFE_NO_PAD.encode(keys.header());
+        let mut token = format!("{header}.{}", URL_SAFE_NO_PAD.encode(claims));
+        let signature = keys.sign(token.as_bytes())?;
         token.push('.');
         token.push_str(&URL_SAFE_NO_PAD.encode(signature));
         Some(token)
@@ -122,7 +129,9 @@ impl TokenIssuer {
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         let Header { algorithm, key } = &header;
         let (key, message) = (key.as_deref(), signed.as_bytes());
-        if !self.keys.verify(algorithm, key, message, &signature) {
+        // Without keys, nothing was signed.
+        let keys = self.keys.get()?;
+        if !keys.verify(algorithm, key, message, &signature) {
             return None;
         }
         let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
@@ -143,7 +152,6 @@ impl fmt::Debug for TokenIssuer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::authentication::token_keys::TokenKeyError;
 
     fn claims() -> Claims {
         Claims {
@@ -162,7 +170,7 @@ mod tests {
     }
 
     fn new_issuer() -> TokenIssuer {
-        TokenIssuer::new(Arc::new(TokenKeys::new().expect("keys can be made")))
+        TokenIssuer::new(None)
     }
 
     #[test]
@@ -224,7 +232,7 @@ mod tests {
             let of = |signing: &str, verifying: &[&str]| {
                 let verifying: Vec<_> = verifying.iter().map(ToString::to_string).collect();
                 let keys = TokenKeys::from_pem(signing, &verifying).expect("they are keys");
-                TokenIssuer::new(Arc::new(keys))
+                TokenIssuer::new(Some(Arc::new(keys)))
             };
             let own = TokenKeys::generate_pem().expect("keys can be made");
             let signing = of(private, &[]);

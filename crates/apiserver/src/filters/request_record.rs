@@ -6,6 +6,7 @@
 
 use crate::filters::in_flight::Seat;
 use crate::metrics::{Gauge, Metrics, RequestLabels};
+use crate::random::Chance;
 use crate::request::Request;
 use crate::response::body::{Body, ResponseAborted};
 use bytes::Bytes;
@@ -27,9 +28,9 @@ const SHOWN_MAX: usize = 64;
 const PATH_SHOWN_MAX: usize = 512;
 
 /// Returns the audit id that the client sent, or a new one.
-pub(crate) fn audit_id(headers: &HeaderMap) -> HeaderValue {
+pub(crate) fn audit_id(headers: &HeaderMap, chance: &Chance) -> HeaderValue {
     let given = headers.get(&AUDIT_ID).filter(|it| !it.is_empty());
-    let made = || HeaderValue::from_str(&crate::random::uid());
+    let made = || HeaderValue::from_str(&chance.uid());
     given
         .cloned()
         .or_else(|| made().ok())
@@ -64,6 +65,7 @@ impl RequestRecord {
         request: &Request,
         protocol: Version,
         slow: Duration,
+        chance: &Chance,
     ) -> Self {
         let under_way = metrics.under_way(&labels);
         under_way.increment();
@@ -77,7 +79,7 @@ impl RequestRecord {
             method: request.method.clone(),
             path: request.path.clone(),
             protocol,
-            audit_id: audit_id(&request.headers),
+            audit_id: audit_id(&request.headers, chance),
             agent: request.headers.get(USER_AGENT).cloned(),
             user: Str::default(),
             code: None,
@@ -219,7 +221,8 @@ mod tests {
 
     #[test]
     fn audit_ids_of_clients_are_kept_unless_empty() {
-        let mut headers = HeaderMap::new();
+        let (mut headers, chance) = (HeaderMap::new(), Chance::default());
+        let audit_id = |headers: &HeaderMap| audit_id(headers, &chance);
         assert_eq!(audit_id(&headers).len(), 36);
         headers.insert(AUDIT_ID, HeaderValue::from_static(""));
         assert_eq!(audit_id(&headers).len(), 36);

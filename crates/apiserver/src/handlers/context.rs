@@ -3,6 +3,7 @@
 use crate::authentication::authenticator::Authenticator;
 use crate::authorization::authorizer::Authorization;
 use crate::metrics::Metrics;
+use crate::random::Chance;
 use crate::shutdown::Shutdown;
 use kubist_registry::{Registry, ServedGroup};
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(crate) struct ServerContext {
     /// Ends watches.
     pub(crate) shutdown: Shutdown,
     pub(crate) metrics: Arc<Metrics>,
+    /// Audit ids, token ids, and the lengths of watches.
+    pub(crate) chance: Arc<Chance>,
 }
 
 impl ServerContext {

@@ -6,7 +6,6 @@ use crate::handlers::call::Call;
 use crate::handlers::review;
 use crate::handlers::target::set_namespace;
 use crate::negotiation::response_encoder::ResponseEncoder;
-use crate::random;
 use crate::request::route::ResourcePath;
 use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
@@ -94,7 +93,7 @@ async fn fill(
         expires,
         issued: now,
         issuer: ISSUER.to_owned(),
-        id: random::uid(),
+        id: call.server.chance.uid(),
         account: bound,
         not_before: now,
         subject: user_name(namespace, name),

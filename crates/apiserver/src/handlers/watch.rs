@@ -11,7 +11,7 @@ use crate::handlers::target::Target;
 use crate::metrics::{Distribution, WatchMetrics};
 use crate::negotiation::response_encoder::{ResponseEncoder, partial_json};
 use crate::negotiation::table::{TableStyle, metadata_of};
-use crate::random;
+use crate::random::Chance;
 use crate::response::body::{Body, Chunks, ResponseAborted};
 use crate::response::{ApiResponse, encode_status};
 use crate::shutdown::Shutdown;
@@ -49,7 +49,7 @@ pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse
         .and_then(|it| u64::try_from(it).ok())
     {
         Some(seconds) if seconds > 0 => Duration::from_secs(seconds),
-        _ => random_timeout(call.server.watch_timeout_min),
+        _ => random_timeout(call.server.watch_timeout_min, &call.server.chance),
     };
     let name = Some(target.name.as_str()).filter(|name| !name.is_empty());
     let watcher = target.rest.watcher().ok_or_else(|| call.no_such_verb())?;
@@ -117,9 +117,9 @@ fn scope(call: Call<'_>, target: &Target, options: &ListOptions) -> &'static str
 }
 
 /// Returns a random time between `min` and twice that, so that watches do not all end together.
-fn random_timeout(min: Duration) -> Duration {
+fn random_timeout(min: Duration, chance: &Chance) -> Duration {
     let millis = u64::try_from(min.as_millis()).unwrap_or(u64::MAX).max(1);
-    min + Duration::from_millis(random::number() % millis)
+    min + Duration::from_millis(chance.number() % millis)
 }
 
 /// A watch whose events are being sent.

@@ -2,6 +2,7 @@
 //! verify service account tokens. The fields are upstream's.
 
 use crate::authentication::token_issuer::{ISSUER, TokenIssuer};
+use crate::authentication::token_keys::TokenKeys;
 use crate::response::ApiResponse;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use kubist_apimachinery::Status;
@@ -31,14 +32,18 @@ pub(crate) fn configuration(
         "jwks_uri": keys,
         "response_types_supported": ["id_token"],
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": issuer.keys().algorithms(),
+        "id_token_signing_alg_values_supported": keys_of(issuer)?.algorithms(),
     });
     answer("application/json", &document)
 }
 
 /// Returns the public keys.
 pub(crate) fn keys(issuer: &TokenIssuer) -> Result<ApiResponse, Status> {
-    answer(KEYS_FORM, &issuer.keys().public_keys())
+    answer(KEYS_FORM, &keys_of(issuer)?.public_keys())
+}
+
+fn keys_of(issuer: &TokenIssuer) -> Result<&TokenKeys, Status> {
+    issuer.keys().map_err(Status::internal_error)
 }
 
 fn answer(content_type: &'static str, document: &Value) -> Result<ApiResponse, Status> {

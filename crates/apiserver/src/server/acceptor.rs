@@ -23,14 +23,13 @@ const ROOM_RETRY: Duration = Duration::from_secs(1);
 
 /// A connection that is accepted but not served yet.
 enum PendingConnection {
-    Tls(TcpStream),
+    Tls(TcpStream, TlsAcceptor),
     Plain(InProcessStream),
 }
 
 /// Accepts connections and serves each in its own task.
 pub(super) struct Acceptor {
-    pub(super) listener: Option<TcpListener>,
-    pub(super) tls: TlsAcceptor,
+    pub(super) listener: Option<(TcpListener, TlsAcceptor)>,
     pub(super) connections_max: usize,
     pub(super) connections: Arc<Connections>,
     pub(super) keep_alive: TcpKeepalive,
@@ -76,7 +75,8 @@ impl Acceptor {
                     newcomer = Some(PendingConnection::Plain(incoming));
                 }
                 accepted = accept(self.listener.as_ref()), if nobody => {
-                    newcomer = Some(PendingConnection::Tls(accepted));
+                    let (stream, tls) = accepted;
+                    newcomer = Some(PendingConnection::Tls(stream, tls));
                 }
                 () = tokio::time::sleep(ROOM_RETRY), if !nobody => looked = false,
             }
@@ -95,7 +95,7 @@ impl Acceptor {
         let activity = self.connections.open();
         self.evictor.track(&activity);
         match newcomer {
-            PendingConnection::Tls(stream) => self.serve_tls(stream, activity),
+            PendingConnection::Tls(stream, tls) => self.serve_tls(stream, tls, activity),
             PendingConnection::Plain(incoming) => {
                 let served = served(&self.connections, incoming, activity);
                 self.tasks.spawn(served);
@@ -103,8 +103,8 @@ impl Acceptor {
         }
     }
 
-    fn serve_tls(&mut self, stream: TcpStream, activity: Arc<Activity>) {
-        let (connections, tls) = (Arc::clone(&self.connections), self.tls.clone());
+    fn serve_tls(&mut self, stream: TcpStream, tls: TlsAcceptor, activity: Arc<Activity>) {
+        let connections = Arc::clone(&self.connections);
         // A delayed segment is a delayed event. The connection works even if the socket refuses an
         // option.
         drop(stream.set_nodelay(true));
@@ -156,13 +156,13 @@ fn served(
 }
 
 /// Accepts the next connection; pending forever without a listener.
-async fn accept(listener: Option<&TcpListener>) -> TcpStream {
-    let Some(listener) = listener else {
+async fn accept(listener: Option<&(TcpListener, TlsAcceptor)>) -> (TcpStream, TlsAcceptor) {
+    let Some((listener, tls)) = listener else {
         return std::future::pending().await;
     };
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok((stream, _)) => return (stream, tls.clone()),
             Err(_) => tokio::time::sleep(ACCEPT_RETRY).await,
         }
     }

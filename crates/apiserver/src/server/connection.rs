@@ -12,7 +12,6 @@ use crate::filters::seat_reservation;
 use crate::filters::send_buffers::SendBuffers;
 use crate::futures::poll_on_wake::PollOnWake;
 use crate::metrics::Metrics;
-use crate::random;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
 use http::{Request, Version};
@@ -185,7 +184,7 @@ impl Connections {
     /// Decides at random whether a request makes its connection receive GOAWAY.
     fn sends_away(&self) -> bool {
         let one_in = self.goaway_one_in;
-        one_in.is_some_and(|one_in| random::number().is_multiple_of(one_in))
+        one_in.is_some_and(|one_in| self.service.chance().number().is_multiple_of(one_in))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::ServerEnded;
 use super::in_process_stream::InProcessStream;
+use crate::authentication::authenticator::authenticated;
 use kubist_registry::User;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
@@ -15,7 +16,7 @@ pub(super) const STREAMS_MAX: usize = 64;
 const STREAM_BYTES: usize = 64 << 10;
 
 /// Opens streams to a server in this process. They are not encrypted. Requests on them are the
-/// administrator's unless they carry a bearer token. At most 64 are served concurrently, in
+/// administrator's, or those of [`with_user`](Self::with_user), unless they carry a bearer token. At most 64 are served concurrently, in
 /// addition to [`connections_max`](crate::Config::connections_max).
 #[derive(Clone, Debug)]
 pub struct InProcess {
@@ -24,6 +25,16 @@ pub struct InProcess {
 }
 
 impl InProcess {
+    /// Returns the same connector for another user. The group of all authenticated users is added
+    /// to its groups.
+    #[must_use]
+    pub fn with_user(self, user: User) -> Self {
+        Self {
+            user: authenticated(user),
+            ..self
+        }
+    }
+
     /// Opens a stream for HTTP/1.1 or HTTP/2.
     ///
     /// Cancel safe: dropping the future opens nothing.

@@ -2,11 +2,11 @@
 
 use super::activity::Load;
 use super::connection::Connections;
+use super::identities::Identities;
 use super::in_process::InProcess;
 use super::in_process_stream::InProcessStream;
-use super::serving_certificate::ServingCertificate;
 use crate::authentication::authenticator::{AUTHENTICATED_GROUP, MASTERS_GROUP};
-use crate::authentication::certificates::{CertificateAuthority, CertificateError, Identity};
+use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::shutdown::Shutdown;
 use kubist_registry::User;
 use std::fmt;
@@ -24,9 +24,8 @@ const DROP_TIMEOUT: Duration = Duration::from_secs(1);
 /// finish first.
 pub struct RunningServer {
     pub(super) address: Option<SocketAddr>,
-    pub(super) authority: Arc<CertificateAuthority>,
-    pub(super) serving: Arc<ServingCertificate>,
-    pub(super) admin: Identity,
+    /// `None` if it does not listen.
+    pub(super) identities: Option<Identities>,
     pub(super) admin_user: String,
     pub(super) connections: Arc<Connections>,
     pub(super) streams: mpsc::Sender<InProcessStream>,
@@ -50,29 +49,29 @@ impl RunningServer {
             .map_or_else(String::new, |address| format!("https://{address}"))
     }
 
-    /// Returns the certificate of its authority as PEM, for clients to trust.
+    /// Returns the certificate of its authority as PEM, for clients to trust; empty if it does not
+    /// listen.
     pub fn ca_pem(&self) -> String {
-        self.authority.certificate_pem()
+        self.authority()
+            .map_or_else(String::new, CertificateAuthority::certificate_pem)
+    }
+
+    /// Returns its authority, which can issue client certificates for other users. `None` if it
+    /// does not listen.
+    pub fn authority(&self) -> Option<&CertificateAuthority> {
+        self.identities.as_ref().map(|it| &*it.authority)
     }
 
     /// Returns the server name (SNI) that clients which trust that authority must request and
     /// verify instead of the address. `None` unless another serving certificate is configured.
     pub fn tls_server_name(&self) -> Option<&'static str> {
-        self.serving.required_server_name()
+        let serving = &self.identities.as_ref()?.serving;
+        serving.required_server_name()
     }
 
-    /// Returns the administrator's client certificate and key.
-    pub fn admin(&self) -> &Identity {
-        &self.admin
-    }
-
-    /// Issues a client certificate for another user.
-    pub fn client_identity(
-        &self,
-        user: &str,
-        group: Option<&str>,
-    ) -> Result<Identity, CertificateError> {
-        self.authority.client_identity(user, group)
+    /// Returns the administrator's client certificate and key. `None` if it does not listen.
+    pub fn admin(&self) -> Option<&Identity> {
+        self.identities.as_ref().map(|it| &it.admin)
     }
 
     /// Returns the current load.

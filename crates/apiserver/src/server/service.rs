@@ -13,6 +13,8 @@ use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::host;
 use crate::filters::in_flight::InFlight;
 use crate::filters::incoming_request::IncomingRequest;
+use crate::filters::observed_call::ObservedCall;
+use crate::filters::request_observer::RequestObserver;
 use crate::filters::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
 use crate::filters::seat_reservation::{self, SeatReservation, TooManyRequests};
 use crate::filters::send_buffers::ResponseBuffer;
@@ -23,6 +25,7 @@ use crate::handlers::context::ServerContext;
 use crate::metrics::{Metrics, RequestLabels};
 use crate::negotiation::response_encoder::not_acceptable;
 use crate::openapi::OpenApi;
+use crate::random::Chance;
 use crate::request::Request;
 use crate::request::route::Route;
 use crate::response::body::{self, Body};
@@ -59,6 +62,7 @@ pub(crate) struct Service {
     open_api: OpenApi,
     address: Option<SocketAddr>,
     anonymous_health: bool,
+    observer: Option<Arc<dyn RequestObserver>>,
 }
 
 impl Service {
@@ -68,6 +72,7 @@ impl Service {
         authenticator: Authenticator,
         address: Option<SocketAddr>,
         shutdown: Shutdown,
+        chance: Arc<Chance>,
     ) -> Self {
         Self {
             context: ServerContext {
@@ -78,6 +83,7 @@ impl Service {
                 watch_timeout_min: config.watch_timeout_min,
                 shutdown,
                 metrics: Arc::new(Metrics::new()),
+                chance,
             },
             slow_request: config.slow_request,
             in_flight: InFlight::new(config),
@@ -85,7 +91,13 @@ impl Service {
             open_api: OpenApi::new(),
             address,
             anonymous_health: config.anonymous_health,
+            observer: config.observer.clone(),
         }
+    }
+
+    /// Random numbers for connections.
+    pub(super) fn chance(&self) -> &Chance {
+        &self.context.chance
     }
 
     /// The server's metrics.
@@ -108,11 +120,12 @@ impl Service {
         let route = Route::parse(&request.path);
         let labels = RequestLabels::of(&request, &route, &self.context.registry);
         let slow = self.slow_request;
-        let mut record =
-            RequestRecord::begin(&self.context.metrics, labels, &request, protocol, slow);
+        let (metrics, chance) = (&self.context.metrics, &self.context.chance);
+        let mut record = RequestRecord::begin(metrics, labels, &request, protocol, slow, chance);
         let mut cx = self.context.registry.request(User::default());
         cx.user_agent = request.user_agent().into();
         cx.skip_unreadable = handlers::ignores_read_errors(&request, &labels);
+        let mut call = ObservedCall::new(cx, labels, &request.path, self.observer.clone());
         let incoming = IncomingRequest {
             request: &request,
             labels: &labels,
@@ -120,7 +133,7 @@ impl Service {
             held,
             awaits_body,
         };
-        let answered = self.within_deadline(&mut cx, incoming, route, &mut body, &mut record);
+        let answered = self.within_deadline(&mut call.cx, incoming, route, &mut body, &mut record);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let response = answered.unwrap_or_else(|_| {
             Err(Status::internal_error(
@@ -135,7 +148,8 @@ impl Service {
                 }
                 Err(_) => ApiResponse::raw_status(&status),
             });
-        let mut response = finish(&request, &cx, response);
+        let mut response = finish(&request, &call.cx, response);
+        call.answered(response.status());
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
         // On HTTP/1.1 the next request follows the unread rest of this body. On HTTP/2 the reset of
         // a stream on which the client still sends can overtake the response.
@@ -144,7 +158,7 @@ impl Service {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
         }
-        record.answered(cx.user.name.clone(), response.status());
+        record.answered(call.cx.user.name.clone(), response.status());
         response.map(|body| RecordedBody::new(body, record))
     }
 

@@ -171,7 +171,7 @@ async fn a_client_that_speaks_no_tls_costs_nothing_and_others_go_on() {
     let mut rest = Vec::new();
     drop(plain.read_to_end(&mut rest).await);
     assert!(!rest.starts_with(b"HTTP/1.1 200"));
-    let mut client = Client::over_tls(&server, Some(server.admin()), &["h2"]).await;
+    let mut client = Client::over_tls(&server, server.admin(), &["h2"]).await;
     assert_eq!(client.get("/livez").await.code, 200);
     server.shutdown().await;
     assert!(

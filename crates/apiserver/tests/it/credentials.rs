@@ -32,7 +32,7 @@ async fn nobody_gets_in_without_credentials_and_gets_a_status() {
 #[tokio::test]
 async fn the_own_certificates_get_in_and_those_of_strangers_do_not() {
     let server = server(Config::default()).await;
-    let mut admin = Client::over_tls(&server, Some(server.admin()), &["h2"]).await;
+    let mut admin = Client::over_tls(&server, server.admin(), &["h2"]).await;
     let review = json!({"kind": "SelfSubjectReview"});
     let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     let answer = admin.post(path, &review).await;

@@ -210,7 +210,7 @@ async fn an_upload_that_is_cut_creates_nothing_and_leaves_nothing() {
 async fn a_silent_client_over_tcp_is_asked_for_by_the_operating_system() {
     let server = server(Config::default()).await;
     let port = server.address().expect("it listens").port();
-    let mut watcher = Client::over_tls(&server, Some(server.admin()), &["http/1.1"]).await;
+    let mut watcher = Client::over_tls(&server, server.admin(), &["http/1.1"]).await;
     let path = format!("{PATH}?watch=true");
     let watch = watcher
         .send("GET", &path, "", "")

@@ -97,7 +97,8 @@ impl<K: Object + Encode> Api<K> {
                     return Err(error);
                 }
                 Attempt::Overtaken(_) => {
-                    tokio::time::sleep(options.retries.pause_after(attempts)).await;
+                    let chance = self.client().ambient();
+                    tokio::time::sleep(options.retries.pause_after(attempts, chance)).await;
                     attempts += 1;
                 }
             }

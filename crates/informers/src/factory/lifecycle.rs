@@ -174,6 +174,7 @@ async fn run_while_used(
         }
     };
     tokio::select! {
+        biased;
         () = &mut run => return false,
         () = unused => {}
     }

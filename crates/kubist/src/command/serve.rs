@@ -204,7 +204,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     system_limits::survive_file_size()?;
     let followed = options.encryption_provider_config_automatic_reload;
     let config = ServerConfig {
-        listen: options.listen,
+        listen: Some(options.listen),
         tokens: options.access.tokens()?,
         authorization: options.access.authorization()?,
         anonymous_health: options.access.anonymous(),

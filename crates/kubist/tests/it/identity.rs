@@ -22,7 +22,7 @@ async fn start(listen: Option<SocketAddr>, data: &Path) -> Server {
         controllers: [].into(),
         ..ServerConfig::default()
     };
-    config.listen = listen.unwrap_or(config.listen);
+    config.listen = listen.or(config.listen);
     Server::start(config).await.unwrap()
 }
 

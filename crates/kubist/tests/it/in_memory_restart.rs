@@ -25,7 +25,7 @@ async fn start(listen: Option<SocketAddr>, keys: &Path) -> Server {
         controllers: [].into(),
         ..ServerConfig::default()
     };
-    config.listen = listen.unwrap_or(config.listen);
+    config.listen = listen.or(config.listen);
     Server::start(config).await.unwrap()
 }
 

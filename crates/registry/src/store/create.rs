@@ -12,6 +12,7 @@ use crate::strategy::context::RequestContext;
 use crate::strategy::facts::{Generation, MetadataRules};
 use crate::strategy::name_rule::NameRule;
 use crate::strategy::object_fields::equal_in;
+use crate::strategy::object_write::ObjectChange;
 use crate::strategy::validate_metadata::{validate_metadata, validate_named};
 use crate::strategy::{object_fields, warn};
 use kubist_apimachinery::{AnyObject, Status, Str, wire};
@@ -95,7 +96,13 @@ impl Store {
                 Err(StorageError::GuardChanged { .. }) => {
                     guards = self.creation_guards(call.stores, &namespace, &name).await?;
                 }
-                result => return result.map_err(self.failed(Operation::Create, &name)),
+                result => {
+                    let stored = result.map_err(self.failed(Operation::Create, &name))?;
+                    if !call.dry_run {
+                        self.note(call.cx, (&namespace, &name), &stored, ObjectChange::Created);
+                    }
+                    return Ok(stored);
+                }
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::storage::{Change, Changed, DeleteRequest};
 use crate::stored::Stored;
 use crate::strategy::BoxFuture;
 use crate::strategy::context::RequestContext;
+use crate::strategy::object_write::ObjectChange;
 use kubist_apimachinery::{
     AnyObject, DeleteOptions, Deletion, FieldError, FieldPath, GroupKind, ObjectMeta,
     Preconditions, Status, StatusDetails, Str,
@@ -71,6 +72,7 @@ impl Store {
             call: &call,
             options: &options,
             decided: Decided::Now,
+            examined: 0,
         };
         let dry_run = options.dry_run;
         let none = Preconditions::default();
@@ -79,12 +81,27 @@ impl Store {
             .update(key.clone(), &none, false, dry_run, &mut marking)
             .await
             .map_err(&failed)?;
+        let change = if marked.deleted {
+            ObjectChange::Deleted
+        } else {
+            ObjectChange::Updated
+        };
+        if !dry_run && marked.stored.revision() != marking.examined {
+            self.note(call.cx, (namespace, name), &marked.stored, change);
+        }
         let gone = marking.decided == Decided::Now;
         let stored = if !gone || marked.deleted || dry_run {
             marked.stored
         } else {
+            let before = marked.stored.revision();
             match self.end(key, &options, marked.stored).await {
-                Ok(DeleteOutcome { stored, gone: true }) => stored,
+                Ok(DeleteOutcome { stored, gone: true }) => {
+                    // Otherwise another request has removed it.
+                    if stored.revision() != before {
+                        self.note(call.cx, (namespace, name), &stored, ObjectChange::Deleted);
+                    }
+                    stored
+                }
                 Ok(waits) => return Ok(waits),
                 Err(error) => return Err(failed(error)),
             }
@@ -208,6 +225,8 @@ struct Marking<'a> {
     call: &'a DeleteCall<'a>,
     options: &'a Deletion,
     decided: Decided,
+    /// The revision of the object that the last attempt examined.
+    examined: u64,
 }
 
 impl Change for Marking<'_> {
@@ -225,6 +244,7 @@ impl Marking<'_> {
             return Ok(Changed::Keep);
         };
         let store = self.store;
+        self.examined = current.revision();
         let mut object = current.to_object()?;
         let (kind, now) = (store.kind_name(), self.call.cx.now());
         self.check_selected(current, object.meta())?;

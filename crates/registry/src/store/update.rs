@@ -13,6 +13,7 @@ use crate::strategy::admission::Admission;
 use crate::strategy::context::RequestContext;
 use crate::strategy::facts::{Generation, MetadataUpdate, StatusKeeps};
 use crate::strategy::object_fields::{equal_in, number_of, splice};
+use crate::strategy::object_write::ObjectChange;
 use crate::strategy::validate_metadata::{
     validate_metadata_change, validate_metadata_update, validate_named,
 };
@@ -81,20 +82,32 @@ impl Store {
             store: self,
             request: &request,
             begun: AllBegun::default(),
+            examined: 0,
         };
         let dry_run = request.dry_run;
-        if self.writes_with_hooks(dry_run) {
+        let updated = if self.writes_with_hooks(dry_run) {
             self.update_hooked(key, preconditions, creates, &mut try_update)
-                .await
+                .await?
         } else {
             let change = &mut try_update;
             let updated = self
                 .storage
                 .update(key, &preconditions, creates, dry_run, change)
                 .await;
-            try_update.begun.rollback().await;
-            updated
+            std::mem::take(&mut try_update.begun).rollback().await;
+            updated?
+        };
+        let change = match &updated {
+            it if it.deleted => ObjectChange::Deleted,
+            it if it.created => ObjectChange::Created,
+            _ => ObjectChange::Updated,
+        };
+        // An update that changes nothing keeps the revision.
+        if !dry_run && updated.stored.revision() != try_update.examined {
+            let at = (request.namespace, request.name);
+            self.note(request.cx, at, &updated.stored, change);
         }
+        Ok(updated)
     }
 
     fn creates_on_update(&self, request: &UpdateRequest<'_>) -> bool {
@@ -311,6 +324,8 @@ pub(super) struct TryUpdate<'a> {
     request: &'a UpdateRequest<'a>,
     /// The hooks' transactions of the last attempt.
     pub(super) begun: AllBegun,
+    /// The revision of the object that the last attempt examined.
+    examined: u64,
 }
 
 impl Change for TryUpdate<'_> {
@@ -325,6 +340,7 @@ impl Change for TryUpdate<'_> {
 impl TryUpdate<'_> {
     pub(super) async fn try_once(&mut self, current: Option<&Stored>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
+        self.examined = current.map_or(0, Stored::revision);
         let bytes = current.map_or(0, Stored::stored_bytes);
         request.cx.begin_work(bytes).await;
         let old = current.map(Stored::object).transpose()?;

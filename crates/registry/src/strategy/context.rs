@@ -4,6 +4,7 @@
 //! The server creates it. It carries no deadline: dropping a future cancels the request.
 
 use crate::strategy::conversion_memo::ConversionMemo;
+use crate::strategy::object_write::ObjectWrite;
 use kubist_apimachinery::{MicroTime, Str, Time};
 pub use kubist_authorization::User;
 use kubist_authorization::rbac::Grants;
@@ -12,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// One request, as seen by the registry. A clone shares the warnings and the record of long work.
+/// One request, as seen by the registry. A clone shares the warnings, the writes and the record of
+/// long work.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RequestContext {
@@ -29,10 +31,16 @@ pub struct RequestContext {
     /// Judges the roles and bindings that the request writes. Default: none, so that they may grant
     /// everything.
     pub grants: Option<Arc<Grants>>,
-    warnings: Arc<Mutex<Vec<String>>>,
+    notes: Arc<Mutex<Notes>>,
     work: Arc<AtomicUsize>,
     /// The conversions that field ownership needs.
     pub(crate) conversions: Arc<ConversionMemo>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    warnings: Vec<String>,
+    writes: Vec<ObjectWrite>,
 }
 
 impl RequestContext {
@@ -40,6 +48,8 @@ impl RequestContext {
     pub const LONG_WORK: usize = 32 << 10;
     /// The maximum of warnings per request; more are dropped.
     pub const WARNINGS_MAX: usize = 256;
+    /// The maximum of writes that are noted per request, such as the deletes of a collection.
+    pub const WRITES_MAX: usize = 4096;
 
     /// Creates the context of a request by `user` that arrived at `received`, since the Unix epoch.
     pub fn new(user: User, received: Duration) -> Self {
@@ -49,7 +59,7 @@ impl RequestContext {
             user_agent: Str::default(),
             skip_unreadable: false,
             grants: None,
-            warnings: Arc::default(),
+            notes: Arc::default(),
             work: Arc::default(),
             conversions: Arc::default(),
         }
@@ -69,7 +79,7 @@ impl RequestContext {
     /// Adds a warning for the client, unless it is already there.
     pub fn warn(&self, text: impl Into<String>) {
         let text = text.into();
-        let mut warnings = self.warnings.lock();
+        let warnings = &mut self.notes.lock().warnings;
         if warnings.len() < Self::WARNINGS_MAX && !warnings.contains(&text) {
             warnings.push(text);
         }
@@ -78,7 +88,7 @@ impl RequestContext {
     /// Adds a warning before all others, unless it is already there.
     pub fn warn_first(&self, text: impl Into<String>) {
         let text = text.into();
-        let mut warnings = self.warnings.lock();
+        let warnings = &mut self.notes.lock().warnings;
         if !warnings.contains(&text) {
             warnings.truncate(Self::WARNINGS_MAX - 1);
             warnings.insert(0, text);
@@ -104,6 +114,20 @@ impl RequestContext {
 
     /// Takes the warnings so far.
     pub fn take_warnings(&self) -> Vec<String> {
-        std::mem::take(&mut self.warnings.lock())
+        std::mem::take(&mut self.notes.lock().warnings)
+    }
+
+    /// Notes a committed write.
+    pub(crate) fn wrote(&self, write: ObjectWrite) {
+        let writes = &mut self.notes.lock().writes;
+        if writes.len() < Self::WRITES_MAX {
+            writes.push(write);
+        }
+    }
+
+    /// Takes the writes so far, in their order: dry runs and updates that changed nothing are not
+    /// among them.
+    pub fn take_writes(&self) -> Vec<ObjectWrite> {
+        std::mem::take(&mut self.notes.lock().writes)
     }
 }

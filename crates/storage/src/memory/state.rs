@@ -67,9 +67,9 @@ impl State {
     }
 
     /// Returns a copy with the same data and history, without watches.
-    pub(crate) fn fork(&self) -> Self {
+    pub(crate) fn fork(&mut self) -> Self {
         Self {
-            versions: self.versions.clone(),
+            versions: self.versions.fork(),
             leases: self.leases.clone(),
             topics: Topics::default(),
             closed: self.closed,
@@ -78,6 +78,19 @@ impl State {
             request_bytes_max: self.request_bytes_max,
             limit: Arc::new(self.limit.anew()),
             lease_ttl_max: self.lease_ttl_max,
+        }
+    }
+
+    /// Goes back to an earlier revision, which must be readable. A lease that has ended since then
+    /// ends again.
+    pub(crate) fn rewind(&mut self, revision: Revision) {
+        for event in self.versions.rewind(revision) {
+            let now = event.current().and_then(|kv| kv.lease);
+            let then = event.previous.as_ref().and_then(|kv| kv.lease);
+            self.leases.rebind(&event.key, now, None);
+            if let Some(lease) = then {
+                self.leases.restore_key(lease, &event.key);
+            }
         }
     }
 

@@ -109,6 +109,33 @@ impl Versions {
         }
     }
 
+    /// Returns a copy that shares everything.
+    pub(crate) fn fork(&mut self) -> Self {
+        let log = self.log.fork();
+        Self {
+            log,
+            ..self.clone()
+        }
+    }
+
+    /// Goes back to an earlier revision, as if nothing had been written since. It must be
+    /// [readable](Self::readable). Returns what was undone, newest first.
+    pub(crate) fn rewind(&mut self, revision: Revision) -> Vec<Arc<Event>> {
+        let mut undone = Vec::new();
+        while self.revision > revision
+            && let Some(event) = self.log.pop_back()
+        {
+            match event.previous.clone() {
+                Some(kv) => drop(self.insert(kv)),
+                None => drop(self.remove(&event.key)),
+            }
+            self.revision = event.revision.previous();
+            undone.push(event);
+        }
+        self.checkpoints.retain(|(at, _)| *at <= revision);
+        undone
+    }
+
     /// Adds a version older than the history. Returns the previous one.
     pub(crate) fn keep(&mut self, kv: Arc<KeyValue>) -> Option<Arc<KeyValue>> {
         debug_assert!(kv.mod_revision <= self.revision, "it is before history");

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod auto_traits;
+mod forks;
 mod full;
 mod journaled;
 mod memory;

@@ -4,10 +4,9 @@
 //! because the object changed ends the reconcile: the newer state will requeue the key.
 
 use super::{DeploymentReconciler, annotations, new_set, revision, sizes, status};
-use crate::clock::now;
 use crate::{replica_set, unless_outdated};
 use kubist_api::apps::v1::{Deployment, DeploymentStatus, ReplicaSet};
-use kubist_apimachinery::{DeleteOptions, Object as _, PropagationPolicy, Str};
+use kubist_apimachinery::{DeleteOptions, Object as _, PropagationPolicy, Str, Time};
 use kubist_client::{Api, ApiError, Patch};
 use kubist_controller::{Action, Error};
 use serde_json::json;
@@ -66,7 +65,8 @@ impl Rollout {
     }
 
     async fn advance(&mut self, all: &DeploymentReconciler) -> Result<Action, Halt> {
-        status::judge_pause(&self.deployment, &mut self.status, now());
+        let now = self.now();
+        status::judge_pause(&self.deployment, &mut self.status, now);
         if self.deployment.spec.paused || self.was_scaled() {
             self.scale().await?;
         } else if sizes::is_rolling(&self.deployment) {
@@ -183,7 +183,8 @@ impl Rollout {
             Ok(set) => {
                 let message = format!("Created new replica set {:?}", &**name);
                 let reason = "NewReplicaSetCreated";
-                status::set_progressing(&mut self.status, "True", reason, message, now());
+                let now = self.now();
+                status::set_progressing(&mut self.status, "True", reason, message, now);
                 Ok(Arc::new(set))
             }
             Err(error) if error.is_already_exists() => self.take_over(name).await,
@@ -284,6 +285,11 @@ impl Rollout {
         Ok(())
     }
 
+    /// Returns the current time.
+    fn now(&self) -> Time {
+        self.replica_sets.client().ambient().time()
+    }
+
     /// Returns the status with the current counts.
     fn counted(&self) -> DeploymentStatus {
         let sets: Vec<_> = self.sets().collect();
@@ -292,7 +298,7 @@ impl Rollout {
 
     /// Writes the status if it changed, and returns when to check the progress again.
     async fn write_status(&self) -> Result<Action, Halt> {
-        let (deployment, now) = (&self.deployment, now());
+        let (deployment, now) = (&self.deployment, self.now());
         let mut status = self.counted();
         if !deployment.spec.paused && !deployment.is_terminating() {
             let new = self.new.as_deref();

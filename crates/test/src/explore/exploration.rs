@@ -1,0 +1,89 @@
+//! `Exploration`: what exploring a scenario has found.
+
+use crate::explore::problem::Problem;
+use crate::explore::replay::Replay;
+use crate::story::Story;
+use std::fmt;
+use std::time::Duration;
+
+/// What exploring a scenario has found.
+#[derive(Clone, Debug)]
+#[must_use = "an exploration fails only if it is asked: assert_good"]
+pub struct Exploration {
+    pub(crate) seeds: u64,
+    pub(crate) elapsed: Duration,
+    pub(crate) digest: u64,
+    pub(crate) failure: Option<Failure>,
+}
+
+/// A seed that fails, made smaller.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The lowest seed that failed.
+    pub seed: u64,
+    /// What is enough to make it fail.
+    pub replay: Replay,
+    /// What is wrong.
+    pub problem: Problem,
+    /// What happened, in order.
+    pub story: Story,
+    /// Whether the scenario fails without any fault.
+    pub is_without_faults: bool,
+    /// Real time until the seed was found, without making it smaller.
+    pub found_after: Duration,
+}
+
+impl Exploration {
+    /// Reports whether no seed failed.
+    pub fn is_good(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// Returns how many seeds ran.
+    pub fn seeds(&self) -> u64 {
+        self.seeds
+    }
+
+    /// Returns how long it took, in real time.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Returns a number that is equal for explorations in which the same happened.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// Returns the failure, if there is one.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// Fails the test if a seed failed.
+    ///
+    /// # Panics
+    /// A seed failed; the message is its story.
+    #[track_caller]
+    pub fn assert_good(&self) {
+        if let Some(failure) = &self.failure {
+            panic!("\n{failure}");
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.story)
+    }
+}
+
+impl fmt::Display for Exploration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seeds, elapsed, .. } = self;
+        match &self.failure {
+            None => write!(f, "{seeds} seeds in {elapsed:.1?}: none failed"),
+            Some(failure) => write!(f, "{seeds} seeds in {elapsed:.1?}\n{failure}"),
+        }
+    }
+}

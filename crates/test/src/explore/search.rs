@@ -1,0 +1,277 @@
+//! `explore`: runs seeds until one fails, and tells its story.
+
+use crate::explore::exploration::{Exploration, Failure};
+use crate::explore::ground::{self, Ground};
+use crate::explore::outcome::Outcome;
+use crate::explore::plan::{Kept, Outline, Plan};
+use crate::explore::pool::{self, Job, Shared, real_now};
+use crate::explore::problem::Problem;
+use crate::explore::replay::{Replay, SEED_VARIABLE, SEEDS_VARIABLE};
+use crate::explore::scenario::Scenario;
+use crate::explore::shrink::Bench;
+use crate::explore::telling::tell;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+/// Explores a scenario with these seeds. Blocks the thread until it is done; worlds run on threads
+/// of their own, so it may be called within a runtime.
+///
+/// The environment may ask for something else: `KUBIST_TEST_SEED` for one seed, as a story prints
+/// it, and `KUBIST_TEST_SEEDS` for that many times as many seeds.
+///
+/// The result is that of the lowest seed that fails, and does not depend on the number of threads.
+pub fn explore(seeds: Range<u64>, scenario: &Scenario) -> Exploration {
+    match variable(SEED_VARIABLE) {
+        Some(text) => match text.parse() {
+            Ok(wanted) => replay(&wanted, scenario),
+            Err(error) => Search::begin(scenario).failed_before(ground::setup(error)),
+        },
+        None => Search::begin(scenario).run(many(seeds)),
+    }
+}
+
+/// Runs one seed again, or what is left of it.
+pub fn replay(replay: &Replay, scenario: &Scenario) -> Exploration {
+    Search::begin(scenario).replay(replay)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test is told by the environment which seed to run"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|it| !it.is_empty())
+}
+
+fn many(seeds: Range<u64>) -> Range<u64> {
+    let times = variable(SEEDS_VARIABLE).and_then(|it| it.parse().ok());
+    let count = seeds.end.saturating_sub(seeds.start);
+    seeds.start..seeds.start + count.saturating_mul(times.unwrap_or(1))
+}
+
+struct Search<'a> {
+    scenario: &'a Scenario,
+    begun: Instant,
+}
+
+/// What worlds are compared with.
+struct Base {
+    shared: Arc<Shared>,
+    outline: Outline,
+    reference: Arc<Outcome>,
+}
+
+impl<'a> Search<'a> {
+    fn begin(scenario: &'a Scenario) -> Self {
+        Self {
+            scenario,
+            begun: real_now(),
+        }
+    }
+
+    fn run(self, seeds: Range<u64>) -> Exploration {
+        let base = match self.base() {
+            Ok(base) => base,
+            Err(failed) => return *failed,
+        };
+        let Base {
+            shared,
+            outline,
+            reference,
+        } = &base;
+        let (first, count) = (seeds.start, seeds.end.saturating_sub(seeds.start));
+        let make = {
+            let (outline, reference) = (outline.clone(), Arc::clone(reference));
+            move |number| Job {
+                plan: Plan::of(first + number, Kept::default(), &outline),
+                reference: Some(Arc::clone(&reference)),
+                in_full: false,
+            }
+        };
+        let (mut lowest, mut ran, mut digest) = (None::<(u64, Outcome)>, 0, 0_u64);
+        pool::run(shared, count, self.threads(), make, |number, outcome| {
+            ran += 1;
+            digest ^= outcome
+                .digest
+                .rotate_left(u32::try_from(number % 64).unwrap_or(0));
+            if outcome.problem.is_none() {
+                return true;
+            }
+            if lowest.as_ref().is_none_or(|(it, _)| number < *it) {
+                lowest = Some((number, outcome));
+            }
+            false
+        });
+        let found_after = self.begun.elapsed();
+        let failure = lowest.map(|(number, outcome)| {
+            let found = Found {
+                seed: first + number,
+                kept: Kept::default(),
+                outcome,
+            };
+            let mut failure = self.explain(&base, found, true);
+            failure.found_after = found_after;
+            failure
+        });
+        self.done(ran, digest, failure)
+    }
+
+    fn replay(self, replay: &Replay) -> Exploration {
+        let base = match self.base() {
+            Ok(base) => base,
+            Err(failed) => return *failed,
+        };
+        let mut bench = self.bench(&base);
+        let outcome = bench.run(replay.seed, &replay.kept, false);
+        let outcome = outcome.unwrap_or_else(|| {
+            let error = "the steps that are kept fail without faults, too";
+            Outcome::failed(ground::setup(error))
+        });
+        let digest = outcome.digest;
+        let failure = outcome.problem.is_some().then(|| {
+            let found = Found {
+                seed: replay.seed,
+                kept: replay.kept.clone(),
+                outcome,
+            };
+            self.explain(&base, found, false)
+        });
+        self.done(1, digest, failure)
+    }
+
+    fn threads(&self) -> usize {
+        let all = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.scenario.threads.unwrap_or_else(all)
+    }
+
+    fn bench(&self, base: &Base) -> Bench {
+        Bench::new(
+            &base.shared,
+            base.outline.clone(),
+            Arc::clone(&base.reference),
+        )
+    }
+
+    /// Prepares the content, and runs without faults, twice.
+    fn base(&self) -> Result<Base, Box<Exploration>> {
+        let scenario = self.scenario.clone();
+        // Not on this thread, which may be that of a runtime.
+        let prepared = thread::scope(|scope| {
+            let builder = thread::Builder::new().stack_size(pool::STACK_BYTES);
+            let thread = builder.spawn_scoped(scope, || Ground::prepare(&scenario));
+            let joined = thread.map_err(ground::setup)?.join();
+            joined.unwrap_or_else(|_| Err(ground::setup("the preparation panicked")))
+        });
+        let failed = |problem| Box::new(self.failed_before(problem));
+        let shared = Arc::new(Shared {
+            ground: prepared.map_err(failed)?,
+            scenario,
+        });
+        let steps = self.scenario.steps.len();
+        let calm = |in_full| Job {
+            plan: Plan::calm(0..steps),
+            reference: None,
+            in_full,
+        };
+        let reference = pool::run_one(&shared, calm(false));
+        if let Some(problem) = reference.problem.clone() {
+            // A world that blocks does so again, and leaves another thread behind.
+            let told = match problem {
+                Problem::Blocked { .. } => Outcome::default(),
+                _ => pool::run_one(&shared, calm(true)),
+            };
+            return Err(Box::new(self.failed_calmly(problem, &told)));
+        }
+        let again = pool::run_one(&shared, calm(true));
+        if again.digest != reference.digest {
+            let first = "the run without faults differs from run to run".to_owned();
+            let problem = Problem::NotReproducible { first };
+            return Err(Box::new(self.failed_calmly(problem, &again)));
+        }
+        Ok(Base {
+            outline: Outline {
+                controllers: reference.measured.clone(),
+                steps,
+            },
+            reference: Arc::new(reference),
+            shared,
+        })
+    }
+
+    /// Makes a failure smaller, and tells it.
+    fn explain(&self, base: &Base, found: Found, shrinks: bool) -> Failure {
+        let Found {
+            seed,
+            mut kept,
+            outcome,
+        } = found;
+        let problem = outcome.problem.unwrap_or(Problem::NotSettled);
+        let mut bench = self.bench(base);
+        if shrinks {
+            kept = bench.shrink(seed, kept, &problem);
+        }
+        let replay = Replay { seed, kept };
+        let mut told = Outcome::default();
+        let mut shown = problem.clone();
+        // A world that blocks does so again, and leaves another thread behind.
+        if !matches!(problem, Problem::Blocked { .. }) {
+            told = bench.run(seed, &replay.kept, true).unwrap_or_default();
+            let again = bench.run(seed, &replay.kept, false).unwrap_or_default();
+            let same = told.digest == again.digest && told.problem == again.problem;
+            match &told.problem {
+                Some(found) if same && problem.is_like(found) => shown = found.clone(),
+                _ => {
+                    let first = problem.to_string();
+                    shown = Problem::NotReproducible { first };
+                }
+            }
+        }
+        let plan = Plan::of(seed, replay.kept.clone(), &base.outline);
+        let story = tell(self.scenario, &shown, Some((&plan, &replay)), &told);
+        Failure {
+            seed,
+            replay,
+            problem: shown,
+            story,
+            is_without_faults: false,
+            found_after: self.begun.elapsed(),
+        }
+    }
+
+    fn failed_calmly(&self, problem: Problem, told: &Outcome) -> Exploration {
+        let replay = Replay::seed(0);
+        let story = tell(self.scenario, &problem, None, told);
+        let failure = Failure {
+            seed: 0,
+            replay,
+            problem,
+            story,
+            is_without_faults: true,
+            found_after: self.begun.elapsed(),
+        };
+        self.done(0, told.digest, Some(failure))
+    }
+
+    fn failed_before(&self, problem: Problem) -> Exploration {
+        self.failed_calmly(problem, &Outcome::default())
+    }
+
+    fn done(&self, seeds: u64, digest: u64, failure: Option<Failure>) -> Exploration {
+        Exploration {
+            seeds,
+            elapsed: self.begun.elapsed(),
+            digest,
+            failure,
+        }
+    }
+}
+
+/// A run that failed.
+struct Found {
+    seed: u64,
+    kept: Kept,
+    outcome: Outcome,
+}

@@ -1,0 +1,324 @@
+//! Faults of a test server, as its clients see them.
+
+use futures_util::StreamExt as _;
+use kubist::api::core::v1::ConfigMap;
+use kubist::apimachinery::{ListOptions, ObjectName, StrOption as _};
+use kubist::cache::Lister;
+use kubist::client::{Api, ApiError, Client, Patch};
+use kubist::informers::SharedInformerFactory;
+use kubist_test::faults::{Failure, Requests, Verb};
+use kubist_test::{Login, TestServer};
+use serde_json::json;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout};
+
+fn map(name: &str) -> ConfigMap {
+    let mut map = ConfigMap::default();
+    map.metadata.name = name.into();
+    map
+}
+
+fn maps(client: Client) -> Api<ConfigMap> {
+    Api::namespaced(client, "default")
+}
+
+/// The client of a program with this name.
+fn program(server: &TestServer, name: &str) -> kubist_test::Result<Client> {
+    server.client_of(&Login::admin().with_user_agent(name))
+}
+
+async fn set(api: &Api<ConfigMap>, name: &str, value: &str) -> Result<ConfigMap, ApiError> {
+    let patch = Patch::Merge(json!({"data": {"value": value}}));
+    api.patch(name, &patch).await
+}
+
+fn creates() -> Requests {
+    Requests::verb(Verb::Create).of::<ConfigMap>()
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_are_the_statuses_of_a_server() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(server.client());
+    let faults = server.faults();
+    type Is = fn(&ApiError) -> bool;
+    let cases: [(Failure, Is); 4] = [
+        (Failure::Conflict, |it| it.is_already_exists()),
+        (Failure::InternalError, |it| {
+            it.status().is_some_and(|it| it.is_internal_error())
+        }),
+        (Failure::Unavailable, |it| {
+            it.status().is_some_and(|it| it.is_service_unavailable())
+        }),
+        (Failure::Timeout, |it| {
+            it.status().is_some_and(|it| it.is_timeout())
+        }),
+    ];
+    for (failure, is) in cases {
+        let rule = faults.on(creates()).once().fail(failure.clone());
+        let error = api.create(&map("a")).await.expect_err("it fails");
+        assert!(is(&error), "{failure}: {error}");
+        assert_eq!(rule.acted(), 1);
+    }
+    api.create(&map("a")).await?;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_throttled_is_sent_again_after_the_time() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let wait = Duration::from_secs(7);
+    let failure = Failure::TooManyRequests(wait);
+    let rule = server.faults().on(creates()).times(2).fail(failure);
+    let begin = Instant::now();
+    maps(server.client()).create(&map("a")).await?;
+    assert_eq!(begin.elapsed().as_secs(), 2 * wait.as_secs());
+    assert_eq!(rule.acted(), 2);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_may_be_done_although_its_answer_says_otherwise() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(server.client());
+    let faults = server.faults();
+    drop(
+        faults
+            .on(creates().within("default"))
+            .once()
+            .fail_after(Failure::Timeout),
+    );
+    assert!(api.create(&map("a")).await.is_err());
+    drop(faults.on(creates()).once().break_after());
+    assert!(api.create(&map("b")).await.is_err());
+    drop(faults.on(creates()).once().break_before());
+    assert!(api.create(&map("c")).await.is_err());
+    assert!(api.get_opt("a").await?.is_some());
+    assert!(api.get_opt("b").await?.is_some());
+    assert!(api.get_opt("c").await?.is_none());
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_are_about_some_requests_and_end() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let faults = server.faults();
+    let (one, other) = (program(&server, "one/1.0")?, program(&server, "other")?);
+    let rule = faults
+        .on(creates().by("one").named(""))
+        .skip(1)
+        .fail(Failure::InternalError);
+    maps(one.clone()).create(&map("a")).await?; // skipped
+    maps(other).create(&map("b")).await?;
+    assert!(maps(one.clone()).create(&map("c")).await.is_err());
+    rule.lift();
+    maps(one.clone()).create(&map("c")).await?;
+    let minute = Duration::from_secs(60);
+    let gets = Requests::verb(Verb::Get).named("c");
+    drop(faults.on(gets).lasting(minute).fail(Failure::InternalError));
+    assert!(maps(one.clone()).get("c").await.is_err());
+    sleep(minute).await;
+    maps(one).get("c").await?;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_never_acts_can_fail_the_test() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let faults = server.faults();
+    drop(
+        faults
+            .on(creates().by("nobody"))
+            .must_act()
+            .fail(Failure::Conflict),
+    );
+    let error = faults.check().expect_err("nobody creates");
+    let told = "1 rules never acted: create configmaps by nobody is answered 409";
+    assert_eq!(error.to_string(), told);
+    maps(program(&server, "nobody")?)
+        .create(&map("a"))
+        .await
+        .unwrap_err();
+    assert_eq!(faults.check(), Ok(()));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_take_time_or_for_ever() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(server.client());
+    let second = Duration::from_secs(1);
+    let slow = server.faults().on(creates()).delay(second);
+    let begin = Instant::now();
+    api.create(&map("a")).await?;
+    assert_eq!(begin.elapsed(), second);
+    slow.lift();
+    drop(server.faults().on(creates()).hang());
+    assert!(timeout(60 * second, api.create(&map("b"))).await.is_err());
+    assert!(api.get_opt("b").await?.is_none());
+    Ok(())
+}
+
+/// Runs an informer of config maps, and returns what it shows.
+fn cache(client: Client) -> (SharedInformerFactory<Client>, Lister<ConfigMap>) {
+    let factory = SharedInformerFactory::new(client);
+    let lister = factory.informer::<ConfigMap>().lister_unsynced();
+    factory.start();
+    (factory, lister)
+}
+
+fn shown(lister: &Lister<ConfigMap>, name: &str) -> Option<String> {
+    let map = lister.get(&ObjectName::new("default", name))?;
+    Some(
+        map.data
+            .get("value")
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+    )
+}
+
+const SOON: Duration = Duration::from_secs(2);
+
+#[tokio::test(start_paused = true)]
+async fn watches_are_held_and_then_get_everything() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(server.client());
+    api.create(&map("a")).await?;
+    let (factory, lister) = cache(program(&server, "cache")?);
+    sleep(SOON).await;
+    let watches = Requests::verb(Verb::Watch).by("cache");
+    let held = server.faults().on(watches).hold_watches();
+    set(&api, "a", "1").await?;
+    sleep(SOON).await;
+    assert_eq!(shown(&lister, "a").as_deref(), Some(""));
+    held.lift();
+    sleep(SOON).await;
+    assert_eq!(shown(&lister, "a").as_deref(), Some("1"));
+    factory.shutdown().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cache_that_lags_is_behind_by_revisions() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(server.client());
+    api.create(&map("a")).await?;
+    let before = server.revision();
+    set(&api, "a", "1").await?;
+    set(&api, "a", "2").await?;
+    let reads = Requests::reads().by("cache");
+    let rule = server.faults().on(reads).lag(2);
+    let (factory, lister) = cache(program(&server, "cache")?);
+    sleep(SOON).await;
+    assert_eq!(lister.resource_version().to_u64(), Some(before));
+    assert_eq!(shown(&lister, "a").as_deref(), Some(""));
+    set(&api, "a", "3").await?;
+    sleep(SOON).await;
+    assert_eq!(shown(&lister, "a").as_deref(), Some("1"));
+    rule.lift();
+    sleep(SOON).await;
+    assert_eq!(shown(&lister, "a").as_deref(), Some("3"));
+    factory.shutdown().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn reads_of_objects_lag_only_if_that_is_asked_for() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(server.client());
+    api.create(&map("a")).await?;
+    let before = server.revision();
+    set(&api, "a", "1").await?;
+    api.delete("a").await?;
+    let gets = Requests::verb(Verb::Get);
+    let rule = server.faults().on(gets.clone()).stand_still_at(before);
+    assert!(api.get_opt("a").await?.is_none());
+    rule.lift();
+    drop(server.faults().on(gets).lag_with_gets(1));
+    assert!(api.get("a").await?.data.get("value").is("1"));
+    assert!(api.get_opt("b").await?.is_none());
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_cut_is_resumed_and_one_that_is_gone_lists_again() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(server.client());
+    api.create(&map("a")).await?;
+    let (factory, lister) = cache(program(&server, "cache")?);
+    sleep(SOON).await;
+    let watches = || Requests::verb(Verb::Watch).by("cache");
+    let cut = server.faults().on(watches()).once().cut_watches();
+    set(&api, "a", "1").await?;
+    sleep(10 * SOON).await;
+    assert_eq!(shown(&lister, "a").as_deref(), Some("1"));
+    assert_eq!(cut.acted(), 1);
+    let gone = server
+        .faults()
+        .on(watches())
+        .once()
+        .end_watches(Failure::Gone);
+    set(&api, "a", "2").await?;
+    sleep(30 * SOON).await;
+    assert_eq!(shown(&lister, "a").as_deref(), Some("2"));
+    assert_eq!(gone.acted(), 1);
+    factory.shutdown().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn bookmarks_are_dropped_except_the_one_that_ends_a_list() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let rule = server
+        .faults()
+        .on(Requests::verb(Verb::Watch))
+        .drop_bookmarks();
+    let api = maps(server.client());
+    api.create(&map("a")).await?;
+    let (factory, lister) = cache(server.client());
+    sleep(SOON).await;
+    assert_eq!(shown(&lister, "a").as_deref(), Some(""));
+    let version = lister.resource_version();
+    // Another kind is written, and minutes pass, as bookmarks would tell.
+    sleep(Duration::from_secs(180)).await;
+    assert!(rule.acted() > 1);
+    assert_eq!(lister.resource_version(), version);
+    factory.shutdown().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_of_the_server_breaks_watches_and_refuses_connections() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(server.client());
+    api.create(&map("a")).await?;
+    let mut watch = api.watch(&ListOptions::default()).await?;
+    server.faults().restart_server(Duration::from_secs(5));
+    let broke = async {
+        while let Some(batch) = watch.next().await {
+            if batch.is_err() {
+                return true;
+            }
+        }
+        false
+    };
+    assert!(timeout(SOON, broke).await.unwrap_or(false));
+    let error = set(&api, "a", "1").await.expect_err("nothing listens");
+    assert!(error.status().is_none(), "{error}");
+    sleep(Duration::from_secs(5)).await;
+    set(&api, "a", "1").await?;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_paused_waits() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(program(&server, "one")?);
+    let pause = server.faults().pause("one");
+    let minute = Duration::from_secs(60);
+    assert!(timeout(minute, api.create(&map("a"))).await.is_err());
+    maps(program(&server, "other")?).create(&map("b")).await?;
+    drop(pause);
+    api.create(&map("a")).await?;
+    Ok(())
+}

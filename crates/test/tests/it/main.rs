@@ -1,0 +1,13 @@
+//! The test kit, as tests use it.
+
+mod assertions;
+mod bad_use;
+mod controllers;
+mod fixtures;
+mod forks;
+mod journal;
+mod listening;
+mod objects;
+mod users;
+mod virtual_time;
+mod worlds;

@@ -1,0 +1,45 @@
+//! Users and their groups.
+
+use kubist::api::authentication::v1::SelfSubjectReview;
+use kubist::client::{Api, Client};
+use kubist_test::{Login, TestServer};
+
+async fn who(client: Client) -> kubist_test::Result<(String, Vec<String>)> {
+    let reviews: Api<SelfSubjectReview> = Api::all(client);
+    let review = reviews.create(&SelfSubjectReview::default()).await?;
+    let user = review.status.user_info;
+    let groups = user.groups.iter().map(ToString::to_string).collect();
+    Ok((user.username.to_string(), groups))
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_are_those_of_the_user_with_these_groups() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let (user, groups) = who(server.client()).await?;
+    assert_eq!(user, "kubernetes-admin");
+    assert!(groups.contains(&"system:masters".to_owned()), "{groups:?}");
+
+    let alice = server.client_as("alice", ["devs", "on-call"])?;
+    let (user, groups) = who(alice).await?;
+    assert_eq!(user, "alice");
+    assert_eq!(groups, ["devs", "on-call", "system:authenticated"]);
+
+    let robot = Login::service_account("shop", "robot").with_user_agent("robot/1");
+    let (user, groups) = who(server.client_of(&robot)?).await?;
+    assert_eq!(user, "system:serviceaccount:shop:robot");
+    let expected = [
+        "system:serviceaccounts",
+        "system:serviceaccounts:shop",
+        "system:authenticated",
+    ];
+    assert_eq!(groups, expected);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_user_agent_that_is_no_header_is_refused() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let login = Login::admin().with_user_agent("a\nb");
+    server.client_of(&login).expect_err("it has a line break");
+    Ok(())
+}
