@@ -206,7 +206,6 @@ pub(crate) async fn run(options: Options) -> Outcome {
         tokens: options.access.tokens()?,
         anonymous_health: options.access.anonymous(),
         controllers: controllers(&options.controllers)?,
-        seed: None,
         history_events_max: options.history,
         storage_bytes_max: options.limits.storage_bytes(),
         object_cache_bytes_max: options.limits.object_cache_bytes(),
@@ -228,6 +227,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         shutdown_delay: options.shutdown.delay,
         watch_drain: options.shutdown.watches,
         goaway_chance: options.shutdown.goaway_chance,
+        ..ServerConfig::default()
     };
     let mut server = Server::start(config)
         .await
