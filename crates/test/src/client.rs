@@ -1,7 +1,6 @@
 //! The clients of a test: in the process, with their own logins, on the server's clock and seed.
 
 use crate::clock::TestClock;
-use crate::error::TestError;
 use crate::login::Login;
 use http::Uri;
 use kubist::client::{Ambient, Client, Config};
@@ -37,7 +36,7 @@ impl Clients {
     }
 
     /// Every client of a test is created here.
-    pub(crate) fn client(&self, server: &Server, login: &Login) -> Result<Client, TestError> {
+    pub(crate) fn client(&self, server: &Server, login: &Login) -> Result<Client, ServerError> {
         let transport = self.transport(server, login)?;
         Ok(Client::new(transport, self.config()))
     }
@@ -53,7 +52,11 @@ impl Clients {
         }
     }
 
-    pub(crate) fn transport(&self, server: &Server, login: &Login) -> Result<Transport, TestError> {
+    pub(crate) fn transport(
+        &self,
+        server: &Server,
+        login: &Login,
+    ) -> Result<Transport, ServerError> {
         let user_agent = login.user_agent.as_deref();
         let inner = server.in_process_transport(login.to_user(), user_agent)?;
         let mut config = kubist::transport::Config::new(Uri::from_static("http://in-process"));
@@ -65,7 +68,7 @@ impl Clients {
             inner,
             home: self.home,
         };
-        Ok(Transport::with_service(config, gate).map_err(ServerError::from)?)
+        Ok(Transport::with_service(config, gate)?)
     }
 }
 
