@@ -88,8 +88,8 @@ pub enum StartError {
 pub enum ApiServer {}
 
 impl ApiServer {
-    /// Creates certificates if it is to listen, listens, and serves `registry` until shutdown. The server accepts
-    /// requests as soon as this returns. Must be called within a tokio runtime.
+    /// Serves `registry` until shutdown; if it is to listen, creates certificates and listens. The
+    /// server accepts requests as soon as this returns. Must be called within a tokio runtime.
     ///
     /// # Errors
     /// The address is in use, or certificates cannot be created.

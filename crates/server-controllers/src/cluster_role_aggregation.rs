@@ -92,7 +92,7 @@ mod tests {
     fn role(name: &str, label: Option<&str>, verbs: &[&str]) -> Arc<ClusterRole> {
         let mut role = ClusterRole::default();
         role.metadata.name = name.into();
-        for label in label {
+        if let Some(label) = label {
             role.metadata.labels.insert(label.into(), "true".into());
         }
         let rule = |verb: &&str| PolicyRule {

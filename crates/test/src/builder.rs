@@ -115,8 +115,8 @@ impl TestServerBuilder {
     }
 
     /// How often a request may be repeated at one moment of virtual time: more is a loop that would
-    /// never end, and every wait of the test ends with a report. Creates may be repeated forty times
-    /// as often. Default: 5,000.
+    /// never end, and every wait of the test ends with a report. Creates may be repeated forty
+    /// times as often. Default: 5,000.
     pub fn repeats_max(mut self, repeats: u64) -> Self {
         self.repeats_max = repeats;
         self

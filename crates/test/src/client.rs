@@ -1,8 +1,7 @@
 //! The clients of a test: in the process, with their own logins, on the server's clock and seed.
 
 use crate::clock::TestClock;
-use crate::error::TestError;
-use crate::faults::{Faults, Interposer, Sender};
+use crate::faults::{Faults, Interposer, Sender, Tap};
 use crate::login::Login;
 use http::Uri;
 use kubist::client::{Ambient, Client, Config};
@@ -53,7 +52,7 @@ impl Clients {
     }
 
     /// Every client of a test is created here.
-    pub(crate) fn client(&self, server: &Server, login: &Login) -> Result<Client, TestError> {
+    pub(crate) fn client(&self, server: &Server, login: &Login) -> Result<Client, ServerError> {
         let transport = self.transport(server, login)?;
         Ok(Client::new(transport, self.config()))
     }
@@ -69,7 +68,11 @@ impl Clients {
         }
     }
 
-    pub(crate) fn transport(&self, server: &Server, login: &Login) -> Result<Transport, TestError> {
+    pub(crate) fn transport(
+        &self,
+        server: &Server,
+        login: &Login,
+    ) -> Result<Transport, ServerError> {
         let user_agent = login.user_agent.as_deref();
         let inner = server.in_process_transport(login.to_user(), user_agent)?;
         let mut config = kubist::transport::Config::new(Uri::from_static("http://in-process"));
@@ -81,14 +84,13 @@ impl Clients {
             inner,
             home: self.home,
         };
-        let gated = Transport::with_service(config, gate).map_err(ServerError::from)?;
+        let gated = Transport::with_service(config, gate)?;
         if user_agent == Some(OBSERVER_AGENT) {
             return Ok(gated);
         }
+        let taps: Vec<Arc<dyn Tap>> = vec![Arc::new(self.faults.clone())];
         let sender = Sender::of(login);
-        let taps: Vec<Arc<dyn crate::faults::Tap>> = vec![Arc::new(self.faults.clone())];
-        let faulty = Interposer::transport(sender, user_agent, taps, gated);
-        Ok(faulty.map_err(ServerError::from)?)
+        Ok(Interposer::transport(sender, user_agent, taps, gated)?)
     }
 }
 

@@ -3,7 +3,6 @@
 //! While tokio's clock is paused, the date is virtual: it begins at [`VIRTUAL_START`] and passes
 //! when timers do. Otherwise it is the machine's.
 
-use crate::error::TestError;
 use kubist::registry::{SystemClock, WallClock};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -14,6 +13,10 @@ pub const VIRTUAL_START: Duration = Duration::from_secs(1_800_000_000);
 
 /// How long tokio's clock is compared with the processor's.
 const GLANCE: Duration = Duration::from_micros(20);
+
+/// There is no tokio runtime, so there is no clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoRuntime;
 
 /// The clock of a server. Clones show the same time.
 #[derive(Clone, Debug)]
@@ -42,8 +45,8 @@ impl TestClock {
     }
 
     /// Begins at a date, in virtual time; in real time it is the machine's, if that is later.
-    pub(crate) fn continuing(date: Duration) -> Result<Self, TestError> {
-        Handle::try_current().map_err(|_| TestError::NoRuntime)?;
+    pub(crate) fn continuing(date: Duration) -> Result<Self, NoRuntime> {
+        Handle::try_current().map_err(|_| NoRuntime)?;
         let clock = Self::start();
         let begin = if clock.is_virtual {
             date

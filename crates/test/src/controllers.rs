@@ -5,7 +5,6 @@
 
 pub(crate) mod running;
 
-use crate::error::TestError;
 use crate::login::Login;
 use kubist::client::Client;
 use kubist::controllers::{garbage_collector, namespace};
@@ -121,9 +120,3 @@ impl fmt::Debug for RunError {
 }
 
 impl Error for RunError {}
-
-impl From<RunError> for TestError {
-    fn from(error: RunError) -> Self {
-        Self::Other(Box::new(error))
-    }
-}

@@ -1,6 +1,8 @@
 //! `TestError`: why a test cannot go on, in words that a failed test can print.
 
 use crate::assertion::error::AssertionError;
+use crate::clock::NoRuntime;
+use crate::controllers::RunError;
 use crate::fixtures::error::FixtureError;
 use crate::snapshot::SnapshotFileError;
 use kubist::ServerError;
@@ -34,8 +36,8 @@ pub enum TestError {
          #[tokio::test(start_paused = true)]"
     )]
     RealTime,
-    /// The server could not start.
-    #[error("the test server cannot start")]
+    /// The server, or a client of it, could not be created.
+    #[error("the test server, or a client of it, cannot start")]
     Start(#[from] ServerError),
     /// A request failed.
     #[error(transparent)]
@@ -79,6 +81,18 @@ pub enum TestError {
     /// Another failure, of the test's own or of what it runs.
     #[error(transparent)]
     Other(#[from] Box<dyn Error + Send + Sync>),
+}
+
+impl From<NoRuntime> for TestError {
+    fn from(_: NoRuntime) -> Self {
+        Self::NoRuntime
+    }
+}
+
+impl From<RunError> for TestError {
+    fn from(error: RunError) -> Self {
+        Self::Other(Box::new(error))
+    }
 }
 
 impl fmt::Debug for TestError {

@@ -152,7 +152,7 @@ impl TestServer {
     /// # Errors
     /// Its user agent is not a valid header.
     pub fn client_of(&self, login: &Login) -> Result<Client, TestError> {
-        self.clients.client(&self.server, login)
+        Ok(self.clients.client(&self.server, login)?)
     }
 
     /// Returns a transport for a login, with a connection of its own, to put something in front of
@@ -162,7 +162,7 @@ impl TestServer {
     /// # Errors
     /// Its user agent is not a valid header.
     pub fn transport_of(&self, login: &Login) -> Result<Transport, TestError> {
-        self.clients.transport(&self.server, login)
+        Ok(self.clients.transport(&self.server, login)?)
     }
 
     /// Returns the configuration of a client of this server: on its clock, with random numbers of

@@ -93,8 +93,8 @@ impl Snapshot {
         })
     }
 
-    /// Runs `prepare` on a server of its own, on virtual time, and returns the state that it leaves.
-    /// It runs on a thread with a runtime of its own, so that it can fill a static:
+    /// Runs `prepare` on a server of its own, on virtual time, and returns the state that it
+    /// leaves. It runs on a thread with a runtime of its own, so that it can fill a static:
     ///
     /// ```
     /// use kubist_test::{Snapshot, TestServer};

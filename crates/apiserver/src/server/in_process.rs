@@ -16,8 +16,9 @@ pub(super) const STREAMS_MAX: usize = 64;
 const STREAM_BYTES: usize = 64 << 10;
 
 /// Opens streams to a server in this process. They are not encrypted. Requests on them are the
-/// administrator's, or those of [`with_user`](Self::with_user), unless they carry a bearer token. At most 64 are served concurrently, in
-/// addition to [`connections_max`](crate::Config::connections_max).
+/// administrator's, or those of [`with_user`](Self::with_user), unless they carry a bearer token.
+/// At most 64 are served concurrently, in addition to
+/// [`connections_max`](crate::Config::connections_max).
 #[derive(Clone, Debug)]
 pub struct InProcess {
     pub(super) streams: mpsc::Sender<InProcessStream>,

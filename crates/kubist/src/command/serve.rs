@@ -8,14 +8,13 @@ use kubist::{
 use kubist_apimachinery::with_causes;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::EncryptionConfiguration;
-use kubist_registry::{RuntimeConfig, SystemClock};
+use kubist_registry::RuntimeConfig;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -210,10 +209,6 @@ pub(crate) async fn run(options: Options) -> Outcome {
         authorization: options.access.authorization()?,
         anonymous_health: options.access.anonymous(),
         controllers: controllers(&options.controllers)?,
-        seed: None,
-        clock: Arc::new(SystemClock),
-        observer: None,
-        store: None,
         history_events_max: options.history,
         storage_bytes_max: options.limits.storage_bytes(),
         object_cache_bytes_max: options.limits.object_cache_bytes(),
@@ -235,6 +230,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         shutdown_delay: options.shutdown.delay,
         watch_drain: options.shutdown.watches,
         goaway_chance: options.shutdown.goaway_chance,
+        ..ServerConfig::default()
     };
     let mut server = Server::start(config)
         .await

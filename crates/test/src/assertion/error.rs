@@ -15,9 +15,9 @@ const OBJECT_LINES_MAX: usize = 60;
 /// The names of objects that are shown.
 const NAMES_MAX: usize = 20;
 
-/// What was expected did not happen, or what was not expected did. Its text says what was seen last,
-/// how it differs from the version before, who wrote it, and what has failed beside the server; its
-/// `Debug` form, which a test that returns it prints, is the same.
+/// What was expected did not happen, or what was not expected did. Its text says what was seen
+/// last, how it differs from the version before, who wrote it, and what has failed beside the
+/// server; its `Debug` form, which a test that returns it prints, is the same.
 #[derive(Clone)]
 pub struct AssertionError {
     text: Box<str>,

@@ -1,7 +1,6 @@
 //! `Running`: something that runs beside the server, with a token that asks it to end.
 
 use super::RunError;
-use crate::error::TestError;
 use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use std::any::Any;
@@ -143,10 +142,10 @@ impl Running {
     ///
     /// # Errors
     /// It has failed or panicked, or has not ended in time and was dropped.
-    pub async fn stop(self) -> Result<(), TestError> {
+    pub async fn stop(self) -> Result<(), RunError> {
         let entry = self.set.state.lock().tasks.remove(&self.id);
         match entry {
-            Some(entry) => Ok(entry.ended().await?),
+            Some(entry) => entry.ended().await,
             // The server was stopped meanwhile.
             None => Ok(()),
         }

@@ -64,7 +64,7 @@ pub(super) fn program_of(user_agent: &str) -> &str {
     user_agent.split('/').next().unwrap_or_default()
 }
 
-/// One line: `2027-01-15T08:00:00.000000Z admin (kubist) POST /api/… 201, created default/web at 9`.
+/// One line: `2027-01-15T08:00:00.000000Z admin (kubist) POST /api/… 201, created default/a at 9`.
 impl fmt::Display for JournalEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (user, program) = (&self.user, self.program());

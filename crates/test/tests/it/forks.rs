@@ -2,6 +2,7 @@
 
 use crate::objects::{map, maps, value};
 use kubist::api::core::v1::{ConfigMap, Event, Namespace};
+use kubist::cache::WatchItem;
 use kubist_test::{Snapshot, TestError, TestServer, VIRTUAL_START};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -63,7 +64,10 @@ async fn a_watch_of_a_fork_sees_what_was_written_before_it() -> kubist_test::Res
     };
     let mut events = maps(&fork).watch(&options).await?;
     let first = events.next().await.transpose()?;
-    let is_a = |it: &kubist::cache::WatchItem<ConfigMap>| matches!(it, kubist::cache::WatchItem::Added(map) if &*map.metadata.name == "a");
+    let is_a = |it: &WatchItem<ConfigMap>| match it {
+        WatchItem::Added(map) => &*map.metadata.name == "a",
+        _ => false,
+    };
     assert!(first.as_ref().is_some_and(is_a), "it is in the history");
     Ok(())
 }
@@ -100,16 +104,24 @@ async fn what_is_compacted_or_to_come_is_an_error() -> kubist_test::Result {
     let past = server.at(server.revision())?;
     maps(&server).create(&map("b", "1")).await?;
     let (newest, next) = (server.revision(), server.revision() + 1);
-    let error = server.at(next).expect_err("it is to come");
-    assert!(
-        matches!(error, TestError::Future { revision, newest: of } if (revision, of) == (next, newest))
-    );
+    match server.at(next) {
+        Err(TestError::Future {
+            revision,
+            newest: of,
+        }) => {
+            assert_eq!((revision, of), (next, newest));
+        }
+        other => panic!("{other:?}"),
+    }
     server
         .store()
         .compact(Revision(newest))
         .await
         .expect("it is there");
-    let is_compacted = |error: &TestError| matches!(error, TestError::Compacted { revision, oldest } if (*revision, *oldest) == (newest - 1, newest));
+    let is_compacted = |error: &TestError| match error {
+        TestError::Compacted { revision, oldest } => (*revision, *oldest) == (newest - 1, newest),
+        _ => false,
+    };
     let error = server.at(newest - 1).expect_err("it is compacted");
     assert!(is_compacted(&error), "{error:?}");
     let error = past

@@ -1,8 +1,9 @@
 //! Users and their groups.
 
 use kubist::api::authentication::v1::SelfSubjectReview;
+use kubist::api::core::v1::ConfigMap;
 use kubist::client::{Api, Client};
-use kubist_test::{Login, TestServer};
+use kubist_test::{Login, ServerController, TestServer};
 
 async fn who(client: Client) -> kubist_test::Result<(String, Vec<String>)> {
     let reviews: Api<SelfSubjectReview> = Api::all(client);
@@ -41,5 +42,24 @@ async fn a_user_agent_that_is_no_header_is_refused() -> kubist_test::Result {
     let server = TestServer::start().await?;
     let login = Login::admin().with_user_agent("a\nb");
     server.client_of(&login).expect_err("it has a line break");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_begins_with_what_its_builder_says() -> kubist_test::Result {
+    let server = TestServer::builder()
+        .seed(7) // of uids, generated names, pauses
+        .controllers([ServerController::Namespace, ServerController::Workloads])
+        .yaml("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+        .yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: shop}}")
+        .start()
+        .await?;
+    let alice = server.client_as("alice", ["devs"])?;
+    let maps: Api<ConfigMap> = Api::namespaced(alice, "shop");
+    maps.delete("settings").await?;
+    let robot = Login::service_account("shop", "robot").with_user_agent("robot/1.0");
+    let robot = server.client_of(&robot)?;
+    robot.server_version().await?;
+    assert_eq!(server.journal().count("robot", "GET"), 1);
     Ok(())
 }
