@@ -49,7 +49,10 @@ async fn create(client: Client, count: usize) -> Result<(), ApiError> {
 fn print(what: &str, explored: &Exploration) {
     let seconds = explored.elapsed().as_secs_f64();
     let each = seconds * 1e3 / explored.seeds() as f64;
-    println!("{what}: {} seeds in {seconds:.2} s, {each:.2} ms each", explored.seeds());
+    println!(
+        "{what}: {} seeds in {seconds:.2} s, {each:.2} ms each",
+        explored.seeds()
+    );
     if let Some(failure) = explored.failure() {
         println!("{failure}");
     }
@@ -57,11 +60,17 @@ fn print(what: &str, explored: &Exploration) {
 
 fn main() {
     let empty = Scenario::new("nothing");
-    print("a world in which nothing happens", &explore(0..SEEDS, &empty));
+    print(
+        "a world in which nothing happens",
+        &explore(0..SEEDS, &empty),
+    );
     let idle = Scenario::new("idle").controller("labels", label);
     print("a controller without objects", &explore(0..SEEDS, &idle));
     let ten = idle.step("ten objects are created", |client| create(client, 10));
     print("ten reconciles", &explore(0..SEEDS, &ten));
     let alone = ten.threads(1);
-    print("ten reconciles, one world at a time", &explore(0..SEEDS, &alone));
+    print(
+        "ten reconciles, one world at a time",
+        &explore(0..SEEDS, &alone),
+    );
 }

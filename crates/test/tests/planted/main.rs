@@ -25,7 +25,7 @@ use support::{Case, Version};
 /// Seeds in which a bug has to be found.
 const SEEDS: u64 = 1_000;
 /// Seeds of a fixed version, times `KUBIST_TEST_SEEDS`.
-const FIXED_SEEDS: u64 = 100;
+const FIXED_SEEDS: u64 = if cfg!(debug_assertions) { 20 } else { 100 };
 /// How long finding a bug may take, if this was built for speed.
 const FOUND_WITHIN: Duration = Duration::from_secs(10);
 

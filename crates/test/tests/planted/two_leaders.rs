@@ -4,7 +4,7 @@ use crate::support::{Case, NAMESPACE, Version, create, parent};
 use kubist::api::core::v1::ConfigMap;
 use kubist::client::{Api, ApiError, Client};
 use kubist::leader_election::{LeaderElectionConfig, LeaderElector, LeaseLock, Term};
-use kubist_test::explore::{Problem, Scenario};
+use kubist_test::explore::{Limits, Problem, Scenario};
 use std::error::Error;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -21,7 +21,12 @@ pub(crate) const CASE: Case = Case {
 };
 
 fn scenario(version: Version) -> Scenario {
+    let limits = Limits {
+        quiet: Duration::from_secs(40), // leases are renewed all the while
+        ..Limits::default()
+    };
     Scenario::new("leaders")
+        .limits(limits)
         .copies("counter", 2, move |client, stop| async move {
             run(client, stop, version)
                 .await
