@@ -57,6 +57,7 @@ fn pass(case: &Case) -> Exploration {
 }
 
 /// Finds the bug, replays it, and passes the fixed version.
+#[expect(clippy::print_stdout, reason = "the table is read by people")]
 fn prove(case: &Case) {
     let failure = find(case);
     let again = replay(&failure.replay, &(case.scenario)(Version::Planted));

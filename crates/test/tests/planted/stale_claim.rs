@@ -23,7 +23,7 @@ fn scenario(version: Version) -> Scenario {
             let factory = SharedInformerFactory::new(client.clone());
             let pods = factory.informer::<Pod>();
             let claims = factory.informer::<PersistentVolumeClaim>();
-            let this = Arc::new(Claims {
+            let this = Arc::new(Reconciler {
                 client,
                 pods: pods.lister_unsynced(),
                 claims: claims.lister_unsynced(),
@@ -84,14 +84,14 @@ fn claims_of_pods_are_kept(state: &State) -> Result<(), String> {
     }
 }
 
-struct Claims {
+struct Reconciler {
     client: Client,
     pods: Lister<Pod>,
     claims: Lister<PersistentVolumeClaim>,
     version: Version,
 }
 
-impl Claims {
+impl Reconciler {
     async fn reconcile(&self, key: &ObjectName) -> Reconciled {
         let Some(claim) = self.claims.get(key) else {
             return Ok(Action::done());

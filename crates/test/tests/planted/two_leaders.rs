@@ -28,7 +28,7 @@ fn scenario(version: Version) -> Scenario {
     Scenario::new("leaders")
         .limits(limits)
         .copies("counter", 2, move |client, stop| async move {
-            run(client, stop, version)
+            Box::pin(run(client, stop, version))
                 .await
                 .map_err(|it| it.to_string())
         })
@@ -63,7 +63,7 @@ async fn run(
                     term = leading.leading() => term,
                 };
                 if led.is_some() {
-                    count(client.clone(), stop.clone(), None).await;
+                    Box::pin(count(client.clone(), stop.clone(), None)).await;
                 }
             };
             let (_, ()) = tokio::join!(renew, work);
@@ -79,7 +79,9 @@ async fn count(client: Client, stop: CancellationToken, term: Option<Term>) {
         let paused = async {
             sleep(PAUSE).await;
             match &term {
-                Some(term) => term.run(one(&client, true)).await.unwrap_or(Ok(())),
+                Some(term) => Box::pin(term.run(one(&client, true)))
+                    .await
+                    .unwrap_or(Ok(())),
                 None => one(&client, false).await,
             }
         };
