@@ -17,6 +17,7 @@ fn limits() -> Limits {
     Limits {
         blocked: Duration::from_secs(2),
         requests: 2_000,
+        writes: Some(500),
         ..Limits::default()
     }
 }
