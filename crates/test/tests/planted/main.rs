@@ -118,6 +118,14 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     assert_eq!(found(1), found(3));
 }
 
+/// The first fixed version of this controller waited for an event of a pod that came and went
+/// while its watch was cut: this seed found it.
+#[test]
+fn a_pod_that_was_never_seen_does_not_keep_its_claim() {
+    let scenario = (stale_claim::CASE.scenario)(Version::Fixed);
+    replay(&Replay::seed(2638), &scenario).assert_good();
+}
+
 #[test]
 fn a_replay_of_a_seed_that_is_good_is_good() {
     let scenario = (lost_field::CASE.scenario)(Version::Fixed);

@@ -10,6 +10,10 @@ use kubist::informers::SharedInformerFactory;
 use kubist_test::explore::{Problem, Scenario, State};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// When a cache that was behind is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) const CASE: Case = Case {
     name: "deletes a claim on a stale read",
@@ -104,7 +108,8 @@ impl Reconciler {
         if self.version.is_fixed() {
             let pods: Api<Pod> = Api::namespaced(self.client.clone(), NAMESPACE);
             if pods.get_opt(&key.name).await?.is_some() {
-                return Ok(Action::done()); // the cache is behind
+                // The cache is behind, and may never show this pod if it is gone by then.
+                return Ok(Action::requeue_after(LOOK_AGAIN));
             }
             options = options.with_uid(claim.metadata.uid.clone());
         }
