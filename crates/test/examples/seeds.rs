@@ -47,12 +47,9 @@ async fn create(client: Client, count: usize) -> Result<(), ApiError> {
 
 #[expect(clippy::print_stdout, reason = "it is the output of a program")]
 fn print(what: &str, explored: &Exploration) {
-    let seconds = explored.elapsed().as_secs_f64();
-    let each = seconds * 1e3 / explored.seeds() as f64;
-    println!(
-        "{what}: {} seeds in {seconds:.2} s, {each:.2} ms each",
-        explored.seeds()
-    );
+    let seeds = u32::try_from(explored.seeds()).unwrap_or(u32::MAX).max(1);
+    let (all, each) = (explored.elapsed(), explored.elapsed() / seeds);
+    println!("{what}: {seeds} seeds in {all:.2?}, {each:.2?} each");
     if let Some(failure) = explored.failure() {
         println!("{failure}");
     }

@@ -40,7 +40,9 @@ impl Story {
         end: Vec<String>,
     ) -> Self {
         let mut teller = Teller::default();
-        entries.iter().for_each(|it| teller.hear(it));
+        for entry in entries {
+            teller.hear(entry);
+        }
         let (mut lines, caches) = teller.end();
         let mut left_out = 0;
         if lines.len() > LINES_MAX {

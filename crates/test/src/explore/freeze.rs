@@ -156,7 +156,7 @@ mod tests {
         let mut receiver = Box::pin(receiver);
         let value = frost.around(std::future::poll_fn(move |cx| {
             let poll = receiver.as_mut().poll(cx);
-            drop(polled.send(())); // only now is there somebody to wake
+            polled.send(()).ok(); // only now is there somebody to wake
             poll
         }));
         assert_eq!(value.await, Ok(7));

@@ -19,7 +19,7 @@ pub(crate) const SIGNALS_MAX: usize = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Copy {
     pub(crate) controller: usize,
-    pub(crate) copy: usize,
+    pub(crate) number: usize,
     pub(crate) life: u32,
 }
 

@@ -32,15 +32,15 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn new(controller: usize, copy: usize, candidate: &Candidate) -> Self {
+    pub(crate) fn new(controller: usize, number: usize, candidate: &Candidate) -> Self {
         let label = match candidate.copies {
             1 => candidate.name.clone(),
-            _ => format!("{}-{copy}", candidate.name),
+            _ => format!("{}-{number}", candidate.name),
         };
         Self {
             copy: Copy {
                 controller,
-                copy,
+                number,
                 life: 0,
             },
             ends: 0,
@@ -97,10 +97,10 @@ impl Running {
         let transport = transport.map_err(crate::explore::ground::setup)?;
         let Copy {
             controller,
-            copy,
+            number,
             life,
         } = self.copy;
-        let numbers = [controller as u64, copy as u64, u64::from(life)];
+        let numbers = [controller as u64, number as u64, u64::from(life)];
         let seed = Random::new(hub.plan.seed).of("ambient", &numbers).next();
         let client = standing.client_over(transport, seed);
         self.stop = CancellationToken::new();

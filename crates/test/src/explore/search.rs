@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
             Ok(base) => base,
             Err(failed) => return *failed,
         };
-        let mut bench = self.bench(&base);
+        let mut bench = Self::bench(&base);
         let outcome = bench.run(replay.seed, &replay.kept, false);
         let outcome = outcome.unwrap_or_else(|| {
             let error = "the steps that are kept fail without faults, too";
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         self.scenario.threads.unwrap_or_else(all)
     }
 
-    fn bench(&self, base: &Base) -> Bench {
+    fn bench(base: &Base) -> Bench {
         Bench::new(
             &base.shared,
             base.outline.clone(),
@@ -209,7 +209,7 @@ impl<'a> Search<'a> {
             outcome,
         } = found;
         let problem = outcome.problem.unwrap_or(Problem::NotSettled);
-        let mut bench = self.bench(base);
+        let mut bench = Self::bench(base);
         if shrinks {
             kept = bench.shrink(seed, kept, &problem);
         }

@@ -48,7 +48,7 @@ impl ClientTap {
     pub(crate) fn new(hub: &Arc<Hub>, copy: Copy, label: Str, old_view: Option<OldView>) -> Self {
         let Copy {
             controller,
-            copy: number,
+            number,
             life,
         } = copy;
         let numbers = [controller as u64, number as u64, u64::from(life)];

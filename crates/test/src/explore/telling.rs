@@ -48,7 +48,7 @@ fn end(scenario: &Scenario, problem: &Problem, replay: Option<&Replay>) -> Vec<S
     }
     if let Some(replay) = replay {
         let thread = std::thread::current();
-        let test = scenario.test.as_deref().or(thread.name());
+        let test = scenario.test.as_deref().or_else(|| thread.name());
         let test = test
             .filter(|it| *it != "main")
             .unwrap_or("NAME_OF_THE_TEST");

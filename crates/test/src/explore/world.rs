@@ -35,6 +35,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 const STEP_MAX: Duration = Duration::from_secs(60 * 60);
 /// How long dropped tasks may take to end.
 const TASKS_END: Duration = Duration::from_secs(60);
+/// How often to look whether they have.
+const TASKS_LOOK: Duration = Duration::from_secs(1);
 /// The name of the user who takes the steps.
 const USER: &str = "user";
 /// Writes of a run without faults, after its last step, that count as a loop.
@@ -343,8 +345,9 @@ impl<'a> World<'a> {
         drop((copies, user, standing, background, state));
         let metrics = Handle::current().metrics();
         let until = Instant::now() + TASKS_END;
+        sleep(TURN).await;
         while metrics.num_alive_tasks() > 0 && Instant::now() < until {
-            sleep(TURN).await;
+            sleep(TASKS_LOOK).await;
         }
         let left = metrics.num_alive_tasks();
         if left > 0 && hub.problem().is_none() {

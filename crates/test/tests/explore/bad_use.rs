@@ -15,7 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn limits() -> Limits {
     Limits {
-        blocked: Duration::from_secs(1),
+        blocked: Duration::from_secs(2),
+        requests: 2_000,
+        writes: Some(500),
         ..Limits::default()
     }
 }
@@ -142,7 +144,7 @@ fn a_client_that_is_used_on_another_thread_is_found() {
 #[expect(clippy::disallowed_methods, reason = "it is the bad use")]
 fn a_real_sleep_is_found() {
     let problem = found("instead of std::thread::sleep", |_, stop| async move {
-        std::thread::sleep(Duration::from_secs(3));
+        std::thread::sleep(Duration::from_secs(6));
         stop.cancelled().await;
         Ok(())
     });

@@ -8,14 +8,14 @@ use kubist::client::{Api, Client, Patch};
 use kubist::custom_resource::{CustomResource as _, is_established};
 use kubist::events::EventBroadcaster;
 use kubist::leader_election::{LeaderElectionConfig, LeaseLock};
-use kubist_test::explore::{Scenario, State, explore};
+use kubist_test::explore::{Limits, Scenario, State, explore};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Seeds, times `KUBIST_TEST_SEEDS`.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 12;
 
 async fn install(client: Client) -> Result<(), Box<dyn Error + Send + Sync>> {
     let definitions: Api<CustomResourceDefinition> = Api::all(client);
@@ -48,7 +48,12 @@ async fn patch(client: Client, patch: Value) -> Result<Website, kubist::client::
 }
 
 fn scenario() -> Scenario {
+    let limits = Limits {
+        quiet: Duration::from_secs(40), // leases are renewed all the while
+        ..Limits::default()
+    };
     Scenario::new("first operator")
+        .limits(limits)
         .prepare("websites are defined", install)
         .copies("first-operator", 2, |client, stop| async move {
             run(client, stop).await.map_err(|it| it.to_string())

@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt as _;
 use kubist::api::core::v1::ConfigMap;
-use kubist::apimachinery::{ListOptions, ObjectName, StrOption as _};
+use kubist::apimachinery::{ListOptions, ObjectName, Status, StrOption as _};
 use kubist::cache::Lister;
 use kubist::client::{Api, ApiError, Client, Patch};
 use kubist::informers::SharedInformerFactory;
@@ -32,6 +32,9 @@ async fn set(api: &Api<ConfigMap>, name: &str, value: &str) -> Result<ConfigMap,
     api.patch(name, &patch).await
 }
 
+/// Reports whether an error is the expected one.
+type Is = fn(&ApiError) -> bool;
+
 fn creates() -> Requests {
     Requests::verb(Verb::Create).of::<ConfigMap>()
 }
@@ -41,17 +44,16 @@ async fn failures_are_the_statuses_of_a_server() -> kubist_test::Result {
     let server = TestServer::start().await?;
     let api = maps(server.client());
     let faults = server.faults();
-    type Is = fn(&ApiError) -> bool;
     let cases: [(Failure, Is); 4] = [
         (Failure::Conflict, |it| it.is_already_exists()),
         (Failure::InternalError, |it| {
-            it.status().is_some_and(|it| it.is_internal_error())
+            it.status().is_some_and(Status::is_internal_error)
         }),
         (Failure::Unavailable, |it| {
-            it.status().is_some_and(|it| it.is_service_unavailable())
+            it.status().is_some_and(Status::is_service_unavailable)
         }),
         (Failure::Timeout, |it| {
-            it.status().is_some_and(|it| it.is_timeout())
+            it.status().is_some_and(Status::is_timeout)
         }),
     ];
     for (failure, is) in cases {

@@ -28,7 +28,7 @@ fn scenario(version: Version) -> Scenario {
             let factory = SharedInformerFactory::new(client.clone());
             let parents = factory.informer::<ConfigMap>();
             let secrets = factory.informer::<Secret>();
-            let this = Arc::new(Secrets {
+            let this = Arc::new(Reconciler {
                 client,
                 parents: parents.lister_unsynced(),
                 secrets: secrets.lister_unsynced(),
@@ -78,14 +78,14 @@ fn mine_is_kept(state: &State) -> Result<(), String> {
     Ok(())
 }
 
-struct Secrets {
+struct Reconciler {
     client: Client,
     parents: Lister<ConfigMap>,
     secrets: Lister<Secret>,
     version: Version,
 }
 
-impl Secrets {
+impl Reconciler {
     async fn reconcile(&self, key: &ObjectName) -> Reconciled {
         let is_wanted = self.parents.get(key).is_some_and(|it| is_parent(&it));
         let made = self.secrets.get(key);

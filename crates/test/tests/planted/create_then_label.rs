@@ -26,7 +26,7 @@ fn scenario(version: Version) -> Scenario {
             let factory = SharedInformerFactory::new(client.clone());
             let parents = factory.informer::<ConfigMap>();
             let pods = factory.informer::<Pod>();
-            let this = Arc::new(Pods {
+            let this = Arc::new(Reconciler {
                 client,
                 parents: parents.lister_unsynced(),
                 pods: pods.lister_unsynced(),
@@ -44,14 +44,14 @@ fn scenario(version: Version) -> Scenario {
         })
 }
 
-struct Pods {
+struct Reconciler {
     client: Client,
     parents: Lister<ConfigMap>,
     pods: Lister<Pod>,
     version: Version,
 }
 
-impl Pods {
+impl Reconciler {
     async fn reconcile(&self, key: &ObjectName) -> Reconciled {
         if self.parents.get(key).is_none_or(|it| !is_parent(&it)) {
             return Ok(Action::done());

@@ -92,13 +92,8 @@ impl Accounts {
             added => added?,
         };
         if current.metadata.deletion_timestamp.is_none() {
-            let account = self.secret_of(&current);
-            or_exists(create(self.client.clone(), account).await)?;
+            or_exists(create(self.client.clone(), secret(&key.name)).await)?;
         }
         Ok(Action::done())
-    }
-
-    fn secret_of(&self, parent: &ConfigMap) -> Secret {
-        secret(&parent.metadata.name)
     }
 }

@@ -26,7 +26,7 @@ fn scenario(version: Version) -> Scenario {
             let factory = SharedInformerFactory::new(client.clone());
             let parents = factory.informer::<ConfigMap>();
             let secrets = factory.informer::<Secret>();
-            let this = Arc::new(Secrets {
+            let this = Arc::new(Reconciler {
                 client,
                 parents: parents.lister_unsynced(),
                 secrets: secrets.lister_unsynced(),
@@ -47,14 +47,14 @@ fn scenario(version: Version) -> Scenario {
         })
 }
 
-struct Secrets {
+struct Reconciler {
     client: Client,
     parents: Lister<ConfigMap>,
     secrets: Lister<Secret>,
     version: Version,
 }
 
-impl Secrets {
+impl Reconciler {
     async fn reconcile(&self, key: &ObjectName) -> Reconciled {
         let Some(parent) = self.parents.get(key).filter(|it| is_parent(it)) else {
             return Ok(Action::done());

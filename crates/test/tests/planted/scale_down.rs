@@ -123,8 +123,8 @@ impl Scale {
             create(self.client.clone(), new).await?;
         }
         while pods.len() > size {
-            let chosen = self.client.ambient().number() as usize % pods.len();
-            let chosen = pods.swap_remove(chosen);
+            let number = self.client.ambient().number() % pods.len() as u64;
+            let chosen = pods.swap_remove(usize::try_from(number).unwrap_or(0));
             delete::<Pod>(self.client.clone(), &chosen.metadata.name).await?;
         }
         Ok(())

@@ -10,6 +10,10 @@ use kubist::informers::SharedInformerFactory;
 use kubist_test::explore::{Problem, Scenario, State};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// When a cache that was behind is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) const CASE: Case = Case {
     name: "deletes a claim on a stale read",
@@ -23,7 +27,7 @@ fn scenario(version: Version) -> Scenario {
             let factory = SharedInformerFactory::new(client.clone());
             let pods = factory.informer::<Pod>();
             let claims = factory.informer::<PersistentVolumeClaim>();
-            let this = Arc::new(Claims {
+            let this = Arc::new(Reconciler {
                 client,
                 pods: pods.lister_unsynced(),
                 claims: claims.lister_unsynced(),
@@ -84,14 +88,14 @@ fn claims_of_pods_are_kept(state: &State) -> Result<(), String> {
     }
 }
 
-struct Claims {
+struct Reconciler {
     client: Client,
     pods: Lister<Pod>,
     claims: Lister<PersistentVolumeClaim>,
     version: Version,
 }
 
-impl Claims {
+impl Reconciler {
     async fn reconcile(&self, key: &ObjectName) -> Reconciled {
         let Some(claim) = self.claims.get(key) else {
             return Ok(Action::done());
@@ -104,7 +108,8 @@ impl Claims {
         if self.version.is_fixed() {
             let pods: Api<Pod> = Api::namespaced(self.client.clone(), NAMESPACE);
             if pods.get_opt(&key.name).await?.is_some() {
-                return Ok(Action::done()); // the cache is behind
+                // The cache is behind, and may never show this pod if it is gone by then.
+                return Ok(Action::requeue_after(LOOK_AGAIN));
             }
             options = options.with_uid(claim.metadata.uid.clone());
         }

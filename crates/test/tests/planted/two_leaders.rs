@@ -4,7 +4,7 @@ use crate::support::{Case, NAMESPACE, Version, create, parent};
 use kubist::api::core::v1::ConfigMap;
 use kubist::client::{Api, ApiError, Client};
 use kubist::leader_election::{LeaderElectionConfig, LeaderElector, LeaseLock, Term};
-use kubist_test::explore::{Problem, Scenario};
+use kubist_test::explore::{Limits, Problem, Scenario};
 use std::error::Error;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -21,9 +21,14 @@ pub(crate) const CASE: Case = Case {
 };
 
 fn scenario(version: Version) -> Scenario {
+    let limits = Limits {
+        quiet: Duration::from_secs(40), // leases are renewed all the while
+        ..Limits::default()
+    };
     Scenario::new("leaders")
+        .limits(limits)
         .copies("counter", 2, move |client, stop| async move {
-            run(client, stop, version)
+            Box::pin(run(client, stop, version))
                 .await
                 .map_err(|it| it.to_string())
         })
@@ -58,7 +63,7 @@ async fn run(
                     term = leading.leading() => term,
                 };
                 if led.is_some() {
-                    count(client.clone(), stop.clone(), None).await;
+                    Box::pin(count(client.clone(), stop.clone(), None)).await;
                 }
             };
             let (_, ()) = tokio::join!(renew, work);
@@ -74,7 +79,9 @@ async fn count(client: Client, stop: CancellationToken, term: Option<Term>) {
         let paused = async {
             sleep(PAUSE).await;
             match &term {
-                Some(term) => term.run(one(&client, true)).await.unwrap_or(Ok(())),
+                Some(term) => Box::pin(term.run(one(&client, true)))
+                    .await
+                    .unwrap_or(Ok(())),
                 None => one(&client, false).await,
             }
         };
