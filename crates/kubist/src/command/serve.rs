@@ -6,9 +6,9 @@ use kubist::{
     read_regular_file,
 };
 use kubist_apimachinery::with_causes;
+use kubist_registry::RuntimeConfig;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::EncryptionConfiguration;
-use kubist_registry::RuntimeConfig;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Write as _;
