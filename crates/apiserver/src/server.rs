@@ -38,6 +38,7 @@ use eviction::Evictor;
 use identities::Identities;
 pub use in_process::InProcess;
 use kubist_apimachinery::Status;
+use kubist_authorization::rbac::RbacAuthorizer;
 use kubist_registry::{Registry, User};
 pub use running::{RunningServer, ServerEnded};
 use serving_certificate::ServingCertificate;
@@ -110,11 +111,7 @@ impl ApiServer {
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
-        let roles = config.authorization.roles().cloned();
-        if let Some(roles) = &roles {
-            let loaded = role_follower::load(&registry, roles).await;
-            loaded.map_err(|status| StartError::Roles(Box::new(status)))?;
-        }
+        let roles = loaded_roles(&config, &registry).await?;
         let service = Service::new(
             &config,
             registry,
@@ -149,13 +146,7 @@ impl ApiServer {
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         let metrics = Arc::clone(connections.metrics());
         if let Some(roles) = roles {
-            let (registry, stopping) = (definitions.clone(), shutdown.clone());
-            tasks.spawn(async move {
-                tokio::select! {
-                    () = stopping.closing() => {}
-                    () = role_follower::follow(&registry, &roles) => {}
-                }
-            });
+            tasks.spawn(follow_roles(shutdown.clone(), definitions.clone(), roles));
         }
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
         let upkeep = upkeep(shutdown.clone(), serving, definitions, metrics);
@@ -190,6 +181,28 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     let listener = TcpListener::bind(address).await.map_err(fail)?;
     let bound = listener.local_addr().map_err(fail)?;
     Ok((listener, bound))
+}
+
+/// Reads the roles that the server is to obey, if it obeys any.
+async fn loaded_roles(
+    config: &Config,
+    registry: &Registry,
+) -> Result<Option<Arc<RbacAuthorizer>>, StartError> {
+    let Some(roles) = config.authorization.roles() else {
+        return Ok(None);
+    };
+    let loaded = role_follower::load(registry, roles).await;
+    loaded.map_err(|status| StartError::Roles(Box::new(status)))?;
+    Ok(Some(Arc::clone(roles)))
+}
+
+/// Follows the roles until shutdown.
+async fn follow_roles(shutdown: Shutdown, registry: Registry, roles: Arc<RbacAuthorizer>) {
+    tokio::select! {
+        biased;
+        () = shutdown.closing() => {}
+        () = role_follower::follow(&registry, &roles) => {}
+    }
 }
 
 /// Runs the server's background loops until shutdown.

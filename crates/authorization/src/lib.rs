@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
 mod attributes;
 mod authorizer;

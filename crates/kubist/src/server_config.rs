@@ -211,7 +211,7 @@ pub enum Controller {
     GarbageCollector,
     /// Empties namespaces that are being deleted.
     Namespace,
-    /// Combines the rules of ClusterRoles with an `aggregationRule`.
+    /// Combines the rules of `ClusterRole`s with an `aggregationRule`.
     ClusterRoleAggregation,
 }
 

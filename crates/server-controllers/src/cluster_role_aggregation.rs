@@ -1,4 +1,4 @@
-//! The controller of ClusterRoles that combine others: `rules` of a role with an `aggregationRule`
+//! The controller of `ClusterRole`s that combine others: `rules` of a role with an `aggregationRule`
 //! are those of all roles that its selectors select, as upstream's controller writes them.
 //!
 //! Rules of the selected roles come in the order of the roles' names, each once. Who may write such
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 /// Runs until `token` is cancelled.
 ///
 /// # Errors
-/// ClusterRoles could not be listed for two minutes.
+/// `ClusterRole`s could not be listed for two minutes.
 pub async fn run(client: Client, token: CancellationToken) -> Result<Stats, ManagerError> {
     let factory = SharedInformerFactory::new(client.clone());
     let roles = factory.informer::<ClusterRole>();

@@ -61,7 +61,7 @@ fn rule(verbs: &[&str], resources: &[&str]) -> Value {
     json!({"verbs": verbs, "apiGroups": [""], "resources": resources})
 }
 
-/// Creates a ClusterRole and binds it to a user in `default`, or in the whole cluster.
+/// Creates a `ClusterRole` and binds it to a user in `default`, or in the whole cluster.
 async fn grant(admin: &mut Client, name: &str, to: &str, rules: Value, everywhere: bool) {
     let role = json!({"metadata": {"name": name}, "rules": rules});
     let made = admin.post(&format!("{RBAC}/clusterroles"), &role).await;

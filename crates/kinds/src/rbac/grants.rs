@@ -72,7 +72,7 @@ fn lets_go<K: KubeObject>(new: &K, old: &K) -> bool {
 
 fn refusal(resource: &str, name: &str, error: &GrantError) -> Status {
     if let GrantError::NotFound(role) = error {
-        let role_resource = GroupResource::new(GROUP, &format!("{}s", role.kind));
+        let role_resource = GroupResource::new(GROUP, format!("{}s", role.kind));
         return Status::not_found(&role_resource, &role.name);
     }
     Status::forbidden(

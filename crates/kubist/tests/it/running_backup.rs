@@ -134,7 +134,7 @@ async fn backups_that_are_not_whole_and_folders_that_are_not_empty_are_refused()
         "5000",
     ];
     let said = String::from_utf8(succeed(folder.path(), &restore, b"")).unwrap();
-    assert!(said.contains(", continuing at 50"), "{said}");
+    assert!(said.contains(", continuing at 5"), "{said}");
     let served = serve(folder.path(), "new");
     assert!(maps(&served).get_opt("kept").await.unwrap().is_some());
     let usage = run(folder.path(), &["storage", "backup"], b"");

@@ -38,7 +38,7 @@ pub(super) struct AccessOptions {
     )]
     anonymous_auth: bool,
     /// Who decides about requests, in this order; the first that allows one decides.
-    /// system:masters may do everything unless AlwaysDeny is alone
+    /// system:masters may do everything, unless nobody may do anything
     #[arg(
         long,
         value_name = "MODES",
