@@ -195,8 +195,11 @@ async fn a_binding_to_no_role_is_named_in_the_refusal() {
     server.shutdown().await;
 }
 
-#[tokio::test]
-async fn nobody_grants_what_they_do_not_have() {
+const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+
+/// A server on which bob may write roles and bindings, and read config maps.
+async fn start_with_writer() -> (RunningServer, Client, Client) {
     let server = start().await;
     let (mut admin, mut bob) = (admin(&server).await, user(&server, "bob").await);
     let rules = json!([
@@ -206,58 +209,61 @@ async fn nobody_grants_what_they_do_not_have() {
     ]);
     grant(&mut admin, "roles", "bob", rules, false).await;
     until(&mut bob, MAPS, 200).await;
+    (server, admin, bob)
+}
 
-    let roles = format!("{RBAC}/namespaces/default/roles");
-    let role = |name: &str, rules: Value| json!({"metadata": {"name": name}, "rules": rules});
+fn role(name: &str, rules: Value) -> Value {
+    json!({"metadata": {"name": name}, "rules": rules})
+}
+
+fn binding(name: &str, kind: &str, role: &str) -> Value {
+    json!({
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}],
+    })
+}
+
+#[tokio::test]
+async fn nobody_grants_what_they_do_not_have() {
+    let (server, _, mut bob) = start_with_writer().await;
     let own = role("own", json!([rule(&["get"], &["configmaps"])]));
-    assert_eq!(bob.post(&roles, &own).await.code, 201);
-    let more = role(
-        "more",
-        json!([rule(&["get", "list"], &["configmaps", "secrets"])]),
-    );
+    assert_eq!(bob.post(ROLES, &own).await.code, 201);
+    let more = json!([rule(&["get", "list"], &["configmaps", "secrets"])]);
     refused(
-        &bob.post(&roles, &more).await,
+        &bob.post(ROLES, &role("more", more)).await,
         "roles.rbac.authorization.k8s.io \"more\" is forbidden: user \"bob\" (groups=[\"devs\" \
          \"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n\
          {APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\" \"list\"]}",
     );
     let widened = role("own", json!([rule(&["get", "delete"], &["configmaps"])]));
-    let path = format!("{roles}/own");
-    let refusal = bob
-        .ask("PUT", &path, "application/json", widened.to_string())
-        .await;
-    assert_eq!(refusal.code, 403);
+    let path = format!("{ROLES}/own");
+    let put = bob.ask("PUT", &path, "application/json", widened.to_string());
+    assert_eq!(put.await.code, 403);
+    let patch = json!({"rules": [rule(&["*"], &["configmaps"])]}).to_string();
+    let patched = bob.ask("PATCH", &path, "application/merge-patch+json", patch);
+    assert_eq!(patched.await.code, 403);
 
-    // The same for the roles of bindings.
-    let bindings = format!("{RBAC}/namespaces/default/rolebindings");
-    let binding = |name: &str, kind: &str, role: &str| {
-        json!({
-            "metadata": {"name": name},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role},
-            "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}],
-        })
-    };
-    assert_eq!(
-        bob.post(&bindings, &binding("own", "Role", "own"))
-            .await
-            .code,
-        201
-    );
-    assert_eq!(
-        bob.post(&bindings, &binding("all", "ClusterRole", "cluster-admin"))
-            .await
-            .code,
-        403
-    );
-    let absent = bob.post(&bindings, &binding("no", "Role", "absent")).await;
+    let bind = |kind, to| binding(to, kind, to);
+    assert_eq!(bob.post(BINDINGS, &bind("Role", "own")).await.code, 201);
+    let all = bob
+        .post(BINDINGS, &bind("ClusterRole", "cluster-admin"))
+        .await;
+    assert_eq!(all.code, 403);
+    let absent = bob.post(BINDINGS, &bind("Role", "absent")).await;
     let message = "roles.rbac.authorization.k8s.io \"absent\" not found";
     assert_eq!(
         (absent.code, &absent.json()["message"]),
         (404, &json!(message))
     );
+    server.shutdown().await;
+}
 
-    // The administrator may grant everything; and so may who has the verbs for it.
-    assert_eq!(admin.post(&roles, &more).await.code, 201);
+#[tokio::test]
+async fn the_administrator_grants_everything_and_so_do_the_verbs_for_it() {
+    let (server, mut admin, mut bob) = start_with_writer().await;
+    let more = role("more", json!([rule(&["get"], &["secrets"])]));
+    assert_eq!(admin.post(ROLES, &more).await.code, 201);
     let verbs = json!([
         {"verbs": ["escalate"], "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles"]},
         {"verbs": ["bind"], "apiGroups": ["rbac.authorization.k8s.io"],
@@ -266,24 +272,21 @@ async fn nobody_grants_what_they_do_not_have() {
     grant(&mut admin, "verbs", "bob", verbs, false).await;
     let view = binding("view", "ClusterRole", "view");
     let bound = async {
-        while bob.post(&bindings, &view).await.code != 201 {
+        while bob.post(BINDINGS, &view).await.code != 201 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
     tokio::time::timeout(PATIENCE, bound)
         .await
         .expect("it may bind");
-    let edit = bob
-        .post(
-            &bindings,
-            &binding("edit", "ClusterRole", "system:aggregate-to-edit"),
-        )
-        .await;
-    assert_eq!(edit.code, 403, "only what is named");
-    let escalated = bob
-        .post(&roles, &role("escalated", json!([rule(&["*"], &["*"])])))
-        .await;
-    assert_eq!(escalated.code, 201);
+    let edit = binding("edit", "ClusterRole", "system:aggregate-to-edit");
+    assert_eq!(
+        bob.post(BINDINGS, &edit).await.code,
+        403,
+        "only what is named"
+    );
+    let escalated = role("escalated", json!([rule(&["*"], &["*"])]));
+    assert_eq!(bob.post(ROLES, &escalated).await.code, 201);
     server.shutdown().await;
 }
 
